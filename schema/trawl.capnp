@@ -94,7 +94,8 @@ struct Search {
   excluded @8 :List(Excluded);
                              # packages that other shards have in a newer build
   visible @9 :List(VisibleShard);
-                             # one for each of `shards`, in their order; none: all packages are visible
+                             # if `restricted`: one for each of `shards`, in their order
+  restricted @10 :Bool;      # only what `visible` lists is searched; else all packages are visible
 }
 
 struct Excluded {
@@ -107,7 +108,8 @@ struct VisibleShard {
   # The packages of a shard that the caller may see. The answer is that of a shard without the others.
   shard @0 :Data;            # its id
   packages @1 :Data;         # a bitmap over the numbers of packages: number n is bit n % 8 of byte n / 8; a
-                             # number behind its end is not visible; empty: all are
+                             # number behind its end is not visible
+  all @2 :Bool;              # all packages are visible, without a bitmap
 }
 
 enum Want {
@@ -247,8 +249,9 @@ struct FileRequest {
   revision @6 :Text;         # empty: the default one; else a name, in full or short, or the beginning of
                              # a commit id (7 digits or more)
   visible @7 :List(VisibleShard);
-                             # the only shards that are read; none: all, and all packages are visible
+                             # if `restricted`: the only shards that are read
   source @8 :Source;
+  restricted @9 :Bool;       # only what `visible` lists is read; else all packages are visible
 
   enum Source {
     text @0;                 # the text that is indexed; of a revision that is not, the text that would be
@@ -300,7 +303,8 @@ struct ListRequest {
                              # child, or directory, "/" and path of a skipped file
   count @4 :UInt32;          # at most; the limit of a reply may make it fewer
   visible @5 :List(VisibleShard);
-                             # the only shards that are listed; none: all, and all packages are visible
+                             # if `restricted`: the only shards that are listed
+  restricted @6 :Bool;       # only what `visible` lists is listed; else all packages are visible
 }
 
 struct ListReply {

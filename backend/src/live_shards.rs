@@ -119,7 +119,7 @@ impl LiveShards {
     /// Returns what a caller sees of a shard that is served; `None` if it is not.
     pub fn view(&self, visible: &VisibleShard) -> Result<Option<Arc<Shard>>, Arc<ShardError>> {
         let shard = self.shard(&visible.shard);
-        let view = |shard: Arc<Shard>| self.views.of(&shard, &visible.packages);
+        let view = |shard: Arc<Shard>| self.views.of(&shard, visible);
         shard.map(view).transpose()
     }
 

@@ -274,7 +274,7 @@ impl Backend {
         let live = Arc::clone(&self.live);
         let unavailable = |error: String| Failure::new(FailureKind::Unavailable, error);
         let reading = tokio::task::spawn_blocking(move || {
-            let shards = visible::generation(&live, &reads.visible, &reads.repositories)?;
+            let shards = visible::generation(&live, reads.visible.as_deref(), &reads.repositories)?;
             read(&shards).map_err(|error| unavailable(error.to_string()))
         });
         let failure = match reading.await {
@@ -288,7 +288,7 @@ impl Backend {
 
 /// What a FILE or LIST request reads.
 struct Reads {
-    visible: Vec<VisibleShard>,
+    visible: Option<Vec<VisibleShard>>,
     repositories: Repositories,
 }
 

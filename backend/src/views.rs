@@ -5,6 +5,7 @@
 
 use index::shard::{PackageId, Shard, ShardError};
 use moka::sync::Cache;
+use schema::message::VisibleShard;
 use std::sync::Arc;
 
 /// Bytes of all views that are kept, about: some sixty scopes that see every other one of 100,000 packages.
@@ -13,7 +14,7 @@ const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// What a view counts besides its lists of what is visible.
 const VIEW_BYTES: usize = 1 << 10;
 
-/// The id of the whole shard, and a hash of the bitmap of its visible packages.
+/// The id of the whole shard, and a hash of what is visible of it.
 type Key = ([u8; 32], [u8; 32]);
 
 /// The views of the shards of a backend.
@@ -30,14 +31,21 @@ impl Default for Views {
 }
 
 impl Views {
-    /// Returns the view of a shard with these packages: a bitmap over their numbers, or all if it is empty.
-    pub(crate) fn of(&self, shard: &Shard, packages: &[u8]) -> Result<Arc<Shard>, Arc<ShardError>> {
-        let key = (shard.id(), *blake3::hash(packages).as_bytes());
+    /// Returns the view of a shard with what is visible of it.
+    pub(crate) fn of(
+        &self,
+        shard: &Shard,
+        visible: &VisibleShard,
+    ) -> Result<Arc<Shard>, Arc<ShardError>> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&[u8::from(visible.is_all)]);
+        hasher.update(&visible.packages);
+        let key = (shard.id(), *hasher.finalize().as_bytes());
         if self.0.get(&key).is_some_and(|view| view.is_damaged()) {
             self.0.invalidate(&key);
         }
         self.0.try_get_with(key, || {
-            let view = shard.view(|id| packages.is_empty() || has_bit(packages, id));
+            let view = shard.view(|PackageId(number)| visible.sees(number));
             view.map(Arc::new)
         })
     }
@@ -50,10 +58,4 @@ impl Views {
             }
         }
     }
-}
-
-/// Whether the bit of a package is set, from the lowest of the first byte on.
-fn has_bit(bits: &[u8], PackageId(number): PackageId) -> bool {
-    let byte = bits.get(number as usize / 8);
-    byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
 }

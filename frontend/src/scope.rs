@@ -18,6 +18,13 @@ const KEPT_MAX: usize = 128;
 /// The hash of the scope of those who see everything.
 const EVERYTHING: [u8; 16] = [0; 16];
 
+/// Who an undecided scope waits for, among the backends that answers miss.
+const DECIDER: &str = "authorization";
+
+/// What answers of an undecided scope miss.
+const UNDECIDED: &str =
+    "the authorization service did not answer: packages that are not public were not searched";
+
 /// Packages that a caller may see.
 #[derive(Clone, Default)]
 pub struct Scope(Option<Arc<Visible>>);
@@ -27,6 +34,7 @@ struct Visible {
     names: SortedNames,
     numbers: NameSet,
     hash: [u8; 16],
+    is_undecided: bool,
 }
 
 impl Scope {
@@ -54,12 +62,49 @@ impl Scope {
             names: Arc::clone(&names.names),
             numbers: visible.clone(),
             hash,
+            is_undecided: false,
         })));
         if kept.len() == KEPT_MAX {
             kept.clear();
         }
         kept.insert(visible, scope.clone());
         scope
+    }
+
+    /// The same packages, marked: the caller may see more, but nobody decided yet. It has a hash of its own, so
+    /// that its answers are never taken for whole ones.
+    pub fn undecided(&self) -> Scope {
+        let Some(visible) = &self.0 else {
+            return self.clone();
+        };
+        let mut hasher = Hasher::new();
+        hasher.update(b"undecided").update(&visible.hash);
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Scope(Some(Arc::new(Visible {
+            names: Arc::clone(&visible.names),
+            numbers: visible.numbers.clone(),
+            hash,
+            is_undecided: true,
+        })))
+    }
+
+    /// Whether the caller may see more, but nobody decided yet.
+    pub fn is_undecided(&self) -> bool {
+        self.0.as_ref().is_some_and(|visible| visible.is_undecided)
+    }
+
+    /// Who did not decide, and what an answer misses for it; `None` if the scope is decided.
+    pub fn missing(&self) -> Option<(String, String)> {
+        let is_undecided = self.is_undecided();
+        is_undecided.then(|| (DECIDER.to_owned(), UNDECIDED.to_owned()))
+    }
+
+    /// Whether no package is visible.
+    pub fn is_empty(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|visible| visible.numbers.is_empty())
     }
 
     /// Whether all packages are visible, also those that nobody knows yet.
@@ -275,6 +320,19 @@ mod tests {
         assert_eq!(distinct.len(), hashes.len());
         let (joined, apart) = (names(&["ab", "c"]), names(&["a", "bc"]));
         assert_ne!(scope(&joined, &["ab", "c"]), scope(&apart, &["a", "bc"]));
+    }
+
+    #[test]
+    fn an_undecided_scope_shows_the_same_and_is_another_one() {
+        let names = names(&["a", "b"]);
+        let decided = scope(&names, &["a"]);
+        let undecided = decided.undecided();
+        assert!(undecided.sees(b"a_1") && !undecided.sees(b"b"));
+        assert!(undecided.is_undecided() && !decided.is_undecided());
+        assert!(undecided != decided && undecided == scope(&names, &["a"]).undecided());
+        assert!(undecided.covers(&decided) && decided.covers(&undecided));
+        assert!(decided.missing().is_none() && undecided.missing().is_some());
+        assert!(!Scope::everything().undecided().is_undecided());
     }
 
     #[test]

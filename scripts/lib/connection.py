@@ -31,8 +31,8 @@ class Refused(Failure):
 class Connection:
     """A connection that stays open. Every answer is read to its end before the next request."""
 
-    def __init__(self, address, timeout_s=120):
-        self.address = address
+    def __init__(self, address, timeout_s=120, cookie=None):
+        self.address, self.cookie = address, cookie
         self.socket = socket.create_connection(address, timeout=timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
@@ -65,10 +65,10 @@ class Connection:
 
     def send(self, path, body=None, /, **parameters):
         """Sends a request: a POST if it has a body. Returns status and head of the answer."""
-        method, extra = "GET", ""
+        method, extra = "GET", f"Cookie: {self.cookie}\r\n" if self.cookie else ""
         if body is not None:
             method = "POST"
-            extra = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            extra += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         target = path + ("?" + urllib.parse.urlencode(parameters) if parameters else "")
         host = "%s:%d" % self.address
         head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n{extra}\r\n"

@@ -3,17 +3,16 @@
 Everything follows from the seed of a corpus, whatever process makes it.
 """
 
-import base64
 import concurrent.futures
 import contextlib
-import hashlib
 import os
 import random
 import time
 
-from . import servers, tools
+from . import scoped, servers, tools
 from .histories import Directory, History, Texts
 from .naive import Queries
+from .scan import difference, name_of
 
 DIRECTORIES = ["lib_1.0", "lib_1.1", "tool_2", "alpha_1"]
 REPOSITORIES = ["mirror", "beta-2.0", "main"]
@@ -23,8 +22,9 @@ PER_PAGE = 1000
 PROGRESS_S = 5
 
 
-def compare(count, seed):
-    """Compares the answers for `count` corpora, and returns whether one differs."""
+def compare(count, seed, has_scopes=False):
+    """Compares the answers for `count` corpora, and returns whether one differs. With scopes each query has a caller
+    who sees a random part of the packages."""
     tools.need("git")
     trawl, started, shown = tools.trawl(), time.monotonic(), time.monotonic()
     queries, lines, differences = 0, 0, 0
@@ -32,7 +32,7 @@ def compare(count, seed):
             contextlib.ExitStack() as ending:
         # After Ctrl-C the corpora that remain are not made.
         ending.callback(pool.shutdown, cancel_futures=True)
-        results = pool.map(checked, [trawl] * count, [work] * count, range(seed, seed + count))
+        results = pool.map(checked, [trawl] * count, [work] * count, range(seed, seed + count), [has_scopes] * count)
         for done, (asked, found, differing) in enumerate(results, 1):
             queries, lines, differences = queries + asked, lines + found, differences + len(differing)
             for difference in differing:
@@ -46,11 +46,12 @@ def compare(count, seed):
     return differences > 0
 
 
-def checked(trawl, work, seed):
+def checked(trawl, work, seed, has_scopes):
     directory = os.path.join(work, str(seed))
     os.mkdir(directory)
     try:
-        result = Corpus(trawl, directory, random.Random(seed)).check(seed)
+        with scoped.running() if has_scopes else contextlib.nullcontext() as authorization:
+            result = Corpus(trawl, directory, random.Random(seed), authorization).check(seed)
     except (tools.Failure, OSError, ValueError, KeyError) as error:
         result = 0, 0, [f"FAILED: seed {seed}: {type(error).__name__}: {error}"]
     tools.run(["rm", "-rf", directory])
@@ -85,8 +86,9 @@ class Part:
 class Corpus:
     """Packages with shared texts, in one index or in several, at a few points in time."""
 
-    def __init__(self, trawl, directory, chance):
+    def __init__(self, trawl, directory, chance, authorization=None):
         self.trawl, self.directory, self.chance = trawl, directory, chance
+        self.authorization, self.public = authorization, set()
         texts = Texts(chance)
         names = chance.sample(DIRECTORIES, chance.randint(0, 3))
         packages = [Directory(f"{directory}/{name}", texts) for name in names]
@@ -109,20 +111,37 @@ class Corpus:
                 part.build(self.trawl, step and self.chance.random() < 0.5)
             documents = [document for part in self.parts for document in part.documents()]
             maker = Queries([package.package for package in self.packages], documents, self.chance)
+            names = sorted({name_of(package.package) for package in self.packages})
+            self.public = set(self.chance.sample(names, self.authorization and self.chance.choice((0, 0, 1)) or 0))
             with self.server() as server:
                 for _ in range(QUERIES if step == self.steps - 1 else QUERIES // 2):
                     query = maker.query()
-                    answer = answered(server, query.parameters)
-                    matches = list(query.matches(documents))
+                    with self.caller(server, names) as (caller, seen):
+                        answer = answered(caller, query.parameters)
+                    visible = [document for document in documents if name_of(document.package) in seen]
+                    matches = list(query.matches(visible))
                     queries, lines = queries + 1, lines + sum(len(numbers) for _, numbers in matches)
                     if wrong := difference(answer, matches):
                         differences.append(f"DIFFERS: seed {seed}, step {step}, {len(self.parts)} indexes, "
-                                           f"{query.parameters}: {wrong}")
+                                           f"{query.parameters}, sees {sorted(seen)}: {wrong}")
         return queries, lines, differences
 
     @contextlib.contextmanager
+    def caller(self, server, names):
+        """Somebody who sees some of these names, or all if there is no authorization; and those names."""
+        if not self.authorization:
+            yield server, set(names)
+            return
+        seen = set(self.chance.sample(names, self.chance.randint(0, len(names))))
+        with scoped.Caller(server.address, seen) as caller:
+            yield caller, seen | self.public
+
+    @contextlib.contextmanager
     def server(self):
-        spool, flags = f"{self.directory}/spool", ("--spool-bytes", "16M")
+        spool, flags = f"{self.directory}/spool", ["--spool-bytes", "16M"]
+        if self.authorization:
+            flags += ["--auth-url", self.authorization.url, "--auth-batch"]
+            flags += [word for name in sorted(self.public) for word in ("--public", name)]
         with contextlib.ExitStack() as stack:
             if len(self.parts) == 1:
                 server = servers.serve(self.trawl, self.parts[0].index, spool, *flags)
@@ -140,56 +159,3 @@ def answered(server, parameters):
     for page in range(1, answer["pages"]):
         answer["matches"] += server.page(answer["id"], page=page, per_page=PER_PAGE)["matches"]
     return answer
-
-
-def difference(answer, matches):
-    """Compares an answer with documents and their lines: says what differs, or returns None."""
-    if not answer["complete"]:
-        return f"the answer is incomplete: {answer['missing']}"
-    found, expected = {}, {}
-    for match in answer["matches"]:
-        revisions = match.get("revisions", [])
-        key = match["package"], match["path"], match["line"], tuple(sorted(revisions)), bytes_of(match)
-        # The first is the default one if that is among them, and has this commit.
-        found.setdefault(key, []).append((match.get("commit"), match["hash"]))
-    hashes = {match["hash"] for match in answer["matches"]}
-    texts = set()
-    for document, numbers in matches:
-        lines = document.lines()
-        shown = tuple(sorted(revision.short for revision in document.revisions))
-        for number in numbers:
-            text = lines[number - 1] if number else document.path.encode()
-            expected[document.package, document.path, number, shown, text] = document
-            texts.add(hashlib.sha256(document.text).digest())
-    if found.keys() != expected.keys():
-        return (f"{len(found)} matches of {len(expected)}\n   only trawl: {sorted(found.keys() - expected.keys())[:4]}"
-                f"\n   only scan:  {sorted(expected.keys() - found.keys())[:4]}")
-    if len(hashes) != len(texts):
-        return f"{len(hashes)} hashes of {len(texts)} texts"
-    for key, values in found.items():
-        if len(values) > 1:
-            return f"found twice: {key}"
-        if values[0][0] != commit_of(expected[key]):
-            return f"the commit of {key} is {values[0][0]}, not {commit_of(expected[key])}"
-    if not answer["found"] == answer["total"] == len(expected):
-        return f"{len(expected)} lines, but found is {answer['found']} and total {answer['total']}"
-    unique = len({(document.text, tuple(numbers), number) for document, numbers in matches for number in numbers})
-    if all(numbers != [0] for _, numbers in matches) and answer["unique"] != unique:
-        return f"unique is {answer['unique']}, not {unique}"
-    return None
-
-
-def bytes_of(match):
-    """Returns the line of a match, without its end."""
-    coded = match.get("text_base64")
-    text = base64.b64decode(coded) if coded else match["text"].encode()
-    return text.removesuffix(b"\r") if match["line"] else match["path"].encode()
-
-
-def commit_of(document):
-    """Returns the commit of the first revision of a document: the default one comes first."""
-    if not document.revisions:
-        return None
-    if document.default in document.revisions:
-        return document.default.commit
-    return min(document.revisions, key=lambda revision: revision.short.encode()).commit

@@ -2,8 +2,8 @@
 //!
 //! Names that the operator lists are public. About every other name the [`service`] is asked with the caller's
 //! own credentials, and [`decisions`] keeps what it says; or a token ([`tokens`]) lists what its bearer may see.
-//! Nothing here knows pages or problems. **Invariants:** nothing is visible unless somebody said so; public names
-//! never wait for the service.
+//! Nothing here knows pages or problems. **Invariants:** nothing is visible unless somebody said so; a public name
+//! never waits for the service, and everything that is public for a second at most.
 
 mod client;
 mod credentials;
@@ -116,8 +116,8 @@ impl Authorization {
                 let service = Service::new(client, url, batch);
                 (headers, Decider::Service(Decisions::new(service, ttl)))
             }
-            DeciderSettings::Tokens { keys, claim } => {
-                let tokens = Arc::new(Tokens::new(keys, claim, client)?);
+            DeciderSettings::Tokens { keys, rules } => {
+                let tokens = Arc::new(Tokens::new(keys, rules, client)?);
                 (vec![header::AUTHORIZATION], Decider::Tokens(tokens))
             }
         };
@@ -193,7 +193,8 @@ impl Authorization {
         })
     }
 
-    /// Everything that a caller may see of these packages.
+    /// Everything that a caller may see of these packages. If the service does not say so in time, what is
+    /// public, marked as undecided, unless that is nothing.
     pub(crate) async fn scope(
         &self,
         caller: &Caller,
@@ -205,7 +206,6 @@ impl Authorization {
                 Some(token) => Ok(token.scope(&split)),
                 None => Ok(split.public_scope.clone()),
             },
-            Decider::Service(_) if split.private_len() == 0 => Ok(split.public_scope.clone()),
             Decider::Service(decisions) => {
                 if !decisions.is_batch() && split.private_len() > SINGLE_NAMES_MAX {
                     return Err(Refusal::TooManyNames);
@@ -213,7 +213,10 @@ impl Authorization {
                 let scope = decisions
                     .scope(caller.principal, &caller.credentials, &split)
                     .await;
-                scope.map_err(|unknown| refusal(&unknown))
+                match scope {
+                    Err(unknown) if split.public_scope.is_empty() => Err(refusal(&unknown)),
+                    scope => Ok(scope.unwrap_or_else(|_| split.undecided_scope.clone())),
+                }
             }
         }
     }

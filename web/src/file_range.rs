@@ -65,7 +65,7 @@ pub(crate) async fn fetch_revision(
             range,
             revision: revision.to_owned(),
             source: FileSource::Text,
-            visible: Vec::new(),
+            visible: None,
         },
     )
     .await

@@ -183,7 +183,7 @@ async fn or_why_skipped(app: &App, scope: &Scope, name: &FileName, problem: Prob
         prefix: name.path.clone(),
         after: Vec::new(),
         count: SKIPPED_MAX,
-        visible: Vec::new(),
+        visible: None,
     };
     let Ok(list) = app.coordinator.listing(scope, &request).await else {
         return problem;

@@ -21,7 +21,7 @@ pub(crate) async fn versions(
         prefix: Vec::new(),
         after: Vec::new(),
         count: VERSIONS_MAX,
-        visible: Vec::new(),
+        visible: None,
     };
     let mut list = app.coordinator.listing(scope, &request).await?;
     if list.entries.iter().any(|entry| entry.package == name) {

@@ -44,7 +44,8 @@ impl FromRequestParts<App> for Viewer {
 }
 
 impl Viewer {
-    /// Everything that this caller may see.
+    /// Everything that this caller may see. If nobody decides that in time, what is public: the scope is undecided
+    /// then, and its answers say what they miss.
     pub(crate) async fn scope(&self, app: &App) -> Result<Scope, Problem> {
         let Some((authorization, caller)) = &self.0 else {
             return Ok(Scope::everything());
@@ -128,6 +129,11 @@ fn only(directories: &[&[u8]]) -> Scope {
     Scope::of(&names, (0..names.len()).collect())
 }
 
+fn no_answer(retry_after_s: u64) -> Problem {
+    let detail = "the service that decides what you may see does not answer";
+    Problem::authorization_unknown(detail, retry_after_s)
+}
+
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Problem {
         match refusal {
@@ -138,10 +144,7 @@ impl From<Refusal> for Problem {
                 let hint = "get a new token from the service that issued it";
                 Problem::bad_token(reason).hint(hint)
             }
-            Refusal::Unknown { retry_after_s } => {
-                let detail = "the service that decides what you may see does not answer";
-                Problem::authorization_unknown(detail, retry_after_s)
-            }
+            Refusal::Unknown { retry_after_s } => no_answer(retry_after_s),
             Refusal::TooManyNames => {
                 let detail = "more packages are not public than the authorization service is asked for one by one";
                 Problem::authorization_unknown(detail, 60)

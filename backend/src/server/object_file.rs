@@ -74,8 +74,7 @@ impl ObjectFiles {
         request: &FileRequest,
     ) -> Result<FileReply, ShardError> {
         // Those of the generation are visible; others, and what is kept of them, are not.
-        if !request.visible.is_empty() && generation.recorded.repository(&request.package).is_none()
-        {
+        if request.visible.is_some() && generation.recorded.repository(&request.package).is_none() {
             return file::read(generation, request);
         }
         let repositories = Readers {
@@ -289,7 +288,7 @@ mod tests {
                 range,
                 revision: "x".to_owned(),
                 source: FileSource::Text,
-                visible: Vec::new(),
+                visible: None,
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(
@@ -352,7 +351,7 @@ mod tests {
                         },
                         revision: revision.to_owned(),
                         source: FileSource::Original,
-                        visible: Vec::new(),
+                        visible: None,
                     };
                     files.answer(&generation, &[&repository], &request).unwrap()
                 };

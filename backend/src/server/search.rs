@@ -16,7 +16,7 @@ use crate::live_shards::LiveShards;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
 use index::shard::Shard;
 use schema::message::{
-    End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, Want,
+    End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, VisibleShard, Want,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -193,8 +193,8 @@ impl SearchJob {
 
     /// Returns the shards without the packages that the search excludes.
     fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
-        if !self.search.visible.is_empty() {
-            return self.views();
+        if let Some(visible) = &self.search.visible {
+            return self.views(visible);
         }
         let mut shards = self.shards.clone();
         for excluded in &self.search.excluded {
@@ -214,8 +214,7 @@ impl SearchJob {
     }
 
     /// Returns what the caller sees of the shards.
-    fn views(&self) -> Result<Vec<Arc<Shard>>, Failure> {
-        let visible = &self.search.visible;
+    fn views(&self, visible: &[VisibleShard]) -> Result<Vec<Arc<Shard>>, Failure> {
         let same = visible.iter().map(|each| each.shard);
         if !same.eq(self.search.shards.iter().copied()) || !self.search.excluded.is_empty() {
             let message = "the search does not say what is visible of each of its shards";

@@ -21,13 +21,13 @@ pub(super) enum Repositories {
 /// Returns what a request reads: everything, or the visible part.
 pub(super) fn generation(
     live: &LiveShards,
-    visible: &[VisibleShard],
+    visible: Option<&[VisibleShard]>,
     repositories: &Repositories,
 ) -> Result<Arc<Generation>, Failure> {
     let current = live.current();
-    if visible.is_empty() {
+    let Some(visible) = visible else {
         return Ok(current);
-    }
+    };
     let shards = views(live, visible)?;
     let recorded = visible_repositories(&shards, &current.recorded, repositories);
     Ok(Arc::new(Generation {

@@ -9,6 +9,7 @@ mod hostile;
 mod list;
 mod lookup;
 mod revisions;
+mod visible;
 
 use crate::found::Batch;
 use client::{Client, Served, build, check_end};

@@ -37,6 +37,12 @@ pub(super) struct AuthorizationFlags {
     /// The claim of a token that lists globs of what its bearer may see
     #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
     auth_claim: Option<String>,
+    /// Refuse tokens that are not for this audience (the claim aud)
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
+    auth_audience: Option<String>,
+    /// Refuse tokens of another issuer (the claim iss)
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
+    auth_issuer: Option<String>,
 }
 
 impl AuthorizationFlags {
@@ -50,6 +56,8 @@ impl AuthorizationFlags {
             public: self.public.clone(),
             jwks: self.auth_jwks.clone(),
             claim: self.auth_claim.clone(),
+            audience: self.auth_audience.clone(),
+            issuer: self.auth_issuer.clone(),
         };
         let asked = [&self.auth_url, &self.auth_jwks].into_iter().flatten();
         let needs_roots = asked.into_iter().any(|url| url.starts_with("https:"));

@@ -299,7 +299,7 @@ impl<'a> World<'a> {
                 prefix: Vec::new(),
                 after: Vec::new(),
                 count: 1000,
-                visible: Vec::new(),
+                visible: None,
             };
             let list = self.runtime.block_on(frontend.listing(scope, &request));
             let list = list.unwrap();
@@ -326,7 +326,7 @@ impl<'a> World<'a> {
                     },
                     revision: revision.to_owned(),
                     source,
-                    visible: Vec::new(),
+                    visible: None,
                 };
                 let file = frontend.file(scope, &request);
                 let file = self.runtime.block_on(file).unwrap();

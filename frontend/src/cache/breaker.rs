@@ -1,10 +1,12 @@
 //! Keeps calls away from a dependency that fails, so that it can recover and callers do not wait for it.
 //!
 //! It opens after five failures in a row, or when less than half of at least twenty calls in ten seconds
-//! succeeded: for a second, twice as long each time, up to half a minute. Then one call goes through as a
-//! probe, whose success closes it. Calls beyond a number at once are refused, too. `Circuit` decides
+//! succeeded: for a second, twice as long each time, up to half a minute or what the dependency is given, less up to
+//! half of it by chance, so that frontends do not come back together. Then one call goes through as a probe,
+//! whose success closes it. Calls beyond a number at once are refused, too. `Circuit` decides
 //! (pure); `Breaker` has the clock, the lock and the metrics.
 
+use super::outcome::random;
 use crate::lock::lock;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,7 +23,7 @@ const CALLS_MIN: u32 = 20;
 /// How long the breaker stays open the first time.
 const OPEN_MIN: Duration = Duration::from_secs(1);
 
-/// How long it stays open at most, also if the dependency asks for more.
+/// How long it stays open at most, also if the dependency asks for more, unless a breaker has a bound of its own.
 const OPEN_MAX: Duration = Duration::from_secs(30);
 
 /// Whether calls go through.
@@ -72,6 +74,8 @@ enum Ended {
 struct Circuit {
     position: Position,
     calls_max: usize,
+    /// How long it stays open at most.
+    open_max: Duration,
     calls: usize,
     in_a_row: u32,
     /// How often it opened since it was closed last.
@@ -81,10 +85,11 @@ struct Circuit {
 }
 
 impl Circuit {
-    fn new(calls_max: usize) -> Circuit {
+    fn new(calls_max: usize, open_max: Duration) -> Circuit {
         Circuit {
             position: Position::Closed,
             calls_max,
+            open_max,
             calls: 0,
             in_a_row: 0,
             trips: 0,
@@ -115,19 +120,20 @@ impl Circuit {
         Ok(is_probe)
     }
 
-    /// Records the end of a call, and returns why that opens the breaker.
-    fn end(&mut self, is_probe: bool, ended: Ended, now: Duration) -> Option<Reason> {
+    /// Records the end of a call, and returns why that opens the breaker. `random` shortens the time for which it
+    /// opens.
+    fn end(&mut self, is_probe: bool, ended: Ended, now: Duration, random: u32) -> Option<Reason> {
         self.calls -= 1;
         match (self.position, ended) {
             (Position::HalfOpen { .. }, Ended::Succeeded) if is_probe => {
                 *self = Circuit {
                     calls: self.calls,
-                    ..Circuit::new(self.calls_max)
+                    ..Circuit::new(self.calls_max, self.open_max)
                 };
                 None
             }
             (Position::HalfOpen { .. }, Ended::Failed(retry_after)) if is_probe => {
-                self.open(now, retry_after);
+                self.open(now, retry_after, random);
                 Some(Reason::Probe)
             }
             (Position::HalfOpen { .. }, Ended::Cancelled) if is_probe => {
@@ -143,7 +149,7 @@ impl Circuit {
                 self.in_a_row += 1;
                 self.count(now, 1);
                 let reason = self.fault(now)?;
-                self.open(now, retry_after);
+                self.open(now, retry_after, random);
                 Some(reason)
             }
             // Begun before it opened.
@@ -151,11 +157,14 @@ impl Circuit {
         }
     }
 
-    fn open(&mut self, now: Duration, retry_after: Option<Duration>) {
-        let time = OPEN_MIN * (1 << self.trips.min(5));
-        let time = time.max(retry_after.unwrap_or_default()).min(OPEN_MAX);
+    fn open(&mut self, now: Duration, retry_after: Option<Duration>, random: u32) {
+        let time = (OPEN_MIN * (1 << self.trips.min(5))).min(self.open_max);
+        let time = time - time.mul_f64(f64::from(random) / f64::from(u32::MAX) / 2.0);
+        let asked = retry_after.unwrap_or_default().min(self.open_max);
         self.trips += 1;
-        self.position = Position::Open { until: now + time };
+        self.position = Position::Open {
+            until: now + time.max(asked),
+        };
     }
 
     fn count(&mut self, now: Duration, failures: u32) {
@@ -208,10 +217,19 @@ pub struct Refused {
 impl Breaker {
     /// Makes a breaker, closed, that lets `calls_max` calls through at once. Metrics name the dependency.
     pub fn new(dependency: &'static str, calls_max: usize) -> Arc<Breaker> {
+        Breaker::with_open_max(dependency, calls_max, OPEN_MAX)
+    }
+
+    /// Like [`new`](Self::new), for a dependency that is left alone for `open_max` at most before it is tried again.
+    pub fn with_open_max(
+        dependency: &'static str,
+        calls_max: usize,
+        open_max: Duration,
+    ) -> Arc<Breaker> {
         Arc::new(Breaker {
             dependency,
             began: Instant::now(),
-            circuit: Mutex::new(Circuit::new(calls_max)),
+            circuit: Mutex::new(Circuit::new(calls_max, open_max)),
         })
     }
 
@@ -237,7 +255,7 @@ impl Breaker {
 
     fn end(&self, is_probe: bool, ended: Ended) {
         let mut circuit = lock(&self.circuit);
-        let opened = circuit.end(is_probe, ended, self.began.elapsed());
+        let opened = circuit.end(is_probe, ended, self.began.elapsed(), random());
         self.show(&circuit);
         drop(circuit);
         if let Some(reason) = opened {
@@ -304,11 +322,11 @@ mod tests {
 
     fn call(circuit: &mut Circuit, ended: Ended, now: Duration) -> Option<Reason> {
         let is_probe = circuit.admit(now).unwrap();
-        circuit.end(is_probe, ended, now)
+        circuit.end(is_probe, ended, now, 0)
     }
 
     fn opened() -> Circuit {
-        let mut circuit = Circuit::new(100);
+        let mut circuit = Circuit::new(100, OPEN_MAX);
         for _ in 1..FAILURES_MAX {
             assert_eq!(call(&mut circuit, FAILED, 10 * S), None);
         }
@@ -322,29 +340,49 @@ mod tests {
         assert_eq!(circuit.admit(10 * S), Err((S, Reason::InARow)));
         assert_eq!(circuit.admit(11 * S), Ok(true), "a probe");
         assert!(circuit.admit(11 * S).is_err(), "one probe at once");
-        assert_eq!(circuit.end(true, Ended::Succeeded, 11 * S), None);
+        assert_eq!(circuit.end(true, Ended::Succeeded, 11 * S, 0), None);
         assert_eq!(circuit.admit(11 * S), Ok(false));
         assert_eq!(circuit.position, Position::Closed);
     }
 
-    #[test]
-    fn failing_probes_double_the_time_up_to_half_a_minute() {
-        let mut circuit = opened();
+    /// For how many milliseconds it is open, again and again.
+    fn open_times(mut circuit: Circuit, random: u32) -> Vec<u128> {
         let (mut now, mut times) = (10 * S, Vec::new());
         for _ in 0..8 {
             let Position::Open { until } = circuit.position else {
                 panic!("{circuit:?}");
             };
-            times.push((until - now).as_secs());
+            times.push((until - now).as_millis());
             now = until;
-            assert_eq!(call(&mut circuit, FAILED, now), Some(Reason::Probe));
+            assert_eq!(circuit.admit(now), Ok(true), "a probe");
+            assert!(circuit.admit(now).is_err(), "one probe at once");
+            let reason = circuit.end(true, FAILED, now, random);
+            assert_eq!(reason, Some(Reason::Probe));
         }
-        assert_eq!(times, [1, 2, 4, 8, 16, 30, 30, 30]);
+        times
+    }
+
+    #[test]
+    fn failing_probes_double_the_time_up_to_half_a_minute() {
+        let times = open_times(opened(), 0);
+        let expected = [1, 2, 4, 8, 16, 30, 30, 30].map(|seconds| seconds * 1000);
+        assert_eq!(times, expected);
+    }
+
+    #[test]
+    fn a_dependency_with_a_bound_of_its_own_is_tried_that_often_and_never_twice_at_once() {
+        let mut circuit = opened();
+        circuit.open_max = 2 * S;
+        assert_eq!(open_times(circuit, 0)[..4], [1000, 2000, 2000, 2000]);
+        let mut circuit = opened();
+        circuit.open_max = 2 * S;
+        let shortest = open_times(circuit, u32::MAX);
+        assert_eq!(shortest[..4], [1000, 1000, 1000, 1000]);
     }
 
     #[test]
     fn most_calls_of_ten_seconds_failing_open_it() {
-        let mut circuit = Circuit::new(100);
+        let mut circuit = Circuit::new(100, OPEN_MAX);
         for number in 0..30 {
             let now = 20 * S + S * number / 3;
             let ended = if number % 3 == 0 {
@@ -363,7 +401,7 @@ mod tests {
 
     #[test]
     fn failures_that_are_long_ago_do_not_count() {
-        let mut circuit = Circuit::new(100);
+        let mut circuit = Circuit::new(100, OPEN_MAX);
         for number in 0..200 {
             let ended = if number % 3 == 0 {
                 Ended::Succeeded
@@ -377,7 +415,7 @@ mod tests {
     #[test]
     fn a_dependency_may_ask_for_a_pause_of_half_a_minute_at_most() {
         for (asked, open) in [(7, 7), (3600, 30)] {
-            let mut circuit = Circuit::new(100);
+            let mut circuit = Circuit::new(100, OPEN_MAX);
             (0..FAILURES_MAX).for_each(|_| {
                 call(&mut circuit, Ended::Failed(Some(asked * S)), S);
             });

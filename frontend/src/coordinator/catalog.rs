@@ -80,9 +80,9 @@ impl Coordinator {
         let package = &request.package[..];
         let is_visible = scope.sees(package);
         let is_original_best = request.source == FileSource::Original;
-        let frame = |visible: &[VisibleShard]| {
+        let frame = |visible: Option<&[VisibleShard]>| {
             let mut request = FileRequest {
-                visible: visible.to_vec(),
+                visible: visible.map(<[_]>::to_vec),
                 ..request.clone()
             };
             if !is_visible {
@@ -150,8 +150,8 @@ impl Coordinator {
         scope: &Scope,
         request: &ListRequest,
     ) -> Result<Listing, FileError> {
-        let frame = |visible: &[VisibleShard]| {
-            let (mut frame, visible) = (Vec::new(), visible.to_vec());
+        let frame = |visible: Option<&[VisibleShard]>| {
+            let (mut frame, visible) = (Vec::new(), visible.map(<[_]>::to_vec));
             let request = ListRequest {
                 visible,
                 ..request.clone()
@@ -166,6 +166,7 @@ impl Coordinator {
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
+        unreachable.extend(scope.missing());
         let ListReply { entries, more } = results::merge(request, replies);
         Ok(Listing {
             entries,
@@ -179,14 +180,14 @@ impl Coordinator {
     async fn ask_all<T: Send + 'static>(
         &self,
         scope: &Scope,
-        frame: impl Fn(&[VisibleShard]) -> Result<Vec<u8>, MessageError>,
+        frame: impl Fn(Option<&[VisibleShard]>) -> Result<Vec<u8>, MessageError>,
         kind: Kind,
         decode: Decode<T>,
     ) -> Result<Vec<(&Arc<Peer>, Reply<T>)>, MessageError> {
         self.ready().await;
         let mut replies = Vec::new();
         if scope.is_everything() {
-            let frame: Arc<[u8]> = frame(&[])?.into();
+            let frame: Arc<[u8]> = frame(None)?.into();
             let ask = |peer| (peer, self.ask(peer, Arc::clone(&frame), kind, decode));
             replies.extend(self.peers.iter().map(ask));
             return Ok(replies);
@@ -196,7 +197,7 @@ impl Coordinator {
             let shards = visible.shards.as_deref();
             if shards.is_none_or(|shards| !shards.is_empty()) {
                 let reply = match shards {
-                    Some(shards) => self.ask(peer, frame(shards)?.into(), kind, decode),
+                    Some(shards) => self.ask(peer, frame(Some(shards))?.into(), kind, decode),
                     // It is not known what it has, and so it is not asked for anything.
                     None => self.refuse(peer),
                 };

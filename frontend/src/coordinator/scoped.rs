@@ -8,11 +8,12 @@ use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::visible::{VisiblePackages, VisiblePeer, visible_shards};
 use crate::peers::{PackageInfo, Peer, PeerStatus};
-use crate::results::ShardId;
+use crate::results::{Missing, ShardId};
 use crate::scope::Scope;
 use schema::message::VisibleShard;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 /// Routings of scopes that are kept. Each takes a bit for each package, twice.
 const SCOPES_MAX: usize = 256;
@@ -88,6 +89,7 @@ impl ScopedRouting {
         let mut routing = ShardRouting::new(shards.collect(), superseded);
         routing.restrict(&visible);
         routing.generation = generation;
+        routing.missing.extend(undecided(scope));
         let bytes: u64 = visible.values().map(|shard| shard.text_bytes).sum();
         let (mut distinct, mut repositories) = (BTreeSet::new(), BTreeSet::new());
         for package in statuses.iter().flat_map(|status| seen(status, &visible)) {
@@ -107,6 +109,17 @@ impl ScopedRouting {
             repositories,
         }
     }
+}
+
+/// What answers miss because nobody decided what the caller may see.
+fn undecided(scope: &Scope) -> Option<Missing> {
+    let (backend, reason) = scope.missing()?;
+    Some(Missing {
+        backend,
+        reason,
+        shards: Vec::new(),
+        since: SystemTime::now(),
+    })
 }
 
 type VisibleShards = BTreeMap<ShardId, VisiblePackages>;

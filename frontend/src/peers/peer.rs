@@ -398,7 +398,7 @@ fn ask_packages(
             prefix: Vec::new(),
             after: last.map_or(Vec::new(), |last| last.name.to_vec()),
             count: PACKAGES_AT_ONCE,
-            visible: Vec::new(),
+            visible: None,
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;

@@ -51,8 +51,8 @@ pub(crate) struct Assignment {
     pub(crate) documents: Vec<u32>,
     /// Packages that are not.
     pub(crate) excluded: Vec<Excluded>,
-    /// What is visible of each shard, without those packages; empty: everything.
-    pub(crate) visible: Vec<VisibleShard>,
+    /// What is visible of each shard, without those packages. `None`: everything.
+    pub(crate) visible: Option<Vec<VisibleShard>>,
 }
 
 impl ShardRouting {
@@ -107,7 +107,7 @@ impl ShardRouting {
                 let superseded = excluded.remove(&number).unwrap_or_default();
                 visible[id].without(*id, &superseded)
             });
-            assignment.visible = restricted.collect();
+            assignment.visible = Some(restricted.collect());
         }
     }
 }
@@ -139,7 +139,7 @@ fn assign(
     let assignment = Assignment {
         backend: backend.name,
         excluded: (0..).zip(&shards).filter_map(exclude).collect(),
-        visible: Vec::new(),
+        visible: None,
         shards,
         documents,
     };

@@ -80,6 +80,7 @@ impl VisiblePackages {
         VisibleShard {
             shard,
             packages: if is_all { Arc::default() } else { bits.into() },
+            is_all,
         }
     }
 }
@@ -120,23 +121,32 @@ mod tests {
         }
     }
 
-    fn check(names: &[(&str, u32)], visible: &[&str], superseded: &[u32]) -> Option<Vec<u8>> {
+    /// Returns the bitmap, and whether it says that all packages are visible.
+    fn check(
+        names: &[(&str, u32)],
+        visible: &[&str],
+        superseded: &[u32],
+    ) -> Option<(Vec<u8>, bool)> {
         let all = names.iter().map(|(name, _)| name.as_bytes());
         let all = Arc::new(PackageNames::new(all));
         let visible = visible.iter().map(|name| all.position(name.as_bytes()));
         let scope = Scope::of(&all, visible.map(Option::unwrap).collect());
         let found = VisiblePackages::of(&scope, &packages(names))?;
         assert!(superseded.iter().all(|&number| found.has(number)));
-        Some(found.without([0; 32], superseded).packages.to_vec())
+        let told = found.without([0; 32], superseded);
+        Some((told.packages.to_vec(), told.is_all))
     }
 
     #[test]
-    fn the_bitmap_has_the_numbers_of_visible_packages_and_is_empty_if_they_are_all() {
+    fn the_bitmap_has_the_numbers_of_visible_packages_unless_they_are_all() {
         let names = [("a_1", 9), ("b_1", 0), ("c_1", 3)];
-        assert_eq!(check(&names, &["a", "b", "c"], &[]), Some(vec![]));
-        assert_eq!(check(&names, &["a", "b", "c"], &[9]), Some(vec![9, 0]));
-        assert_eq!(check(&names, &["a"], &[]), Some(vec![0, 2]));
-        assert_eq!(check(&names, &["b", "c"], &[]), Some(vec![9]));
+        let some = |bits: &[u8]| Some((bits.to_vec(), false));
+        let all = ["a", "b", "c"];
+        assert_eq!(check(&names, &all, &[]), Some((Vec::new(), true)));
+        assert_eq!(check(&names, &all, &[9]), some(&[9, 0]));
+        assert_eq!(check(&names, &all, &[0, 3, 9]), some(&[0, 0]));
+        assert_eq!(check(&names, &["a"], &[]), some(&[0, 2]));
+        assert_eq!(check(&names, &["b", "c"], &[]), some(&[9]));
         assert_eq!(check(&names, &[], &[]), None);
     }
 }

@@ -78,7 +78,7 @@ mod tests {
             prefix: Vec::new(),
             after,
             count,
-            visible: Vec::new(),
+            visible: None,
         }
     }
 

@@ -22,7 +22,8 @@ pub(crate) const SPOOL: &str = "spool";
 /// Shards that were not searched to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The backend that should have searched them; `spool` if the frontend could not keep their matches.
+    /// The backend that should have searched them; `spool` if the frontend could not keep their matches;
+    /// `authorization` if nobody decided whether the caller may see them.
     pub backend: String,
     /// Why it did not.
     pub reason: String,

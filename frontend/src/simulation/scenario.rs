@@ -104,7 +104,7 @@ impl Scenario {
             shards: shards.iter().map(|shard| shard.id).collect(),
             documents: vec![10; shards.len()],
             excluded: Vec::new(),
-            visible: Vec::new(),
+            visible: None,
         }
     }
 }

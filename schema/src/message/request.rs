@@ -45,8 +45,8 @@ pub struct Search {
     pub names: bool,
     /// Packages that are not searched, because other shards have them in a newer build.
     pub excluded: Vec<Excluded>,
-    /// What is visible of each shard, in the order of [`shards`](Self::shards); empty: everything.
-    pub visible: Vec<VisibleShard>,
+    /// What is visible of each shard, in the order of [`shards`](Self::shards). `None`: everything.
+    pub visible: Option<Vec<VisibleShard>>,
 }
 
 /// Packages of a shard that are not searched, as if the shard did not have them.
@@ -59,34 +59,49 @@ pub struct Excluded {
 }
 
 /// The packages of a shard that a caller may see.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VisibleShard {
     /// The shard's id.
     pub shard: [u8; 32],
     /// A bitmap over the numbers of packages, from the lowest bit of the first byte on. A number behind its
-    /// end is not visible. Empty: all packages are visible.
+    /// end is not visible.
     pub packages: Arc<[u8]>,
+    /// Whether all packages are visible, without a bitmap.
+    pub is_all: bool,
 }
 
 impl VisibleShard {
+    /// Whether the package with this number is visible.
+    pub fn sees(&self, number: u32) -> bool {
+        let byte = self.packages.get(number as usize / 8);
+        self.is_all || byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+    }
+
     fn encode_all(all: &[VisibleShard], mut to: struct_list::Builder<'_, visible_shard::Owned>) {
         for (index, each) in (0..).zip(all) {
             let mut entry = to.reborrow().get(index);
             entry.set_shard(&each.shard);
             entry.set_packages(&each.packages);
+            entry.set_all(each.is_all);
         }
     }
 
+    /// Returns `None` if the request is not restricted. A list without the mark restricts it, too.
     fn decode_all(
+        is_restricted: bool,
         from: struct_list::Reader<'_, visible_shard::Owned>,
-    ) -> Result<Vec<VisibleShard>, MessageError> {
+    ) -> Result<Option<Vec<VisibleShard>>, MessageError> {
+        if !is_restricted && from.is_empty() {
+            return Ok(None);
+        }
         let decode = |entry: visible_shard::Reader<'_>| {
             Ok(VisibleShard {
                 shard: shard_id(entry.get_shard()?)?,
                 packages: entry.get_packages()?.into(),
+                is_all: entry.get_all(),
             })
         };
-        from.iter().map(decode).collect()
+        from.iter().map(decode).collect::<Result<_, _>>().map(Some)
     }
 }
 
@@ -108,8 +123,10 @@ impl Search {
                 packages.set(index, package);
             }
         }
-        let visible = root.reborrow().init_visible(length(self.visible.len()));
-        VisibleShard::encode_all(&self.visible, visible);
+        root.set_restricted(self.visible.is_some());
+        let visible = self.visible.as_deref().unwrap_or_default();
+        let list = root.reborrow().init_visible(length(visible.len()));
+        VisibleShard::encode_all(visible, list);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -126,7 +143,7 @@ impl Search {
         }
         Ok(Search {
             excluded,
-            visible: VisibleShard::decode_all(root.get_visible()?)?,
+            visible: VisibleShard::decode_all(root.get_restricted(), root.get_visible()?)?,
             expr: Expr::decode(root.get_expr()?)?,
             context_lines: root.get_context_lines(),
             shards: root
@@ -181,8 +198,8 @@ pub struct FileRequest {
     /// The revision to read: a name, in full or short, or the beginning of a commit id of at least 7
     /// digits. Empty for the default one.
     pub revision: String,
-    /// The only shards that are read, and what is visible of each; empty: all of all.
-    pub visible: Vec<VisibleShard>,
+    /// The only shards that are read, and what is visible of each. `None`: all of all.
+    pub visible: Option<Vec<VisibleShard>>,
     /// Where the bytes come from.
     pub source: FileSource,
 }
@@ -206,8 +223,10 @@ impl FileRequest {
         root.set_path(&self.path);
         root.set_revision(&self.revision[..]);
         root.set_source(self.source.into());
-        let visible = root.reborrow().init_visible(length(self.visible.len()));
-        VisibleShard::encode_all(&self.visible, visible);
+        root.set_restricted(self.visible.is_some());
+        let visible = self.visible.as_deref().unwrap_or_default();
+        let list = root.reborrow().init_visible(length(visible.len()));
+        VisibleShard::encode_all(visible, list);
         match self.range {
             FileRange::Lines { first, count } => {
                 let mut lines = root.init_lines();
@@ -238,7 +257,7 @@ impl FileRequest {
             path: root.get_path()?.to_vec(),
             range,
             revision: text(root.get_revision()?)?,
-            visible: VisibleShard::decode_all(root.get_visible()?)?,
+            visible: VisibleShard::decode_all(root.get_restricted(), root.get_visible()?)?,
             source: root.get_source()?.into(),
         })
     }
@@ -277,8 +296,8 @@ pub struct ListRequest {
     pub after: Vec<u8>,
     /// Number of entries, at most.
     pub count: u32,
-    /// The only shards that are listed, and what is visible of each; empty: all of all.
-    pub visible: Vec<VisibleShard>,
+    /// The only shards that are listed, and what is visible of each. `None`: all of all.
+    pub visible: Option<Vec<VisibleShard>>,
 }
 
 impl ListRequest {
@@ -288,8 +307,10 @@ impl ListRequest {
         root.set_prefix(&self.prefix);
         root.set_after(&self.after);
         root.set_count(self.count);
-        let visible = root.init_visible(length(self.visible.len()));
-        VisibleShard::encode_all(&self.visible, visible);
+        root.set_restricted(self.visible.is_some());
+        let visible = self.visible.as_deref().unwrap_or_default();
+        let list = root.init_visible(length(visible.len()));
+        VisibleShard::encode_all(visible, list);
     }
 
     fn decode_from(root: list_request::Reader<'_>) -> Result<Self, MessageError> {
@@ -299,7 +320,7 @@ impl ListRequest {
             prefix: root.get_prefix()?.to_vec(),
             after: root.get_after()?.to_vec(),
             count: root.get_count(),
-            visible: VisibleShard::decode_all(root.get_visible()?)?,
+            visible: VisibleShard::decode_all(root.get_restricted(), root.get_visible()?)?,
         })
     }
 }

@@ -11,13 +11,18 @@ fn aligned(frame: &[u8]) -> Vec<u64> {
     words
 }
 
-/// Two shards, the first with a bitmap.
-fn visible() -> Vec<VisibleShard> {
-    let shard = |id: u8, packages: &[u8]| VisibleShard {
+/// Three shards: the first with a bitmap, the second with all packages, the third with none.
+fn visible() -> Option<Vec<VisibleShard>> {
+    let shard = |id: u8, packages: &[u8], is_all| VisibleShard {
         shard: [id; 32],
         packages: packages.into(),
+        is_all,
     };
-    vec![shard(5, &[0x81, 1]), shard(6, &[])]
+    Some(vec![
+        shard(5, &[0x81, 1], false),
+        shard(6, &[], true),
+        shard(7, &[], false),
+    ])
 }
 
 /// Encodes, decodes and compares.
@@ -31,6 +36,29 @@ macro_rules! check_round_trip {
             message
         );
     }};
+}
+
+#[test]
+fn nothing_is_visible_beyond_the_end_of_a_bitmap() {
+    let all = visible().unwrap();
+    let seen = |shard: usize| -> Vec<u32> { (0..100).filter(|&n| all[shard].sees(n)).collect() };
+    assert_eq!(seen(0), [0, 7, 8]);
+    assert_eq!(seen(1).len(), 100);
+    assert!(seen(2).is_empty());
+    assert!(!all[0].sees(u32::MAX) && all[1].sees(u32::MAX) && !all[2].sees(u32::MAX));
+}
+
+#[test]
+fn a_request_that_shows_no_shard_is_not_one_that_shows_all() {
+    for visible in [None, Some(Vec::new())] {
+        check_round_trip!(
+            Search,
+            Search {
+                visible: visible.clone(),
+                ..Search::default()
+            }
+        );
+    }
 }
 
 fn filter(field: Field, reading: Reading, text: &str) -> Expr {

@@ -279,7 +279,7 @@ impl Fake {
             let Some((_, documents)) = shards.iter().find(|(known, _)| *id == [*known; 32]) else {
                 return close();
             };
-            let visible = listing::visible(&search.visible, id[0], documents);
+            let visible = listing::visible(search.visible.as_deref(), id[0], documents);
             let mut end = ShardEnd {
                 shard: index,
                 blocks: visible.iter().filter(|visible| **visible).count() as u64,
@@ -404,7 +404,7 @@ impl Fake {
 
     fn list(&self, stream: &mut UnixStream, request: &ListRequest) -> io::Result<()> {
         let shards = Arc::clone(&self.shards.lock().unwrap());
-        let documents = listing::all_visible(&request.visible, &shards);
+        let documents = listing::all_visible(request.visible.as_deref(), &shards);
         let mut reply = match request.kind {
             ListKind::Shard if self.names_packages.load(SeqCst) => {
                 let mut shards = shards.iter();
@@ -438,7 +438,7 @@ impl Fake {
 
     fn file(&self, stream: &mut UnixStream, request: &FileRequest) -> io::Result<()> {
         let shards = Arc::clone(&self.shards.lock().unwrap());
-        let mut documents = listing::all_visible(&request.visible, &shards);
+        let mut documents = listing::all_visible(request.visible.as_deref(), &shards);
         let found = documents.find(|d| d.package == request.package && d.path == request.path);
         let reply = found.map_or_else(FileReply::default, |found| found.file(request.range));
         self.write(stream, &framed(|out| reply.encode(out)))

@@ -37,26 +37,26 @@ pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
 }
 
 /// Returns which documents of a shard a request may see.
-pub(crate) fn visible(all: &[VisibleShard], id: u8, documents: &[Document]) -> Vec<bool> {
+pub(crate) fn visible(all: Option<&[VisibleShard]>, id: u8, documents: &[Document]) -> Vec<bool> {
     let names = packages(documents);
     let is_visible = |document: &Document| {
-        let Some(shard) = all.iter().find(|shard| shard.shard == [id; 32]) else {
-            return all.is_empty();
+        let Some(all) = all else {
+            return true;
         };
         let number = names.binary_search(&&document.package[..]);
-        let number = number.expect("all packages have a name");
-        let byte = shard.packages.get(number / 8);
-        shard.packages.is_empty() || byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+        let number = number.expect("all packages have a name") as u32;
+        let shard = all.iter().find(|shard| shard.shard == [id; 32]);
+        shard.is_some_and(|shard| shard.sees(number))
     };
     documents.iter().map(is_visible).collect()
 }
 
 /// Returns the documents of all shards that a request may see.
 pub(crate) fn all_visible<'a>(
-    all: &[VisibleShard],
+    all: Option<&[VisibleShard]>,
     shards: &'a [(u8, Vec<Document>)],
 ) -> impl Iterator<Item = &'a Document> {
-    shards.iter().flat_map(|(id, documents)| {
+    shards.iter().flat_map(move |(id, documents)| {
         let visible = visible(all, *id, documents);
         let shown = documents.iter().zip(visible);
         shown.filter_map(|(document, visible)| visible.then_some(document))

@@ -31,10 +31,11 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             shard: 1,
             packages: vec![0, 3],
         }],
-        visible: vec![VisibleShard {
+        visible: Some(vec![VisibleShard {
             shard: [2; 32],
             packages: [5, 1].into(),
-        }],
+            is_all: false,
+        }]),
     };
     let progress = Progress {
         blocks_done: 1,
@@ -58,7 +59,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         range: FileRange::Lines { first: 3, count: 9 },
         revision: "v1.0".to_owned(),
         source: FileSource::Original,
-        visible: Vec::new(),
+        visible: None,
     };
     let reply = FileReply {
         found: true,
@@ -84,7 +85,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         prefix: b"src/".to_vec(),
         after: path.clone(),
         count: 100,
-        visible: Vec::new(),
+        visible: None,
     };
     let entry = ListEntry {
         package: package.clone(),

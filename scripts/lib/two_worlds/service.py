@@ -21,13 +21,18 @@ class Service(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 512
 
-    def __init__(self, delay_s=0.0):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, delay_s=0.0, handler=None):
+        super().__init__(("127.0.0.1", 0), handler or Handler)
         self.delay_s, self.asked = delay_s, 0
 
     @property
     def url(self):
         return f"http://127.0.0.1:{self.server_address[1]}/allow"
+
+
+class Absent:
+    """A service that is down: nothing listens at its address."""
+    url = "http://127.0.0.1:1/allow"
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -74,8 +79,8 @@ def sees(caller, name):
 
 
 @contextlib.contextmanager
-def running(delay_s=0.0):
-    service = Service(delay_s)
+def running(delay_s=0.0, handler=None):
+    service = Service(delay_s, handler)
     thread = threading.Thread(target=service.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -104,13 +104,14 @@ pub(crate) async fn status(
         prefix: Vec::new(),
         after: Vec::new(),
         count: REPOSITORIES_MAX,
-        visible: Vec::new(),
+        visible: None,
     };
     let repositories = app.coordinator.listing(&scope, &request).await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
     let served = app.coordinator.served(&scope);
     let status = Status::new(
         served,
+        scope.missing(),
         app.backends(&scope),
         &app.overlaps(&scope),
         repositories,
@@ -140,7 +141,7 @@ pub(crate) fn part(
         prefix,
         after,
         count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
-        visible: Vec::new(),
+        visible: None,
     })
 }
 
@@ -200,7 +201,7 @@ pub(crate) async fn similar_packages(
         prefix: name.iter().take(1).copied().collect(),
         after: Vec::new(),
         count: u32::MAX,
-        visible: Vec::new(),
+        visible: None,
     };
     let scope = viewer.scope(app).await?;
     let mut names = Vec::new();

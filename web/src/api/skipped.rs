@@ -203,7 +203,7 @@ async fn children(
         prefix,
         after: Vec::new(),
         count,
-        visible: Vec::new(),
+        visible: None,
     };
     Ok(app.coordinator.list(scope, request).await?.entries)
 }

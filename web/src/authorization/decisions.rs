@@ -10,9 +10,11 @@ use super::service::Service;
 use super::visible::{NameSplit, Remembered};
 use frontend::Scope;
 use frontend::cache::{Built, Cache, CacheConfig, CacheError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// How old the last decision may become while the service fails.
 const HARD: Duration = Duration::from_secs(60);
@@ -25,6 +27,12 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// How long the service may take for everything that it is asked at once.
 const BUILD_MAX: Duration = Duration::from_secs(9);
+
+/// How long a caller waits to hear what it sees of all packages, before it gets what is public.
+const SCOPE_WAIT: Duration = Duration::from_secs(1);
+
+/// The same, while the service has not answered since somebody waited in vain.
+const LATE_WAIT: Duration = Duration::from_millis(20);
 
 /// How often a failure of the service is logged.
 const LOG_EVERY: Duration = Duration::from_secs(1);
@@ -63,6 +71,8 @@ pub(super) struct Decisions {
     denials: watch::Sender<u64>,
     /// When a failure was logged last.
     logged: Mutex<Option<Instant>>,
+    /// Whether somebody waited in vain since the service answered last.
+    is_late: AtomicBool,
 }
 
 impl std::fmt::Debug for Decisions {
@@ -90,6 +100,7 @@ impl Decisions {
             cache: Cache::new(config, weigh),
             denials: watch::channel(0).0,
             logged: Mutex::default(),
+            is_late: AtomicBool::new(false),
         })
     }
 
@@ -134,7 +145,8 @@ impl Decisions {
         }
     }
 
-    /// Everything that a principal sees.
+    /// Everything that a principal sees. The error is also that the service takes too long: the question goes on,
+    /// for the next one who asks.
     pub(super) async fn scope(
         self: &Arc<Self>,
         who: Principal,
@@ -153,7 +165,17 @@ impl Decisions {
                 }
             }
         };
-        match self.cache.get_and_keep(question, None, build).await? {
+        // Without a cache nobody goes on asking.
+        let is_late = self.is_late.load(Relaxed) && !self.cache.config().off;
+        let wait = if is_late { LATE_WAIT } else { SCOPE_WAIT };
+        let asked = timeout(wait, self.cache.get_and_keep(question, None, build)).await;
+        let answer = asked.unwrap_or_else(|_| {
+            self.is_late.store(true, Relaxed);
+            Err(CacheError::Late {
+                retry_after: SCOPE_WAIT,
+            })
+        });
+        match answer? {
             Decision::All(allowed) => Ok(allowed
                 .scope
                 .get_or_make(split, |place, _| allowed.places[place])),
@@ -168,7 +190,9 @@ impl Decisions {
         name: &[u8],
         split: Option<&NameSplit>,
     ) -> Built<Decision, Arc<str>> {
-        match self.service.sees(caller, name).await {
+        let answer = self.service.sees(caller, name).await;
+        self.note_answer(&answer);
+        match answer {
             Ok(true) => Built::Value(Decision::Name(true)),
             Ok(false) => {
                 let known = self.cache.peek(&Question::Name(who, name.into()));
@@ -204,7 +228,9 @@ impl Decisions {
         split: &NameSplit,
     ) -> Built<Decision, Arc<str>> {
         let names = split.private_names();
-        let places = match self.service.visible(caller, &names).await {
+        let answer = self.service.visible(caller, &names).await;
+        self.note_answer(&answer);
+        let places = match answer {
             Ok(places) => places,
             Err(reason) => return self.unknown(&reason),
         };
@@ -230,6 +256,12 @@ impl Decisions {
             places,
             scope: Remembered::default(),
         })))
+    }
+
+    fn note_answer<T>(&self, answer: &Result<T, String>) {
+        if answer.is_ok() {
+            self.is_late.store(false, Relaxed);
+        }
     }
 
     /// Counts a failure of the service, and logs it now and then.

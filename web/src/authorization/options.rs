@@ -41,6 +41,10 @@ pub struct AuthorizationOptions {
     pub jwks: Option<String>,
     /// The claim of a token that lists what its bearer may see.
     pub claim: Option<String>,
+    /// For whom a token must be (`aud`).
+    pub audience: Option<String>,
+    /// Who must have issued it (`iss`).
+    pub issuer: Option<String>,
 }
 
 /// Why the settings cannot be used.
@@ -66,8 +70,19 @@ pub(super) enum DeciderSettings {
     },
     Tokens {
         keys: KeyPlace,
-        claim: String,
+        rules: TokenRules,
     },
+}
+
+/// What a token must say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TokenRules {
+    /// The claim that lists what its bearer may see.
+    pub(super) claim: String,
+    /// For whom it must be.
+    pub(super) audience: Option<String>,
+    /// Who must have issued it.
+    pub(super) issuer: Option<String>,
 }
 
 /// Where the public keys are.
@@ -120,6 +135,8 @@ impl AuthorizationOptions {
             (!self.headers.is_empty(), "--auth-header"),
             (!self.public.is_empty(), "--public"),
             (self.claim.is_some(), "--auth-claim"),
+            (self.audience.is_some(), "--auth-audience"),
+            (self.issuer.is_some(), "--auth-issuer"),
         ];
         given
             .into_iter()
@@ -127,8 +144,13 @@ impl AuthorizationOptions {
     }
 
     fn service(&self, url: &str) -> Result<DeciderSettings, BadAuthorization> {
-        if self.claim.is_some() {
-            return bad("--auth-claim is for signed tokens: it needs --auth-jwks");
+        let of_tokens = [
+            (&self.claim, "--auth-claim"),
+            (&self.audience, "--auth-audience"),
+            (&self.issuer, "--auth-issuer"),
+        ];
+        if let Some((_, flag)) = of_tokens.iter().find(|(given, _)| given.is_some()) {
+            return bad(format!("{flag} is for signed tokens: it needs --auth-jwks"));
         }
         let url = address(url)
             .map_err(|reason| BadAuthorization(format!("--auth-url {url}: {reason}")))?;
@@ -166,6 +188,19 @@ impl AuthorizationOptions {
                 "--auth-jwks needs --auth-claim NAME, the claim that lists what a bearer may see",
             );
         };
+        for (given, flag) in [
+            (&self.audience, "--auth-audience"),
+            (&self.issuer, "--auth-issuer"),
+        ] {
+            if given.as_ref().is_some_and(String::is_empty) {
+                return bad(format!("{flag}: the value is empty"));
+            }
+        }
+        let rules = TokenRules {
+            claim,
+            audience: self.audience.clone(),
+            issuer: self.issuer.clone(),
+        };
         let keys = if jwks.contains("://") {
             let checked = address(jwks);
             KeyPlace::Address(
@@ -175,7 +210,7 @@ impl AuthorizationOptions {
         } else {
             KeyPlace::File(PathBuf::from(jwks))
         };
-        Ok(DeciderSettings::Tokens { keys, claim })
+        Ok(DeciderSettings::Tokens { keys, rules })
     }
 }
 
@@ -256,6 +291,18 @@ mod tests {
             (
                 with(url(), |it| it.claim = Some("x".into())),
                 "--auth-claim is for signed tokens",
+            ),
+            (
+                with(none(), |it| it.issuer = Some("x".into())),
+                "--auth-issuer needs",
+            ),
+            (
+                with(url(), |it| it.audience = Some("x".into())),
+                "--auth-audience is for signed tokens",
+            ),
+            (
+                with(tokens(), |it| it.audience = Some(String::new())),
+                "--auth-audience: the value is empty",
             ),
             (
                 with(url(), |it| it.ttl = Duration::from_secs(61)),

@@ -39,6 +39,13 @@ const CALLS_MAX: usize = 1_000;
 /// Names that a service decides one by one.
 pub(crate) const SINGLE_NAMES_MAX: usize = 64;
 
+/// The name that the service is asked for if there is none that is not public: how it answers, and that it does not,
+/// must not tell whether there are private packages.
+const NO_NAME: &[u8] = b"trawl.invalid/none";
+
+/// How long the service is left alone at most once it failed. Then one request at a time tries whether it is back.
+const RECOVERY_MAX: Duration = Duration::from_secs(2);
+
 /// A service.
 pub(super) struct Service {
     client: HttpClient,
@@ -67,7 +74,7 @@ impl Service {
     pub(super) fn new(client: HttpClient, url: Uri, is_batch: bool) -> Service {
         Service {
             client,
-            breaker: Breaker::new("authorization", CALLS_MAX),
+            breaker: Breaker::with_open_max("authorization", CALLS_MAX, RECOVERY_MAX),
             url,
             is_batch,
         }
@@ -119,12 +126,17 @@ impl Service {
         self.ask(outgoing, read).await
     }
 
-    /// Which of the names the caller may see. The error is why that is unknown.
+    /// Which of the names the caller may see. The error is why that is unknown. The service is asked also if there
+    /// are no names.
     pub(super) async fn visible(
         &self,
         caller: &Credentials,
         names: &[&[u8]],
     ) -> Result<Vec<bool>, String> {
+        if names.is_empty() {
+            Box::pin(self.sees(caller, NO_NAME)).await?;
+            return Ok(Vec::new());
+        }
         if self.is_batch {
             let parts = names.chunks(NAMES_MAX);
             let parts = parts.map(|part| self.visible_part(caller, part));
@@ -141,9 +153,6 @@ impl Service {
         // JSON has no other names: the service never hears of them, and nobody sees them.
         let texts: Vec<Option<&str>> = names.iter().map(|name| str::from_utf8(name).ok()).collect();
         let repos: Vec<&str> = texts.iter().flatten().copied().collect();
-        if repos.is_empty() {
-            return Ok(vec![false; names.len()]);
-        }
         let mut headers = HeaderMap::new();
         caller.add_to(&mut headers);
         let json = HeaderValue::from_static("application/json");

@@ -7,7 +7,7 @@
 use super::client::{HttpClient, Outgoing};
 use super::globs::NameGlobs;
 use super::key_set::{KeySet, SET_BYTES_MAX};
-use super::options::{BadAuthorization, KeyPlace};
+use super::options::{BadAuthorization, KeyPlace, TokenRules};
 use super::ring_provider;
 use super::verified::{LEEWAY_S, Verified};
 use axum::http::{HeaderMap, Method};
@@ -63,7 +63,7 @@ fn refused(reason: impl Into<String>) -> TokenFault {
 pub(super) struct Tokens {
     place: KeyPlace,
     client: HttpClient,
-    claim: String,
+    rules: TokenRules,
     keys: Mutex<Keys>,
     /// When the keys were fetched last, successfully or not. One request at a time fetches.
     fetched: tokio::sync::Mutex<Option<Instant>>,
@@ -99,14 +99,14 @@ impl Tokens {
     /// Reads the keys, if they are in a file.
     pub(super) fn new(
         place: KeyPlace,
-        claim: String,
+        rules: TokenRules,
         client: HttpClient,
     ) -> Result<Tokens, BadAuthorization> {
         ring_provider::install();
         let tokens = Tokens {
             place,
             client,
-            claim,
+            rules,
             keys: Mutex::default(),
             fetched: tokio::sync::Mutex::default(),
             verified: Cache::new(VERIFIED_MAX),
@@ -212,7 +212,17 @@ impl Tokens {
         let mut validation = Validation::new(key.algorithm);
         validation.leeway = LEEWAY_S;
         validation.validate_nbf = true;
-        validation.validate_aud = false;
+        let mut required = vec!["exp"];
+        validation.validate_aud = self.rules.audience.is_some();
+        if let Some(audience) = &self.rules.audience {
+            validation.set_audience(&[audience]);
+            required.push("aud");
+        }
+        if let Some(issuer) = &self.rules.issuer {
+            validation.set_issuer(&[issuer]);
+            required.push("iss");
+        }
+        validation.set_required_spec_claims(&required);
         let claims = decode::<Map<String, Value>>(token, &key.key, &validation);
         let claims = claims.map_err(|error| Some(fault(&error)))?.claims;
         self.verified(&claims, epoch)
@@ -221,7 +231,7 @@ impl Tokens {
 
     /// Reads what the bearer may see.
     fn verified(&self, claims: &Map<String, Value>, epoch: u64) -> Result<Verified, String> {
-        let claim = &self.claim;
+        let claim = &self.rules.claim;
         let listed = claims.get(claim);
         let listed = listed.ok_or_else(|| format!("the token has no claim {claim}"))?;
         let globs: Option<Vec<&str>> = listed
@@ -339,6 +349,8 @@ fn fault(error: &Error) -> TokenFault {
         ErrorKind::ExpiredSignature => "the token has expired".to_owned(),
         ErrorKind::ImmatureSignature => "the token is not valid yet".to_owned(),
         ErrorKind::InvalidSignature => "the signature of the token is wrong".to_owned(),
+        ErrorKind::InvalidAudience => "the token is for somebody else (aud)".to_owned(),
+        ErrorKind::InvalidIssuer => "the token is of another issuer (iss)".to_owned(),
         ErrorKind::MissingRequiredClaim(claim) => format!("the token has no claim {claim}"),
         _ => "the token is malformed".to_owned(),
     })

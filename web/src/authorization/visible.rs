@@ -15,6 +15,8 @@ pub(super) struct NameSplit {
     pub(super) hash: [u8; 16],
     /// What somebody sees who sees nothing else.
     pub(super) public_scope: Scope,
+    /// The same while nobody says what else somebody sees.
+    pub(super) undecided_scope: Scope,
 }
 
 impl fmt::Debug for NameSplit {
@@ -49,6 +51,7 @@ impl NameSplit {
             public,
             private,
             hash,
+            undecided_scope: public_scope.undecided(),
             public_scope,
         }
     }

@@ -202,8 +202,12 @@ pub struct LeftOut {
 pub struct Status {
     pub version: String,
     pub generation: String,
-    /// Whether all backends are searched.
+    /// Whether all backends are searched, and all packages that the caller may see.
     pub complete: bool,
+    /// Present if packages are left out because it is not known whether the caller may see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub missing: Vec<Unreachable>,
     pub shards: u64,
     pub packages: u64,
     pub documents: u64,
@@ -447,6 +451,7 @@ impl Status {
     /// The status at `now`, in seconds since 1970.
     pub(crate) fn new(
         served: Served,
+        undecided: Option<(String, String)>,
         backends: Vec<frontend::BackendStatus>,
         overlaps: &frontend::Overlaps,
         repositories: Listing,
@@ -467,7 +472,8 @@ impl Status {
         Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             generation: served.generation,
-            complete: backends.iter().all(|backend| backend.is_searched()),
+            complete: undecided.is_none() && backends.iter().all(|backend| backend.is_searched()),
+            missing: undecided.into_iter().map(Into::into).collect(),
             shards: served.shards,
             packages: served.packages,
             documents: served.documents,

@@ -1,7 +1,7 @@
 //! Summaries of an answer: how many matches have a package, a language or a directory.
 
 use super::bytes::readable_owned;
-use super::page::{Notice, notices};
+use super::page::{Missing, Notice, notices};
 use frontend::{PackageGroup, SearchResult};
 use schema::message::{Facet, SpoolFacets};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,10 @@ pub struct SummaryHead {
     pub interpreted_as: String,
     pub notices: Vec<Notice>,
     pub complete: bool,
+    /// What was not searched, and why; absent if the answer is complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub missing: Vec<Missing>,
 }
 
 /// Numbers of matches by package, language and directory.
@@ -90,6 +94,7 @@ impl SummaryHead {
             interpreted_as: answer.query().interpreted_as(),
             notices: notices(about_query),
             complete: answer.is_complete(),
+            missing: Missing::of(answer),
         }
     }
 }

@@ -20,6 +20,8 @@ struct StartPage {
     text_bytes: u64,
     /// Backends that are not searched, and why.
     unsearched: Vec<(String, String)>,
+    /// Why packages that are not public are not searched.
+    undecided: Option<String>,
 }
 
 pub(crate) async fn start(
@@ -44,6 +46,7 @@ pub(crate) async fn start(
             .into_iter()
             .filter_map(|backend| Some((backend.name, backend.reason?)))
             .collect(),
+        undecided: scope.missing().map(|(_, reason)| reason),
     };
     Ok(Html(page.render().expect("a page fits in memory")))
 }

@@ -62,7 +62,7 @@ impl FileName {
             },
             revision: self.revision.clone(),
             source: self.source,
-            visible: Vec::new(),
+            visible: None,
         }
     }
 }

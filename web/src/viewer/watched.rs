@@ -21,6 +21,9 @@ const EVERY: Duration = Duration::from_secs(10);
 /// How long the last line may take to be sent. What is not sent when a transfer breaks off is lost.
 const LAST_LINE_MAX: Duration = Duration::from_millis(100);
 
+/// Seconds after which to ask again for a stream that ended because nobody decides.
+const UNDECIDED_RETRY_S: u64 = 5;
+
 /// A stream's caller, and what it saw when the stream began.
 pub(crate) struct Watched {
     scope: Scope,
@@ -81,6 +84,7 @@ impl Watched {
         look.next = Instant::now() + EVERY;
         match scope {
             Ok(scope) if scope.covers(&self.scope) => None,
+            Ok(scope) if scope.is_undecided() => Some(super::no_answer(UNDECIDED_RETRY_S)),
             Ok(_) => Some(Problem::access_changed(
                 "you may not see any more what this answer shows",
             )),

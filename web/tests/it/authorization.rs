@@ -51,7 +51,10 @@ fn site(fake: &Arc<Fake>, options: &AuthorizationOptions) -> Site {
 
 impl Guarded {
     fn new(change: impl FnOnce(&mut AuthorizationOptions)) -> Guarded {
-        let fake = Fake::new("one", shards(1, 2));
+        Guarded::over(Fake::new("one", shards(1, 2)), change)
+    }
+
+    fn over(fake: Arc<Fake>, change: impl FnOnce(&mut AuthorizationOptions)) -> Guarded {
         let service = FakeService::start();
         service.allow(ANN, &["package2"]);
         service.allow(BOB, &["package2", "package3"]);
@@ -282,17 +285,13 @@ fn whatever_the_service_answers_unknown_is_never_allowed() {
             let guarded = Guarded::new(|options| options.batch = batch);
             guarded.service.set_mode(mode);
             let caller = format!("user={number}");
-            for path in [FILE, "/api/v2/search?q=arse"] {
-                let answer = guarded.get(path, &caller);
-                assert_eq!(answer.status, 503, "{mode:?} {path}: {}", answer.text());
-                assert!(!answer.header("retry-after").is_empty(), "{mode:?}");
-                assert_eq!(answer.json()["type"], "/problems/authorization-unknown");
-                assert!(
-                    !answer.text().contains("500"),
-                    "no details: {}",
-                    answer.text()
-                );
-            }
+            let answer = guarded.get(FILE, &caller);
+            assert_eq!(answer.status, 503, "{mode:?}: {}", answer.text());
+            assert!(!answer.header("retry-after").is_empty(), "{mode:?}");
+            assert_eq!(answer.json()["type"], "/problems/authorization-unknown");
+            let details = answer.text().contains("500");
+            assert!(!details, "no details: {}", answer.text());
+            assert_eq!(guarded.finds(&caller), names(&[PUBLIC]), "{mode:?}");
             assert_eq!(guarded.get(PUBLIC_FILE, &caller).status, 200, "{mode:?}");
         }
     }
@@ -312,6 +311,99 @@ fn a_service_that_hangs_or_drips_costs_its_time_and_public_files_none() {
             assert_eq!(hidden.status, 503, "{mode:?}");
         });
     }
+}
+
+/// Requests that show everything that a caller may see.
+const ALL: [&str; 9] = [
+    "/api/v2/search?q=arse",
+    "/api/v2/search?q=arse&group=package",
+    "/api/v2/packages?q=arse",
+    "/api/v2/facets?q=arse",
+    "/api/v2/explain?q=arse",
+    "/api/v2/index/packages",
+    "/api/v2/status",
+    "/api/v2/export?q=arse&format=csv",
+    "/search?q=arse",
+];
+
+/// Whether an answer has a package that is not public, and whether it says that something is missing.
+fn shows(answer: &Answer) -> (bool, bool) {
+    let text = answer.text();
+    assert_eq!(answer.status, 200, "{text}");
+    let has_private = (1..5).any(|number| text.contains(&format!("package{number}")));
+    let reason = "packages that are not public were not searched";
+    let is_export = !answer.header("content-disposition").is_empty();
+    let says_so = if is_export {
+        answer.header("x-trawl-complete") == "false"
+    } else {
+        let is_marked = text.contains("\"complete\":false") || text.contains("role=\"alert\"");
+        assert_eq!(text.contains(reason), is_marked, "{text}");
+        is_marked
+    };
+    (has_private, says_so)
+}
+
+#[test]
+fn while_the_service_fails_public_packages_are_searched_at_once_and_answers_say_so() {
+    for mode in [Mode::Status(500), Mode::Hang] {
+        let guarded = Guarded::new(|_| {});
+        guarded.service.set_mode(mode);
+        let started = Instant::now();
+        for path in ALL {
+            let answer = guarded.get(path, ANN);
+            assert_eq!(shows(&answer), (false, true), "{mode:?} {path}");
+        }
+        let took = started.elapsed();
+        // The first one waits for a second, and then nobody more than a moment.
+        assert!(took < Duration::from_secs(5), "{mode:?} {took:?}");
+        // A name answers the same whether it exists or not.
+        let missing = FILE.replace("package2", "package9");
+        let (hidden, missing) = (guarded.get(FILE, ANN), guarded.get(&missing, ANN));
+        assert_eq!((hidden.status, missing.status), (503, 503));
+        assert_eq!(hidden.text(), missing.text());
+        assert_eq!(hidden.header("retry-after"), missing.header("retry-after"));
+        guarded.service.set_mode(Mode::Rules);
+        eventually("everything that the caller may see", || {
+            guarded.finds(ANN) == names(&[PUBLIC, "package2"])
+        });
+        for path in ALL {
+            let answer = guarded.get(path, ANN);
+            let is_counted_only = path.ends_with("status");
+            assert_eq!(shows(&answer), (!is_counted_only, false), "{mode:?} {path}");
+        }
+    }
+}
+
+#[test]
+fn with_nothing_public_a_search_without_the_service_is_refused() {
+    let guarded = Guarded::new(|options| options.public = Vec::new());
+    guarded.service.set_mode(Mode::Status(500));
+    for path in ALL {
+        let answer = guarded.get(path, ANN);
+        assert_eq!(answer.status, 503, "{path}: {}", answer.text());
+        assert!(!answer.header("retry-after").is_empty(), "{path}");
+    }
+}
+
+#[test]
+fn without_the_service_nobody_can_tell_whether_there_are_private_packages() {
+    let with = Guarded::new(|_| {});
+    let mut public = shards(1, 2);
+    for (_, documents) in &mut public {
+        documents.retain(|document| document.package.starts_with(PUBLIC.as_bytes()));
+    }
+    let without = Guarded::over(Fake::new("one", public), |_| {});
+    for guarded in [&with, &without] {
+        guarded.service.set_mode(Mode::Status(500));
+    }
+    for path in ALL {
+        let [one, other] = [&with, &without].map(|guarded| guarded.get(path, ANN));
+        assert_eq!(shows(&one), (false, true), "{path}");
+        assert_eq!(shows(&other), (false, true), "{path}");
+    }
+    let missing =
+        |guarded: &Guarded| guarded.get(ALL[0], ANN).json()["missing"][0]["reason"].clone();
+    assert_eq!(missing(&with), missing(&without));
 }
 
 #[test]

@@ -104,7 +104,7 @@ mod tests {
             prefix: Vec::new(),
             after: after.to_vec(),
             count,
-            visible: Vec::new(),
+            visible: None,
         });
         for name in names {
             builder.entry(name, name.len(), || name.clone());

@@ -138,7 +138,7 @@ mod tests {
             prefix: prefix.as_bytes().to_vec(),
             after: after.to_vec(),
             count: 1000,
-            visible: Vec::new(),
+            visible: None,
         }
     }
 

@@ -321,7 +321,7 @@ impl Client {
             range,
             revision: String::new(),
             source: FileSource::Text,
-            visible: Vec::new(),
+            visible: None,
         };
         self.ask_file(&request).await
     }

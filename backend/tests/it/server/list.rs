@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 /// Serves two packages, one of them in its second version, and a third one without searchable
 /// files.
-fn served() -> Served {
+pub(super) fn served() -> Served {
     let directory = tempfile::tempdir().unwrap();
     let write = |package: &str, files: &[(&str, &str)]| {
         let bytes = |&(path, text): &(&str, &str)| (path.as_bytes().to_vec(), text.into());
@@ -42,14 +42,14 @@ fn served() -> Served {
     Served::over(directory, 4)
 }
 
-fn request(kind: ListKind, package: &str, prefix: &str) -> ListRequest {
+pub(super) fn request(kind: ListKind, package: &str, prefix: &str) -> ListRequest {
     ListRequest {
         kind,
         package: package.into(),
         prefix: prefix.into(),
         after: Vec::new(),
         count: 100,
-        visible: Vec::new(),
+        visible: None,
     }
 }
 

@@ -49,7 +49,7 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
         },
         revision: revision.to_owned(),
         source: FileSource::Text,
-        visible: Vec::new(),
+        visible: None,
     };
     client.ask_file(&request).await.unwrap()
 }
@@ -125,7 +125,7 @@ async fn lists_have_the_default_revision_from_all_parts_of_a_package() {
             prefix: prefix.into(),
             after: Vec::new(),
             count: 10,
-            visible: Vec::new(),
+            visible: None,
         };
         let reply = client.list(&request).await;
         let describe = |entry: &ListEntry| {
@@ -161,7 +161,7 @@ async fn a_shard_lists_as_many_packages_as_it_announces_parts() {
             prefix: Vec::new(),
             after: Vec::new(),
             count: 10,
-            visible: Vec::new(),
+            visible: None,
         };
         let listed = client.list(&request).await.entries;
         assert_eq!(listed.len(), shard.parts as usize);

@@ -185,7 +185,7 @@ fn read(
         range: FileRange::Bytes { offset, count },
         revision: document.revisions.commit.clone(),
         source: FileSource::Text,
-        visible: Vec::new(),
+        visible: None,
     };
     let scope = Scope::everything();
     let reply = frontend.file(&scope, &request);

@@ -138,7 +138,7 @@ fn assignment(stream: usize, shards: usize) -> Assignment {
         shards: (0..shards).map(shard).collect(),
         documents: vec![10; shards],
         excluded: Vec::new(),
-        visible: Vec::new(),
+        visible: None,
     }
 }
 

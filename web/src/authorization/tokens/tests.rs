@@ -26,13 +26,25 @@ fn client() -> HttpClient {
     HttpClient::new(tls.with_no_client_auth())
 }
 
+fn rules(claim: &str) -> TokenRules {
+    TokenRules {
+        claim: claim.to_owned(),
+        ..TokenRules::default()
+    }
+}
+
 impl Issuer {
     fn new(keys: &[Value]) -> Issuer {
+        Issuer::with_rules(keys, |_| {})
+    }
+
+    fn with_rules(keys: &[Value], change: impl FnOnce(&mut TokenRules)) -> Issuer {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("keys.json");
         fs::write(&file, set(keys)).unwrap();
-        let claim = "repositories".to_owned();
-        let tokens = Tokens::new(KeyPlace::File(file), claim, client()).unwrap();
+        let mut rules = rules("repositories");
+        change(&mut rules);
+        let tokens = Tokens::new(KeyPlace::File(file), rules, client()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
         Issuer {
@@ -73,6 +85,42 @@ fn tokens_of_each_algorithm_let_see_what_their_globs_match() {
         let verified = issuer.verify(&token).unwrap();
         assert!(verified.sees(b"libc") && !verified.sees(b"glib"));
     }
+}
+
+#[test]
+fn tokens_for_somebody_else_or_of_another_issuer_are_refused_if_that_is_asked_for() {
+    let signer = Signer::ed25519("k");
+    let token = |audience: Value, issuer: Value| {
+        let mut claims = claims(&["*"], 100);
+        for (name, value) in [("aud", audience), ("iss", issuer)] {
+            if !value.is_null() {
+                claims[name] = value;
+            }
+        }
+        signer.sign(&claims)
+    };
+    let ours = token(json!("trawl"), json!("https://id/"));
+    let several = token(json!(["other", "trawl"]), json!("https://id/"));
+    let bare = token(Value::Null, Value::Null);
+    let other = token(json!("other"), json!("https://id/"));
+    let foreign = token(json!("trawl"), json!("https://elsewhere/"));
+    let any = Issuer::new(&[signer.public()]);
+    for token in [&ours, &several, &bare, &other, &foreign] {
+        any.verify(token).unwrap();
+    }
+    let audience = Issuer::with_rules(&[signer.public()], |it| it.audience = Some("trawl".into()));
+    for token in [&ours, &several, &foreign] {
+        audience.verify(token).unwrap();
+    }
+    assert!(audience.refuses(&other).contains("somebody else"));
+    assert!(audience.refuses(&bare).contains("no claim aud"));
+    let issuer = |it: &mut TokenRules| it.issuer = Some("https://id/".into());
+    let issuer = Issuer::with_rules(&[signer.public()], issuer);
+    for token in [&ours, &other] {
+        issuer.verify(token).unwrap();
+    }
+    assert!(issuer.refuses(&foreign).contains("another issuer"));
+    assert!(issuer.refuses(&bare).contains("no claim iss"));
 }
 
 #[test]
@@ -258,7 +306,7 @@ fn files_of_keys_that_cannot_be_used_are_refused_at_the_start() {
     let file = directory.path().join("keys");
     let open = || {
         let place = KeyPlace::File(file.clone());
-        Tokens::new(place, "c".to_owned(), client())
+        Tokens::new(place, rules("c"), client())
             .unwrap_err()
             .to_string()
     };

@@ -1,0 +1,99 @@
+// What all pages share: the search form, the keys, the colours, and the way to the content.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { text, withPage } from './lib/browser.js';
+
+/** @param {import('playwright-core').Page} page */
+const focused = (page) => page.evaluate(() => document.activeElement?.id);
+
+test('the start page says what is indexed and leads to answers', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/');
+    assert.match(await text(page, 'main'), /9 packages/);
+    await page.locator('#q').fill('open_connection');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/search?q=open_connection');
+    assert.match(await page.title(), /^open_connection/);
+    assert.match(await text(page, 'main mark'), /open_connection/);
+  });
+});
+
+test('a search works without a script', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto('/');
+    await page.locator('#q').fill('open_connection');
+    await page.locator('form[role=search] button').click();
+    assert.match(await text(page, 'main mark'), /open_connection/);
+  });
+});
+
+test('the slash focuses the search box, and is a slash in it', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.keyboard.press('/');
+    assert.equal(await focused(page), 'q');
+    await page.keyboard.type('/a/');
+    assert.equal(await page.locator('#q').inputValue(), '/a/');
+  });
+});
+
+test('a question mark lists the keys, and Escape closes the list', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.keyboard.press('?');
+    assert.match(await text(page, '#keys'), /\/ Search .*\? List the keys/);
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    assert.equal(new URL(page.url()).pathname, '/search', 'keys of the page rest while the list is open');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('#keys').isVisible(), false);
+  });
+});
+
+test('keys after each other lead to the start page, but not with Ctrl', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.keyboard.press('Control+g');
+    await page.keyboard.press('x');
+    await page.keyboard.press('h');
+    assert.equal(new URL(page.url()).pathname, '/search');
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.waitForURL((url) => url.pathname === '/');
+  });
+});
+
+test('the first stop of the tab key skips to the content', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    assert.equal(await focused(page), 'main');
+  });
+});
+
+test('the choice of colours lasts', async () => {
+  const scheme = (/** @type {import('playwright-core').Page} */ page) =>
+    page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+  await withPage({ colorScheme: 'light' }, async (page) => {
+    await page.goto('/');
+    assert.equal(await scheme(page), 'light dark');
+    await page.locator('#theme').selectOption('dark');
+    assert.equal(await scheme(page), 'dark');
+    await page.goto('/search?q=needle');
+    assert.equal(await scheme(page), 'dark');
+    await page.locator('#theme').selectOption('system');
+    assert.equal(await scheme(page), 'light dark');
+  });
+});
+
+test('back and forward show the query of each page', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.goto('/search?q=open_connection');
+    await page.goBack();
+    assert.equal(await page.locator('#q').inputValue(), 'needle');
+    await page.goForward();
+    assert.equal(await page.locator('#q').inputValue(), 'open_connection');
+  });
+});

@@ -1,0 +1,87 @@
+// Pages in the browser that the runner has started. What no page may do fails the test that opened it: an exception,
+// a violation of the policy, or a request to another server.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { chromium } from 'playwright-core';
+
+/** The server with the corpus of `corpus.js`. */
+export const SITE = process.env.TRAWL_SITE ?? '';
+
+/** How long a test waits for what should appear. */
+const WAIT_MS = 10_000;
+
+/** @type {Promise<import('playwright-core').Browser> | undefined} */
+let browser;
+
+function connected() {
+  browser ??= chromium.connect(process.env.TRAWL_BROWSER ?? '');
+  return browser;
+}
+
+after(async () => (await browser)?.close());
+
+/**
+ * Opens an empty page, calls `use`, and checks that the page did nothing wrong.
+ * @param {import('playwright-core').BrowserContextOptions & { allowed?: RegExp }} options `allowed`: messages of the
+ *   console that are no fault
+ * @param {(page: import('playwright-core').Page) => Promise<void>} use
+ */
+export async function withPage(options, use) {
+  const { allowed, ...rest } = options;
+  const context = await (await connected()).newContext({
+    baseURL: SITE, viewport: { width: 1280, height: 900 }, ...rest,
+  });
+  context.setDefaultTimeout(WAIT_MS);
+  const own = new URL(rest.baseURL ?? SITE).origin;
+  /** @type {string[]} */
+  const faults = [];
+  context.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== own && protocol !== 'blob:' && protocol !== 'data:') faults.push(`request to ${request.url()}`);
+  });
+  context.on('weberror', (error) => faults.push(`exception: ${error.error()}`));
+  context.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    return dialog.dismiss();
+  });
+  context.on('console', (message) => {
+    const isExpected = allowed?.test(message.text()) || /status of (4|5)\d\d/.test(message.text());
+    if (message.type() === 'error' && !isExpected) faults.push(`console: ${message.text()}`);
+  });
+  try {
+    await use(await context.newPage());
+  } finally {
+    await context.close();
+  }
+  assert.deepEqual(faults, []);
+}
+
+/**
+ * What stands in a place of the page, without runs of blanks.
+ * @param {import('playwright-core').Page} page
+ * @param {string} selector
+ */
+export async function text(page, selector) {
+  const found = await page.locator(selector).first().innerText();
+  return found.replace(/\s+/g, ' ').trim();
+}
+
+/**
+ * Whether the page scrolls sideways, and what is wider than the window.
+ * @param {import('playwright-core').Page} page
+ */
+export async function tooWide(page) {
+  return page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width) return [];
+    const scrolls = (/** @type {Element} */ element) => {
+      for (let at = element.parentElement; at; at = at.parentElement) {
+        if (getComputedStyle(at).overflowX !== 'visible') return true;
+      }
+      return false;
+    };
+    const all = [...document.body.querySelectorAll('*')];
+    const wide = all.filter((element) => element.getBoundingClientRect().right > width + 1 && !scrolls(element));
+    return ['the page', ...wide.map((element) => `${element.tagName}.${element.className}`)];
+  });
+}
