@@ -59,7 +59,7 @@ export function start() {
   register('g f', 'Results by file', () => group(0));
   register('g l', 'Results by line', () => group(1));
   register('g p', 'Results by package', () => group(2));
-  for (const [key, rel, label] of [['l', 'next', 'Next page'], ['h', 'prev', 'Page before']]) {
+  for (const [key, rel, label] of [[']', 'next', 'Next page'], ['[', 'prev', 'Page before']]) {
     register(key, label, () => {
       /** @type {HTMLElement | null} */ (document.querySelector(`.pages a[rel=${rel}]`))?.click();
     });

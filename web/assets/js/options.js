@@ -26,7 +26,7 @@ function next(form, name) {
 export function start() {
   const form = document.querySelector('form[role=search]');
   if (!(form instanceof HTMLFormElement)) return;
-  register('x', 'Words, exact text or regular expression', () => next(form, 'mode'));
-  register('c', 'Upper and lower case', () => next(form, 'case'));
-  register('w', 'Whole words', () => next(form, 'word'));
+  register('s m', 'Words, exact text or regular expression', () => next(form, 'mode'));
+  register('s c', 'Upper and lower case', () => next(form, 'case'));
+  register('s w', 'Whole words', () => next(form, 'word'));
 }

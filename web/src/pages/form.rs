@@ -296,6 +296,8 @@ impl Form {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) form: Form,
+    /// Whether the page says what is wrong with the query, in the element `fault`.
+    pub(super) has_fault: bool,
     pub(super) style: String,
     pub(super) script: String,
     pub(super) icon: String,
@@ -305,6 +307,7 @@ impl Layout {
     pub(super) fn new(form: Form) -> Layout {
         Layout {
             form,
+            has_fault: false,
             style: assets::address(assets::STYLE),
             script: assets::address(assets::SCRIPT),
             icon: assets::address(assets::ICON),
