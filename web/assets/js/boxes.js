@@ -2,6 +2,23 @@
 // The further lines of a file, in the box where its first ones are.
 import { fetchPage } from './fragment.js';
 
+/** How often the lines are asked for while they are searched, and how long it waits in between. */
+const TRIES_MAX = 40;
+const TRY_MS = 150;
+
+/**
+ * Fetches the page of a file's lines once it is complete.
+ * @param {string} address
+ */
+async function wholePage(address) {
+  for (let tried = 0; tried < TRIES_MAX; tried += 1) {
+    const page = await fetchPage(address);
+    if (!page.querySelector('main')?.dataset.eventsHref) return page;
+    await new Promise((resolve) => { setTimeout(resolve, TRY_MS); });
+  }
+  return null;
+}
+
 /**
  * Shows the next lines of a file in its box, or goes to their page if they cannot be had.
  * @param {HTMLAnchorElement} link
@@ -11,7 +28,7 @@ async function expand(link) {
   const lines = box?.querySelector('.code');
   if (!box || !lines || link.ariaBusy === 'true') return;
   link.ariaBusy = 'true';
-  const page = await fetchPage(link.href).catch(() => null);
+  const page = await wholePage(link.href).catch(() => null);
   const found = page?.querySelector('[data-box] .code');
   if (!page || !found) {
     location.assign(link.href);
