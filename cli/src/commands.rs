@@ -21,6 +21,7 @@ mod listener;
 mod mirror;
 mod search;
 mod serve;
+mod shared_cache;
 mod tls_flags;
 
 use anyhow::Result;

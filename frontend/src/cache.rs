@@ -17,7 +17,10 @@ mod outcome;
 mod shared;
 mod state;
 mod store;
+mod sync;
 
+#[cfg(test)]
+mod schedules;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The settings of a frontend: its spool and its limits.
 
+use crate::hints::Hints;
 use crate::spool::BeforeWrite;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How much of a query's text the log of slow queries shows. The text may be private, and so may the
@@ -53,6 +55,8 @@ pub struct Config {
     pub durable: bool,
     /// Whether callers may see different packages, so that backends are asked for the names of theirs.
     pub has_scopes: bool,
+    /// Answers to look-ups in repositories that several frontends share.
+    pub hints: Option<Arc<Hints>>,
     /// Called before every write to the spool, for tests of failures.
     pub before_write: Option<BeforeWrite>,
 }
@@ -84,6 +88,7 @@ impl Config {
             result_memory_bytes: 64 << 10,
             durable: true,
             has_scopes: false,
+            hints: None,
             before_write: None,
         }
     }

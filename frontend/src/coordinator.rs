@@ -7,6 +7,7 @@
 mod catalog;
 mod interests;
 mod lookup_cache;
+mod lookup_hints;
 mod lookups;
 mod repositories;
 mod scoped;
@@ -118,7 +119,7 @@ impl Coordinator {
             cache,
             interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
-            lookups: Lookups::default(),
+            lookups: Lookups::new(config.hints.clone()),
             probes: AtomicU64::new(0),
             config,
         });

@@ -20,6 +20,7 @@ INSTALL = {
     "csearch": "apt install codesearch",
     "git": "apt install git",
     "openssl": "apt install openssl",
+    "redis-server": "apt install redis-server",
     "rg": "apt install ripgrep, or cargo install ripgrep",
     "strace": "apt install strace",
     "wrk": "apt install wrk",

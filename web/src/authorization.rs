@@ -9,10 +9,12 @@ mod client;
 mod credentials;
 mod decisions;
 mod globs;
+mod heard;
 mod key_set;
 mod options;
 mod ring_provider;
 mod service;
+mod shared;
 mod tokens;
 mod verified;
 mod visible;
@@ -24,13 +26,14 @@ use client::HttpClient;
 use credentials::{Credentials, Principal};
 use decisions::{Decisions, Unknown};
 use frontend::cache::CacheError;
-use frontend::{PackageNames, Scope};
+use frontend::{Hints, PackageNames, Scope};
 use globs::NameGlobs;
 use options::{Checked, DeciderSettings};
 use rustls::ClientConfig;
 use schema::name::package_name;
 use service::{SINGLE_NAMES_MAX, Service};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokens::{TokenFault, Tokens};
 use tokio::sync::watch;
 use verified::Verified;
@@ -93,10 +96,12 @@ pub(crate) enum Refusal {
 
 impl Authorization {
     /// Checks the settings, and reads the keys of tokens if they are in a file. `tls` has the certificates that are
-    /// trusted. Returns `None` if no authorization is configured.
+    /// trusted. With `hints` that have a secret, decisions of a service are shared with other frontends. Returns `None`
+    /// if no authorization is configured.
     pub fn new(
         options: &AuthorizationOptions,
         tls: ClientConfig,
+        hints: Option<&Arc<Hints>>,
     ) -> Result<Option<Authorization>, BadAuthorization> {
         let Some(Checked {
             source,
@@ -107,6 +112,8 @@ impl Authorization {
             return Ok(None);
         };
         let client = HttpClient::new(tls);
+        let shared = hints.and_then(|hints| Some((Arc::clone(hints), hints.hash_key()?)));
+        let (hints, hash_key) = shared.unzip();
         let (identifying, decider) = match source {
             DeciderSettings::Service {
                 url,
@@ -114,17 +121,20 @@ impl Authorization {
                 headers,
             } => {
                 let service = Service::new(client, url, batch);
-                (headers, Decider::Service(Decisions::new(service, ttl)))
+                (
+                    headers,
+                    Decider::Service(Decisions::new(service, ttl, hints)),
+                )
             }
             DeciderSettings::Tokens { keys, rules } => {
                 let tokens = Arc::new(Tokens::new(keys, rules, client)?);
                 (vec![header::AUTHORIZATION], Decider::Tokens(tokens))
             }
         };
-        let mut principal_key = [0; 32];
-        getrandom::fill(&mut principal_key).map_err(|error| {
-            BadAuthorization(format!("the system has no random numbers: {error}"))
-        })?;
+        let principal_key = match hash_key {
+            Some(key) => key,
+            None => random_key()?,
+        };
         Ok(Some(Authorization {
             public,
             identifying,
@@ -168,6 +178,14 @@ impl Authorization {
     pub(crate) fn varies_by(&self) -> HeaderValue {
         let names: Vec<&str> = self.identifying.iter().map(HeaderName::as_str).collect();
         HeaderValue::from_str(&names.join(", ")).expect("names of headers are ASCII")
+    }
+
+    /// How long a decision is kept; `None` if it is not.
+    pub(crate) fn decisions_kept(&self) -> Option<Duration> {
+        match &self.decider {
+            Decider::Service(decisions) => decisions.kept(),
+            Decider::Tokens(_) => None,
+        }
     }
 
     /// Changes when something is denied that was allowed.
@@ -260,6 +278,13 @@ impl Authorization {
             }
         }
     }
+}
+
+fn random_key() -> Result<[u8; 32], BadAuthorization> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)
+        .map_err(|error| BadAuthorization(format!("the system has no random numbers: {error}")))?;
+    Ok(key)
 }
 
 async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verified>>, Refusal> {

@@ -24,6 +24,8 @@ mod assets;
 mod authorization;
 mod blocking;
 mod choice;
+mod colour_cache;
+mod colours;
 mod conditional;
 mod cors;
 mod cursor;
@@ -38,6 +40,7 @@ mod join;
 mod kept_body;
 mod links;
 pub mod model;
+mod outline;
 mod pages;
 mod params;
 mod problem;
@@ -189,6 +192,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         exports: Arc::new(Semaphore::new(options.exports_max)),
         first_matches_after: options.first_matches_after,
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
+        colours: Arc::default(),
         last_probe: Arc::default(),
     })
 }
@@ -219,6 +223,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         exports: Arc::new(Semaphore::new(0)),
         first_matches_after: FIRST_MATCHES_AFTER,
         rendered: Arc::new(RenderedAnswers::new(0)),
+        colours: Arc::default(),
         last_probe: Arc::default(),
     })
 }

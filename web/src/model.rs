@@ -23,6 +23,7 @@ mod explain;
 mod facets;
 mod limits;
 mod matches;
+mod outline;
 mod page;
 mod problem;
 
@@ -44,6 +45,7 @@ pub use explain::{
 pub use facets::{DirectoryCount, Facets, LanguageCount, PackageCount, Packages, SummaryHead};
 pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
+pub use outline::{DefinitionKind, FileOutline, OutlineDefinition};
 pub(crate) use page::notices;
 pub use page::{
     BackendProgress, BrokenOff, ExportDone, ExportEnd, IndexUse, Missing, Notice,

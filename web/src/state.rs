@@ -4,6 +4,7 @@
 use crate::access::Access;
 use crate::authorization::Authorization;
 pub(crate) use crate::blocking::{blocking, rendering};
+use crate::colour_cache::ColourCache;
 use crate::rendered::RenderedAnswers;
 use frontend::{BackendStatus, Coordinator, Overlaps, Scope};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -35,6 +36,8 @@ pub(crate) struct App {
     pub(crate) first_matches_after: Duration,
     /// Rendered answers that are expensive.
     pub(crate) rendered: Arc<RenderedAnswers>,
+    /// How the lines of files begin, for the colours of their texts.
+    pub(crate) colours: Arc<ColourCache>,
     /// The last probe of `/readyz`: when it ended, and why no search is answered. One request at a time
     /// probes.
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,

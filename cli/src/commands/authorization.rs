@@ -2,8 +2,9 @@
 
 use crate::tls;
 use anyhow::{Context, Result};
-use frontend::PackageNames;
+use frontend::{Hints, PackageNames};
 use index::shard::Shard;
+use std::sync::Arc;
 use std::time::Duration;
 use web::{Authorization, AuthorizationOptions};
 
@@ -46,8 +47,11 @@ pub(super) struct AuthorizationFlags {
 }
 
 impl AuthorizationFlags {
-    /// Checks the flags, and reads the keys of tokens.
-    pub(super) fn authorization(&self) -> Result<Option<Authorization>> {
+    /// Checks the flags, and reads the keys of tokens. Decisions are shared as hints.
+    pub(super) fn authorization(
+        &self,
+        hints: Option<&Arc<Hints>>,
+    ) -> Result<Option<Authorization>> {
         let options = AuthorizationOptions {
             url: self.auth_url.clone(),
             batch: self.auth_batch,
@@ -62,12 +66,17 @@ impl AuthorizationFlags {
         let asked = [&self.auth_url, &self.auth_jwks].into_iter().flatten();
         let needs_roots = asked.into_iter().any(|url| url.starts_with("https:"));
         let tls = tls::outgoing_client(needs_roots)?;
-        Ok(Authorization::new(&options, tls)?)
+        Ok(Authorization::new(&options, tls, hints)?)
     }
 
     /// Whether callers may see different packages.
     pub(super) fn is_configured(&self) -> bool {
         self.auth_url.is_some() || self.auth_jwks.is_some()
+    }
+
+    /// Whether a service decides.
+    pub(super) fn has_service(&self) -> bool {
+        self.auth_url.is_some()
     }
 
     /// Whether callers have tokens.

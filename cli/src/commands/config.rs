@@ -122,13 +122,26 @@ fn line(setting: &Setting, value: Option<&Value>) -> String {
     if texts.is_empty() && value.is_none() {
         return format!("# {} is not set", setting.key);
     }
-    let quoted: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    let shown = texts.iter().map(|text| without_password(text));
+    let quoted: Vec<String> = shown.map(|text| quoted(&text)).collect();
     let value = match setting.kind() {
         ValueKind::Switch => texts.concat(),
         ValueKind::One => quoted.concat(),
         ValueKind::List => format!("[{}]", quoted.join(", ")),
     };
     format!("{:42}  # {origin}", format!("{} = {value}", setting.key))
+}
+
+/// Replaces the password of an address such as redis://user:password@host.
+fn without_password(text: &str) -> String {
+    let shown = || {
+        let (scheme, rest) = text.split_once("://")?;
+        let authority = rest.split('/').next()?;
+        let (user, _) = rest.split_at(authority.rfind('@')?);
+        let (name, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{name}:***{}", &rest[user.len()..]))
+    };
+    shown().unwrap_or_else(|| text.to_owned())
 }
 
 /// A string in TOML.

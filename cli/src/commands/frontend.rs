@@ -4,12 +4,13 @@
 use super::access::AccessFlags;
 use super::authorization::AuthorizationFlags;
 use super::listener;
+use super::shared_cache::SharedCacheFlags;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use crate::cache_dir::{self, read_small};
 use crate::terminal::report;
 use crate::units;
 use anyhow::{Context, Result, bail};
-use frontend::{Backend, Config, Coordinator, LogQueries};
+use frontend::{Backend, Config, Coordinator, Hints, LogQueries};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,7 +72,9 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
-    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
+    let hints = arguments.flags.hints()?;
+    let address = listener.local_addr()?.ip();
+    let options = arguments.flags.web_options(address, hints.as_ref())?;
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
     let backends = backends(arguments)?;
@@ -79,7 +82,7 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     // How much text the backends have is not known yet.
     let config = arguments
         .flags
-        .config(&arguments.spool, arguments.memory, None);
+        .config(&arguments.spool, arguments.memory, None, hints);
     let frontend = Coordinator::start(config, backends)?;
     arguments
         .flags
@@ -165,6 +168,8 @@ pub(super) struct FrontendFlags {
     pub(super) access: AccessFlags,
     #[command(flatten)]
     authorization: AuthorizationFlags,
+    #[command(flatten)]
+    shared_cache: SharedCacheFlags,
     /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
@@ -193,6 +198,7 @@ impl FrontendFlags {
         spool: &Path,
         memory_bytes: u64,
         text_bytes: Option<u64>,
+        hints: Option<Arc<Hints>>,
     ) -> Config {
         let spool_bytes_max = self.spool_bytes.unwrap_or_else(|| {
             let bound = SpoolBound::new(free_bytes(spool), text_bytes);
@@ -218,12 +224,22 @@ impl FrontendFlags {
                 LoggedQuery::Hash => LogQueries::Hash,
                 LoggedQuery::Off => LogQueries::Off,
             },
+            hints,
             ..Config::new(spool)
         }
     }
 
+    /// Begins to connect to the Redis that frontends share.
+    pub(super) fn hints(&self) -> Result<Option<Arc<Hints>>> {
+        self.shared_cache.start(self.authorization.has_service())
+    }
+
     /// Checks the origins and reads the files of keys.
-    pub(super) fn web_options(&self, address: IpAddr) -> Result<web::Options> {
+    pub(super) fn web_options(
+        &self,
+        address: IpAddr,
+        hints: Option<&Arc<Hints>>,
+    ) -> Result<web::Options> {
         let keys = match &self.dcs_api_keys {
             Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
                 .with_context(|| path.display().to_string())?,
@@ -239,7 +255,7 @@ impl FrontendFlags {
                 "--auth-jwks and --api-keys both read the header authorization; give one of them"
             );
         }
-        options.authorization = self.authorization.authorization()?.map(Arc::new);
+        options.authorization = self.authorization.authorization(hints)?.map(Arc::new);
         options.has_admin = self.access.has_admin();
         Ok(options)
     }

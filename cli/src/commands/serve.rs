@@ -75,7 +75,9 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
-    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
+    let hints = arguments.flags.hints()?;
+    let address = listener.local_addr()?.ip();
+    let options = arguments.flags.web_options(address, hints.as_ref())?;
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
@@ -96,7 +98,9 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let backend = in_process::backend(&directory, repositories)?;
     let start = |spool: &Path| {
         let memory = arguments.search_memory;
-        let config = arguments.flags.config(spool, memory, text_bytes);
+        let config = arguments
+            .flags
+            .config(spool, memory, text_bytes, hints.clone());
         Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {

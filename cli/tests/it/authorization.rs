@@ -118,6 +118,11 @@ fn settings_of_authorization_are_checked_at_the_start() {
             "--auth-url http://h/ --auth-claim c",
             "--auth-claim is for signed tokens",
         ),
+        ("--auth-issuer x", "--auth-issuer needs --auth-url"),
+        (
+            "--auth-url http://h/ --auth-audience c",
+            "--auth-audience is for signed tokens",
+        ),
         ("--auth-jwks keys", "--auth-jwks needs --auth-claim"),
         (
             "--auth-jwks keys --auth-claim c",

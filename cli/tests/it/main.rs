@@ -48,6 +48,7 @@ mod revisions;
 mod scopes;
 mod serve;
 mod sharding;
+mod shared_cache;
 mod stalled_backend;
 mod streaming;
 mod terminal;

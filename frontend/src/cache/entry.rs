@@ -82,6 +82,20 @@ impl<V> Entry<V> {
         })
     }
 
+    /// Makes the entry older: it was built before it was put.
+    pub(super) fn aged(mut self, age: Duration) -> Entry<V> {
+        let times = [
+            &mut self.built,
+            &mut self.soft,
+            &mut self.untried,
+            &mut self.hard,
+        ];
+        times
+            .into_iter()
+            .for_each(|time| *time = time.saturating_sub(age));
+        self
+    }
+
     pub(super) fn freshness(&self, now: Duration) -> Freshness {
         if now < self.soft {
             if self.is_negative {
@@ -179,6 +193,27 @@ mod tests {
         assert!(ends[15] > 128 * S && ends[15] <= 130 * S);
         ends.dedup();
         assert_eq!(ends.len(), 16);
+    }
+
+    #[test]
+    fn the_age_of_an_answer_from_elsewhere_counts() {
+        let positive = entry(false, 0).aged(12 * S);
+        assert_eq!(positive.freshness(102 * S), Freshness::Fresh);
+        assert_eq!(positive.freshness(103 * S), Freshness::Stale);
+        assert_eq!(positive.freshness(118 * S), Freshness::Expired);
+        positive.mark_tried();
+        assert_eq!(positive.freshness(147 * S), Freshness::Stale);
+        assert_eq!(positive.freshness(148 * S), Freshness::Expired);
+        let negative = entry(true, u32::MAX).aged(3 * S);
+        assert_eq!(negative.freshness(100 * S), Freshness::Negative);
+        assert_eq!(negative.freshness(101 * S), Freshness::Expired);
+        let early = Entry::new((), false, 1, LIVES, S, 0).unwrap().aged(31 * S);
+        assert_eq!(
+            early.freshness(S),
+            Freshness::Expired,
+            "older than the cache"
+        );
+        assert!(early.hard >= early.built);
     }
 
     #[test]

@@ -76,6 +76,15 @@ pub enum Built<V, E> {
     Value(V),
     /// An answer that is kept shortly, such as that something does not exist. It replaces what was kept.
     Negative(V),
+    /// An answer that somebody else built some time ago. Its age counts: it lives that much shorter.
+    Hint {
+        /// The answer.
+        value: V,
+        /// Whether it is negative.
+        is_negative: bool,
+        /// How long ago it was built.
+        age: Duration,
+    },
     /// A failure. It is given to those who wait, and never kept; what was kept stays.
     Transient(E),
 }
@@ -104,7 +113,7 @@ impl<V, E> Built<V, E> {
     /// The answer, or the failure.
     pub fn into_result(self) -> Result<V, CacheError<E>> {
         match self {
-            Built::Value(value) | Built::Negative(value) => Ok(value),
+            Built::Value(value) | Built::Negative(value) | Built::Hint { value, .. } => Ok(value),
             Built::Transient(error) => Err(CacheError::Failed(error)),
         }
     }

@@ -9,8 +9,8 @@ use super::outcome::{
 };
 use super::state::{Bounds, Brought, Claims, Decision, Entries, Release};
 use super::store::Store;
-use crate::lock::lock;
-use std::sync::{Arc, Mutex};
+use super::sync::{Mutex, lock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -236,6 +236,12 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     }
 
     #[cfg(test)]
+    #[allow(dead_code, reason = "only `schedules` uses it")]
+    pub(super) fn flights(&self) -> usize {
+        lock(&self.claims).flights()
+    }
+
+    #[cfg(test)]
     pub(crate) fn settled_bytes(&self) -> u64 {
         self.store.settled_bytes()
     }
@@ -271,6 +277,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
         let outcome = match &built {
             Built::Value(_) => "value",
             Built::Negative(_) => "negative",
+            Built::Hint { .. } => "hint",
             Built::Transient(_) => "failed",
         };
         ::metrics::histogram!("trawl_frontend_cache_build_seconds", "cache" => self.cache.config.name, "outcome" => outcome)
@@ -339,6 +346,13 @@ pub struct Waiting<K: CacheKey, V: CacheValue, E: CacheFailure> {
 }
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Waiting<K, V, E> {
+    /// What was said, without waiting.
+    #[cfg(test)]
+    #[allow(dead_code, reason = "only `schedules` uses it")]
+    pub(super) fn told(&mut self) -> Option<Turn<K, V, E>> {
+        self.receiver.try_recv().ok()
+    }
+
     /// Waits for the answer, or for the claim, until the deadline.
     pub async fn turn(mut self, deadline: Instant) -> Turn<K, V, E> {
         let turn = loop {
@@ -386,10 +400,21 @@ fn show<K: CacheKey, V: CacheValue, E: CacheFailure>(entry: &Entry<V>) -> CacheO
 }
 
 fn brought<V: Clone, E>(built: &Built<V, E>) -> Brought<V> {
-    match built {
-        Built::Value(value) => Brought::Value(value.clone()),
-        Built::Negative(value) => Brought::Negative(value.clone()),
-        Built::Transient(_) => Brought::Failure,
+    let (value, is_negative, age) = match built {
+        Built::Value(value) => (value, false, Duration::ZERO),
+        Built::Negative(value) => (value, true, Duration::ZERO),
+        Built::Hint {
+            value,
+            is_negative,
+            age,
+        } => (value, *is_negative, *age),
+        Built::Transient(_) => return Brought::Failure,
+    };
+    let value = value.clone();
+    Brought::Answer {
+        value,
+        is_negative,
+        age,
     }
 }
 

@@ -54,6 +54,14 @@ impl Entries<usize, Answer> for Kept {
     }
 }
 
+fn built(value: Answer, is_negative: bool) -> Brought<Answer> {
+    Brought::Answer {
+        value,
+        is_negative,
+        age: Duration::ZERO,
+    }
+}
+
 /// A build under way.
 struct Builder {
     key: usize,
@@ -285,8 +293,7 @@ impl World {
     fn put(&mut self, builder: &Builder) {
         let brought = match self.random.below(5) {
             0 => Brought::Failure,
-            1 => Brought::Negative(builder.version),
-            _ => Brought::Value(builder.version),
+            part => built(builder.version, part == 1),
         };
         let is_failure = matches!(brought, Brought::Failure);
         let Builder { key, token, .. } = *builder;
@@ -407,7 +414,7 @@ impl World {
         }
         self.saw("replaced");
         let (now, random) = (self.time(), self.random.below(1 << 32) as u32);
-        let brought = Brought::Value(answer);
+        let brought = built(answer, false);
         let callers = self.claims.replace(&key, brought, &self.kept, now, random);
         self.current.remove(&key);
         self.outdated.remove(&key);

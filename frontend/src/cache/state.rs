@@ -62,8 +62,12 @@ pub(super) enum Release<W> {
 /// What a builder brings.
 #[derive(Debug)]
 pub(super) enum Brought<V> {
-    Value(V),
-    Negative(V),
+    Answer {
+        value: V,
+        is_negative: bool,
+        /// How long ago it was built.
+        age: Duration,
+    },
     /// A failure, which is never kept.
     Failure,
 }
@@ -298,19 +302,20 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         now: Duration,
         random: u32,
     ) {
-        let (value, is_negative) = match brought {
-            Brought::Value(value) => (value, false),
-            Brought::Negative(value) => (value, true),
-            Brought::Failure => {
-                if let Some(entry) = entries.get(key) {
-                    entry.delay_retry(now, random);
-                }
-                return;
+        let Brought::Answer {
+            value,
+            is_negative,
+            age,
+        } = brought
+        else {
+            if let Some(entry) = entries.get(key) {
+                entry.delay_retry(now, random);
             }
+            return;
         };
         let lives = self.bounds.lives;
         match Entry::new(value, is_negative, token, lives, now, random) {
-            Some(entry) => entries.insert(key.clone(), entry),
+            Some(entry) => entries.insert(key.clone(), entry.aged(age)),
             None => entries.remove(key),
         }
     }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// How long an answer is kept, at most. The least is half of it, chosen at random, so that what was asked for
 /// together does not expire together. It holds for full ids too, since tags may be added to their commits.
-const LIFE_MAX: Duration = Duration::from_secs(60);
+pub(super) const LIFE_MAX: Duration = Duration::from_secs(60);
 
 /// How long a look-up may take, over all backends.
 pub(super) const TIME_MAX: Duration = Duration::from_secs(10);

@@ -7,13 +7,14 @@
 use super::lookup_cache::{
     Found, LookupCache, LookupClaim, LookupOutcome, TIME_MAX, bytes_of_lookup, finish,
 };
+use super::lookup_hints;
 use crate::error::LookupError;
+use crate::hints::Hints;
 use crate::metrics;
 use crate::peers::{self, Link, Peer, PeerError};
 use schema::frame::Kind;
 use schema::message::{
-    LOOKUPS_MAX, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
-    LookupRequest,
+    LOOKUPS_MAX, Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,18 +31,19 @@ const REQUEST_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Lookups {
     cache: LookupCache,
     permits: Arc<Semaphore>,
-}
-
-impl Default for Lookups {
-    fn default() -> Lookups {
-        Lookups {
-            cache: LookupCache::default(),
-            permits: Arc::new(Semaphore::new(AT_ONCE_MAX)),
-        }
-    }
+    /// What other frontends know.
+    hints: Option<Arc<Hints>>,
 }
 
 impl Lookups {
+    pub(super) fn new(hints: Option<Arc<Hints>>) -> Lookups {
+        Lookups {
+            cache: LookupCache::default(),
+            permits: Arc::new(Semaphore::new(AT_ONCE_MAX)),
+            hints,
+        }
+    }
+
     /// Looks up all of these at once. The outcomes are in their order.
     pub(super) async fn look_up(
         &self,
@@ -66,11 +68,23 @@ impl Lookups {
         if claims.is_empty() {
             return;
         }
-        let lookups = claims.iter().map(|claim| claim.key().lookup.clone());
-        let asking = Asking::new(peers, lookups.map(Arc::new).collect());
-        let permits = Arc::clone(&self.permits);
+        let (peers, permits) = (peers.to_vec(), Arc::clone(&self.permits));
+        let hints = self.hints.clone();
         runtime.spawn(async move {
+            let claims = match &hints {
+                Some(hints) => lookup_hints::take(hints, claims).await,
+                None => claims,
+            };
+            if claims.is_empty() {
+                return;
+            }
+            let lookups = claims.iter().map(|claim| claim.key().lookup.clone());
+            let asking = Asking::new(&peers, lookups.map(Arc::new).collect());
+            let began = asking.began;
             let outcomes = asking.run(&permits).await;
+            if let Some(hints) = &hints {
+                lookup_hints::share(hints, &claims, &outcomes, began);
+            }
             finish(claims, outcomes);
         });
     }
@@ -253,21 +267,10 @@ fn ask_part(peer: &Peer, lookups: &[Arc<Lookup>]) -> Result<Vec<LookupAnswer>, P
         && lookups
             .iter()
             .zip(&reply.answers)
-            .all(|(lookup, answer)| fits(lookup, answer));
+            .all(|(lookup, answer)| answer.fits(lookup));
     if !is_good {
         let reason = "it did not answer the look-ups that it was asked for";
         return Err(PeerError::Failed(reason.to_owned()));
     }
     Ok(reply.answers)
-}
-
-/// Whether an answer is one to this kind of look-up.
-fn fits(lookup: &Lookup, answer: &LookupAnswer) -> bool {
-    matches!(
-        (&lookup.of, answer),
-        (_, LookupAnswer::Problem(_))
-            | (LookupOf::Commit { .. }, LookupAnswer::Commit(_))
-            | (LookupOf::Log { .. }, LookupAnswer::Log(_))
-            | (LookupOf::References { .. }, LookupAnswer::References(_))
-    )
 }

@@ -275,6 +275,19 @@ impl Lookup {
     }
 }
 
+impl LookupAnswer {
+    /// Whether it is an answer to this kind of look-up.
+    pub fn fits(&self, lookup: &Lookup) -> bool {
+        matches!(
+            (&lookup.of, self),
+            (_, LookupAnswer::Problem(_))
+                | (LookupOf::Commit { .. }, LookupAnswer::Commit(_))
+                | (LookupOf::Log { .. }, LookupAnswer::Log(_))
+                | (LookupOf::References { .. }, LookupAnswer::References(_))
+        )
+    }
+}
+
 impl LookupReply {
     fn encode_to(&self, root: lookup_reply::Builder<'_>) {
         let mut answers = root.init_answers(length(self.answers.len()));

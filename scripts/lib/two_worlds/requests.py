@@ -141,7 +141,7 @@ def file(rng):
     name = package(rng)
     revision = maybe(rng, 0.7 if name in corpora.REPOSITORIES else 0.1, rng.choice(REVISIONS))
     wanted = {"package": name, "path": path(rng), "rev": revision}
-    address = rng.choice(("/api/v2/file", "/show"))
+    address = rng.choice(("/api/v2/file", "/api/v2/outline", "/show"))
     return Request("file", target(address, **wanted, line=maybe(rng, 0.3, "2") if address == "/show" else None))
 
 

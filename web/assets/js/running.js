@@ -83,7 +83,7 @@ function showProgress(event) {
   const progress = JSON.parse(event.data);
   part('count').textContent = grouped(progress.matches);
   part('left').textContent = progress.left;
-  part('left').className = 'muted';
+  part('left').className = '';
   if (progress.blocks_total === 0) return;
   part('progress').max = progress.blocks_total;
   part('progress').value = progress.blocks_done;

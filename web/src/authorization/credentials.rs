@@ -1,7 +1,7 @@
 //! What a caller sends to prove who it is, and the principal that this makes it.
 //!
 //! **Invariant:** credentials are never written to the log, and a principal does not reveal them: it is a hash
-//! with a key of this process.
+//! with a key of this process, or of those frontends that share decisions.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
@@ -17,6 +17,12 @@ pub(crate) struct Credentials(Vec<(HeaderName, HeaderValue)>);
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} credentials", self.0.len())
+    }
+}
+
+impl Principal {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -40,7 +46,7 @@ impl Credentials {
         Ok(Credentials(taken))
     }
 
-    /// Returns the principal, by a hash with the key of this process.
+    /// Returns the principal, by a hash with this key.
     pub(super) fn principal(&self, key: &[u8; 32]) -> Principal {
         let mut hasher = blake3::Hasher::new_keyed(key);
         for (name, value) in &self.0 {

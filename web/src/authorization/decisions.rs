@@ -1,15 +1,17 @@
 //! Decisions of the service, kept for a while, and what becomes of them when the service changes its mind.
 //!
 //! One question is whether a principal sees a name, another which of all names it sees. A decision in use is
-//! asked again in the background. Failures leave the last one in place for a while, then nobody knows.
+//! asked again in the background. Failures leave the last one in place for a while, then nobody knows. What another
+//! frontend shares is used only for a question whose decision is not known here.
 //! **Invariants:** unknown is never allowed; once a denial is known, no answer here allows the name, whichever
 //! question brought the denial.
 
 use super::credentials::{Credentials, Principal};
 use super::service::Service;
+use super::shared::{DecisionLives, SharedAnswer, SharedDecisions};
 use super::visible::{NameSplit, Remembered};
-use frontend::Scope;
 use frontend::cache::{Built, Cache, CacheConfig, CacheError};
+use frontend::{Hints, Scope};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -67,6 +69,8 @@ struct Allowed {
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
+    /// What other frontends know.
+    shared: Option<SharedDecisions>,
     /// How many denials of something that was allowed are known.
     denials: watch::Sender<u64>,
     /// When a failure was logged last.
@@ -84,12 +88,22 @@ impl std::fmt::Debug for Decisions {
 }
 
 impl Decisions {
-    /// Keeps decisions for `ttl`; zero: not at all.
-    pub(super) fn new(service: Service, ttl: Duration) -> Arc<Decisions> {
+    /// Keeps decisions for `ttl`, and shares them; zero: not at all.
+    pub(super) fn new(
+        service: Service,
+        ttl: Duration,
+        hints: Option<Arc<Hints>>,
+    ) -> Arc<Decisions> {
+        let lives = DecisionLives {
+            allowed: ttl,
+            denied: DENIED.min(ttl),
+        };
+        let hints = hints.filter(|_| !ttl.is_zero());
+        let shared = hints.map(|hints| SharedDecisions::new(hints, &service.identity(), lives));
         let config = CacheConfig {
             life: ttl,
             hard: HARD,
-            negative: DENIED.min(ttl),
+            negative: lives.denied,
             bytes_max: BYTES_MAX,
             build_max: BUILD_MAX,
             off: ttl.is_zero(),
@@ -98,6 +112,7 @@ impl Decisions {
         Arc::new(Decisions {
             service,
             cache: Cache::new(config, weigh),
+            shared,
             denials: watch::channel(0).0,
             logged: Mutex::default(),
             is_late: AtomicBool::new(false),
@@ -107,6 +122,12 @@ impl Decisions {
     /// Whether the service decides about many names at once.
     pub(super) fn is_batch(&self) -> bool {
         self.service.is_batch
+    }
+
+    /// How long a decision is kept; `None` if it is not.
+    pub(super) fn kept(&self) -> Option<Duration> {
+        let config = self.cache.config();
+        (!config.off).then_some(config.life)
     }
 
     /// Changes when something is denied that was allowed.
@@ -190,21 +211,57 @@ impl Decisions {
         name: &[u8],
         split: Option<&NameSplit>,
     ) -> Built<Decision, Arc<str>> {
+        let question = Question::Name(who, name.into());
+        if let Some(shared) = self.shared_for(&question)
+            && let Some(SharedAnswer { answer, age }) = shared.name(who, name).await
+        {
+            return Built::Hint {
+                value: self.learn_name(who, name, answer, split),
+                is_negative: !answer,
+                age,
+            };
+        }
+        let asked = Instant::now();
         let answer = self.service.sees(caller, name).await;
         self.note_answer(&answer);
-        match answer {
-            Ok(true) => Built::Value(Decision::Name(true)),
-            Ok(false) => {
-                let known = self.cache.peek(&Question::Name(who, name.into()));
-                let mut was_allowed = matches!(known, Some(Decision::Name(true)));
-                if let Some(split) = split {
-                    was_allowed |= self.forget_all_with(who, name, split);
-                }
-                self.note_denials(usize::from(was_allowed));
-                Built::Negative(Decision::Name(false))
-            }
-            Err(reason) => self.unknown(&reason),
+        let is_visible = match answer {
+            Ok(is_visible) => is_visible,
+            Err(reason) => return self.unknown(&reason),
+        };
+        if let Some(shared) = &self.shared {
+            shared.tell_name(who, name, is_visible, asked);
         }
+        let decision = self.learn_name(who, name, is_visible, split);
+        if is_visible {
+            Built::Value(decision)
+        } else {
+            Built::Negative(decision)
+        }
+    }
+
+    /// Where other frontends' decisions are, if this question has none here.
+    fn shared_for(&self, question: &Question) -> Option<&SharedDecisions> {
+        let shared = self.shared.as_ref()?;
+        self.cache.peek(question).is_none().then_some(shared)
+    }
+
+    /// Applies a decision about a name to what is known.
+    fn learn_name(
+        &self,
+        who: Principal,
+        name: &[u8],
+        is_visible: bool,
+        split: Option<&NameSplit>,
+    ) -> Decision {
+        if !is_visible {
+            let known = self.cache.peek(&Question::Name(who, name.into()));
+            let mut was_allowed = matches!(known, Some(Decision::Name(true)));
+            if let Some(split) = split {
+                was_allowed |= self.forget_all_with(who, name, split);
+            }
+            self.note_denials(usize::from(was_allowed));
+        }
+        Decision::Name(is_visible)
     }
 
     /// Forgets what somebody sees, if this name is a part of it. Returns whether it was.
@@ -227,6 +284,17 @@ impl Decisions {
         caller: &Credentials,
         split: &NameSplit,
     ) -> Built<Decision, Arc<str>> {
+        if let Some(shared) = self.shared_for(&Question::All(who, split.hash))
+            && let Some(SharedAnswer { answer, age }) = shared.all(who, split).await
+        {
+            let (value, _) = self.learn_all(who, answer, split);
+            return Built::Hint {
+                value,
+                is_negative: false,
+                age,
+            };
+        }
+        let asked = Instant::now();
         let names = split.private_names();
         let answer = self.service.visible(caller, &names).await;
         self.note_answer(&answer);
@@ -234,16 +302,25 @@ impl Decisions {
             Ok(places) => places,
             Err(reason) => return self.unknown(&reason),
         };
+        if let Some(shared) = &self.shared {
+            shared.tell_all(who, split, &places, asked);
+        }
+        let (decision, denials) = self.learn_all(who, places, split);
+        if let Some(shared) = self.shared.as_ref().filter(|_| denials > 0) {
+            shared.revoke(who);
+        }
+        Built::Value(decision)
+    }
+
+    /// Applies a decision about all names to what is known. Returns it, and how many names were allowed until now.
+    fn learn_all(&self, who: Principal, places: Vec<bool>, split: &NameSplit) -> (Decision, usize) {
         let known = self.cache.peek(&Question::All(who, split.hash));
         let mut denials = 0;
-        for (place, name) in names
-            .iter()
-            .enumerate()
-            .filter(|(place, _)| !places[*place])
-        {
+        let names = split.private_names().into_iter().enumerate();
+        for (place, name) in names.filter(|(place, _)| !places[*place]) {
             let mut was_allowed =
                 matches!(&known, Some(Decision::All(allowed)) if allowed.places[place]);
-            let question = Question::Name(who, (*name).into());
+            let question = Question::Name(who, name.into());
             if let Some(Decision::Name(true)) = self.cache.peek(&question) {
                 self.cache
                     .put(&question, Built::Negative(Decision::Name(false)));
@@ -252,10 +329,9 @@ impl Decisions {
             denials += usize::from(was_allowed);
         }
         self.note_denials(denials);
-        Built::Value(Decision::All(Arc::new(Allowed {
-            places,
-            scope: Remembered::default(),
-        })))
+        let scope = Remembered::default();
+        let decision = Decision::All(Arc::new(Allowed { places, scope }));
+        (decision, denials)
     }
 
     fn note_answer<T>(&self, answer: &Result<T, String>) {

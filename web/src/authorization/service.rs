@@ -80,6 +80,15 @@ impl Service {
         }
     }
 
+    /// Its address, and how it is asked.
+    pub(super) fn identity(&self) -> String {
+        format!(
+            "{} {}",
+            if self.is_batch { "POST" } else { "GET" },
+            self.url
+        )
+    }
+
     /// Asks, unless the service has failed too often just now, and reads the answer.
     async fn ask<T>(
         &self,

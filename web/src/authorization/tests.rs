@@ -24,7 +24,7 @@ fn twenty_thousand_kept_decisions_take_less_than_a_second() {
         ttl: Duration::from_secs(60),
         ..AuthorizationOptions::default()
     };
-    let authorization = Authorization::new(&options, tls()).unwrap().unwrap();
+    let authorization = Authorization::new(&options, tls(), None).unwrap().unwrap();
     let mut headers = HeaderMap::new();
     headers.insert(header::COOKIE, HeaderValue::from_static("user=ann"));
     let names = Arc::new(PackageNames::new([&b"a"[..], b"b"]));

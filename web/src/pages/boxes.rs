@@ -7,6 +7,7 @@ use super::filters;
 use super::form::Form;
 use super::matches::{CopiesView, LineView, RevisionsView, match_lines};
 use super::visible::{self, Piece};
+use crate::colours::DocumentColours;
 use crate::links::FileAddress;
 use askama::Template;
 use frontend::{Match, SearchResult, SpoolError};
@@ -59,6 +60,7 @@ impl BoxView {
         let address = FileAddress::of(document);
         let line = if matches.len() == 1 { first.line } else { 0 };
         let alone = names(first).filter(|_| !form.q.is_empty());
+        let colours = DocumentColours::reading(&document.language);
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
             key: address.show_href(line),
@@ -68,13 +70,13 @@ impl BoxView {
                 .map(|(package, path)| form.in_document(package, path).href_export("jsonl")),
             package: visible::plain(&document.package),
             path: named.map_or_else(
-                || visible::pieces(&document.path, &[]),
-                |found| visible::pieces(&found.text, &found.ranges),
+                || visible::pieces(&document.path, &[], &[]),
+                |found| visible::pieces(&found.text, &found.ranges, &[]),
             ),
             line,
             language: document.language.clone(),
             revisions: (&document.revisions).into(),
-            rows: rows(matches),
+            rows: rows(matches, &colours),
             total: None,
             more: None,
             copies: None,
@@ -122,9 +124,9 @@ pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
     Some((package, str::from_utf8(&document.path).ok()?))
 }
 
-fn rows(matches: &[Match]) -> Vec<Row> {
+fn rows(matches: &[Match], colours: &DocumentColours) -> Vec<Row> {
     let mut last = None;
-    let lines = matches.iter().flat_map(match_lines);
+    let lines = matches.iter().flat_map(|found| match_lines(found, colours));
     let row = |line: LineView| {
         let gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
         last = Some(line.number);

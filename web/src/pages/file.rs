@@ -3,6 +3,7 @@
 use super::form::{Form, Layout};
 use super::matches::{LineView, RevisionsView};
 use super::{filters, visible};
+use crate::colours::DocumentColours;
 use crate::file_range::{Fetched, fetch, fetch_revision};
 use crate::links::FileAddress;
 use crate::params::Params;
@@ -70,7 +71,8 @@ pub(crate) async fn show(
         return Err(Problem::missing(detail));
     }
     let name = (&package[..], params.required("path")?);
-    let mut page = FilePage::new(name, line, &reply);
+    let colours = app.colours.of_file(&app.coordinator, &scope, name, &reply);
+    let mut page = FilePage::new(name, line, &reply, &colours.await);
     page.notice = notice;
     page.layout = Layout::new(Form {
         has_key: params.has_key,
@@ -100,10 +102,15 @@ async fn fetch_or_newest(
 
 impl FilePage {
     /// Returns the page of a part of a document, with the line `marked` highlighted.
-    fn new((package, path): (&[u8], &[u8]), marked: u32, reply: &FileReply) -> Self {
+    fn new(
+        (package, path): (&[u8], &[u8]),
+        marked: u32,
+        reply: &FileReply,
+        colours: &DocumentColours,
+    ) -> Self {
         let lines: Vec<_> = (reply.first_line..)
             .zip(split_lines(&reply.text))
-            .map(|(number, text)| line_view(number, text, marked == number))
+            .map(|(number, text)| line_view(number, text, marked == number, colours))
             .collect();
         let (first, last) = (reply.first_line, lines.last().map_or(0, |line| line.number));
         let address = FileAddress {
@@ -146,14 +153,15 @@ fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn line_view(number: u32, text: &[u8], hit: bool) -> LineView {
+fn line_view(number: u32, text: &[u8], hit: bool, colours: &DocumentColours) -> LineView {
+    let tokens = colours.tokens(number, text);
     let shown = &text[..text.len().min(LINE_BYTES_MAX)];
     LineView {
         number,
         href: format!("#L{number}"),
         anchor: format!("L{number}"),
         hit,
-        pieces: visible::pieces(shown, &[]),
+        pieces: visible::pieces(shown, &[], &tokens),
         cut_before: 0,
         cut_after: (text.len() - shown.len()) as u64,
     }
@@ -173,7 +181,7 @@ mod tests {
             total_bytes: 5000,
             ..FileReply::default()
         };
-        let page = FilePage::new((b"p", b"d"), 402, &reply);
+        let page = FilePage::new((b"p", b"d"), 402, &reply, &DocumentColours::reading(""));
         let lines: Vec<_> = page
             .lines
             .iter()

@@ -1,6 +1,7 @@
 //! Matches and lines as pages show them.
 
 use super::visible::{self, Piece};
+use crate::colours::{ColouredParts, DocumentColours};
 use crate::links::FileAddress;
 use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
 use std::ops::Range;
@@ -56,7 +57,8 @@ pub(super) struct LineView {
 }
 
 /// Returns the lines of a match and of its context, with their addresses; none if its name is the match.
-pub(super) fn match_lines(found: &Match) -> Vec<LineView> {
+/// `colours` are those of its document, whose lines come in ascending order.
+pub(super) fn match_lines(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
     if found.is_name() {
         return Vec::new();
     }
@@ -65,9 +67,11 @@ pub(super) fn match_lines(found: &Match) -> Vec<LineView> {
         href: address.show_href(view.number),
         ..view
     };
-    let beside = |line: &ContextLine| LineView::new(line.line, &line.text, &[], line.window, false);
+    let beside = |line: &ContextLine| {
+        LineView::new(line.line, &line.text, &[], line.window, false, colours)
+    };
     let lines = (found.before.iter().map(beside))
-        .chain(hits(found))
+        .chain(hits(found, colours))
         .chain(found.after.iter().map(beside));
     lines.map(linked).collect()
 }
@@ -116,10 +120,17 @@ pub(super) fn without_copies(matches: &[Match]) -> impl Iterator<Item = &Match> 
 }
 
 /// Returns the lines of a match, each with its share of the ranges.
-fn hits(found: &Match) -> Vec<LineView> {
+fn hits(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
     if found.lines == 1 {
         let (line, ranges) = (found.line, &found.ranges);
-        return vec![LineView::new(line, &found.text, ranges, found.window, true)];
+        return vec![LineView::new(
+            line,
+            &found.text,
+            ranges,
+            found.window,
+            true,
+            colours,
+        )];
     }
     let mut start = 0;
     let lines = found.text.split(|&byte| byte == b'\n').map(|text| {
@@ -129,7 +140,7 @@ fn hits(found: &Match) -> Vec<LineView> {
     });
     let lines = (found.line..).zip(lines).take(LINES_MAX);
     lines
-        .map(|(number, (ranges, text))| LineView::new(number, text, &ranges, None, true))
+        .map(|(number, (ranges, text))| LineView::new(number, text, &ranges, None, true, colours))
         .collect()
 }
 
@@ -143,14 +154,22 @@ fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
 }
 
 impl LineView {
-    fn new(
+    pub(super) fn new(
         number: u32,
         text: &[u8],
         ranges: &[Range<usize>],
         window: Option<Window>,
         hit: bool,
+        colours: &DocumentColours,
     ) -> Self {
-        let mut shown = visible::line(text, ranges);
+        // What comes before a part of a line is not known.
+        let is_whole = window.is_none_or(|window| window.start == 0);
+        let tokens = if is_whole {
+            colours.tokens(number, text)
+        } else {
+            ColouredParts::new()
+        };
+        let mut shown = visible::line(text, ranges, &tokens);
         if let Some(window) = window {
             let behind = window.line_bytes - window.start - text.len() as u64;
             shown.cut_before += window.start;

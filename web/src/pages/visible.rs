@@ -4,17 +4,26 @@
 //! them become visible escapes, each in a [`Piece`] of its own, so that a template can set them apart.
 //! Nothing is escaped for HTML here: the templates do that for every piece.
 
+use crate::colours::Colour;
 use std::ops::Range;
 
 /// A part of a line whose characters are shown in the same way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
     /// Whether it is in a range that matched.
     pub(super) marked: bool,
+    /// Whether it is the first and the last piece of such a range.
+    pub(super) opens: bool,
+    pub(super) closes: bool,
     /// Whether it is an escape of characters that cannot be shown.
     pub(super) escaped: bool,
+    /// The class of its colour; empty if it has none.
+    pub(super) colour: &'static str,
 }
+
+/// Parts of a line that have a colour, ascending.
+pub(super) type Coloured = [(Range<usize>, Colour)];
 
 /// Bytes of a long line that are shown before the first range.
 const BEFORE_BYTES_MAX: usize = 80;
@@ -32,36 +41,100 @@ pub(super) struct VisibleLine {
 }
 
 /// Returns a line of results, cut around its first range if it is long.
-pub(super) fn line(text: &[u8], ranges: &[Range<usize>]) -> VisibleLine {
+pub(super) fn line(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> VisibleLine {
     let window = cut(text, ranges.first());
     VisibleLine {
         cut_before: window.start as u64,
         cut_after: (text.len() - window.end) as u64,
-        pieces: pieces_within(text, ranges, window),
+        pieces: pieces_within(text, ranges, coloured, window),
     }
 }
 
 /// Returns all of a text, with the ranges marked.
-pub(super) fn pieces(text: &[u8], ranges: &[Range<usize>]) -> Vec<Piece> {
-    pieces_within(text, ranges, 0..text.len())
+pub(super) fn pieces(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> Vec<Piece> {
+    pieces_within(text, ranges, coloured, 0..text.len())
 }
 
 /// Returns all of a text as one string, for places without markup.
 pub(super) fn plain(text: &[u8]) -> String {
-    let pieces = pieces(text, &[]).into_iter();
+    let pieces = pieces(text, &[], &[]).into_iter();
     pieces.map(|piece| piece.text).collect()
 }
 
-fn pieces_within(text: &[u8], ranges: &[Range<usize>], window: Range<usize>) -> Vec<Piece> {
-    let (mut pieces, mut at) = (Vec::new(), window.start);
+fn pieces_within(
+    text: &[u8],
+    ranges: &[Range<usize>],
+    coloured: &Coloured,
+    window: Range<usize>,
+) -> Vec<Piece> {
+    let mut writer = Writer {
+        text,
+        coloured,
+        pieces: Vec::new(),
+    };
+    let mut at = window.start;
     for range in ranges {
         let range = range.start.clamp(at, window.end)..range.end.clamp(at, window.end);
-        push(&mut pieces, &text[at..range.start], false);
-        push(&mut pieces, &text[range.clone()], true);
+        writer.push(at..range.start, false);
+        let first = writer.pieces.len();
+        writer.push(range.clone(), true);
+        if let [first, ..] = &mut writer.pieces[first..] {
+            first.opens = true;
+        }
+        if let Some(last) = writer.pieces.last_mut().filter(|last| last.marked) {
+            last.closes = true;
+        }
         at = range.end;
     }
-    push(&mut pieces, &text[at..window.end], false);
-    pieces
+    writer.push(at..window.end, false);
+    writer.pieces
+}
+
+/// Divides a text into pieces.
+struct Writer<'a> {
+    text: &'a [u8],
+    /// The coloured parts that do not end before the next byte.
+    coloured: &'a Coloured,
+    pieces: Vec<Piece>,
+}
+
+impl Writer<'_> {
+    /// Adds the pieces of a part that is marked or not. A part begins with a piece of its own.
+    fn push(&mut self, part: Range<usize>, marked: bool) {
+        let (mut at, first) = (part.start, self.pieces.len());
+        while at < part.end {
+            while self
+                .coloured
+                .first()
+                .is_some_and(|(range, _)| range.end <= at)
+            {
+                self.coloured = &self.coloured[1..];
+            }
+            let (end, colour) = match self.coloured.first() {
+                Some((range, colour)) if range.start <= at => (range.end, colour.class()),
+                Some((range, _)) => (range.start, ""),
+                None => (part.end, ""),
+            };
+            let end = end.min(part.end);
+            let form = Piece {
+                marked,
+                colour,
+                ..Piece::default()
+            };
+            show(&self.text[at..end], |text, escaped| {
+                append(
+                    &mut self.pieces,
+                    first,
+                    text,
+                    Piece {
+                        escaped,
+                        ..form.clone()
+                    },
+                );
+            });
+            at = end;
+        }
+    }
 }
 
 /// Returns the bytes of a line that are shown: all of a short line.
@@ -86,27 +159,37 @@ fn character_start(text: &[u8], at: usize) -> usize {
         .unwrap_or(at)
 }
 
-fn push(pieces: &mut Vec<Piece>, bytes: &[u8], marked: bool) {
+/// Calls `each` with the characters of a text as they are shown, and whether they are escapes.
+fn show(bytes: &[u8], mut each: impl FnMut(&str, bool)) {
     for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match escape(character) {
-                Some(escape) => append(pieces, &escape, marked, true),
-                None => append(pieces, character.encode_utf8(&mut [0; 4]), marked, false),
-            }
+        let valid = chunk.valid();
+        let mut plain = 0;
+        for (at, character) in valid.char_indices() {
+            let Some(escape) = escape(character) else {
+                continue;
+            };
+            each(&valid[plain..at], false);
+            each(&escape, true);
+            plain = at + character.len_utf8();
         }
+        each(&valid[plain..], false);
         for byte in chunk.invalid() {
-            append(pieces, &format!("\\x{byte:02X}"), marked, true);
+            each(&format!("\\x{byte:02X}"), true);
         }
     }
 }
 
-fn append(pieces: &mut Vec<Piece>, text: &str, marked: bool, escaped: bool) {
-    match pieces.last_mut() {
-        Some(last) if (last.marked, last.escaped) == (marked, escaped) => last.text.push_str(text),
+/// Appends text to the last piece, if that comes after `first` others and is shown in the same way.
+fn append(pieces: &mut Vec<Piece>, first: usize, text: &str, form: Piece) {
+    if text.is_empty() {
+        return;
+    }
+    let looks = |piece: &Piece| (piece.marked, piece.escaped, piece.colour);
+    match pieces[first..].last_mut() {
+        Some(last) if looks(last) == looks(&form) => last.text.push_str(text),
         _ => pieces.push(Piece {
             text: text.to_owned(),
-            marked,
-            escaped,
+            ..form
         }),
     }
 }
@@ -142,19 +225,23 @@ mod tests {
 
     /// Renders marked pieces in brackets and escapes in braces.
     fn check(text: &[u8], ranges: &[Range<usize>], expected: Expect) {
-        let shown = line(text, ranges);
+        check_coloured(text, ranges, &[], expected);
+    }
+
+    fn check_coloured(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured, expected: Expect) {
+        let shown = line(text, ranges, coloured);
         let mut out = String::new();
         for piece in &shown.pieces {
             let text = if piece.escaped {
                 format!("{{{}}}", piece.text)
-            } else {
+            } else if piece.colour.is_empty() {
                 piece.text.clone()
-            };
-            out += &if piece.marked {
-                format!("[{text}]")
             } else {
-                text
+                format!("<{} {}>", piece.colour, piece.text)
             };
+            out += if piece.opens { "[" } else { "" };
+            out += &text;
+            out += if piece.closes { "]" } else { "" };
         }
         if shown.cut_before + shown.cut_after > 0 {
             out = format!("{}..{out}..{}", shown.cut_before, shown.cut_after);
@@ -178,17 +265,34 @@ mod tests {
     }
 
     #[test]
+    fn marks_and_colours_overlap_and_neither_hides_the_other() {
+        let text = b"if (x) return \x01;";
+        let coloured = [
+            (0..2, Colour::Keyword),
+            (4..5, Colour::Number),
+            (7..17, Colour::Comment),
+        ];
+        let marked = &[1..5, 9..16];
+        check_coloured(
+            text,
+            marked,
+            &coloured,
+            expect![r"<c-k i>[<c-k f> (<c-n x>]) <c-c re>[<c-c turn >{\x01}<c-c ;>]"],
+        );
+    }
+
+    #[test]
     fn cuts_long_lines_around_the_first_range() {
         let text = "x".repeat(1000);
-        let shown = line(text.as_bytes(), &[500..510]);
+        let shown = line(text.as_bytes(), &[500..510], &[]);
         assert_eq!((shown.cut_before, shown.cut_after), (420, 280));
-        let shown = line(text.as_bytes(), &[990..1000]);
+        let shown = line(text.as_bytes(), &[990..1000], &[]);
         assert_eq!((shown.cut_before, shown.cut_after), (700, 0));
-        let shown = line(text.as_bytes(), &[]);
+        let shown = line(text.as_bytes(), &[], &[]);
         assert_eq!((shown.cut_before, shown.cut_after), (0, 700));
         let umlauts = "ü".repeat(400);
         assert!(
-            line(umlauts.as_bytes(), &[301..401])
+            line(umlauts.as_bytes(), &[301..401], &[])
                 .pieces
                 .iter()
                 .all(|p| !p.text.is_empty())
@@ -204,9 +308,16 @@ mod tests {
             edges.iter_mut().for_each(|edge| *edge = (*edge).min(text.len()));
             edges.sort_unstable();
             let ranges: Vec<_> = edges.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();
-            let shown = line(&text, &ranges);
+            let between = edges.windows(2).skip(1).step_by(2);
+            let coloured: Vec<_> = between
+                .map(|pair| (pair[0]..pair[1], Colour::Comment))
+                .collect();
+            let shown = line(&text, &ranges, &coloured);
             let kept = text.len() as u64 - shown.cut_before - shown.cut_after;
             prop_assert!(kept <= LINE_BYTES_MAX as u64 + 3);
+            let marked: usize = shown.pieces.iter().map(|piece| usize::from(piece.opens)).sum();
+            let closed: usize = shown.pieces.iter().map(|piece| usize::from(piece.closes)).sum();
+            prop_assert_eq!(marked, closed);
             let harmless = |piece: &Piece| {
                 piece.text.chars().all(|c| c == '\t' || escape(c).is_none())
             };

@@ -15,8 +15,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// How often a running stream looks again at what its caller may see.
-const EVERY: Duration = Duration::from_secs(10);
+/// How often a running stream looks again at what its caller may see, at least. A decision that is kept for less than
+/// twice that is looked at more often: one that nobody uses is forgotten, and then its denial concerns nobody.
+const EVERY_MAX: Duration = Duration::from_secs(10);
 
 /// How long the last line may take to be sent. What is not sent when a transfer breaks off is lost.
 const LAST_LINE_MAX: Duration = Duration::from_millis(100);
@@ -34,6 +35,7 @@ struct Look {
     app: App,
     viewer: Viewer,
     denials: watch::Receiver<u64>,
+    every: Duration,
     next: Instant,
     is_due: bool,
 }
@@ -42,12 +44,17 @@ impl Watched {
     /// Watches a stream of what `scope` lets see.
     pub(crate) fn new(app: &App, viewer: &Viewer, scope: &Scope) -> Watched {
         let authorization = viewer.0.as_ref().map(|(authorization, _)| authorization);
-        let look = authorization.map(|authorization| Look {
-            app: app.clone(),
-            viewer: viewer.clone(),
-            denials: authorization.denials(),
-            next: Instant::now() + EVERY,
-            is_due: false,
+        let look = authorization.map(|authorization| {
+            let kept = authorization.decisions_kept();
+            let every = kept.map_or(EVERY_MAX, |kept| EVERY_MAX.min(kept / 2));
+            Look {
+                app: app.clone(),
+                viewer: viewer.clone(),
+                denials: authorization.denials(),
+                every,
+                next: Instant::now() + every,
+                is_due: false,
+            }
         });
         Watched {
             scope: scope.clone(),
@@ -81,7 +88,7 @@ impl Watched {
         let look = self.look.as_mut()?;
         let scope = look.viewer.scope(&look.app).await;
         look.is_due = false;
-        look.next = Instant::now() + EVERY;
+        look.next = Instant::now() + look.every;
         match scope {
             Ok(scope) if scope.covers(&self.scope) => None,
             Ok(scope) if scope.is_undecided() => Some(super::no_answer(UNDECIDED_RETRY_S)),

@@ -28,7 +28,7 @@ struct Guarded {
     fake: Arc<Fake>,
 }
 
-fn tls() -> rustls::ClientConfig {
+pub(crate) fn tls() -> rustls::ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider);
     let tls = tls.with_safe_default_protocol_versions().unwrap();
@@ -39,7 +39,7 @@ fn tls() -> rustls::ClientConfig {
 fn site(fake: &Arc<Fake>, options: &AuthorizationOptions) -> Site {
     fake.names_packages.store(true, SeqCst);
     let mut web = Options::default();
-    let authorization = Authorization::new(options, tls()).unwrap();
+    let authorization = Authorization::new(options, tls(), None).unwrap();
     web.authorization = authorization.map(Arc::new);
     let limits = ConnectionLimits::default();
     Site::start(vec![fake.backend()], web, limits, |config| {
@@ -368,7 +368,7 @@ fn while_the_service_fails_public_packages_are_searched_at_once_and_answers_say_
         });
         for path in ALL {
             let answer = guarded.get(path, ANN);
-            let is_counted_only = path.ends_with("status");
+            let is_counted_only = path.contains("status") || path.contains("explain");
             assert_eq!(shows(&answer), (!is_counted_only, false), "{mode:?} {path}");
         }
     }
@@ -474,6 +474,24 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
 }
 
 #[test]
+fn a_stream_keeps_the_decisions_that_it_depends_on_however_short_their_life() {
+    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
+    guarded.fake.set(Fault::Gate);
+    let mut lines = guarded.events();
+    assert!(lines.any(|line| line == "event: progress"));
+    // Long enough for a decision that nobody uses to be forgotten.
+    let asked = guarded.service.requests();
+    eventually("the decision is asked for again", || {
+        guarded.service.requests() >= asked + 3
+    });
+    guarded.service.allow(BOB, &["package3"]);
+    let revoked = Instant::now();
+    assert!(lines.any(|line| line == "event: done"));
+    assert!(revoked.elapsed() < Duration::from_secs(8));
+    guarded.fake.open_gate();
+}
+
+#[test]
 fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
     guarded.fake.set(Fault::Gate);
@@ -554,7 +572,7 @@ fn without_batches_many_private_packages_are_refused_with_the_way_out() {
     let names: Vec<String> = names.collect();
     let names = frontend::PackageNames::new(names.iter().map(|name| name.as_bytes()));
     let check = |public: &str, batch| {
-        let authorization = Authorization::new(&options(public, batch), tls()).unwrap();
+        let authorization = Authorization::new(&options(public, batch), tls(), None).unwrap();
         authorization.unwrap().check_names(&names)
     };
     let refused = check("p00x", false).unwrap_err().to_string();

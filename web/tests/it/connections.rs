@@ -92,7 +92,7 @@ fn a_body_that_arrives_too_slowly_ends_with_a_problem() {
             std::thread::sleep(Duration::from_millis(20));
         }
     });
-    let mut first = [0; 512];
+    let mut first = [0; 4096];
     let read = slow.read(&mut first).unwrap();
     let answer = String::from_utf8_lossy(&first[..read]).into_owned();
     drip.join().unwrap();

@@ -24,6 +24,7 @@ mod persistence;
 mod rendered;
 mod requests;
 mod results;
+mod shared_cache;
 mod sharing;
 mod site;
 mod slow_readers;

@@ -231,7 +231,7 @@ fn a_page_without_scripts_reloads_until_the_end() {
         "needs a script"
     );
     assert!(
-        page.contains("matches so far") && page.contains("<mark>arse</mark>"),
+        page.contains("Matches so far") && page.contains("<mark>arse</mark>"),
         "{page}"
     );
     fake.open_gate();

@@ -21,6 +21,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/export",
     "/api/v2/explain",
     "/api/v2/file",
+    "/api/v2/outline",
     "/api/v2/index/packages",
     "/api/v2/tree",
     "/api/v2/skipped",

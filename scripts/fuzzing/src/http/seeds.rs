@@ -83,6 +83,7 @@ GET /api/v2/search & q=needle & per_page=7
 DELETE /api/v2/search/{}
 
 GET /api/v2/file & package=alpha_1.0-1 & path=src/main.c & offset=4 & count=9
+GET /api/v2/outline & package=alpha_1.0-1 & path=src/main.c
 
 GET /raw/p/{} & {}=alpha_1.0-1/src/main.c
 

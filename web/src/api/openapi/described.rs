@@ -193,6 +193,21 @@ pub(crate) struct FileParams {
     count: Option<u64>,
 }
 
+/// A file.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OutlineParams {
+    /// The package, as its directory was named.
+    #[param(example = "package2_1.2")]
+    package: String,
+    /// The path within the package.
+    #[param(example = "src/file2.c")]
+    path: String,
+    /// A revision of a git repository, as for the bytes of a file.
+    #[param(nullable = false, example = "v1.0")]
+    rev: Option<String>,
+}
+
 /// A part of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]

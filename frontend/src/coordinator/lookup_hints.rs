@@ -1,0 +1,161 @@
+//! Shares answers to look-ups with other frontends, as hints.
+
+use super::lookup_cache::{Found, LIFE_MAX, LookupClaim, LookupKey, LookupOutcome};
+use crate::cache::Built;
+use crate::error::LookupError;
+use crate::hints::{Hint, Hints};
+use schema::frame::Decoder;
+use schema::message::{LookupAnswer, LookupReply, LookupRequest};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long an answer is shared: as long as one frontend keeps it.
+const LIFE: Duration = LIFE_MAX;
+
+const KIND: &str = "lookup";
+
+/// Puts the answers that other frontends share, and returns the claims that have none.
+pub(super) async fn take(hints: &Hints, claims: Vec<LookupClaim>) -> Vec<LookupClaim> {
+    let keys: Vec<_> = claims.iter().map(|claim| key(claim.key())).collect();
+    let found = hints.get(KIND, &keys).await;
+    let mut rest = Vec::new();
+    for (claim, hint) in claims.into_iter().zip(found) {
+        match hint.and_then(|hint| built(&hint, claim.key())) {
+            Some(built) => drop(claim.put(built)),
+            None => rest.push(claim),
+        }
+    }
+    rest
+}
+
+fn built(hint: &Hint, of: &LookupKey) -> Option<Built<Found, LookupError>> {
+    Some(Built::Hint {
+        value: parse(&hint.value, of)?,
+        is_negative: false,
+        age: hint.age,
+    })
+}
+
+/// Shares what backends have answered to these look-ups, which began at this time.
+pub(super) fn share(
+    hints: &Hints,
+    claims: &[LookupClaim],
+    outcomes: &[LookupOutcome],
+    began: Instant,
+) {
+    for (claim, outcome) in claims.iter().zip(outcomes) {
+        if let Ok(found) = outcome
+            && let Some(value) = value(found)
+        {
+            hints.put(KIND, &key(claim.key()), &value, began, LIFE);
+        }
+    }
+}
+
+/// Everything that changes the answer.
+fn key(of: &LookupKey) -> Vec<u8> {
+    let mut key = (of.generation.len() as u64).to_le_bytes().to_vec();
+    key.extend_from_slice(of.generation.as_bytes());
+    let lookups = vec![of.lookup.clone()];
+    let request = LookupRequest { lookups }.encode(&mut key);
+    request.expect("a look-up fits in a frame");
+    key
+}
+
+/// The answer as a backend sends it.
+fn value(found: &Found) -> Option<Vec<u8>> {
+    let answer = match found {
+        Found::Commit(commit) => LookupAnswer::Commit(commit.as_ref().clone()),
+        Found::Log(log) => LookupAnswer::Log(log.as_ref().clone()),
+        Found::References(list) => LookupAnswer::References(list.as_ref().clone()),
+    };
+    let mut value = Vec::new();
+    let answers = vec![answer];
+    LookupReply { answers }.encode(&mut value).ok()?;
+    Some(value)
+}
+
+/// Returns an answer to this look-up.
+fn parse(value: &[u8], of: &LookupKey) -> Option<Found> {
+    let mut decoder = Decoder::with_frame_bytes_max(value.len());
+    let mut rest = value;
+    let reply = loop {
+        if let Some(frame) = decoder.decode().ok()? {
+            break LookupReply::decode(frame.payload).ok()?;
+        }
+        let space = decoder.space();
+        let bytes = rest.len().min(space.len());
+        if bytes == 0 {
+            return None;
+        }
+        space[..bytes].copy_from_slice(&rest[..bytes]);
+        decoder.filled(bytes);
+        rest = &rest[bytes..];
+    };
+    let mut answers = reply.answers;
+    let answer = answers.pop().filter(|_| answers.is_empty())?;
+    if !answer.fits(&of.lookup) {
+        return None;
+    }
+    match answer {
+        LookupAnswer::Commit(commit) => Some(Found::Commit(Arc::new(commit))),
+        LookupAnswer::Log(log) => Some(Found::Log(Arc::new(log))),
+        LookupAnswer::References(list) => Some(Found::References(Arc::new(list))),
+        LookupAnswer::Problem(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::{Commit, Lookup, LookupOf};
+
+    fn of(of: LookupOf) -> LookupKey {
+        let repository = "r".to_owned();
+        LookupKey {
+            generation: "1".into(),
+            lookup: Lookup { repository, of },
+        }
+    }
+
+    #[test]
+    fn an_answer_is_parsed_as_it_was_shared_and_only_for_its_kind_of_look_up() {
+        let commit = Commit {
+            id: "ab".repeat(20),
+            subject: b"why".to_vec(),
+            ..Commit::default()
+        };
+        let shared = value(&Found::Commit(Arc::new(commit.clone()))).unwrap();
+        let asked = of(LookupOf::Commit {
+            revision: "main".to_owned(),
+        });
+        let Some(Found::Commit(found)) = parse(&shared, &asked) else {
+            panic!("it was not parsed");
+        };
+        assert_eq!(*found, commit);
+        let other = of(LookupOf::References {
+            after: Vec::new(),
+            count: 1,
+        });
+        assert!(parse(&shared, &other).is_none());
+        assert!(parse(&shared[..shared.len() - 1], &asked).is_none());
+        assert!(parse(b"garbage of some length, longer than a header", &asked).is_none());
+    }
+
+    #[test]
+    fn keys_have_the_generation_and_the_look_up() {
+        let revision = |revision: &str| {
+            of(LookupOf::Commit {
+                revision: revision.to_owned(),
+            })
+        };
+        let (one, two) = (revision("a"), revision("b"));
+        let later = LookupKey {
+            generation: "2".into(),
+            ..one.clone()
+        };
+        assert_ne!(key(&one), key(&two));
+        assert_ne!(key(&one), key(&later));
+        assert_eq!(key(&one), key(&one.clone()));
+    }
+}

@@ -1,0 +1,213 @@
+//! Answers that frontends share through Redis, as hints that may be lost at any moment.
+//!
+//! A look-up takes 20 ms at most; after some failures a breaker skips Redis for a while. Whatever goes wrong is a
+//! miss, never an error: what another program or version wrote, what is damaged, over, or of another key.
+//! Writes wait in a bounded queue, and are dropped if it is full. `entry` has the format, `link` the connection
+//! and the writing in the background, `secret` what the frontends that share a Redis have in common.
+//!
+//! Nothing here decides who may see an answer: the key has everything that changes it. **Invariant:** the age of
+//! a hint is never less than the time since its answer was made, by the clock of this machine or by Redis's.
+
+mod entry;
+mod link;
+mod secret;
+
+#[cfg(test)]
+mod tests;
+
+pub use entry::Hint;
+pub use secret::{BadSecret, HintSecret};
+
+use crate::cache::breaker::Breaker;
+use entry::{ENTRY_BYTES_MAX, RawEntry, Sealed};
+use link::{RedisLink, Write, count};
+use redis::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// How long a look-up may take.
+const LOOK_UP_MAX: Duration = Duration::from_millis(20);
+
+/// Keys that are looked up at once; further ones are misses.
+const KEYS_MAX: usize = 64;
+
+/// Writes that wait. Further ones are dropped.
+const WRITES_MAX: usize = 256;
+
+/// Calls at once; more look-ups are misses.
+const CALLS_MAX: usize = 64;
+
+/// A Redis that several frontends share.
+pub struct Hints {
+    link: Arc<RedisLink>,
+    writes: mpsc::Sender<Write>,
+    secret: Option<HintSecret>,
+    /// With which entries are authenticated. Without a secret everybody knows it.
+    entry_key: [u8; 32],
+}
+
+/// An address that names no Redis.
+#[derive(Debug, thiserror::Error)]
+#[error("expected redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]: {reason}")]
+pub struct BadRedisUrl {
+    reason: String,
+}
+
+impl std::fmt::Debug for Hints {
+    /// The address may have a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hints").finish_non_exhaustive()
+    }
+}
+
+impl Hints {
+    /// Begins to connect, without waiting for it. With a secret, only frontends with the same one share.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn start(url: &str, secret: Option<HintSecret>) -> Result<Arc<Hints>, BadRedisUrl> {
+        let client = client(url).map_err(|reason| BadRedisUrl { reason })?;
+        let link = RedisLink::new(client, Breaker::new("redis", CALLS_MAX));
+        let (writes, waiting) = mpsc::channel(WRITES_MAX);
+        tokio::spawn(Arc::clone(&link).run(waiting));
+        let hints = Hints {
+            entry_key: secret::entry_key(secret.as_ref()),
+            link,
+            writes,
+            secret,
+        };
+        hints.link.wake();
+        Ok(Arc::new(hints))
+    }
+
+    /// A key for hashes of what must not be in Redis itself. Frontends that have the same secret have the same key;
+    /// `None` without a secret.
+    pub fn hash_key(&self) -> Option<[u8; 32]> {
+        self.secret.as_ref().map(HintSecret::hash_key)
+    }
+
+    /// Returns what is known for these keys of a kind, in their order.
+    pub async fn get(&self, kind: &'static str, keys: &[Vec<u8>]) -> Vec<Option<Hint>> {
+        let asked = keys.iter().take(KEYS_MAX);
+        let sealed: Vec<_> = asked.map(|key| Sealed::new(kind, key)).collect();
+        let mut hints = vec![None; keys.len()];
+        let Some(found) = self.ask(kind, &sealed).await else {
+            return hints;
+        };
+        let now = SystemTime::now();
+        for (place, (sealed, found)) in sealed.iter().zip(found).enumerate() {
+            let is_empty = found.bytes.is_empty();
+            hints[place] = sealed.open(&found, now, &self.entry_key);
+            count(
+                kind,
+                match (&hints[place], is_empty) {
+                    (Some(_), _) => "hit",
+                    (None, true) => "miss",
+                    (None, false) => "foreign",
+                },
+            );
+        }
+        hints
+    }
+
+    /// Asks Redis for entries; `None` if it does not answer in time.
+    async fn ask(&self, kind: &'static str, sealed: &[Sealed<'_>]) -> Option<Vec<RawEntry>> {
+        let Some(mut connection) = self.link.connection() else {
+            count(kind, "unconnected");
+            self.link.wake();
+            return None;
+        };
+        let Ok(call) = self.link.breaker.admit() else {
+            count(kind, "refused");
+            return None;
+        };
+        let mut pipe = redis::pipe();
+        pipe.ignore_errors();
+        for sealed in sealed {
+            // A byte more than an entry may have, whatever is there.
+            let name = sealed.name();
+            pipe.getrange(&name, 0, ENTRY_BYTES_MAX as isize);
+            pipe.pttl(&name);
+        }
+        let started = Instant::now();
+        let answer = timeout(LOOK_UP_MAX, pipe.query_async::<Vec<Value>>(&mut connection)).await;
+        ::metrics::histogram!("trawl_frontend_hints_seconds", "kind" => kind)
+            .record(started.elapsed());
+        let failure = match answer {
+            Ok(Ok(values)) => match found(&values) {
+                Some(found) if found.len() == sealed.len() => {
+                    call.succeeded();
+                    return Some(found);
+                }
+                _ => "failed",
+            },
+            Ok(Err(_)) => "failed",
+            Err(_) => "late",
+        };
+        count(kind, failure);
+        call.failed(None);
+        self.link.disconnect();
+        None
+    }
+
+    /// Writes in the background an answer that was made a while ago and lives that long from then on, if there is
+    /// room in the queue.
+    pub fn put(&self, kind: &'static str, key: &[u8], value: &[u8], made: Instant, life: Duration) {
+        let sealed = Sealed::new(kind, key);
+        let wall = SystemTime::now() - made.elapsed();
+        let Some(entry) = sealed.seal(value, wall, life, &self.entry_key) else {
+            return;
+        };
+        let write = Write {
+            kind,
+            name: sealed.name(),
+            entry,
+            end: made + life,
+        };
+        if self.writes.try_send(write).is_err() {
+            count(kind, "dropped");
+        }
+    }
+}
+
+/// Reads the answers to `GETRANGE` and `PTTL` of each key. `None` if Redis fails.
+fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
+    let pairs = values.chunks(2);
+    let pair = |pair: &[Value]| {
+        let [value, left] = pair else { return None };
+        let bytes = match value {
+            Value::BulkString(bytes) => bytes.clone(),
+            Value::Nil => Vec::new(),
+            // Somebody keeps a list there: not empty, and not an entry.
+            Value::ServerError(error) if error.code() == "WRONGTYPE" => vec![0],
+            _ => return None,
+        };
+        let left_ms = match left {
+            Value::Int(left) => u64::try_from(*left).unwrap_or(0),
+            _ => return None,
+        };
+        let left = Duration::from_millis(left_ms);
+        Some(RawEntry { bytes, left })
+    };
+    pairs.map(pair).collect()
+}
+
+/// Checks an address, without connecting. The reason does not repeat it: it may have a password.
+fn client(url: &str) -> Result<redis::Client, String> {
+    if url.starts_with("rediss:") {
+        let way = "TLS is not supported; use a tunnel, such as stunnel";
+        return Err(way.to_owned());
+    }
+    if !url.starts_with("redis://") {
+        return Err("the address does not begin with redis://".to_owned());
+    }
+    if url.contains(['?', '#']) {
+        return Err("? and # are not understood; in a password they are %3F and %23".to_owned());
+    }
+    redis::Client::open(url).map_err(|error| {
+        let text = error.to_string();
+        text.split(" - ").next().unwrap_or_default().to_owned()
+    })
+}

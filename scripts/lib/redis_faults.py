@@ -1,0 +1,149 @@
+"""A Redis that is killed, frozen, slowed, wiped and full of foreign data, while two frontends share decisions through it."""
+
+import collections
+import contextlib
+import http.client
+import itertools
+import pathlib
+import queue
+import re
+import signal
+import threading
+import time
+
+from . import servers, tools
+from .redis_server import Proxy, Redis, free_port
+
+# Requests a second, and how many may be under way.
+RATE = 40
+WORKERS = 48
+
+# A server closes connections that nobody uses; those are not used again.
+IDLE_MAX_S = 3
+
+
+class Load:
+    """Sends requests at a fixed rate, whether or not earlier ones are answered; each caller asks both frontends."""
+
+    def __init__(self, addresses):
+        self.addresses, self.due = addresses, queue.Queue()
+        self.lock, self.numbers = threading.Lock(), itertools.count()
+        self.begin()
+        for _ in range(WORKERS):
+            threading.Thread(target=self.work, daemon=True).start()
+        threading.Thread(target=self.schedule, daemon=True).start()
+
+    def begin(self):
+        with self.lock:
+            self.took, self.faults = [], collections.Counter()
+
+    def schedule(self):
+        start = time.monotonic()
+        for number in self.numbers:
+            at = start + number / RATE
+            time.sleep(max(0.0, at - time.monotonic()))
+            # A caller asks one frontend, and a second later the other; every fifth may not see the file.
+            caller = number // 2 - number % 2 * RATE // 2
+            self.due.put((at, self.addresses[number % 2], caller, caller % 5 == 0))
+
+    def work(self):
+        connections = {}
+        while True:
+            at, address, caller, is_denied = self.due.get()
+            headers = {"cookie": "user=eve" if is_denied else "user=ann", "authorization": f"caller {caller}"}
+            try:
+                connection, used = connections.get(address, (None, 0.0))
+                if time.monotonic() - used > IDLE_MAX_S:
+                    connection = http.client.HTTPConnection(*address, timeout=30)
+                connection.request("GET", "/raw/p/closed_1/x.c", headers=headers)
+                response = connection.getresponse()
+                response.read()
+                status, connections[address] = response.status, (connection, time.monotonic())
+            except (OSError, http.client.HTTPException) as error:
+                connections.pop(address, None)
+                status = type(error).__name__
+            with self.lock:
+                self.took.append(time.monotonic() - at)
+                if status != (404 if is_denied else 200):
+                    self.faults[f"{'denied' if is_denied else 'allowed'}: {status}"] += 1
+
+
+class Watch(threading.Thread):
+    """Looks at the metrics of the frontends: hints by result, and how long their breakers were open."""
+
+    def __init__(self, ports):
+        super().__init__(daemon=True)
+        self.ports, self.open_s, self.results = ports, 0.0, collections.Counter()
+
+    def run(self):
+        last = time.monotonic()
+        while True:
+            results, levels = collections.Counter(), []
+            for port in self.ports:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+                connection.request("GET", "/metrics")
+                text = connection.getresponse().read().decode()
+                for result, count in re.findall(r'^trawl_frontend_hints_total{.*result="(\w+)".*} (\d+)', text, re.M):
+                    results[result] += int(count)
+                levels += re.findall(r'^trawl_frontend_breaker_state{dependency="redis"} (\S+)', text, re.M)
+            now = time.monotonic()
+            if any(float(level) > 0 for level in levels):
+                self.open_s += now - last
+            self.results, last = results, now
+            time.sleep(0.2)
+
+
+def phase(name, load, watch, seconds, act, again):
+    """Acts, again every 0.2 s if that is wanted; prints what was served meanwhile, and returns what must not have been."""
+    load.begin()
+    before, open_s, end = watch.results.copy(), watch.open_s, time.monotonic() + seconds
+    act()
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(0.2, left))
+        if again:
+            act()
+    with load.lock:
+        took, faults = sorted(load.took), dict(load.faults)
+    results = ", ".join(f"{result} {count}" for result, count in sorted((watch.results - before).items()))
+    p50, p99 = (1000 * took[int(part * (len(took) - 1))] if took else 0.0 for part in (0.5, 0.99))
+    print(f"{name:22} {len(took):5} answers, {sum(faults.values())} wrong; p50 {p50:5.0f} ms, p99 {p99:5.0f} ms; "
+          f"Redis skipped for {watch.open_s - open_s:4.1f} s; {results}", flush=True)
+    return [f"{name}: {what}, {count} times" for what, count in faults.items()]
+
+
+def run(service_url, index, root):
+    """Runs all phases against two servers over an index. Returns what was wrong."""
+    tools.need("redis-server")
+    trawl, secret = tools.trawl(), pathlib.Path(root) / "secret"
+    secret.write_bytes(bytes(range(32)))
+    redis = Redis(root)
+    proxy, ports = Proxy(redis.port), [free_port(), free_port()]
+    shared = ["--cache-redis", f"redis://127.0.0.1:{proxy.port}/0", "--cache-redis-secret", secret]
+    try:
+        with contextlib.ExitStack() as stack:
+            flags = ["--public", "open", "--auth-url", service_url, *shared, "--connections-per-client", 1000]
+            started = [servers.serve(trawl, index, root / f"S{port}", *flags, "--admin-listen", f"127.0.0.1:{port}")
+                       for port in ports]
+            load = Load([stack.enter_context(server).address for server in started])
+            watch = Watch(ports)
+            watch.start()
+
+            def slow(seconds):
+                proxy.delay = seconds
+
+            freeze = lambda number: lambda: redis.process.send_signal(number)
+            steps = [
+                ("as usual", 10, lambda: None, False),
+                ("killed", 15, redis.stop, False),
+                ("started again", 15, redis.start, False),
+                ("frozen", 15, freeze(signal.SIGSTOP), False),
+                ("goes on", 15, freeze(signal.SIGCONT), False),
+                ("slowed to 5 s", 15, lambda: slow(5.0), False),
+                ("fast again", 20, lambda: slow(0.0), False),
+                ("wiped all the time", 10, lambda: redis.ask(b"FLUSHALL"), True),
+                ("full of foreign data", 10, redis.foreign, True),
+                ("as usual", 10, lambda: redis.ask(b"FLUSHALL"), False),
+            ]
+            return [fault for name, *step in steps for fault in phase(name, load, watch, *step)]
+    finally:
+        redis.stop()

@@ -1,0 +1,223 @@
+//! Decisions that frontends share through Redis, as hints.
+//!
+//! A decision is shared with the time at which the service was asked, so that its age counts wherever it is used.
+//! Beside decisions there are marks: a denial of a name leaves one for a minute, and while it is there nobody takes an
+//! *allow* of that name, or of all names, for that principal, in whatever order writes arrive. The keys have the
+//! service's address and the principal, hashed with the secret of the frontends.
+//!
+//! **Invariants:** a hint allows only what the service allowed less than a decision's life ago; this frontend takes no
+//! hint about what the service itself told it in the last minute.
+
+use super::credentials::Principal;
+use super::heard::Heard;
+use super::visible::NameSplit;
+use frontend::{Hint, Hints};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+const KIND: &str = "decision";
+
+/// How long a denial keeps others from taking what was allowed before: longer than any decision lives.
+const MARK: Duration = Duration::from_secs(60);
+
+/// What a hint says, and how old it is.
+pub(super) struct SharedAnswer<T> {
+    pub(super) answer: T,
+    pub(super) age: Duration,
+}
+
+/// How long decisions are used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DecisionLives {
+    pub(super) allowed: Duration,
+    pub(super) denied: Duration,
+}
+
+/// What keys are about.
+#[derive(Clone, Copy, Debug)]
+enum About<'a> {
+    Name(&'a [u8]),
+    /// All names with this hash.
+    All([u8; 16]),
+    /// A name was denied.
+    NameMark(&'a [u8]),
+    /// Among all names, some were denied that were allowed before: nothing is known of any name alone. In `heard`:
+    /// some name was denied alone.
+    NamesMark,
+    /// Some name was denied: nothing is known of all names together. In `heard`: all names were asked about.
+    AllMark,
+}
+
+/// The decisions that frontends share.
+pub(super) struct SharedDecisions {
+    hints: Arc<Hints>,
+    /// A hash of the service's address.
+    service: [u8; 16],
+    lives: DecisionLives,
+    began: Instant,
+    heard: Mutex<Heard>,
+}
+
+impl SharedDecisions {
+    /// Shares the decisions of this service.
+    pub(super) fn new(hints: Arc<Hints>, service: &str, lives: DecisionLives) -> SharedDecisions {
+        SharedDecisions {
+            hints,
+            service: hash(service.as_bytes()),
+            lives,
+            began: Instant::now(),
+            heard: Mutex::default(),
+        }
+    }
+
+    /// Whether a principal sees a name, if another frontend knows it.
+    pub(super) async fn name(&self, who: Principal, name: &[u8]) -> Option<SharedAnswer<bool>> {
+        let is_heard = || self.is_heard(who, &[About::Name(name), About::AllMark]);
+        if is_heard() {
+            return None;
+        }
+        let about = [About::Name(name), About::NameMark(name), About::NamesMark];
+        let [found, name_mark, names_mark] = self.get(who, about).await;
+        let Hint { value, age } = found?;
+        let (answer, life) = match value[..] {
+            [1] if name_mark.is_none() && names_mark.is_none() => (true, self.lives.allowed),
+            [0] => (false, self.lives.denied),
+            _ => return None,
+        };
+        // Again: the service may have said something meanwhile.
+        if age >= life || is_heard() {
+            return None;
+        }
+        if !answer {
+            self.note(who, About::Name(name));
+            self.note(who, About::NamesMark);
+        }
+        Some(SharedAnswer { answer, age })
+    }
+
+    /// Which of the names a principal sees, if another frontend knows it.
+    pub(super) async fn all(
+        &self,
+        who: Principal,
+        split: &NameSplit,
+    ) -> Option<SharedAnswer<Vec<bool>>> {
+        let is_heard = || self.is_heard(who, &[About::NamesMark, About::AllMark]);
+        if is_heard() {
+            return None;
+        }
+        let about = [About::All(split.hash), About::AllMark];
+        let [found, mark] = self.get(who, about).await;
+        let Hint { value, age } = found?;
+        let answer = unpacked(&value, split.private_len())?;
+        if mark.is_some() || age >= self.lives.allowed || is_heard() {
+            return None;
+        }
+        self.note(who, About::AllMark);
+        Some(SharedAnswer { answer, age })
+    }
+
+    /// Shares what the service said about a name, when it was asked at this time.
+    pub(super) fn tell_name(&self, who: Principal, name: &[u8], is_visible: bool, asked: Instant) {
+        self.note(who, About::Name(name));
+        if is_visible {
+            return self.put(who, About::Name(name), &[1], asked, self.lives.allowed);
+        }
+        self.note(who, About::NamesMark);
+        self.put(who, About::NameMark(name), &[], asked, MARK);
+        self.put(who, About::AllMark, &[], asked, MARK);
+        self.put(who, About::Name(name), &[0], asked, self.lives.denied);
+    }
+
+    /// Shares what the service said about all names, when it was asked at this time.
+    pub(super) fn tell_all(
+        &self,
+        who: Principal,
+        split: &NameSplit,
+        places: &[bool],
+        asked: Instant,
+    ) {
+        self.note(who, About::AllMark);
+        let life = self.lives.allowed;
+        self.put(who, About::All(split.hash), &packed(places), asked, life);
+    }
+
+    /// Keeps others from taking what a principal was allowed until now: some of it was denied.
+    pub(super) fn revoke(&self, who: Principal) {
+        let now = Instant::now();
+        self.put(who, About::NamesMark, &[], now, MARK);
+        self.put(who, About::AllMark, &[], now, MARK);
+    }
+
+    async fn get<const N: usize>(
+        &self,
+        who: Principal,
+        about: [About<'_>; N],
+    ) -> [Option<Hint>; N] {
+        let keys = about.map(|about| self.key(who, about));
+        let mut found = self.hints.get(KIND, &keys).await.into_iter();
+        std::array::from_fn(|_| found.next().flatten())
+    }
+
+    fn put(&self, who: Principal, about: About<'_>, value: &[u8], made: Instant, life: Duration) {
+        let key = self.key(who, about);
+        self.hints.put(KIND, &key, value, made, life);
+    }
+
+    fn key(&self, who: Principal, about: About<'_>) -> Vec<u8> {
+        let (tag, rest): (u8, &[u8]) = match &about {
+            About::Name(name) => (b'n', name),
+            About::All(hash) => (b'a', hash),
+            About::NameMark(name) => (b'd', name),
+            About::NamesMark => (b'N', &[]),
+            About::AllMark => (b'A', &[]),
+        };
+        [&self.service, who.bytes(), &[tag][..], rest].concat()
+    }
+
+    /// Remembers that the service itself has spoken about this.
+    fn note(&self, who: Principal, about: About<'_>) {
+        let item = hash(&self.key(who, about));
+        self.heard().note(item, self.began.elapsed());
+    }
+
+    fn is_heard(&self, who: Principal, about: &[About<'_>]) -> bool {
+        let items = about.iter().map(|about| hash(&self.key(who, *about)));
+        let (mut heard, now) = (self.heard(), self.began.elapsed());
+        items.into_iter().any(|item| heard.has(&item, now))
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A bit for each place, after their number.
+fn packed(places: &[bool]) -> Vec<u8> {
+    let mut bytes = (places.len() as u64).to_le_bytes().to_vec();
+    let byte = |part: &[bool]| {
+        let bits = part.iter().enumerate();
+        bits.fold(0, |byte, (bit, is_set)| byte | u8::from(*is_set) << bit)
+    };
+    bytes.extend(places.chunks(8).map(byte));
+    bytes
+}
+
+/// Reads as many places as there are; `None` if there is another number of them.
+fn unpacked(bytes: &[u8], count: usize) -> Option<Vec<bool>> {
+    let (length, bits) = bytes.split_first_chunk()?;
+    let is_good = u64::from_le_bytes(*length) == count as u64 && bits.len() == count.div_ceil(8);
+    let place = |place: usize| bits[place / 8] >> (place % 8) & 1 == 1;
+    is_good.then(|| (0..count).map(place).collect())
+}
+
+fn hash(bytes: &[u8]) -> [u8; 16] {
+    let mut hash = [0; 16];
+    blake3::Hasher::new()
+        .update(bytes)
+        .finalize_xof()
+        .fill(&mut hash);
+    hash
+}
+
+#[cfg(test)]
+mod tests;

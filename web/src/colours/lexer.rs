@@ -1,0 +1,365 @@
+//! The lexer: reads a line from the state in which it begins, to the state in which it ends.
+
+mod lasting;
+mod signs;
+
+use super::quote::{Quote, Rule};
+use super::row::{
+    ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
+    PERCENT, PERL, RAW, REGEX,
+};
+use super::syntax::Syntax;
+use super::{Colour, ColouredParts, LineState, markup};
+
+/// Bytes of the delimiter of a raw string of C++, by its standard.
+const DELIMITER_BYTES_MAX: usize = 16;
+
+/// Bytes of a name after `$`, of the end of a here-document, and of blanks before a `:`.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Bytes of a character between quotes: `'\u{10FFFF}'`.
+const CHARACTER_BYTES_MAX: usize = 12;
+
+impl Syntax {
+    /// The state in which a file begins.
+    pub(crate) fn begin(&self) -> LineState {
+        let form = self.row.begins_in;
+        form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
+    }
+
+    /// Reads a line without its end, which begins in `state`, and returns the state in which it ends. Appends
+    /// its coloured parts.
+    pub(crate) fn line(
+        &self,
+        line: &[u8],
+        state: LineState,
+        tokens: &mut ColouredParts,
+    ) -> LineState {
+        if self.has(MARKUP) {
+            return markup::line(line, state, tokens);
+        }
+        let mut reader = Reader {
+            syntax: self,
+            line,
+            at: 0,
+            tokens,
+            last: 0,
+            heredoc: None,
+            no_regex_before: 0,
+        };
+        let inside = match state {
+            LineState::Code => None,
+            state => reader.go_on(state),
+        };
+        let state = inside.unwrap_or_else(|| reader.code());
+        match (state, reader.heredoc) {
+            (LineState::Code, Some(end)) => LineState::Heredoc(end),
+            (state, _) => state,
+        }
+    }
+}
+
+/// A position in a line.
+struct Reader<'a> {
+    syntax: &'a Syntax,
+    line: &'a [u8],
+    at: usize,
+    tokens: &'a mut ColouredParts,
+    /// The last byte of code that is no blank, 0 at first. After a keyword it is `(`: a value may follow.
+    last: u8,
+    /// The end of a here-document that begins with the next line.
+    heredoc: Option<u32>,
+    /// No regular expression begins before it.
+    no_regex_before: usize,
+}
+
+impl Reader<'_> {
+    fn byte(&self, ahead: usize) -> u8 {
+        self.line.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.line[self.at..]
+    }
+
+    /// Colours everything from `start` to here.
+    fn push(&mut self, start: usize, colour: Option<Colour>) {
+        let Some(colour) = colour.filter(|_| start < self.at) else {
+            return;
+        };
+        match self.tokens.last_mut() {
+            Some((range, last)) if range.end == start && *last == colour => range.end = self.at,
+            _ => self.tokens.push((start..self.at, colour)),
+        }
+    }
+
+    fn code(&mut self) -> LineState {
+        self.line_head();
+        while self.at < self.line.len() {
+            if let Some(state) = self.next() {
+                return state;
+            }
+        }
+        LineState::Code
+    }
+
+    /// Reads one word, number, form or sign. Returns the state in which the line ends, if the form does not end
+    /// before it.
+    fn next(&mut self) -> Option<LineState> {
+        let (start, byte) = (self.at, self.byte(0));
+        if byte == b' ' || byte == b'\t' {
+            self.at += 1;
+            return None;
+        }
+        if self.syntax.opens(byte)
+            && let Some((form, quote)) = self.form()
+        {
+            self.at += quote.open.len();
+            let state = self.quoted(form, quote, start, 1);
+            self.last = b'"';
+            return state;
+        }
+        if byte.is_ascii_digit() {
+            self.number();
+            return None;
+        }
+        if self.syntax.is_in_name(byte) {
+            return self.name();
+        }
+        self.sign(byte)
+    }
+
+    fn sign(&mut self, byte: u8) -> Option<LineState> {
+        let (syntax, start) = (self.syntax, self.at);
+        match byte {
+            b'\\' if syntax.has(BACKSLASH) => {
+                self.at = (self.at + 2).min(self.line.len());
+                self.last = byte;
+                return None;
+            }
+            b'\\' if syntax.has(COMMANDS) => {
+                self.at = (self.at + 1).min(self.line.len());
+                if self.byte(0).is_ascii_alphabetic() {
+                    self.skip(|byte| byte.is_ascii_alphabetic() || byte == b'@');
+                    self.push(start, Some(Colour::Keyword));
+                } else {
+                    self.at = (self.at + 1).min(self.line.len());
+                }
+                return None;
+            }
+            b'/' if syntax.has(REGEX) && self.regex() => return None,
+            b'<' if syntax.has(HEREDOC) && self.heredoc.is_none() => self.here_document(),
+            b'$' if syntax.has(DOLLAR) && self.variable() => return None,
+            b'@' if syntax.has(AT) => {
+                self.at += 1;
+                self.skip(|byte| syntax.is_in_name(byte) || byte == b'.');
+                self.push(start, Some(Colour::Meta));
+                self.last = byte;
+                return None;
+            }
+            b'[' | b'-' if syntax.has(LONG) => {
+                if let Some((level, is_comment, bytes)) = long_bracket(self.rest()) {
+                    self.at += bytes;
+                    return self.long(level, is_comment, start);
+                }
+                if self.rest().starts_with(b"--") {
+                    self.at = self.line.len();
+                    self.push(start, Some(Colour::Comment));
+                    return None;
+                }
+            }
+            b'%' if syntax.has(PERCENT) && self.may_be_value() => {
+                let has_letter = b"wWiIqQr".contains(&self.byte(1));
+                let open = self.byte(1 + usize::from(has_letter));
+                if b"([{<|!".contains(&open) && (has_letter || open != b'<') {
+                    self.at += 2 + usize::from(has_letter);
+                    return self.delimited(open, closing(open), 1, start);
+                }
+            }
+            _ => {}
+        }
+        self.last = byte;
+        self.at = (self.at + 1).min(self.line.len());
+        None
+    }
+
+    fn skip(&mut self, is_part: impl Fn(u8) -> bool) {
+        let parts = self.rest().iter().take_while(|byte| is_part(**byte));
+        self.at += parts.count();
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        let quotes = self.syntax.has(DIGIT_QUOTES);
+        while self.at < self.line.len() {
+            let (byte, next) = (self.byte(0), self.byte(1));
+            let is_sign = matches!(byte, b'+' | b'-')
+                && matches!(self.line[self.at - 1], b'e' | b'E' | b'p' | b'P')
+                && self.at - start < NAME_BYTES_MAX
+                && !self.line[start..self.at].contains(&b'x');
+            let is_point = byte == b'.' && next != b'.' && !next.is_ascii_alphabetic();
+            let is_quote = quotes && byte == b'\'' && next.is_ascii_hexdigit();
+            let is_part = byte.is_ascii_alphanumeric() || byte == b'_';
+            let is_exponent = is_sign && next.is_ascii_digit();
+            if !(is_part || is_point || is_quote || is_exponent) {
+                break;
+            }
+            self.at += 1;
+        }
+        self.push(start, Some(Colour::Number));
+        self.last = b'0';
+    }
+
+    /// Reads a name or a keyword, and the string of which it is the first part.
+    fn name(&mut self) -> Option<LineState> {
+        let (syntax, start) = (self.syntax, self.at);
+        self.skip(|byte| syntax.is_in_name(byte));
+        let word = &self.line[start..self.at];
+        if syntax.has(HASHES) && matches!(word, b"r" | b"br" | b"cr") {
+            let hashes = self.rest().iter().take_while(|byte| **byte == b'#').count();
+            if self.byte(hashes) == b'"' && hashes < 256 {
+                self.at += hashes + 1;
+                return self.hashes(hashes as u16, start);
+            }
+        }
+        if syntax.has(RAW) && matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") {
+            let bytes = self.rest().iter().take(DELIMITER_BYTES_MAX + 2);
+            let open = bytes.clone().position(|byte| *byte == b'(');
+            if let Some(open) = open.filter(|open| *open > 0 && self.byte(0) == b'"') {
+                let delimiter = hash(&self.rest()[1..open]);
+                self.at += open + 1;
+                return self.raw(delimiter, start);
+            }
+        }
+        if syntax.has(PERL) && self.is_quoting(word, start) {
+            if self.byte(0) == b' ' {
+                self.at += 1;
+            }
+            let open = self.byte(0);
+            let has_two = matches!(word, b"s" | b"tr" | b"y");
+            self.at += 1;
+            return self.two_parts(open, has_two, start);
+        }
+        let colour = syntax
+            .word(word)
+            .filter(|_| self.last != b'.' || syntax.has(ANY_CASE));
+        self.push(start, colour);
+        self.last = match colour {
+            Some(Colour::Keyword) => b'(',
+            _ => b'a',
+        };
+        None
+    }
+
+    /// Whether a word of Perl such as `qw` begins a string here.
+    fn is_quoting(&self, word: &[u8], start: usize) -> bool {
+        let is_word = matches!(
+            word,
+            b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" | b"s" | b"tr" | b"y"
+        );
+        let before = start
+            .checked_sub(1)
+            .map_or(b' ', |before| self.line[before]);
+        let (open, next) = (self.byte(0), self.byte(1));
+        let opens = open.is_ascii_punctuation() && !b")}]>,;=_".contains(&open)
+            || open == b' ' && matches!(next, b'(' | b'{' | b'[') && word[0] == b'q';
+        is_word && opens && !b"$@%&>-{".contains(&before)
+    }
+
+    fn two_parts(&mut self, open: u8, has_two: bool, start: usize) -> Option<LineState> {
+        let close = closing(open);
+        let state = self.delimited(open, close, 1, start);
+        if state.is_some() || !has_two {
+            return state;
+        }
+        let second = self.at;
+        if close == open {
+            return self.delimited(open, close, 1, second);
+        }
+        self.skip(|byte| byte == b' ');
+        let open = self.byte(0);
+        if !open.is_ascii_punctuation() {
+            return None;
+        }
+        let second = self.at;
+        self.at += 1;
+        self.delimited(open, closing(open), 1, second)
+    }
+
+    /// Finds the form that begins here.
+    fn form(&self) -> Option<(u8, &'static Quote)> {
+        let (rest, forms) = (self.rest(), (0..).zip(self.syntax.row.quotes));
+        let fits = |quote: &Quote| {
+            let open = quote.open.as_bytes();
+            let before = &self.line[..self.at];
+            let is_apart = || match before.last() {
+                None => true,
+                Some(byte) => byte.is_ascii_whitespace() || b"();[],|&".contains(byte),
+            };
+            let is_there = if self.syntax.has(ANY_CASE) {
+                rest.len() >= open.len() && rest[..open.len()].eq_ignore_ascii_case(open)
+            } else {
+                rest.starts_with(open)
+            };
+            is_there
+                && (!quote.has(Rule::Blank) || is_apart())
+                && (!quote.has(Rule::Column) || self.at == 0)
+                && (!quote.has(Rule::First) || self.last == 0 && self.tokens.is_empty())
+                && (!quote.has(Rule::One) || is_character(&rest[open.len()..], open[0]))
+        };
+        let mut forms = forms;
+        forms.find(|(_, quote)| fits(quote))
+    }
+}
+
+/// Whether a quote ends after one character, `'a'` or `'\n'`.
+fn is_character(text: &[u8], quote: u8) -> bool {
+    let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
+    match text {
+        [b'\\', _, rest @ ..] => rest.contains(&quote),
+        [first, rest @ ..] if *first != quote => {
+            let inside = rest.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+            rest.get(inside) == Some(&quote)
+        }
+        _ => false,
+    }
+}
+
+/// `[[`, `[==[`, `--[[`: the level, whether it is a comment, and its bytes.
+fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
+    let (is_comment, bracket) = match text.strip_prefix(b"--") {
+        Some(bracket) => (true, bracket),
+        None => (false, text),
+    };
+    let inside = bracket.strip_prefix(b"[")?;
+    let equals = inside.iter().take(NAME_BYTES_MAX);
+    let level = equals.take_while(|byte| **byte == b'=').count();
+    let is_long = inside.get(level) == Some(&b'[');
+    is_long.then(|| {
+        (
+            level as u16,
+            is_comment,
+            level + 2 + 2 * usize::from(is_comment),
+        )
+    })
+}
+
+fn closing(open: u8) -> u8 {
+    match open {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        b'<' => b'>',
+        other => other,
+    }
+}
+
+/// FNV-1a 32.
+fn hash(bytes: &[u8]) -> u32 {
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(0x811c_9dc5, mix)
+}
+
+fn memchr(byte: u8, text: &[u8]) -> Option<usize> {
+    text.iter().position(|other| *other == byte)
+}

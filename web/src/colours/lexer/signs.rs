@@ -1,0 +1,177 @@
+//! Forms that some languages alone have: directives, keys, regular expressions, variables, and what begins a
+//! here-document. Each is looked at only if the syntax has it.
+
+use super::super::Colour;
+use super::super::row::{BACKSLASH, DIRECTIVES, KEYS};
+use super::{NAME_BYTES_MAX, Reader, closing, hash, memchr};
+
+/// Bytes of a regular expression between slashes. A slash without an end is read as a division, so each is
+/// looked at so far and no further.
+const REGEX_BYTES_MAX: usize = 256;
+
+impl Reader<'_> {
+    /// Reads what only the beginning of a line may have.
+    pub(super) fn line_head(&mut self) {
+        if self.at > 0 {
+            return;
+        }
+        let blanks = self.line.len() - self.line.trim_ascii_start().len();
+        if self.syntax.has(DIRECTIVES) && self.line.get(blanks) == Some(&b'#') {
+            self.directive(blanks);
+        }
+        if self.syntax.has(KEYS) {
+            self.key(blanks);
+        }
+    }
+
+    /// `#include <stdio.h>`, `#define`
+    pub(super) fn directive(&mut self, start: usize) {
+        self.at = start + 1;
+        self.skip(|byte| byte == b' ' || byte == b'\t');
+        let name = self.at;
+        self.skip(|byte| byte.is_ascii_alphabetic());
+        let name = &self.line[name..self.at];
+        let (has_path, is_text) = (
+            matches!(name, b"include" | b"import" | b"include_next"),
+            matches!(name, b"error" | b"warning" | b"pragma" | b"region"),
+        );
+        self.push(start, Some(Colour::Meta));
+        if is_text {
+            self.at = self.line.len();
+        } else if has_path {
+            self.skip(|byte| byte == b' ' || byte == b'\t');
+            let path = self.at;
+            if self.byte(0) == b'<'
+                && let Some(end) = memchr(b'>', self.rest())
+            {
+                self.at += end + 1;
+                self.push(path, Some(Colour::String));
+            }
+        }
+    }
+
+    /// `name: value`, `name = value`
+    pub(super) fn key(&mut self, blanks: usize) {
+        let mut start = blanks;
+        while self.line.get(start) == Some(&b'-') && self.line.get(start + 1) == Some(&b' ') {
+            start += 2;
+        }
+        let is_of_key = |byte: &&u8| self.syntax.is_in_name(**byte) || b".-/@%$()".contains(byte);
+        let name = self.line[start..].iter().take_while(is_of_key).count();
+        let behind = &self.line[start + name..];
+        let gap = behind
+            .iter()
+            .take_while(|byte| **byte == b' ' || **byte == b'\t');
+        let behind = &behind[gap.count()..];
+        let is_key = match behind {
+            [b'=', b'=' | b'~', ..] | [b':', b':' | b'\\', ..] => false,
+            [b'=' | b':', ..] | [b'+' | b'?', b'=', ..] => true,
+            _ => false,
+        };
+        if is_key && name > 0 {
+            self.at = start + name;
+            self.push(start, Some(Colour::Key));
+        }
+    }
+
+    pub(super) fn may_be_value(&self) -> bool {
+        self.last == 0 || b"(,=:[!&|?{};+*~^%".contains(&self.last)
+    }
+
+    /// Reads a regular expression between slashes, if this is one.
+    pub(super) fn regex(&mut self) -> bool {
+        if self.at < self.no_regex_before
+            || !self.may_be_value()
+            || matches!(self.byte(1), b' ' | b'=' | b'/' | b'*' | 0)
+        {
+            return false;
+        }
+        let (mut in_class, mut is_escaped) = (false, false);
+        let text = self.rest().iter().skip(1).take(REGEX_BYTES_MAX);
+        let mut end = None;
+        for (at, byte) in text.enumerate() {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'[' => in_class = true,
+                b']' => in_class = false,
+                b'/' if !in_class => {
+                    end = Some(at);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let Some(end) = end else {
+            self.no_regex_before = self.at + REGEX_BYTES_MAX;
+            return false;
+        };
+        let start = self.at;
+        self.at += end + 2;
+        self.skip(|byte| byte.is_ascii_alphabetic());
+        self.push(start, Some(Colour::String));
+        self.last = b'"';
+        true
+    }
+
+    /// Reads the begin of a here-document, if this is one.
+    pub(super) fn here_document(&mut self) {
+        let rest = &self.rest()[..self.rest().len().min(NAME_BYTES_MAX)];
+        let Some(name) = rest.strip_prefix(b"<<") else {
+            return;
+        };
+        let is_shell = self.syntax.has(BACKSLASH);
+        let name = match name {
+            // `<<<` is a here-string of shells, and a here-document of PHP.
+            [b'<', ..] if is_shell => return,
+            [b'<' | b'-' | b'~', name @ ..] => name,
+            name => name,
+        };
+        let name = match name {
+            [b' ', name @ ..] if is_shell && !name.first().is_some_and(u8::is_ascii_lowercase) => {
+                name
+            }
+            name => name,
+        };
+        let quoted = matches!(name.first(), Some(b'"' | b'\'' | b'\\'));
+        let is_first = |byte: u8| {
+            let any = quoted || is_shell;
+            byte == b'_' || byte.is_ascii_uppercase() || any && byte.is_ascii_alphabetic()
+        };
+        let name = &name[usize::from(quoted)..];
+        let length = name.iter().take_while(|byte| {
+            byte.is_ascii_alphanumeric() || **byte == b'_' || quoted && b"-. ".contains(byte)
+        });
+        let name = &name[..length.count()];
+        if name.first().is_some_and(|first| is_first(*first)) {
+            self.heredoc = Some(hash(name));
+        }
+    }
+
+    /// Reads `$name`, `${name}` or `$(name)`, if this is one of them.
+    pub(super) fn variable(&mut self) -> bool {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+        let (start, rest) = (self.at, &self.rest()[1..]);
+        let rest = &rest[..rest.len().min(NAME_BYTES_MAX)];
+        let bytes = match rest.first() {
+            Some(open @ (b'{' | b'(')) => {
+                let name = 1 + rest[1..].iter().take_while(|byte| is_part(byte)).count();
+                let is_closed = rest.get(name) == Some(&closing(*open));
+                if is_closed && name > 1 { name + 1 } else { 0 }
+            }
+            Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
+                let is_in = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+                rest.iter().take_while(is_in).count()
+            }
+            Some(byte) if byte.is_ascii_digit() || b"@#?*!<^$".contains(byte) => 1,
+            _ => 0,
+        };
+        if bytes == 0 {
+            return false;
+        }
+        self.at += 1 + bytes;
+        self.push(start, Some(Colour::Key));
+        self.last = b'a';
+        true
+    }
+}

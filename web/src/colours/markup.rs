@@ -1,0 +1,173 @@
+//! XML, HTML and what is like them: tags, attributes, comments. The text of scripts and styles has no colours.
+
+use super::{Colour, ColouredParts, LineState, RawElement};
+
+/// The forms of [`LineState::Quote`] here, and their ends.
+const COMMENT: u8 = 0;
+const CDATA: u8 = 1;
+const INSTRUCTION: u8 = 2;
+const IN_DOUBLE: u8 = 3;
+const IN_SINGLE: u8 = 4;
+
+/// Reads a line, like `Syntax::line`.
+pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts) -> LineState {
+    let mut at = 0;
+    while at < line.len() {
+        let (next, bytes) = match state {
+            LineState::Tag { is_raw } => in_tag(line, at, is_raw, tokens),
+            LineState::Quote { form, depth } => in_form(line, at, form, depth, tokens),
+            LineState::RawText(element) => in_raw_text(&line[at..], element),
+            _ => in_text(line, at, tokens),
+        };
+        state = next;
+        // A tag or a script may end where the next begins: then the next step reads.
+        at += bytes;
+    }
+    state
+}
+
+/// Reads text up to a tag, and the beginning of it.
+fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, usize) {
+    let text = &line[at..];
+    let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
+        return (LineState::Code, text.len());
+    };
+    let (start, tag) = (at + open, &text[open..]);
+    if tag[0] == b'&' {
+        let name = tag.iter().skip(1).take(12);
+        let name = name.take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#');
+        let bytes = 1 + name.count();
+        if bytes > 1 && tag.get(bytes) == Some(&b';') {
+            tokens.push((start..start + bytes + 1, Colour::Number));
+            return (LineState::Code, open + bytes + 1);
+        }
+        return (LineState::Code, open + 1);
+    }
+    let forms = [("<!--", COMMENT), ("<![CDATA[", CDATA), ("<?", INSTRUCTION)];
+    let form = forms
+        .iter()
+        .find(|(open, _)| tag.starts_with(open.as_bytes()));
+    if let Some((_, form)) = form {
+        return (quote(*form, 0), open);
+    }
+    let signs = tag.iter().take_while(|byte| b"</!".contains(byte)).count();
+    let name = tag[signs..]
+        .iter()
+        .take_while(|byte| is_of_name(**byte))
+        .count();
+    if name == 0 {
+        return (LineState::Code, open + 1);
+    }
+    tokens.push((start..start + signs + name, Colour::Keyword));
+    let element = &tag[signs..signs + name];
+    let is_raw = match () {
+        () if signs > 1 => None,
+        () if element.eq_ignore_ascii_case(b"script") => Some(RawElement::Script),
+        () if element.eq_ignore_ascii_case(b"style") => Some(RawElement::Style),
+        () => None,
+    };
+    (LineState::Tag { is_raw }, open + signs + name)
+}
+
+/// Reads one part of a tag: an attribute's name, its value, or the end.
+fn in_tag(
+    line: &[u8],
+    at: usize,
+    is_raw: Option<RawElement>,
+    tokens: &mut ColouredParts,
+) -> (LineState, usize) {
+    let (tag, state) = (&line[at..], LineState::Tag { is_raw });
+    match tag[0] {
+        b'>' => {
+            tokens.push((at..at + 1, Colour::Keyword));
+            (is_raw.map_or(LineState::Code, LineState::RawText), 1)
+        }
+        b'/' | b'?' if tag.get(1) == Some(&b'>') => {
+            tokens.push((at..at + 2, Colour::Keyword));
+            (LineState::Code, 2)
+        }
+        b'<' => (LineState::Code, 0),
+        b'"' | b'\'' => {
+            let form = if tag[0] == b'"' { IN_DOUBLE } else { IN_SINGLE };
+            let depth = match is_raw {
+                None => 1,
+                Some(RawElement::Script) => 2,
+                Some(RawElement::Style) => 3,
+            };
+            tokens.push((at..at + 1, Colour::String));
+            (quote(form, depth), 1)
+        }
+        byte if is_of_name(byte) => {
+            let name = tag.iter().take_while(|byte| is_of_name(**byte)).count();
+            tokens.push((at..at + name, Colour::Key));
+            (state, name)
+        }
+        _ => (state, 1),
+    }
+}
+
+/// Reads up to the end of a form. In a value `depth` says in which tag it is.
+fn in_form(
+    line: &[u8],
+    at: usize,
+    form: u8,
+    depth: u16,
+    tokens: &mut ColouredParts,
+) -> (LineState, usize) {
+    let (close, colour) = match form {
+        COMMENT => ("-->", Colour::Comment),
+        CDATA => ("]]>", Colour::String),
+        INSTRUCTION => ("?>", Colour::Meta),
+        IN_DOUBLE => ("\"", Colour::String),
+        _ => ("'", Colour::String),
+    };
+    let text = &line[at..];
+    let found = text
+        .windows(close.len())
+        .position(|bytes| bytes == close.as_bytes());
+    let bytes = found.map_or(text.len(), |found| found + close.len());
+    match tokens.last_mut() {
+        Some((range, last)) if range.end == at && *last == colour => range.end += bytes,
+        _ => tokens.push((at..at + bytes, colour)),
+    }
+    let after = match depth {
+        0 => LineState::Code,
+        1 => LineState::Tag { is_raw: None },
+        2 => LineState::Tag {
+            is_raw: Some(RawElement::Script),
+        },
+        _ => LineState::Tag {
+            is_raw: Some(RawElement::Style),
+        },
+    };
+    let state = if found.is_some() {
+        after
+    } else {
+        quote(form, depth)
+    };
+    (state, bytes)
+}
+
+/// Reads the text of a script or a style up to its end.
+fn in_raw_text(text: &[u8], element: RawElement) -> (LineState, usize) {
+    let end: &[u8] = match element {
+        RawElement::Script => b"</script",
+        RawElement::Style => b"</style",
+    };
+    let found = text
+        .windows(end.len())
+        .position(|bytes| bytes.eq_ignore_ascii_case(end));
+    match found {
+        Some(0) => (LineState::Code, 0),
+        Some(found) => (LineState::Code, found),
+        None => (LineState::RawText(element), text.len()),
+    }
+}
+
+fn quote(form: u8, depth: u16) -> LineState {
+    LineState::Quote { form, depth }
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_:-.@*#".contains(&byte) || byte >= 0x80
+}
