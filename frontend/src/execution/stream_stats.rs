@@ -6,6 +6,7 @@
 
 use crate::lock::lock;
 use crate::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
+use crate::results::facets::FacetsSoFar;
 use schema::message;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -79,6 +80,7 @@ pub(crate) struct StreamStats {
     /// Whether `bound` is not published yet.
     bound_is_new: AtomicBool,
     published: Mutex<Published>,
+    facets: Mutex<FacetsSoFar>,
     news: watch::Sender<()>,
 }
 
@@ -106,6 +108,7 @@ impl StreamStats {
                 documents: TopDocuments::default(),
                 bound: f32::INFINITY,
             }),
+            facets: Mutex::default(),
             news,
         }
     }
@@ -139,6 +142,16 @@ impl StreamStats {
         drop(published);
         self.bound_is_new.store(false, Relaxed);
         self.news.send_replace(());
+    }
+
+    /// Publishes the counts by package, language, kind and directory.
+    pub(crate) fn publish_facets(&self, facets: FacetsSoFar) {
+        *lock(&self.facets) = facets;
+    }
+
+    /// The counts that were published last.
+    pub(crate) fn facets(&self) -> FacetsSoFar {
+        lock(&self.facets).clone()
     }
 
     /// Publishes the end of a stream that ended well. All of its blocks are done, also if it was too

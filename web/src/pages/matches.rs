@@ -67,9 +67,8 @@ pub(super) fn match_lines(found: &Match, colours: &DocumentColours) -> Vec<LineV
         href: address.show_href(view.number),
         ..view
     };
-    let beside = |line: &ContextLine| {
-        LineView::new(line.line, &line.text, &[], line.window, false, colours)
-    };
+    let beside =
+        |line: &ContextLine| LineView::new(line.line, &line.text, &[], line.window, false, colours);
     let lines = (found.before.iter().map(beside))
         .chain(hits(found, colours))
         .chain(found.after.iter().map(beside));

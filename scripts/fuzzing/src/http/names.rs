@@ -84,6 +84,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "case",
     "word",
     "lang",
+    "kind",
     "rev",
     "branch",
     "package",
