@@ -43,12 +43,15 @@ const STYLES: &[File] = files!("css/":
     "keys.css",
     "notices.css",
     "results.css",
+    "running.css",
     "start.css",
     "narrow.css",
 );
 
 const SCRIPTS: &[File] = files!("js/":
+    "boxes.js",
     "clipboard.js",
+    "copy.js",
     "file.js",
     "form.js",
     "fragment.js",
@@ -56,6 +59,10 @@ const SCRIPTS: &[File] = files!("js/":
     "main.js",
     "marks.js",
     "more_lines.js",
+    "move.js",
+    "options.js",
+    "patience.js",
+    "recent.js",
     "running.js",
     "theme.js",
 );

@@ -56,6 +56,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/raw/g/{}",
     "/p/{}",
     "/packages",
+    "/search/events",
 ];
 
 /// Methods. Most requests use the first.
