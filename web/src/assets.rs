@@ -35,8 +35,11 @@ macro_rules! files {
 const STYLES: &[File] = files!("css/":
     "tokens.css",
     "base.css",
+    "chips.css",
     "code.css",
     "colours.css",
+    "complete.css",
+    "facets.css",
     "file.css",
     "filters.css",
     "keys.css",
@@ -47,6 +50,8 @@ const STYLES: &[File] = files!("css/":
 );
 
 const SCRIPTS: &[File] = files!("js/":
+    "complete.js",
+    "facets.js",
     "form.js",
     "fragment.js",
     "keys.js",

@@ -37,8 +37,10 @@ mod health;
 mod hosts;
 mod join;
 mod kept_body;
+mod languages;
 mod links;
 pub mod model;
+mod near_packages;
 mod outline;
 mod pages;
 mod params;
@@ -60,6 +62,7 @@ pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, 
 pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
+pub use languages::LANGUAGES;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
@@ -238,6 +241,7 @@ fn routes() -> Router<App> {
         .merge(dcs::routes())
         .merge(raw::routes())
         .route("/", get(pages::start))
+        .route("/search/facets", get(pages::facets))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{version}/{name}", get(assets::asset))

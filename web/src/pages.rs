@@ -8,16 +8,21 @@
 //! texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
 //! every value in an address.
 
+mod chips;
+mod facets;
 mod file;
 mod filters;
 mod form;
 mod matches;
+mod narrowed;
+mod nothing;
 mod problem;
 mod search;
 mod sign_in;
 mod start;
 mod visible;
 
+pub(crate) use facets::fragment as facets;
 pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use matches::match_list;

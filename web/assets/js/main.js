@@ -1,5 +1,7 @@
 // @ts-check
 // Starts what the pages do beyond links and forms. Every page works without it.
+import * as complete from './complete.js';
+import * as facets from './facets.js';
 import * as form from './form.js';
 import * as keys from './keys.js';
 import * as running from './running.js';
@@ -8,4 +10,6 @@ import * as theme from './theme.js';
 theme.start();
 keys.start();
 form.start();
+complete.start();
+facets.start();
 running.start();

@@ -1,7 +1,10 @@
 //! Search results as a page: the answer, or what is known of it while the search runs.
 
+use super::chips::{Chip, chips};
+use super::facets::FacetsView;
 use super::form::{Form, Layout, PageLink, page_links};
 use super::matches::{MatchView, RevisionsView, views, views_with_copies};
+use super::nothing::NothingFound;
 use super::{filters, problem, visible};
 use crate::choice::{Copies, Group};
 use crate::conditional::KnownTags;
@@ -40,6 +43,10 @@ struct ResultsPage<'a> {
     layout: Layout,
     answer: &'a SearchResult,
     interpreted_as: String,
+    chips: Vec<Chip>,
+    facets: FacetsView,
+    /// What may help, if nothing was found.
+    nothing: Option<NothingFound>,
     notices: &'a [Notice],
     /// Which revisions were searched, if the query does not say it.
     of_revisions: Option<Notice>,
@@ -68,6 +75,9 @@ struct ResultsPage<'a> {
 #[template(path = "running.html")]
 struct RunningPage<'a> {
     layout: Layout,
+    chips: Vec<Chip>,
+    /// Counts so far.
+    facets: FacetsView,
     id: &'a str,
     /// The address of this page, for browsers without the script.
     follow: String,
@@ -114,14 +124,20 @@ async fn page(
     match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there) = (answer?, search.was_there());
+            let about = AboutQuery {
+                chips: chips(&form, &parsed),
+                nothing: NothingFound::of(app, scope, params.client, (&form, &parsed), &answer)
+                    .await,
+                notices: parsed.notices,
+                of_revisions,
+            };
             let is_grouped = view.group != Group::None;
             let shown = known.address().to_owned();
             let whole = Arc::clone(&answer);
-            let what = format!("html {shown} {of_revisions:?}");
+            let what = format!("html {shown} {:?}", about.of_revisions);
             let render = move || {
                 let started = Instant::now();
-                let about_query = (&parsed.notices[..], of_revisions);
-                let page = finished_page(&whole, form, view, about_query)?;
+                let page = finished_page(&whole, form, view, about)?;
                 let timings = Timings::new(&whole, started.elapsed());
                 Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
             };
@@ -137,7 +153,8 @@ async fn page(
         }
         Err(_) => {
             search.keep(KEEP);
-            let page = blocking(move || running_page(&search, form, view.page())).await?;
+            let chips = chips(&form, &parsed);
+            let page = blocking(move || running_page(&search, form, view.page(), chips)).await?;
             Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
         }
     }
@@ -169,7 +186,21 @@ async fn find(
     }
 }
 
-fn running_page(search: &SearchHandle, mut form: Form, page: usize) -> Result<String, Problem> {
+/// What a page says about its query.
+struct AboutQuery {
+    chips: Vec<Chip>,
+    nothing: Option<NothingFound>,
+    notices: Vec<Notice>,
+    of_revisions: Option<Notice>,
+}
+
+fn running_page(
+    search: &SearchHandle,
+    mut form: Form,
+    page: usize,
+    chips: Vec<Chip>,
+) -> Result<String, Problem> {
+    let facets = FacetsView::so_far(search, &form);
     // Whoever sees this address may not stop the search.
     form.run = None;
     let follow = form.href(page);
@@ -177,6 +208,8 @@ fn running_page(search: &SearchHandle, mut form: Form, page: usize) -> Result<St
     let (progress, best) = (search.progress(), search.top_matches());
     let remaining = Eta::default().left(&progress);
     let page = RunningPage {
+        chips,
+        facets,
         follow,
         finished: form.href(page),
         layout: Layout::new(Form { run: None, ..form }),
@@ -193,7 +226,7 @@ fn finished_page(
     answer: &SearchResult,
     mut form: Form,
     mut view: View,
-    (notices, of_revisions): (&[Notice], Option<Notice>),
+    about: AboutQuery,
 ) -> Result<String, Problem> {
     let started = Instant::now();
     let unique = answer.unique().filter(|&unique| unique < answer.len());
@@ -238,8 +271,11 @@ fn finished_page(
     let page = ResultsPage {
         answer,
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
-        notices,
-        of_revisions,
+        facets: FacetsView::of_answer(answer, &form)?,
+        chips: about.chips,
+        nothing: about.nothing,
+        notices: &about.notices,
+        of_revisions: about.of_revisions,
         exact: form.href_exact(),
         again: again.href(0),
         found: answer.found(),

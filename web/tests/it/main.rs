@@ -18,6 +18,7 @@ mod faults;
 mod filters;
 mod full_disk;
 mod keys;
+mod narrowing;
 mod openapi;
 mod pages;
 mod persistence;

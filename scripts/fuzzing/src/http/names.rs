@@ -54,6 +54,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search/{}/copies",
     "/raw/p/{}",
     "/raw/g/{}",
+    "/search/facets",
+    "/api/v2/complete",
 ];
 
 /// Methods. Most requests use the first.
@@ -120,6 +122,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "repo",
     "position",
     "copies",
+    "at",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of
