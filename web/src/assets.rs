@@ -45,17 +45,24 @@ const STYLES: &[File] = files!("css/":
     "keys.css",
     "notices.css",
     "results.css",
+    "running.css",
     "start.css",
     "narrow.css",
 );
 
 const SCRIPTS: &[File] = files!("js/":
+    "boxes.js",
     "complete.js",
+    "copy.js",
     "facets.js",
     "form.js",
     "fragment.js",
     "keys.js",
     "main.js",
+    "move.js",
+    "options.js",
+    "patience.js",
+    "recent.js",
     "running.js",
     "theme.js",
 );

@@ -8,15 +8,20 @@
 //! texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
 //! every value in an address.
 
+mod boxes;
 mod chips;
 mod facets;
 mod file;
 mod filters;
 mod form;
+mod live;
 mod matches;
 mod narrowed;
 mod nothing;
+mod page_links;
 mod problem;
+mod results;
+mod running;
 mod search;
 mod sign_in;
 mod start;
@@ -25,8 +30,9 @@ mod visible;
 pub(crate) use facets::fragment as facets;
 pub(crate) use file::show;
 pub(crate) use form::Form;
-pub(crate) use matches::match_list;
+pub(crate) use live::live;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
+pub(crate) use running::match_list;
 pub(crate) use search::search;
 pub(crate) use sign_in::{form as sign_in_form, sign_in, sign_out};
 pub(crate) use start::start;

@@ -99,7 +99,7 @@ def search(rng):
 
 def search_page(rng):
     wanted = parameters(rng) | {name: value for name, value in view(rng).items() if name in ("page", "group")}
-    return Request("page", target(rng.choice(("/search", "/search", "/search/facets")), **wanted))
+    return Request("page", target(rng.choice(("/search", "/search", "/search/events", "/search/facets")), **wanted))
 
 
 def completion(rng):

@@ -111,7 +111,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "dcs",
             "pages",
             "conditional file_range guard health hosts request_body request_id request_limits stream_body",
-            "assets join near_packages versions",
+            "assets following join near_packages versions",
             "viewer",
             "cursor params",
             "server",

@@ -56,6 +56,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/raw/g/{}",
     "/search/facets",
     "/api/v2/complete",
+    "/search/events",
 ];
 
 /// Methods. Most requests use the first.
