@@ -154,7 +154,8 @@ pub(super) fn finished_page(
     let page = ResultsPage {
         answer,
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
-        facets: FacetsView::of_answer(answer, &form)?,
+        // The matches are worth showing without their counts.
+        facets: FacetsView::of_answer(answer, &form).unwrap_or_default(),
         chips: about.chips,
         nothing: about.nothing,
         notices: &about.notices,
