@@ -13,6 +13,7 @@
 
 mod case;
 mod checked;
+mod completion;
 pub mod dcs;
 mod directory;
 mod error;
@@ -28,6 +29,7 @@ mod revision_name;
 mod source_text;
 
 pub use checked::Query;
+pub use completion::{PartOf, TypedPart, keys_with};
 pub use directory::selecting;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};

@@ -10,7 +10,7 @@ mod class;
 mod language;
 
 pub use class::{Class, classify, classify_as};
-pub use language::{language, language_named, language_similar_to};
+pub use language::{language, language_named, language_similar_to, languages};
 
 /// The popularity of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

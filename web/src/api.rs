@@ -5,6 +5,7 @@
 mod body;
 mod catalog;
 mod commits;
+mod complete;
 mod copies;
 mod events;
 mod explain;
@@ -44,6 +45,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/packages", get(facets::packages))
         .route("/api/v2/search/{id}/export", get(export::by_id))
         .route("/api/v2/export", get(export::by_query))
+        .route("/api/v2/complete", get(complete::complete))
         .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
         .route("/api/v2/outline", get(outline::outline))

@@ -35,9 +35,12 @@ macro_rules! files {
 const STYLES: &[File] = files!("css/":
     "tokens.css",
     "base.css",
+    "chips.css",
     "code.css",
     "colours.css",
+    "complete.css",
     "directory.css",
+    "facets.css",
     "file.css",
     "filters.css",
     "keys.css",
@@ -51,7 +54,9 @@ const STYLES: &[File] = files!("css/":
 const SCRIPTS: &[File] = files!("js/":
     "boxes.js",
     "clipboard.js",
+    "complete.js",
     "copy.js",
+    "facets.js",
     "file.js",
     "form.js",
     "fragment.js",

@@ -38,9 +38,11 @@ mod health;
 mod hosts;
 mod join;
 mod kept_body;
+mod languages;
 mod left_out;
 mod links;
 pub mod model;
+mod near_packages;
 mod outline;
 mod pages;
 mod params;
@@ -62,6 +64,7 @@ pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, 
 pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
+pub use languages::LANGUAGES;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
@@ -250,6 +253,7 @@ fn routes() -> Router<App> {
         .route("/", get(pages::start))
         .route("/packages", get(pages::packages))
         .route("/p/{*name}", get(pages::directory))
+        .route("/search/facets", get(pages::facets))
         .route("/search/events", get(pages::live))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))

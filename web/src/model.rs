@@ -17,6 +17,7 @@
 mod bytes;
 mod catalog;
 mod commits;
+mod completion;
 mod copies;
 mod events;
 mod explain;
@@ -36,6 +37,7 @@ pub use commits::{
     Commit, CommitEntry, CommitLog, Commits, Person, Ref, RefKind, Refs, RevisionName,
     RevisionNames,
 };
+pub use completion::{Completion, CompletionKind, Completions};
 pub use copies::{CopyDocument, CopyList};
 pub use events::{BestMatches, Event, EventName, SearchEnd, SearchProgress};
 pub(crate) use explain::share;

@@ -9,12 +9,16 @@
 //! every value in an address.
 
 mod boxes;
+mod chips;
 mod directory;
+mod facets;
 mod file;
 mod filters;
 mod form;
 mod live;
 mod matches;
+mod narrowed;
+mod nothing;
 mod package;
 mod packages;
 mod page_links;
@@ -29,6 +33,7 @@ mod tree;
 mod visible;
 
 pub(crate) use directory::directory;
+pub(crate) use facets::fragment as facets;
 pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use live::live;

@@ -63,6 +63,38 @@ const KEYS: &[(&str, Key)] = &[
     ("timeout", Key::Option(Setting::Timeout)),
 ];
 
+/// Returns each key by its main name, with what it does.
+pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let is_main = |at: usize| KEYS[..at].iter().all(|(_, key)| *key != KEYS[at].1);
+    let main = (0..KEYS.len()).filter(move |&at| is_main(at));
+    main.map(|at| (KEYS[at].0, about(KEYS[at].1)))
+}
+
+fn about(key: Key) -> &'static str {
+    match key {
+        Key::Filter(field) => match field {
+            Field::Package => "packages by name",
+            Field::Path => "files by path",
+            Field::Name => "files by package and path together",
+            Field::Language => "files in a language",
+            Field::Extension => "files with an extension",
+            Field::Kind => "source, tests, documentation or vendored files",
+            Field::Revision => "files of a branch, tag or commit",
+            Field::Branch => "files of a branch",
+        },
+        Key::Content => "text in the file, where names are searched",
+        Key::Line => "several words on one line: line:(a b)",
+        Key::Option(setting) => match setting {
+            Setting::Case => "whether upper and lower case differ",
+            Setting::Word => "whole words only",
+            Setting::Type => "lines of files, or names of files",
+            Setting::Count => "only the best matches",
+            Setting::Context => "lines around each match",
+            Setting::Timeout => "how long to search",
+        },
+    }
+}
+
 /// The prefix of a term.
 pub(super) enum Prefix<'a> {
     /// A key.

@@ -33,6 +33,11 @@ pub fn language_named(name: &str) -> Option<&'static str> {
         .or_else(|| by_extension(name.to_ascii_lowercase().as_bytes()).map(|it| it.name))
 }
 
+/// Returns the canonical names of all languages.
+pub fn languages() -> impl Iterator<Item = &'static str> {
+    LANGUAGES.iter().map(|language| language.name)
+}
+
 /// Other names for languages, which are not extensions.
 #[rustfmt::skip]
 const ALIASES: [(&str, &str); 17] = [

@@ -52,8 +52,7 @@ def query(rng):
         name = package(rng)
         made += " " + rng.choice((
             f"package:{name}", f"-package:{name}", "package:^pub", "package:vault", "path:src/", "path:^src/",
-            "kind:source", "-kind:tests", "lang:c", "lang:klingon",
-            "rev:*", "rev:main", "branch:dev", "rev:v1.0", "path:-only", f"path:{name}-only.c"))
+            "kind:source", "-kind:tests", "lang:c", "lang:klingon", "rev:*", "rev:main", "branch:dev", "rev:v1.0", "path:-only", f"path:{name}-only.c"))
     return made
 
 
@@ -100,7 +99,13 @@ def search(rng):
 
 def search_page(rng):
     wanted = parameters(rng) | {name: value for name, value in view(rng).items() if name in ("page", "group")}
-    return Request("page", target(rng.choice(("/search", "/search", "/search", "/search/events")), **wanted))
+    return Request("page", target(rng.choice(("/search", "/search", "/search/events", "/search/facets")), **wanted))
+
+
+def completion(rng):
+    typed = rng.choice(("package:", "package:=", "path:", "lang:", "p"))
+    rest = rng.choice(("", "aaa", "pub", "vault", "src", "only")) if typed != "p" else ""
+    return Request("completion", target("/api/v2/complete", q=f"x {typed}{rest}"))
 
 
 def posted(rng):
@@ -207,5 +212,5 @@ def debian(rng):
         target("/api/v1/searchperpackage", query=word))))
 
 
-KINDS = {search: 14, search_page: 8, posted: 4, part_of_search: 18, by_id: 8, by_cursor: 5, of_generation: 2, conditional: 5,
-         file: 10, raw: 10, listing: 12, directory: 8, commits: 10, error: 4, debian: 3}
+KINDS = {search: 14, search_page: 8, completion: 3, posted: 4, part_of_search: 18, by_id: 8, by_cursor: 5,
+         of_generation: 2, conditional: 5, file: 10, raw: 10, listing: 12, directory: 8, commits: 10, error: 4, debian: 3}

@@ -1,7 +1,9 @@
 // @ts-check
 // Starts what the pages do beyond links and forms. Every page works without it.
 import * as boxes from './boxes.js';
+import * as complete from './complete.js';
 import * as copy from './copy.js';
+import * as facets from './facets.js';
 import * as file from './file.js';
 import * as form from './form.js';
 import * as keys from './keys.js';
@@ -24,4 +26,6 @@ move.start();
 boxes.start();
 copy.start();
 recent.start();
+complete.start();
+facets.start();
 running.start();

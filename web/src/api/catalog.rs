@@ -5,6 +5,7 @@
 
 use super::openapi::described as doc;
 use crate::model::{IndexPackages, Status, Tree};
+use crate::near_packages::near_packages;
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
@@ -16,9 +17,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{entry_name, similar};
+use frontend::entry_name;
 use schema::message::{ListEntry, ListKind, ListRequest};
-use schema::name::package_name;
 use std::time::UNIX_EPOCH;
 
 /// The default of `count`. A backend may send fewer entries.
@@ -162,7 +162,11 @@ pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
 
 async fn no_package(app: &App, viewer: &Viewer, name: &[u8]) -> Problem {
     let problem = Problem::missing(format!("no package {} is indexed", lossy(Some(name))));
-    match similar_packages(app, viewer, name).await {
+    let scope = match viewer.scope(app).await {
+        Ok(scope) => scope,
+        Err(unreachable) => return unreachable,
+    };
+    match near_packages(app, &scope, name).await {
         Ok(similar) if !similar.is_empty() => problem.hint(did_you_mean(&similar)),
         Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
         Err(unreachable) => unreachable,
@@ -180,41 +184,4 @@ fn no_directory(package: &[u8], path: &[u8]) -> Problem {
         "no directory {path} with searchable files in {package}"
     ))
     .hint("/api/v2/skipped lists files that were left out, and why")
-}
-
-/// Similar names that are suggested.
-pub(crate) const SIMILAR_MAX: usize = 3;
-
-/// Lists that are requested for suggestions. Each has about a thousand packages, so this covers a
-/// distribution's packages with the same first letter, and a wrong name costs little.
-const LISTS_MAX: usize = 4;
-
-/// Returns indexed packages with a similar name and the same first letter.
-pub(crate) async fn similar_packages(
-    app: &App,
-    viewer: &Viewer,
-    name: &[u8],
-) -> Result<Vec<Vec<u8>>, Problem> {
-    let mut request = ListRequest {
-        kind: ListKind::Packages,
-        package: Vec::new(),
-        prefix: name.iter().take(1).copied().collect(),
-        after: Vec::new(),
-        count: u32::MAX,
-        visible: None,
-    };
-    let scope = viewer.scope(app).await?;
-    let mut names = Vec::new();
-    for _ in 0..LISTS_MAX {
-        let list = app.coordinator.listing(&scope, &request).await?;
-        let found = list.entries.iter();
-        names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
-        match list.entries.into_iter().next_back().filter(|_| list.more) {
-            Some(last) => request.after = last.package,
-            None => break,
-        }
-    }
-    let mut similar = similar(package_name(name), names);
-    similar.truncate(SIMILAR_MAX);
-    Ok(similar)
 }

@@ -6,8 +6,8 @@
 pub(crate) mod described;
 
 use super::{
-    catalog, commits, copies, events, explain, export, facets, file, limits, outline, search,
-    skipped,
+    catalog, commits, complete, copies, events, explain, export, facets, file, limits, outline,
+    search, skipped,
 };
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -27,7 +27,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     paths(
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
         facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
-        explain::explain, file::raw, outline::outline, limits::limits, catalog::packages, catalog::tree,
+        explain::explain, complete::complete, file::raw, outline::outline, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
     ),
     components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd, crate::model::BrokenOff)),

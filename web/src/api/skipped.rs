@@ -1,9 +1,10 @@
 //! Why a file or a package is not found: it is indexed, was left out by a rule, or is unknown. It is
 //! reported as unknown only if all backends were asked.
 
-use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages};
+use super::catalog::{self, PART, next, part};
 use super::openapi::described as doc;
 use crate::model::{PackageState, Why};
+use crate::near_packages::{SIMILAR_MAX, near_packages};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response;
@@ -79,7 +80,7 @@ async fn of_package(
 
 async fn unknown_package(app: &App, viewer: &Viewer, name: &[u8]) -> Result<Why, Problem> {
     let why = Why {
-        similar: shown(similar_packages(app, viewer, name).await?),
+        similar: shown(near_packages(app, &viewer.scope(app).await?, name).await?),
         ..Why::default()
     };
     Ok(why.of_package(name, PackageState::Unknown))

@@ -248,6 +248,11 @@ impl Form {
         href
     }
 
+    /// Returns the address of the facets of the query.
+    pub(super) fn href_facets(&self) -> String {
+        self.href(0).replacen("/search?", "/search/facets?", 1)
+    }
+
     /// Returns the address of the query with or without copies.
     pub(super) fn href_copies(&self, copies: Copies) -> String {
         let mut form = self.clone();

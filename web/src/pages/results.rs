@@ -4,8 +4,11 @@
 //! that file's lines in order instead, a hundred at a time: that is where "more in this file" leads.
 
 use super::boxes::{BoxView, More};
+use super::chips::Chip;
+use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
+use super::nothing::NothingFound;
 use super::page_links::{PageLink, page_links};
 use super::visible;
 use crate::choice::{Copies, Group};
@@ -29,6 +32,10 @@ struct ResultsPage<'a> {
     layout: Layout,
     answer: &'a SearchResult,
     interpreted_as: String,
+    chips: Vec<Chip>,
+    facets: FacetsView,
+    /// What may help, if nothing was found.
+    nothing: Option<NothingFound>,
     notices: &'a [Notice],
     /// Which revisions were searched, if the query does not say it.
     of_revisions: Option<Notice>,
@@ -95,13 +102,21 @@ impl PackageView {
     }
 }
 
+/// What a page says about its query.
+pub(super) struct AboutQuery {
+    pub(super) chips: Vec<Chip>,
+    pub(super) nothing: Option<NothingFound>,
+    pub(super) notices: Vec<Notice>,
+    pub(super) of_revisions: Option<Notice>,
+}
+
 /// Renders a page of an answer. `first_line` is the first line of an answer with one file.
 pub(super) fn finished_page(
     answer: &SearchResult,
     mut form: Form,
     mut view: View,
     first_line: u32,
-    (notices, of_revisions): (&[Notice], Option<Notice>),
+    about: AboutQuery,
 ) -> Result<String, Problem> {
     let started = Instant::now();
     let unique = answer.unique().filter(|&unique| unique < answer.len());
@@ -139,8 +154,12 @@ pub(super) fn finished_page(
     let page = ResultsPage {
         answer,
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
-        notices,
-        of_revisions,
+        // The matches are worth showing without their counts.
+        facets: FacetsView::of_answer(answer, &form).unwrap_or_default(),
+        chips: about.chips,
+        nothing: about.nothing,
+        notices: &about.notices,
+        of_revisions: about.of_revisions,
         exact: form.href_exact(),
         again: again.href(0),
         found: answer.found(),

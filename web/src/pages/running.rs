@@ -2,6 +2,8 @@
 //! the script.
 
 use super::boxes::{BoxView, fragment};
+use super::chips::Chip;
+use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
 use super::matches::without_copies;
@@ -16,6 +18,9 @@ use std::time::Duration;
 #[template(path = "running.html")]
 struct RunningPage<'a> {
     layout: Layout,
+    chips: Vec<Chip>,
+    /// Counts so far.
+    facets: FacetsView,
     id: &'a str,
     /// The address of this page, for browsers without the script.
     follow: String,
@@ -36,7 +41,9 @@ pub(super) fn running_page(
     search: &SearchHandle,
     mut form: Form,
     page: usize,
+    chips: Vec<Chip>,
 ) -> Result<String, SpoolError> {
+    let facets = FacetsView::so_far(search, &form);
     // Whoever sees this address may not stop the search.
     form.run = None;
     let (follow, tabs) = (form.href(page), form.tabs());
@@ -45,6 +52,8 @@ pub(super) fn running_page(
     let progress = search.progress();
     let remaining = Eta::default().left(&progress);
     let page = RunningPage {
+        chips,
+        facets,
         follow,
         events: form.events_href(),
         finished: form.href(page),

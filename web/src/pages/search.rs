@@ -1,8 +1,10 @@
 //! Search results as a page: the answer, or what is known of it while the search runs.
 
+use super::chips::chips;
 use super::form::{Form, GROUP_DEFAULT};
+use super::nothing::NothingFound;
 use super::problem;
-use super::results::finished_page;
+use super::results::{AboutQuery, finished_page};
 use super::running::running_page;
 use crate::choice::{Copies, Group};
 use crate::conditional::KnownTags;
@@ -61,14 +63,20 @@ async fn page(
     match wait(&search, &parsed, app.first_matches_after).await {
         Some(answer) => {
             let (answer, was_there) = (answer?, search.was_there());
+            let about = AboutQuery {
+                chips: chips(&form, &parsed),
+                nothing: NothingFound::of(app, scope, params.client, (&form, &parsed), &answer)
+                    .await,
+                notices: parsed.notices,
+                of_revisions,
+            };
             let is_grouped = view.group != Group::None;
             let shown = known.address().to_owned();
             let whole = Arc::clone(&answer);
-            let what = format!("html {shown} {of_revisions:?}");
+            let what = format!("html {shown} {:?}", about.of_revisions);
             let render = move || {
                 let started = Instant::now();
-                let about_query = (&parsed.notices[..], of_revisions);
-                let page = finished_page(&whole, form, view, first_line, about_query)?;
+                let page = finished_page(&whole, form, view, first_line, about)?;
                 let timings = Timings::new(&whole, started.elapsed());
                 Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
             };
@@ -84,7 +92,8 @@ async fn page(
         }
         None => {
             search.keep(KEEP);
-            let page = blocking(move || running_page(&search, form, view.page())).await?;
+            let chips = chips(&form, &parsed);
+            let page = blocking(move || running_page(&search, form, view.page(), chips)).await?;
             Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
         }
     }

@@ -20,6 +20,7 @@ mod files;
 mod filters;
 mod full_disk;
 mod keys;
+mod narrowing;
 mod openapi;
 mod pages;
 mod persistence;

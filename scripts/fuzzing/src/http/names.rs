@@ -56,6 +56,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/raw/g/{}",
     "/p/{}",
     "/packages",
+    "/search/facets",
+    "/api/v2/complete",
     "/search/events",
 ];
 
@@ -124,6 +126,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "position",
     "copies",
     "hash",
+    "at",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of

@@ -32,6 +32,10 @@ GET /search & q=<script>alert(1)</script> & mode=literal
 
 GET /search & q="<script>alert(" needle & group=package
 
+GET /search/facets & q=needle & lang=c
+
+GET /api/v2/complete & q=needle package:al & at=17
+
 GET /search & q=needle & group=document & page=1 & per_page=2 & per_document=3
 
 GET /search/events & q=needle & group=none

@@ -177,6 +177,18 @@ pub(crate) struct FormatParam {
     format: Option<ListFormat>,
 }
 
+/// A query that is being typed.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CompleteParams {
+    /// The query until now.
+    #[param(example = "errno lang:py")]
+    q: String,
+    /// Where the user types, in bytes of `q`; absent: at its end.
+    #[param(nullable = false, minimum = 0)]
+    at: Option<usize>,
+}
+
 /// A part of a document.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -1,0 +1,121 @@
+//! What can be completed at a place in a query: a key, or the value of one.
+//!
+//! The query need not be valid, since it is being typed. Nothing is completed in quotes and in regular expressions.
+
+use super::keys::{self, Key, Prefix, Setting};
+use schema::message::Field;
+
+/// The part of a query that ends where the user types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedPart<'a> {
+    /// Where its text begins in the query, in bytes.
+    pub from: usize,
+    /// What was typed of it.
+    pub text: &'a str,
+    /// What it may become.
+    pub of: PartOf,
+}
+
+/// What a part of a query may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartOf {
+    /// A key, or text.
+    Word,
+    /// The value of a filter.
+    Filter(Field),
+    /// One of these values of an option.
+    Option(&'static [&'static str]),
+}
+
+impl<'a> TypedPart<'a> {
+    /// Returns the part of `q` that ends at the byte `at`; `None` if nothing can be completed there.
+    pub fn at(q: &'a str, at: usize) -> Option<TypedPart<'a>> {
+        let before = q.get(..at)?;
+        let is_quoted = before.matches('"').count() % 2 == 1;
+        let start = before
+            .rfind(|letter: char| letter.is_whitespace() || letter == '(')
+            .map_or(0, |last| {
+                last + before[last..].chars().next().map_or(1, char::len_utf8)
+            });
+        let word = &before[start..];
+        let term = word.strip_prefix('-').unwrap_or(word);
+        if is_quoted || term.starts_with(['/', '"', '\'']) {
+            return None;
+        }
+        let (text, of) = match keys::prefix(term) {
+            Prefix::Known(name, key) => (&term[name.len() + 1..], value_of(key)?),
+            Prefix::Unknown(_) => return None,
+            Prefix::None => (term, PartOf::Word),
+        };
+        Some(TypedPart {
+            from: at - text.len(),
+            text,
+            of,
+        })
+    }
+}
+
+fn value_of(key: Key) -> Option<PartOf> {
+    match key {
+        Key::Filter(field) => Some(PartOf::Filter(field)),
+        Key::Option(setting) => Some(PartOf::Option(match setting {
+            Setting::Case => &["auto", "yes", "no"],
+            Setting::Word => &["yes", "no"],
+            Setting::Type => &["file", "path"],
+            Setting::Count | Setting::Context | Setting::Timeout => return None,
+        })),
+        Key::Content | Key::Line => None,
+    }
+}
+
+/// Returns the keys that begin with `prefix`, each by its main name, with what it does.
+pub fn keys_with(prefix: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    keys::all().filter(move |(name, _)| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(q: &str, expected: Option<(usize, &str, PartOf)>) {
+        let part = TypedPart::at(q, q.len());
+        assert_eq!(
+            part.map(|part| (part.from, part.text, part.of)),
+            expected,
+            "{q}"
+        );
+    }
+
+    #[test]
+    fn the_part_that_is_typed_is_a_word_or_a_value() {
+        check("", Some((0, "", PartOf::Word)));
+        check("errno la", Some((6, "la", PartOf::Word)));
+        check("a (-pa", Some((4, "pa", PartOf::Word)));
+        check(
+            "x lang:py",
+            Some((7, "py", PartOf::Filter(Field::Language))),
+        );
+        check("x -pkg:", Some((7, "", PartOf::Filter(Field::Package))));
+        check(
+            "case:n",
+            Some((5, "n", PartOf::Option(&["auto", "yes", "no"]))),
+        );
+        check("ü kind:t", Some((8, "t", PartOf::Filter(Field::Kind))));
+        for nothing in ["\"a b", "x /la", "std::st", "count:1", "http:x"] {
+            check(nothing, None);
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_none_has_nothing_to_complete() {
+        assert_eq!(TypedPart::at("ü", 1), None);
+        assert_eq!(TypedPart::at("a", 2), None);
+    }
+
+    #[test]
+    fn keys_are_known_by_their_main_names() {
+        let keys: Vec<_> = keys_with("c").map(|(name, _)| name).collect();
+        assert_eq!(keys, ["content", "case", "count", "context"]);
+        assert_eq!(keys_with("pkg").count(), 0);
+    }
+}

@@ -1,0 +1,95 @@
+// Narrowing a search: facets, the parts of the query, and what helps when nothing was found.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { text, withPage } from './lib/browser.js';
+import { startSplit } from './lib/server.js';
+
+test('a click on a facet keeps its matches alone, another leaves them out', () => withPage({}, async (page) => {
+  await page.goto('/search?q=TCP_NODELAY');
+  const facets = page.getByRole('complementary', { name: 'Narrow the search' });
+  await facets.getByRole('link', { name: 'JavaScript', exact: true }).click();
+  await page.waitForURL(/lang=JavaScript/);
+  assert.match(await text(page, '.chips'), /lang:JavaScript/);
+  await facets.getByRole('link', { name: 'All but tests', exact: false }).count();
+  await page.goto('/search?q=open_connection');
+  const before = await text(page, '.summary');
+  await facets.getByRole('link', { name: 'All but tests, examples' }).click();
+  await page.waitForURL(/kind=-tests/);
+  assert.notEqual(await text(page, '.summary'), before);
+}));
+
+test('directories lead further down', () => withPage({}, async (page) => {
+  await page.goto('/search?q=open_connection');
+  const list = page.locator('section[aria-labelledby=by-path]');
+  await list.getByRole('link', { name: 'app/', exact: true }).click();
+  await page.waitForURL(/path=%5Eapp/);
+  assert.match(await list.innerText(), /app\/copy\//);
+}));
+
+test('on a phone the facets are folded until they are wanted', () => withPage({ viewport: { width: 360, height: 740 } }, async (page) => {
+  await page.goto('/search?q=TCP_NODELAY');
+  const language = page.getByRole('link', { name: 'JavaScript', exact: true });
+  assert.equal(await language.isVisible(), false);
+  await page.getByText('Narrow the search').click();
+  assert.equal(await language.isVisible(), true);
+}));
+
+test('facets and the parts of the query work without a script', () => withPage({ javaScriptEnabled: false }, async (page) => {
+  await page.goto('/search?q=TCP_NODELAY+lang:c');
+  await page.getByRole('link', { name: 'Leave out lang:c' }).click();
+  await page.waitForURL(/q=TCP_NODELAY$/);
+  await page.getByRole('link', { name: 'JavaScript', exact: true }).click();
+  await page.waitForURL(/lang=JavaScript/);
+}));
+
+test('counts grow while a search runs, and are exact at its end', async () => {
+  const split = await startSplit(process.env.TRAWL_INDEX ?? '');
+  try {
+    await withPage({ baseURL: split.url }, async (page) => {
+      split.gate.slow(20_000);
+      await page.goto('/search?q=needle');
+      await page.locator('#facets[data-next-href] .count').first().waitFor();
+      split.gate.open();
+      await page.locator('#facets:not([data-next-href]) .count').first().waitFor();
+      assert.match(await text(page, 'section[aria-labelledby=by-lang]'), /C 30,000/);
+    });
+  } finally {
+    await split.stop();
+  }
+});
+
+test('an empty answer says which filter removes everything, and which package does not exist', () => withPage({}, async (page) => {
+  await page.goto('/search?q=TCP_NODELAY+package:netlub');
+  assert.match(await text(page, '.nothing'), /No package matches netlub. Did you mean netlib\?/);
+  await page.getByRole('link', { name: 'without package:netlub' }).click();
+  await page.waitForURL(/q=TCP_NODELAY$/);
+}));
+
+test('a query is completed by keyboard alone', () => withPage({}, async (page) => {
+  await page.goto('/');
+  const box = page.getByRole('combobox', { name: 'What to search for' });
+  await box.pressSequentially('TCP_NODELAY la');
+  await page.getByRole('option', { name: /^lang:/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await box.pressSequentially('javas');
+  await page.getByRole('option', { name: /^JavaScript/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await box.getAttribute('aria-activedescendant'), 'completion-0');
+  await page.keyboard.press('Enter');
+  assert.equal(await box.inputValue(), 'TCP_NODELAY lang:JavaScript ');
+  assert.equal(await box.getAttribute('aria-expanded'), 'false');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=TCP_NODELAY\+lang%3AJavaScript/);
+}));
+
+test('Escape closes the completions, and Enter then searches for what was typed', () => withPage({}, async (page) => {
+  await page.goto('/');
+  const box = page.getByRole('combobox', { name: 'What to search for' });
+  await box.pressSequentially('package:net');
+  await page.getByRole('option', { name: /^netlib/ }).waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByRole('option').count(), 0);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=package%3Anet/);
+}));

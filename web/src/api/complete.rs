@@ -1,0 +1,251 @@
+//! Completes a query while it is typed: keys, and values of keys: languages, kinds, packages and paths of files.
+//!
+//! Only names that the caller may see. An answer takes milliseconds: packages are a list by prefix, and files the
+//! best few of a search of names that is given up soon.
+
+use super::openapi::described as doc;
+use crate::languages::LANGUAGES;
+use crate::model::{Completion, CompletionKind, Completions};
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::response::{self, NO_STORE};
+use crate::state::{App, blocking};
+use crate::viewer::Viewer;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use frontend::Scope;
+use frontend::query::{PartOf, Query, TypedPart, keys_with};
+use schema::message::{DocumentKind, Expr, Field, ListKind, ListRequest, Pattern, Want};
+use schema::name::package_name;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Completions in an answer.
+const COMPLETIONS_MAX: usize = 10;
+
+/// Letters of a path from which on files are searched: fewer are in most of them.
+const PATH_LETTERS_MIN: usize = 3;
+
+/// How long names may take: people type on.
+const TIME_MAX: Duration = Duration::from_millis(150);
+
+/// Complete a query that is being typed.
+#[utoipa::path(
+    get, path = "/api/v2/complete", operation_id = "complete", tag = "search",
+    params(doc::CompleteParams),
+    responses((status = 200, description = "How the query may go on", body = Completions))
+)]
+pub(crate) async fn complete(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[&["q", "at"]])?;
+    let q = params.text("q")?.unwrap_or_default();
+    let at = params.number("at", q.len())?;
+    if !q.is_char_boundary(at) {
+        let detail = format!(
+            "at={at} is not between two characters of q, which has {} bytes",
+            q.len()
+        );
+        return Err(Problem::bad_request(detail));
+    }
+    let scope = viewer.scope(&app).await?;
+    let found = match TypedPart::at(q, at) {
+        Some(part) => Completions {
+            from: part.from,
+            to: at,
+            completions: completions(&app, &scope, params.client, part).await,
+        },
+        None => Completions {
+            from: at,
+            to: at,
+            completions: Vec::new(),
+        },
+    };
+    Ok(([(header::CACHE_CONTROL, NO_STORE)], response::json(&found)).into_response())
+}
+
+async fn completions(
+    app: &App,
+    scope: &Scope,
+    client: u64,
+    part: TypedPart<'_>,
+) -> Vec<Completion> {
+    let typed = part.text;
+    let mut found: Vec<Completion> = match part.of {
+        PartOf::Word if typed.is_empty() => Vec::new(),
+        PartOf::Word => keys_with(typed).map(key).collect(),
+        PartOf::Option(values) => {
+            let values = values.iter().filter(|value| value.starts_with(typed));
+            values
+                .map(|value| plain(value, CompletionKind::Value))
+                .collect()
+        }
+        PartOf::Filter(Field::Kind) => {
+            let kinds = DocumentKind::ALL.map(DocumentKind::name).into_iter();
+            let kinds = kinds.filter(|name| begins(name, typed));
+            kinds
+                .map(|name| plain(name, CompletionKind::Value))
+                .collect()
+        }
+        PartOf::Filter(Field::Language) => languages(typed),
+        PartOf::Filter(Field::Package) => {
+            let names = timeout(TIME_MAX, packages(app, scope, typed)).await;
+            names.unwrap_or_default()
+        }
+        PartOf::Filter(Field::Path) => {
+            let files = timeout(TIME_MAX, files(app, scope, client, typed)).await;
+            files.ok().flatten().unwrap_or_default()
+        }
+        PartOf::Filter(_) => Vec::new(),
+    };
+    found.truncate(COMPLETIONS_MAX);
+    found
+}
+
+fn key((name, about): (&'static str, &'static str)) -> Completion {
+    Completion {
+        text: format!("{name}:"),
+        label: format!("{name}:"),
+        kind: CompletionKind::Key,
+        about: about.to_owned(),
+    }
+}
+
+/// A value without letters that end it.
+fn plain(name: &str, kind: CompletionKind) -> Completion {
+    Completion {
+        text: quoted("", name),
+        label: name.to_owned(),
+        kind,
+        about: String::new(),
+    }
+}
+
+/// An exact value.
+fn exact(name: &str, kind: CompletionKind) -> Completion {
+    Completion {
+        text: quoted("=", name),
+        ..plain(name, kind)
+    }
+}
+
+/// Returns a value as it stands in a query: in quotes if it would end earlier.
+fn quoted(mark: &str, name: &str) -> String {
+    let is_plain =
+        !name.contains(|letter: char| letter.is_whitespace() || "\"'()\\".contains(letter));
+    if is_plain {
+        return format!("{mark}{name}");
+    }
+    format!(
+        "{mark}\"{}\"",
+        name.replace('\\', "\\\\").replace('"', "\\\"")
+    )
+}
+
+fn begins(name: &str, typed: &str) -> bool {
+    name.get(..typed.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(typed))
+}
+
+/// Languages that begin with what was typed, then those that have it elsewhere.
+fn languages(typed: &str) -> Vec<Completion> {
+    let lower = typed.to_ascii_lowercase();
+    let has = |name: &&&str| !begins(name, typed) && name.to_ascii_lowercase().contains(&lower);
+    let first = LANGUAGES.iter().filter(|name| begins(name, typed));
+    let others = LANGUAGES.iter().filter(has);
+    first
+        .chain(others)
+        .map(|name| plain(name, CompletionKind::Language))
+        .collect()
+}
+
+/// What was typed of a name, without the marks of exact values and of the beginning.
+fn name_of(typed: &str) -> &str {
+    let name = typed.strip_prefix('=').unwrap_or(typed);
+    name.strip_prefix('^').unwrap_or(name)
+}
+
+/// Packages whose name begins with what was typed.
+async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
+    let request = ListRequest {
+        kind: ListKind::Packages,
+        package: Vec::new(),
+        prefix: name_of(typed).as_bytes().to_vec(),
+        after: Vec::new(),
+        // Versions of one package count once.
+        count: 4 * COMPLETIONS_MAX as u32,
+        visible: None,
+    };
+    let list = app.coordinator.listing(scope, &request).await;
+    let entries = list.map(|list| list.entries).unwrap_or_default();
+    let names = entries.iter().map(|entry| package_name(&entry.package));
+    let mut names: Vec<&str> = names.filter_map(|name| str::from_utf8(name).ok()).collect();
+    names.dedup();
+    let names = names.into_iter();
+    names
+        .map(|name| exact(name, CompletionKind::Package))
+        .collect()
+}
+
+/// The best files whose path has what was typed.
+async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec<Completion>> {
+    let typed = name_of(typed);
+    if typed.chars().count() < PATH_LETTERS_MIN {
+        return None;
+    }
+    let pattern = Pattern {
+        text: typed.to_owned(),
+        ignore_case: true,
+        in_path: true,
+        ..Pattern::default()
+    };
+    let query = Query::new(Expr::Pattern(pattern), 0).ok()?.of_names();
+    let query = query
+        .wanting(Want::Documents, COMPLETIONS_MAX as u64)
+        .ok()?;
+    let coordinator = &app.coordinator;
+    let search = coordinator.search_for(scope, client, query, None, Some(TIME_MAX));
+    let answer = search.await.ok()?.finished().await.ok()?;
+    let matches = blocking(move || answer.matches(0..answer.len()))
+        .await
+        .ok()?;
+    let mut paths: Vec<String> = Vec::new();
+    for found in matches {
+        if let Ok(path) = String::from_utf8(found.document.path.clone())
+            && !paths.contains(&path)
+        {
+            paths.push(path);
+        }
+    }
+    let file = |path: String| exact(&path, CompletionKind::File);
+    Some(paths.into_iter().map(file).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_that_begin_with_what_is_typed_come_first() {
+        let found = |typed| -> Vec<String> {
+            languages(typed)
+                .into_iter()
+                .take(3)
+                .map(|each| each.text)
+                .collect()
+        };
+        assert_eq!(found("PYTH"), ["Python"]);
+        assert_eq!(found("script")[0], "AppleScript");
+        assert!(found("common l").contains(&"\"Common Lisp\"".to_owned()));
+    }
+
+    #[test]
+    fn values_are_quoted_where_they_would_end() {
+        assert_eq!(quoted("=", "a b"), "=\"a b\"");
+        assert_eq!(quoted("=", "a\"(\\"), "=\"a\\\"(\\\\\"");
+        assert_eq!(quoted("=", "src/x.c"), "=src/x.c");
+    }
+}

@@ -1,0 +1,43 @@
+//! Packages whose names resemble one that does not exist, for suggestions.
+
+use crate::problem::Problem;
+use crate::state::App;
+use frontend::{Scope, similar};
+use schema::message::{ListKind, ListRequest};
+use schema::name::package_name;
+
+/// Similar names that are suggested.
+pub(crate) const SIMILAR_MAX: usize = 3;
+
+/// Lists that are requested for suggestions. Each has about a thousand packages, so this covers a
+/// distribution's packages with the same first letter, and a wrong name costs little.
+const LISTS_MAX: usize = 4;
+
+/// Returns visible packages with a similar name and the same first letter.
+pub(crate) async fn near_packages(
+    app: &App,
+    scope: &Scope,
+    name: &[u8],
+) -> Result<Vec<Vec<u8>>, Problem> {
+    let mut request = ListRequest {
+        kind: ListKind::Packages,
+        package: Vec::new(),
+        prefix: name.iter().take(1).copied().collect(),
+        after: Vec::new(),
+        count: u32::MAX,
+        visible: None,
+    };
+    let mut names = Vec::new();
+    for _ in 0..LISTS_MAX {
+        let list = app.coordinator.listing(scope, &request).await?;
+        let found = list.entries.iter();
+        names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
+        match list.entries.into_iter().next_back().filter(|_| list.more) {
+            Some(last) => request.after = last.package,
+            None => break,
+        }
+    }
+    let mut similar = similar(package_name(name), names);
+    similar.truncate(SIMILAR_MAX);
+    Ok(similar)
+}

@@ -1,0 +1,196 @@
+//! The query as it was understood: a chip for each term, option and filter, with a link that leaves it out.
+
+use super::form::Form;
+use super::visible;
+use crate::choice::Choice;
+use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, filter};
+use schema::message::{Expr, Syntax};
+use std::ops::Range;
+
+/// A part of a query.
+#[derive(Clone, Debug)]
+pub(super) struct Chip {
+    pub(super) text: String,
+    /// What it means, in words.
+    pub(super) meaning: &'static str,
+    /// The form of the query without it; `None` if that is no query.
+    pub(super) without: Option<Form>,
+    pub(super) part: Part,
+}
+
+/// Where a part of a query stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// In the text of the query.
+    Term(Range<usize>),
+    /// A parameter, by its place among the filters.
+    Parameter(usize),
+}
+
+impl Chip {
+    /// The address of the query without it.
+    pub(super) fn href_without(&self) -> Option<String> {
+        self.without.as_ref().map(|form| form.href(0))
+    }
+}
+
+/// Returns the parts of the query that was parsed from a form.
+pub(super) fn chips(form: &Form, parsed: &ParsedQuery) -> Vec<Chip> {
+    let terms = parsed.terms.iter().enumerate().filter_map(|(index, term)| {
+        let typed = form.q.get(term.clone())?;
+        Some(Chip {
+            text: visible::plain(typed.as_bytes()),
+            meaning: meaning(&with_text(form, typed)),
+            without: checked(without_term(form, &parsed.terms, index)),
+            part: Part::Term(term.clone()),
+        })
+    });
+    let filters = form.filters.iter().enumerate().map(|(index, filter)| {
+        let mut without = form.clone();
+        without.filters.remove(index);
+        Chip {
+            text: filter.label(),
+            meaning: if filter.typed.starts_with('-') {
+                "excluding filter"
+            } else {
+                "filter"
+            },
+            without: checked(without),
+            part: Part::Parameter(index),
+        }
+    });
+    terms.chain(filters).collect()
+}
+
+/// Parses the query of a form.
+pub(super) fn parse(form: &Form) -> Result<ParsedQuery, BadQuery> {
+    let filters = form.filters.iter().filter_map(|each| {
+        let field = filter::field(each.name)?;
+        Some((field, &each.typed[..]))
+    });
+    let filters: Vec<_> = filters.collect();
+    Query::parse(&QueryInput {
+        q: &form.q,
+        mode: Some(form.mode.name()),
+        case: form.case.map(Choice::name),
+        word: form.word.then_some("yes"),
+        filters: &filters,
+        ..QueryInput::default()
+    })
+}
+
+/// Returns the form with another text of a term alone.
+pub(super) fn with_text(form: &Form, q: &str) -> Form {
+    Form {
+        q: q.to_owned(),
+        filters: Vec::new(),
+        ..form.clone()
+    }
+}
+
+fn without_term(form: &Form, terms: &[Range<usize>], index: usize) -> Form {
+    let others = terms
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != index);
+    let others = others.filter_map(|(_, term)| form.q.get(term.clone()));
+    Form {
+        q: others.collect::<Vec<_>>().join(" "),
+        ..form.clone()
+    }
+}
+
+/// Returns a form whose query can be searched for.
+fn checked(form: Form) -> Option<Form> {
+    let form = Form { run: None, ..form };
+    parse(&form).is_ok().then_some(form)
+}
+
+/// Says what the text of a form alone means.
+fn meaning(form: &Form) -> &'static str {
+    let Ok(parsed) = parse(form) else {
+        // Negated terms and options are no query of their own.
+        return if form.q.starts_with(['-', 'n', 'N']) {
+            "excluded"
+        } else {
+            "option"
+        };
+    };
+    match parsed.query.expr() {
+        Expr::Pattern(pattern) => match (pattern.syntax, pattern.ignore_case) {
+            (Syntax::Literal, true) => "text, in upper or lower case",
+            (Syntax::Literal, false) => "text, in this case",
+            (Syntax::Regexp, _) => "regular expression",
+        },
+        Expr::Filter(_) => "filter",
+        Expr::Any(_) => "one of these",
+        Expr::All(_) => "all of these",
+        Expr::Line(_) => "on one line",
+        Expr::Not(_) => "excluded",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::form::FormFilter;
+    use super::*;
+    use crate::choice::Mode;
+    use expect_test::{Expect, expect};
+
+    fn check(q: &str, mode: Mode, filters: &[(&'static str, &str)], expected: Expect) {
+        let filters = filters.iter().map(|(name, typed)| FormFilter {
+            name,
+            typed: (*typed).to_owned(),
+        });
+        let form = Form {
+            q: q.to_owned(),
+            mode,
+            filters: filters.collect(),
+            ..Form::default()
+        };
+        let mut out = String::new();
+        for chip in chips(&form, &parse(&form).unwrap()) {
+            let without = chip.href_without().unwrap_or_else(|| "kept".to_owned());
+            out.push_str(&format!("{} ({}): {without}\n", chip.text, chip.meaning));
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn each_part_of_a_query_can_be_removed() {
+        check(
+            "errno -path:test lang:c",
+            Mode::Keyword,
+            &[("package", "=a"), ("kind", "-tests")],
+            expect![[r#"
+                errno (text, in upper or lower case): /search?q=-path%3Atest%20lang%3Ac&package=%3Da&kind=-tests
+                -path:test (excluded): /search?q=errno%20lang%3Ac&package=%3Da&kind=-tests
+                lang:c (filter): /search?q=errno%20-path%3Atest&package=%3Da&kind=-tests
+                package:=a (filter): /search?q=errno%20-path%3Atest%20lang%3Ac&kind=-tests
+                -kind:tests (excluding filter): /search?q=errno%20-path%3Atest%20lang%3Ac&package=%3Da
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_no_query_can_do_without_is_kept() {
+        check(
+            "Foo -bar case:no",
+            Mode::Keyword,
+            &[],
+            expect![[r#"
+                Foo (text, in this case): kept
+                -bar (excluded): /search?q=Foo%20case%3Ano
+                case:no (option): /search?q=Foo%20-bar
+            "#]],
+        );
+        check(
+            "a b",
+            Mode::Literal,
+            &[],
+            expect![[r#"
+                a b (text, in this case): kept
+            "#]],
+        );
+    }
+}

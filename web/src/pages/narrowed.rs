@@ -1,0 +1,134 @@
+//! The addresses of a query with one filter more or less.
+//!
+//! Exact filters of a field are alternatives, so a filter that is to be the only one takes the place of those; also
+//! of those in the text of the query.
+
+use super::form::{Form, FormFilter};
+use frontend::query::{Query, filter};
+use schema::message::{Expr, Field, Filter, Reading};
+
+/// A query whose matches are to be fewer.
+pub(super) struct Narrowed<'a> {
+    form: &'a Form,
+    directory: Option<Vec<u8>>,
+}
+
+/// Returns the parameter of a filter; `None` if none can say it.
+pub(super) fn only(filter: &Filter) -> Option<FormFilter> {
+    let (name, typed) = filter::typed(&Expr::Filter(filter.clone()))?;
+    Some(FormFilter { name, typed })
+}
+
+impl<'a> Narrowed<'a> {
+    pub(super) fn new(form: &'a Form, query: &Query) -> Narrowed<'a> {
+        Narrowed {
+            form,
+            directory: query.directory(),
+        }
+    }
+
+    /// The directory that the query selects, with its slash.
+    pub(super) fn directory(&self) -> Option<&[u8]> {
+        self.directory.as_deref()
+    }
+
+    /// Returns the address of the query with this filter instead of its alternatives, or of a directory above.
+    pub(super) fn only(&self, filter: &FormFilter) -> String {
+        let mut form = self.form.clone();
+        form.filters.retain(|other| !gives_way(other, filter));
+        form.filters.push(filter.clone());
+        first_page(form)
+    }
+
+    /// Returns the address of the query without these matches.
+    pub(super) fn others(&self, filter: &FormFilter) -> String {
+        let mut form = self.form.clone();
+        form.filters.push(FormFilter {
+            name: filter.name,
+            typed: format!("-{}", filter.typed),
+        });
+        first_page(form)
+    }
+
+    /// Returns the address of the query without this filter, if it is a parameter.
+    pub(super) fn without(&self, filter: &FormFilter) -> Option<String> {
+        let at = self.form.filters.iter().position(|other| other == filter)?;
+        Some(self.form.href_without(&at))
+    }
+}
+
+/// Whether a filter would make `filter` an alternative, or says less than it.
+fn gives_way(other: &FormFilter, filter: &FormFilter) -> bool {
+    if other.name != filter.name {
+        return false;
+    }
+    let field = filter::field(other.name).expect("the name is that of a filter");
+    match filter::parse(field, &other.typed) {
+        Ok(Expr::Filter(Filter { reading, text, .. })) => match reading {
+            Reading::Exact => true,
+            Reading::Regexp => {
+                field == Field::Path && text.ends_with('/') && filter.typed.starts_with(&text)
+            }
+            Reading::Glob => false,
+        },
+        _ => false,
+    }
+}
+
+fn first_page(form: Form) -> String {
+    Form { run: None, ..form }.href(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The address with only `filter`, with all others, and without it.
+    fn check(filters: &[(&'static str, &str)], filter: Filter) -> [String; 3] {
+        let filters = filters.iter().map(|(name, typed)| FormFilter {
+            name,
+            typed: (*typed).to_owned(),
+        });
+        let form = Form {
+            q: "x".to_owned(),
+            filters: filters.collect(),
+            run: Some("7".to_owned()),
+            ..Form::default()
+        };
+        let narrowed = Narrowed {
+            form: &form,
+            directory: None,
+        };
+        let filter = only(&filter).unwrap();
+        let without = narrowed.without(&filter).unwrap_or_default();
+        let query = |href: String| href.trim_start_matches("/search?q=x").to_owned();
+        [narrowed.only(&filter), narrowed.others(&filter), without].map(query)
+    }
+
+    fn filter(field: Field, reading: Reading, text: &str) -> Filter {
+        Filter {
+            field,
+            reading,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_filter_takes_the_place_of_its_alternatives() {
+        let c = || filter(Field::Language, Reading::Exact, "C++");
+        let [only, others, without] = check(&[("lang", "rust"), ("package", "=a")], c());
+        assert_eq!(only, "&package=%3Da&lang=C%2B%2B");
+        assert_eq!(others, "&lang=rust&package=%3Da&lang=-C%2B%2B");
+        assert_eq!(without, "");
+        let [_, _, without] = check(&[("package", "^a"), ("lang", "C++")], c());
+        assert_eq!(without, "&package=%5Ea");
+    }
+
+    #[test]
+    fn a_directory_takes_the_place_of_the_one_above_it() {
+        let below = || filter(Field::Path, Reading::Regexp, "^src/lib/");
+        let [only, others, _] = check(&[("path", "^src/"), ("path", "-^doc/")], below());
+        assert_eq!(only, "&path=-%5Edoc/&path=%5Esrc/lib/");
+        assert_eq!(others, "&path=%5Esrc/&path=-%5Edoc/&path=-%5Esrc/lib/");
+    }
+}

@@ -1,0 +1,226 @@
+//! What may help a search that found nothing: the same query without one of its parts, with other letters or as text,
+//! each with the number of its matches; and names of packages that no package has.
+//!
+//! A few more searches count these matches, all at once and for a bounded time. What is not counted by then is not
+//! shown.
+
+use super::chips::{self, Chip, Part};
+use super::form::{Form, FormFilter};
+use super::visible;
+use crate::choice::{Case, Mode};
+use crate::near_packages::near_packages;
+use crate::state::App;
+use frontend::query::{ParsedQuery, Query};
+use frontend::{Scope, SearchResult};
+use futures_util::future::join_all;
+use schema::message::{Expr, Field, Filter, Want};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Other queries that are counted.
+const QUERIES_MAX: usize = 8;
+
+/// Filters by package that are looked at.
+const PACKAGES_MAX: usize = 3;
+
+/// How long they may take, all together.
+const TIME_MAX: Duration = Duration::from_millis(400);
+
+/// What may help.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NothingFound {
+    /// Names in filters that no visible package has.
+    pub(super) unknown: Vec<UnknownPackage>,
+    /// Queries that find something.
+    pub(super) others: Vec<OtherQuery>,
+}
+
+/// A query that finds something.
+#[derive(Clone, Debug)]
+pub(super) struct OtherQuery {
+    /// What is different, as words before and after a part of the query.
+    pub(super) change: Change,
+    pub(super) part: String,
+    pub(super) href: String,
+    pub(super) found: u64,
+}
+
+/// What is different in another query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Without,
+    AsText,
+    AnyCase,
+    PartsOfWords,
+}
+
+/// A filter by package that keeps none.
+#[derive(Clone, Debug)]
+pub(super) struct UnknownPackage {
+    pub(super) name: String,
+    /// Similar names, with the addresses of the query in these packages.
+    pub(super) similar: Vec<(String, String)>,
+}
+
+impl Change {
+    /// The words before the part of the query.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Change::Without => "without",
+            Change::AsText => "with the text",
+            Change::AnyCase => "in upper or lower case",
+            Change::PartsOfWords => "also as parts of words",
+        }
+    }
+}
+
+impl NothingFound {
+    /// What may help for a query, if its complete answer has no match.
+    pub(super) async fn of(
+        app: &App,
+        scope: &Scope,
+        client: u64,
+        (form, parsed): (&Form, &ParsedQuery),
+        answer: &SearchResult,
+    ) -> Option<NothingFound> {
+        if answer.found() > 0 || !answer.is_complete() {
+            return None;
+        }
+        let chips = chips::chips(form, parsed);
+        let others = candidates(form, &chips).into_iter().take(QUERIES_MAX);
+        let others = others.map(|(change, part, form)| async move {
+            let found = count(app, scope, client, &form)
+                .await
+                .filter(|&found| found > 0)?;
+            let href = form.href(0);
+            Some(OtherQuery {
+                change,
+                part,
+                href,
+                found,
+            })
+        });
+        let packages = chips
+            .iter()
+            .filter_map(|chip| Some((chip, package(form, chip)?)));
+        let unknown = packages.take(PACKAGES_MAX);
+        let unknown = unknown.map(|(chip, it)| unknown_package(app, scope, client, chip, it));
+        let (others, unknown) = tokio::join!(join_all(others), join_all(unknown));
+        Some(NothingFound {
+            unknown: unknown.into_iter().flatten().collect(),
+            others: others.into_iter().flatten().collect(),
+        })
+    }
+}
+
+/// Returns the queries that may find more, with what is different in them.
+fn candidates(form: &Form, chips: &[Chip]) -> Vec<(Change, String, Form)> {
+    let mut all = Vec::new();
+    let first = Form {
+        run: None,
+        ..form.clone()
+    };
+    for chip in chips {
+        if let (Part::Term(term), "filter") = (&chip.part, chip.meaning) {
+            let typed = form.q.get(term.clone()).unwrap_or_default();
+            let mut q = form.q.clone();
+            q.replace_range(term.clone(), &quoted(typed));
+            all.push((
+                Change::AsText,
+                typed.to_owned(),
+                Form { q, ..first.clone() },
+            ));
+        }
+        if let Some(without) = &chip.without {
+            all.push((Change::Without, chip.text.clone(), without.clone()));
+        }
+    }
+    if form.word {
+        let form = Form {
+            word: false,
+            ..first.clone()
+        };
+        all.push((Change::PartsOfWords, String::new(), form));
+    }
+    let has_capital = form.q.chars().any(char::is_uppercase);
+    if form.case == Some(Case::Yes)
+        || (form.case.is_none() && (has_capital || form.mode != Mode::Keyword))
+    {
+        let form = Form {
+            case: Some(Case::No),
+            ..first
+        };
+        all.push((Change::AnyCase, String::new(), form));
+    }
+    all
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Counts the matches of a form's query; `None` if that takes too long.
+async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64> {
+    let query = chips::parse(form).ok()?.query;
+    count_query(app, scope, client, query).await
+}
+
+async fn count_query(app: &App, scope: &Scope, client: u64, query: Query) -> Option<u64> {
+    let query = query.wanting(Want::Count, 0).ok()?;
+    let counted = async {
+        let search = &app.coordinator;
+        let search = search.search_for(scope, client, query, None, Some(TIME_MAX));
+        search.await.ok()?.finished().await.ok()
+    };
+    let answer = timeout(TIME_MAX, counted).await.ok()??;
+    answer.is_complete().then(|| answer.found())
+}
+
+/// Returns the filter of a chip, if it keeps packages by their name.
+fn package(form: &Form, chip: &Chip) -> Option<Filter> {
+    let alone = match &chip.part {
+        Part::Term(term) => chips::with_text(form, form.q.get(term.clone())?),
+        Part::Parameter(index) => Form {
+            filters: vec![form.filters.get(*index)?.clone()],
+            ..chips::with_text(form, "")
+        },
+    };
+    match chips::parse(&alone).ok()?.query.expr() {
+        Expr::Filter(filter) if filter.field == Field::Package => Some(filter.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the name in a filter if no package has it.
+async fn unknown_package(
+    app: &App,
+    scope: &Scope,
+    client: u64,
+    chip: &Chip,
+    filter: Filter,
+) -> Option<UnknownPackage> {
+    let name = filter
+        .text
+        .trim_start_matches('^')
+        .trim_end_matches('$')
+        .to_owned();
+    let all = Query::new(Expr::Filter(filter), 0).ok()?;
+    if count_query(app, scope, client, all).await? > 0 {
+        return None;
+    }
+    let similar = timeout(TIME_MAX, near_packages(app, scope, name.as_bytes())).await;
+    let similar = similar.ok().and_then(Result::ok).unwrap_or_default();
+    let link = |similar: Vec<u8>| {
+        let similar = String::from_utf8(similar).ok()?;
+        let mut form = chip.without.clone()?;
+        form.filters.push(FormFilter {
+            name: "package",
+            typed: format!("={similar}"),
+        });
+        Some((similar, form.href(0)))
+    };
+    Some(UnknownPackage {
+        similar: similar.into_iter().filter_map(link).collect(),
+        name: visible::plain(name.as_bytes()),
+    })
+}
