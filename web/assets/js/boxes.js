@@ -34,8 +34,7 @@ async function expand(link) {
     location.assign(link.href);
     return;
   }
-  const had = lines.childElementCount;
-  const first = /** @type {HTMLElement | null} */ (found.querySelector('.line'));
+  const first = found.querySelector('.line.hit');
   if (link.dataset.more === 'append') append(lines, found);
   else lines.replaceChildren(...found.childNodes);
   const more = page.querySelector('[data-box] .more');
@@ -43,9 +42,7 @@ async function expand(link) {
   if (more) place?.replaceWith(more);
   else place?.remove();
   // The focus was on the link: it goes to where the new lines begin.
-  const start = link.dataset.more === 'append' ? lines.children[had] : first;
-  const target = start?.classList.contains('line') ? start : start?.nextElementSibling;
-  /** @type {HTMLElement | null} */ (target?.querySelector('a.number') ?? null)?.focus({ preventScroll: true });
+  /** @type {HTMLElement | null} */ (first?.querySelector('a.number') ?? null)?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent('trawl:content'));
 }
 
@@ -55,11 +52,14 @@ function numberOf(line) {
 }
 
 /**
- * Appends lines after those that are there. A line of context may be in both.
+ * Appends lines after those that are there. A line of context may be in both, and it may be a match there.
  * @param {Element} lines
  * @param {Element} found
  */
 function append(lines, found) {
+  const start = found.querySelector('.line');
+  const isCovered = (/** @type {Element} */ line) => start !== null && numberOf(line) >= numberOf(start);
+  for (const line of lines.querySelectorAll('.line:not(.hit)')) if (isCovered(line)) line.remove();
   const last = lines.querySelector('.line:last-child');
   const before = last ? numberOf(last) : 0;
   const isNew = (/** @type {Element} */ row) => !row.classList.contains('line') || numberOf(row) > before;
