@@ -15,11 +15,11 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::viewer::Viewer;
-use asked::Asked;
+use asked::AskedFile;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
-use body::{FileBody, PIECE_LINES};
+use body::{PIECE_LINES, PageBody};
 use frontend::Scope;
 use lines::LinesView;
 use open::Opened;
@@ -32,7 +32,7 @@ pub(crate) async fn show(
     viewer: Viewer,
     params: Params,
 ) -> Result<Response, Problem> {
-    let asked = Asked::new(&params)?;
+    let asked = AskedFile::new(&params)?;
     let scope = viewer.scope_of(&app, asked.package).await?;
     let range = lines_from(asked.first.unwrap_or(1));
     let (fetched, notices) = match open::open(&app, &scope, &asked, range).await? {
@@ -58,7 +58,7 @@ pub(crate) async fn show(
         colours: colours.await,
     };
     let request = request(&asked, &fetched);
-    let body = FileBody::new(
+    let body = PageBody::new(
         (app, viewer),
         request,
         fetched.reply,
@@ -73,7 +73,7 @@ pub(crate) async fn show(
 async fn from_line(
     app: &App,
     scope: &Scope,
-    asked: &Asked<'_>,
+    asked: &AskedFile<'_>,
     fetched: Fetched,
     first: u32,
 ) -> Result<Fetched, Problem> {
@@ -101,7 +101,7 @@ fn lines_from(first: u32) -> FileRange {
 }
 
 /// A request for the beginning of the text that was fetched.
-fn request(asked: &Asked<'_>, fetched: &Fetched) -> FileRequest {
+fn request(asked: &AskedFile<'_>, fetched: &Fetched) -> FileRequest {
     let commit = &fetched.reply.commit;
     FileRequest {
         package: fetched.package.clone(),

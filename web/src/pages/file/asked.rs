@@ -12,7 +12,7 @@ pub(super) struct LineRange {
 }
 
 /// The file and the part of it that a request names.
-pub(super) struct Asked<'a> {
+pub(super) struct AskedFile<'a> {
     pub(super) package: &'a [u8],
     pub(super) path: &'a [u8],
     pub(super) revision: &'a str,
@@ -30,10 +30,10 @@ pub(super) struct Asked<'a> {
 /// Digits of the hash of a text.
 const HASH_DIGITS: usize = 64;
 
-impl<'a> Asked<'a> {
-    pub(super) fn new(params: &'a Params) -> Result<Asked<'a>, Problem> {
+impl<'a> AskedFile<'a> {
+    pub(super) fn new(params: &'a Params) -> Result<AskedFile<'a>, Problem> {
         let first = params.number("first", 0)?;
-        Ok(Asked {
+        Ok(AskedFile {
             package: params.required("package")?,
             path: params.required("path")?,
             revision: params.text("rev")?.unwrap_or_default(),

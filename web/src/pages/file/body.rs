@@ -8,7 +8,7 @@
 use super::super::place::directory_of;
 use super::super::tree;
 use super::lines::{CHUNK_LINES, LinesView, first_lines};
-use super::page::PageParts;
+use super::page::{PAGE_BYTES_MAX, PageParts};
 use crate::problem::Problem;
 use crate::state::App;
 use crate::stream_body::Export;
@@ -22,9 +22,6 @@ use std::convert::Infallible;
 /// Lines that are asked of a backend at once. It sends at most 512 KiB.
 pub(super) const PIECE_LINES: u32 = 5000;
 
-/// Bytes of text on a page, so that a browser stays usable.
-pub(super) const PAGE_BYTES_MAX: u64 = 4 << 20;
-
 /// What is left to send.
 enum Stage {
     Head,
@@ -33,9 +30,9 @@ enum Stage {
 }
 
 /// A page of which the lines are rendered while it is sent.
-pub(super) struct FileBody {
+pub(super) struct PageBody {
     app: App,
-    /// Asked again before each piece.
+    /// AskedFile again before each piece.
     viewer: Viewer,
     /// Names the commit that was read first, if there is one.
     request: FileRequest,
@@ -53,7 +50,7 @@ pub(super) struct FileBody {
     export: Option<Export>,
 }
 
-impl FileBody {
+impl PageBody {
     /// Begins with the lines of `reply`, up to line `last`.
     pub(super) fn new(
         (app, viewer): (App, Viewer),
@@ -61,12 +58,12 @@ impl FileBody {
         reply: FileReply,
         last: u32,
         (parts, view): (PageParts, LinesView),
-    ) -> FileBody {
+    ) -> PageBody {
         let revision = match &reply.commit[..] {
             "" => request.revision.clone(),
             commit => commit.to_owned(),
         };
-        FileBody {
+        PageBody {
             app,
             viewer,
             request: FileRequest {
@@ -106,7 +103,7 @@ impl FileBody {
         Body::from(page)
     }
 
-    async fn step(mut self) -> Option<(Result<Bytes, Infallible>, FileBody)> {
+    async fn step(mut self) -> Option<(Result<Bytes, Infallible>, PageBody)> {
         let part = self.part().await?;
         Some((Ok(part.into()), self))
     }

@@ -4,7 +4,7 @@
 //! shown are never marked.
 
 use super::super::matches::within;
-use super::asked::Asked;
+use super::asked::AskedFile;
 use crate::file_range::Fetched;
 use crate::join;
 use crate::params::Params;
@@ -35,7 +35,12 @@ pub(super) struct Marks {
 }
 
 /// Searches in the file for the query that the address has.
-pub(super) async fn find(app: &App, scope: &Scope, asked: &Asked<'_>, shown: &Fetched) -> Marks {
+pub(super) async fn find(
+    app: &App,
+    scope: &Scope,
+    asked: &AskedFile<'_>,
+    shown: &Fetched,
+) -> Marks {
     if asked.query().is_empty() {
         return Marks::default();
     }
@@ -50,7 +55,7 @@ pub(super) async fn find(app: &App, scope: &Scope, asked: &Asked<'_>, shown: &Fe
 async fn search(
     app: &App,
     scope: &Scope,
-    asked: &Asked<'_>,
+    asked: &AskedFile<'_>,
     shown: &Fetched,
 ) -> Result<Marks, Problem> {
     let params = within_file(asked, shown);
@@ -73,7 +78,7 @@ async fn search(
 }
 
 /// The query of the address, in one document.
-fn within_file(asked: &Asked<'_>, shown: &Fetched) -> Params {
+fn within_file(asked: &AskedFile<'_>, shown: &Fetched) -> Params {
     let exactly = |text: &[u8]| [b"=", text].concat();
     let mut pairs = vec![
         ("package", exactly(&shown.package)),

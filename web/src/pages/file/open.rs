@@ -1,7 +1,7 @@
 //! Finds the text that an address means, also if what it names has changed or moved since it was made.
 
 use super::super::visible;
-use super::asked::Asked;
+use super::asked::AskedFile;
 use crate::file_range::{Fetched, fetch, fetch_file};
 use crate::left_out;
 use crate::links::FileAddress;
@@ -28,7 +28,7 @@ pub(super) enum Opened {
 pub(super) async fn open(
     app: &App,
     scope: &Scope,
-    asked: &Asked<'_>,
+    asked: &AskedFile<'_>,
     range: FileRange,
 ) -> Result<Opened, Problem> {
     let problem = match fetch(app, scope, asked.params, range).await {
@@ -64,7 +64,7 @@ pub(super) async fn open(
     Err(why.unwrap_or(problem))
 }
 
-fn request(asked: &Asked<'_>, range: FileRange) -> FileRequest {
+fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
     FileRequest {
         package: asked.package.to_vec(),
         path: asked.path.to_vec(),
@@ -79,7 +79,7 @@ fn request(asked: &Asked<'_>, range: FileRange) -> FileRequest {
 async fn with_hash(
     app: &App,
     scope: &Scope,
-    asked: &Asked<'_>,
+    asked: &AskedFile<'_>,
     fetched: Fetched,
     range: FileRange,
 ) -> Result<Opened, Problem> {
@@ -118,7 +118,7 @@ async fn with_hash(
 }
 
 /// Returns the address of the directory that the path names, if there is one.
-async fn directory(app: &App, scope: &Scope, asked: &Asked<'_>) -> Option<String> {
+async fn directory(app: &App, scope: &Scope, asked: &AskedFile<'_>) -> Option<String> {
     let mut path = asked.path.to_vec();
     if path.last() != Some(&b'/') {
         path.push(b'/');

@@ -6,7 +6,7 @@ use super::super::matches::RevisionsView;
 use super::super::place::{Place, directory_of};
 use super::super::tree::TreeView;
 use super::super::visible;
-use super::asked::Asked;
+use super::asked::AskedFile;
 use super::marks::Marks;
 use crate::file_range::Fetched;
 use crate::links::FileAddress;
@@ -18,8 +18,8 @@ use schema::message::FileReply;
 /// Lines of a page of which all lines are shown.
 const WHOLE_LINES_MAX: u32 = 20_000;
 
-/// Bytes of the text of such a page.
-const WHOLE_BYTES_MAX: u64 = super::body::PAGE_BYTES_MAX;
+/// Bytes of text on a page, so that a browser stays usable.
+pub(super) const PAGE_BYTES_MAX: u64 = 4 << 20;
 
 /// Lines of a page of a longer file, and how many of them come before the line that is asked for.
 const WINDOW_LINES: u32 = 5000;
@@ -120,9 +120,9 @@ struct Beside {
 
 impl Shown {
     /// The lines to show of a file: all, or of a long file some around those that are asked for.
-    pub(super) fn of(asked: &Asked<'_>, reply: &FileReply) -> Shown {
+    pub(super) fn of(asked: &AskedFile<'_>, reply: &FileReply) -> Shown {
         let total = reply.total_lines;
-        if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= WHOLE_BYTES_MAX
+        if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= PAGE_BYTES_MAX
         {
             return Shown {
                 first: 1,
@@ -140,7 +140,7 @@ impl Shown {
 
 impl FilePage {
     pub(super) fn new(
-        asked: &Asked<'_>,
+        asked: &AskedFile<'_>,
         Fetched { package, reply }: &Fetched,
         shown: Shown,
         marks: &Marks,
@@ -259,7 +259,7 @@ impl MarksView {
 
 impl FindForm {
     /// The form; `None` if a form cannot send the name of the file as it is.
-    fn new(asked: &Asked<'_>) -> Option<FindForm> {
+    fn new(asked: &AskedFile<'_>) -> Option<FindForm> {
         let text = |bytes: &[u8]| {
             let text = str::from_utf8(bytes).ok()?;
             let is_kept = !text.contains(['\r', '\n', '\0']);
