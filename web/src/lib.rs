@@ -38,6 +38,7 @@ mod health;
 mod hosts;
 mod join;
 mod kept_body;
+mod left_out;
 mod links;
 pub mod model;
 mod outline;
@@ -247,6 +248,8 @@ fn routes() -> Router<App> {
         .merge(dcs::routes())
         .merge(raw::routes())
         .route("/", get(pages::start))
+        .route("/packages", get(pages::packages))
+        .route("/p/{*name}", get(pages::directory))
         .route("/search/events", get(pages::live))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))

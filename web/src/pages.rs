@@ -9,23 +9,30 @@
 //! every value in an address.
 
 mod boxes;
+mod directory;
 mod file;
 mod filters;
 mod form;
 mod live;
 mod matches;
+mod package;
+mod packages;
 mod page_links;
+mod place;
 mod problem;
 mod results;
 mod running;
 mod search;
 mod sign_in;
 mod start;
+mod tree;
 mod visible;
 
+pub(crate) use directory::directory;
 pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use live::live;
+pub(crate) use packages::packages;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
 pub(crate) use running::match_list;
 pub(crate) use search::search;

@@ -54,6 +54,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search/{}/copies",
     "/raw/p/{}",
     "/raw/g/{}",
+    "/p/{}",
+    "/packages",
     "/search/events",
 ];
 
@@ -121,6 +123,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "repo",
     "position",
     "copies",
+    "hash",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of
