@@ -23,7 +23,7 @@ pub(super) fn render(outline: &Outline) -> String {
 }
 
 /// What a definition looks like in the list: its kind in a word, a sign for it, and the class of its colour.
-fn look(kind: Defined) -> (&'static str, &'static str, &'static str) {
+fn look(kind: &Defined) -> (&'static str, &'static str, &'static str) {
     match kind {
         Defined::Function => ("function", "f", "c-f"),
         Defined::Type => ("type", "T", "c-t"),
