@@ -42,7 +42,9 @@ pub(crate) use explain::share;
 pub use explain::{
     CostClass, Explanation, ExpressionTree, FilterLeaf, PatternCost, PatternLeaf, SearchCost,
 };
-pub use facets::{DirectoryCount, Facets, LanguageCount, PackageCount, Packages, SummaryHead};
+pub use facets::{
+    DirectoryCount, Facets, KindCount, LanguageCount, PackageCount, Packages, SummaryHead,
+};
 pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
 pub use outline::{DefinitionKind, FileOutline, OutlineDefinition};

@@ -51,7 +51,8 @@ def query(rng):
     if rng.random() < 0.5:
         name = package(rng)
         made += " " + rng.choice((
-            f"package:{name}", f"-package:{name}", "package:^pub", "package:vault", "path:src/", "lang:c", "lang:klingon",
+            f"package:{name}", f"-package:{name}", "package:^pub", "package:vault", "path:src/", "path:^src/",
+            "kind:source", "-kind:tests", "lang:c", "lang:klingon",
             "rev:*", "rev:main", "branch:dev", "rev:v1.0", "path:-only", f"path:{name}-only.c"))
     return made
 

@@ -85,6 +85,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "case",
     "word",
     "lang",
+    "kind",
     "rev",
     "branch",
     "package",

@@ -18,7 +18,7 @@ HEAD /api/v2/search & ?=q=needle+%22x%22&page=0
 
 GET /api/v2/explain & q=(needle or /a.*b/) lang:c word:no
 
-GET /api/v2/facets & q=needle & accept-encoding=gzip
+GET /api/v2/facets & q=needle path:^src/ & kind=-tests & accept-encoding=gzip
 
 GET /api/v2/packages & q=needle & format=text
 

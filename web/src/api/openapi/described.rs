@@ -54,6 +54,11 @@ pub(crate) struct QueryParams {
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) branch: Option<Vec<String>>,
+    /// Only documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a leading `-`, of all
+    /// other kinds.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) kind: Option<Vec<String>>,
     /// Lines of context before and after each match. The default is 2.
     #[param(nullable = false, minimum = 0, maximum = 10)]
     #[schema(nullable = false, minimum = 0, maximum = 10)]
