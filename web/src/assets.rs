@@ -45,6 +45,7 @@ const STYLES: &[File] = files!("css/":
     "filters.css",
     "keys.css",
     "notices.css",
+    "outline.css",
     "results.css",
     "running.css",
     "start.css",

@@ -31,7 +31,7 @@ AGAIN = 5
 KEPT_MS, READ_MS = 5, 25
 GZIP_RATIO, ASSETS_KB = 2, 60
 # The queries of the browser, as a person types them, and how they are read.
-TYPED = [("nghttp2_session_upgrade2", "keyword"), ("arse", "keyword"), ("return", "keyword"), (";$", "regexp")]
+TYPED = [("XCreateWindow", "keyword"), ("arse", "keyword"), ("return", "keyword"), (";$", "regexp")]
 FIRST_MATCH_MS, TASK_MS, HEAP_MB = 100, 50, 20
 COLOURED = re.compile(rb'<span class="c-\w">([^<]*)</span>')
 
@@ -84,8 +84,8 @@ def timed(connection, word):
 
 
 def files(page):
-    """Returns the files to which the lines of a page lead."""
-    links = re.findall(rb'class="number" href="/show\?([^"#]*)', page)
+    """Returns the files to which a page leads."""
+    links = re.findall(rb'href="/show\?([^"]*)"', page)
     named = (re.match(r"(package=[^&]*&path=[^&]*)", html.unescape(link.decode())) for link in links)
     return {name[1] for name in named if name}
 

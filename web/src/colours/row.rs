@@ -4,7 +4,7 @@ use super::Colour;
 use super::quote::Quote;
 
 /// A row of the table.
-pub(super) struct Row {
+pub(super) struct SyntaxRow {
     /// The languages, as the index names them.
     pub(super) names: &'static [&'static str],
     /// The first that fits counts, so longer ones come first.
@@ -53,10 +53,10 @@ pub(super) const MARKUP: u32 = 32768;
 /// `'` separates digits.
 pub(super) const DIGIT_QUOTES: u32 = 65536;
 
-impl Row {
+impl SyntaxRow {
     /// A row without words and features.
-    pub(super) const fn new(names: &'static [&'static str], quotes: &'static [Quote]) -> Row {
-        Row {
+    pub(super) const fn new(names: &'static [&'static str], quotes: &'static [Quote]) -> SyntaxRow {
+        SyntaxRow {
             names,
             quotes,
             words: &[],
@@ -66,20 +66,20 @@ impl Row {
         }
     }
 
-    pub(super) const fn words(self, words: &'static [(Colour, &'static str)]) -> Row {
-        Row { words, ..self }
+    pub(super) const fn words(self, words: &'static [(Colour, &'static str)]) -> SyntaxRow {
+        SyntaxRow { words, ..self }
     }
 
-    pub(super) const fn features(self, features: u32) -> Row {
-        Row { features, ..self }
+    pub(super) const fn features(self, features: u32) -> SyntaxRow {
+        SyntaxRow { features, ..self }
     }
 
-    pub(super) const fn names_with(self, of_names: &'static str) -> Row {
-        Row { of_names, ..self }
+    pub(super) const fn names_with(self, of_names: &'static str) -> SyntaxRow {
+        SyntaxRow { of_names, ..self }
     }
 
-    pub(super) const fn begins_in(self, form: u8) -> Row {
-        Row {
+    pub(super) const fn begins_in(self, form: u8) -> SyntaxRow {
+        SyntaxRow {
             begins_in: Some(form),
             ..self
         }

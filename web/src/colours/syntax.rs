@@ -2,14 +2,16 @@
 
 use super::Colour;
 use super::quote::Rule;
-use super::row::{ANY_CASE, DIRECTIVES, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, Row};
+use super::row::{
+    ANY_CASE, DIRECTIVES, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, SyntaxRow,
+};
 use super::table;
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
 
 /// How a language writes comments, strings and words.
 pub(crate) struct Syntax {
-    pub(super) row: &'static Row,
+    pub(super) row: &'static SyntaxRow,
     words: FnvHashMap<&'static [u8], Colour>,
     /// Bytes of the longest word.
     longest: usize,
@@ -33,7 +35,7 @@ impl Syntax {
         SYNTAXES.get(language)
     }
 
-    fn new(row: &'static Row) -> Syntax {
+    fn new(row: &'static SyntaxRow) -> Syntax {
         let words = row.words.iter().flat_map(|(colour, words)| {
             let words = words.split_ascii_whitespace();
             words.map(move |word| (word.as_bytes(), *colour))

@@ -9,10 +9,10 @@ mod functional;
 mod scripts;
 mod settings;
 
-use super::row::Row;
+use super::row::SyntaxRow;
 
 /// All rows.
-pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
+pub(super) fn rows() -> impl Iterator<Item = &'static SyntaxRow> {
     let tables = [
         brackets::ROWS,
         scripts::ROWS,

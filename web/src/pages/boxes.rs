@@ -7,6 +7,7 @@ use super::filters;
 use super::form::Form;
 use super::matches::{CopiesView, LineView, RevisionsView, match_lines};
 use super::visible::{self, Piece};
+use crate::colour_cache::PageColours;
 use crate::colours::DocumentColours;
 use crate::links::FileAddress;
 use askama::Template;
@@ -54,13 +55,13 @@ impl BoxView {
     ///
     /// # Panics
     /// Without a match.
-    pub(super) fn new(form: &Form, matches: &[Match]) -> BoxView {
+    pub(super) fn new(form: &Form, matches: &[Match], colours: &PageColours) -> BoxView {
         let first = &matches[0];
         let document = &*first.document;
         let address = FileAddress::of(document);
         let line = if matches.len() == 1 { first.line } else { 0 };
         let alone = names(first).filter(|_| !form.q.is_empty());
-        let colours = DocumentColours::reading(&document.language);
+        let colours = colours.of(document);
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
             key: address.show_href(line),
@@ -84,8 +85,13 @@ impl BoxView {
     }
 
     /// A box of the first matches of a document that has `total`, if they were counted.
-    pub(super) fn of_document(form: &Form, total: Option<u64>, matches: &[Match]) -> BoxView {
-        let mut view = BoxView::new(form, matches);
+    pub(super) fn of_document(
+        form: &Form,
+        total: Option<u64>,
+        matches: &[Match],
+        colours: &PageColours,
+    ) -> BoxView {
+        let mut view = BoxView::new(form, matches, colours);
         let shown = matches.len() as u64;
         let is_all = total.is_some_and(|total| total <= shown) || matches[0].is_name();
         view = view.about_file(&matches[0]);
@@ -208,6 +214,7 @@ mod tests {
         fragment(vec![BoxView::new(
             &Form::default(),
             std::slice::from_ref(found),
+            &PageColours::default(),
         )])
     }
 

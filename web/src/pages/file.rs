@@ -8,9 +8,11 @@ mod body;
 mod lines;
 mod marks;
 mod open;
+mod outline;
 mod page;
 
 use crate::file_range::Fetched;
+use crate::outline::Outline;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
@@ -56,6 +58,7 @@ pub(crate) async fn show(
         marks,
         hit: asked.lines,
         colours: colours.await,
+        outline: Outline::new(&fetched.reply.language),
     };
     let request = request(&asked, &fetched);
     let body = PageBody::new(

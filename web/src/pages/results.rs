@@ -12,12 +12,14 @@ use super::nothing::NothingFound;
 use super::page_links::{PageLink, page_links};
 use super::visible;
 use crate::choice::{Copies, Group};
+use crate::colour_cache::PageColours;
 use crate::join::{Items, View, in_line_order};
 use crate::problem::Problem;
 use askama::Template;
 use frontend::query::Notice;
-use frontend::{Match, PackageGroup, SearchResult, SkippedDocument, SpoolError, metrics};
+use frontend::{Document, Match, PackageGroup, SearchResult, SkippedDocument, SpoolError, metrics};
 use schema::message::Want;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Skipped documents on a page. The API lists more.
@@ -110,13 +112,15 @@ pub(super) struct AboutQuery {
     pub(super) of_revisions: Option<Notice>,
 }
 
-/// Renders a page of an answer. `first_line` is the first line of an answer with one file.
+/// Renders a page of an answer. `first_line` is the first line of an answer with one file; `colours` finds those of
+/// the documents that the page shows.
 pub(super) fn finished_page(
     answer: &SearchResult,
     mut form: Form,
     mut view: View,
     first_line: u32,
     about: AboutQuery,
+    colours: &dyn Fn(Vec<Arc<Document>>) -> PageColours,
 ) -> Result<String, Problem> {
     let started = Instant::now();
     let unique = answer.unique().filter(|&unique| unique < answer.len());
@@ -143,6 +147,7 @@ pub(super) fn finished_page(
         answer,
         form: &form,
         all_href: form.href_copies(Copies::All),
+        colours,
     };
     let is_one_file = view.group == Group::Document && slice.pages == 1 && slice.range.len() == 1;
     let (boxes, packages) = if is_one_file {
@@ -197,24 +202,26 @@ struct Shown<'a> {
     form: &'a Form,
     /// The address of the page that shows all copies.
     all_href: String,
+    colours: &'a dyn Fn(Vec<Arc<Document>>) -> PageColours,
 }
 
 impl Shown<'_> {
     /// Boxes of a page, or packages with theirs.
     fn items(&self, items: Items) -> Result<(Vec<BoxView>, Vec<PackageView>), SpoolError> {
         let (mut boxes, mut groups) = (Vec::new(), Vec::new());
+        let colours = &(self.colours)(documents(&items));
         match items {
-            Items::Matches(found) => boxes = self.one_by_one(&found)?,
+            Items::Matches(found) => boxes = self.one_by_one(&found, colours)?,
             Items::Packages(packages) => {
                 for (each, found) in &packages {
-                    let boxes = self.one_by_one(found)?;
+                    let boxes = self.one_by_one(found, colours)?;
                     groups.push(PackageView::new(self.form, each, boxes));
                 }
             }
             Items::Documents(documents) => {
                 let documents = documents.iter().filter(|(_, found)| !found.is_empty());
                 for (total, found) in documents {
-                    let view = BoxView::of_document(self.form, *total, found);
+                    let view = BoxView::of_document(self.form, *total, found, colours);
                     boxes.push(view.with_copies(self.answer, &found[0], &self.all_href)?);
                 }
             }
@@ -222,9 +229,13 @@ impl Shown<'_> {
         Ok((boxes, groups))
     }
 
-    fn one_by_one(&self, matches: &[Match]) -> Result<Vec<BoxView>, SpoolError> {
+    fn one_by_one(
+        &self,
+        matches: &[Match],
+        colours: &PageColours,
+    ) -> Result<Vec<BoxView>, SpoolError> {
         let view = |found: &Match| {
-            let view = BoxView::new(self.form, std::slice::from_ref(found));
+            let view = BoxView::new(self.form, std::slice::from_ref(found), colours);
             view.with_copies(self.answer, found, &self.all_href)
         };
         matches.iter().map(view).collect()
@@ -240,13 +251,30 @@ impl Shown<'_> {
         };
         let total = self.answer.len() as u64;
         let left = total - by_line.before - matches.len() as u64;
-        let mut view = BoxView::of_document(self.form, Some(total), &matches);
+        let colours = (self.colours)(vec![Arc::clone(&last.document)]);
+        let mut view = BoxView::of_document(self.form, Some(total), &matches, &colours);
         view.more = (left > 0).then(|| More {
             count: Some(left),
             href: Some(self.form.href_from(last.line + 1)),
             continues: true,
         });
         Ok(view.with_copies(self.answer, &matches[0], &self.all_href)?)
+    }
+}
+
+/// The documents of a page.
+fn documents(items: &Items) -> Vec<Arc<Document>> {
+    let document = |found: &Match| Arc::clone(&found.document);
+    match items {
+        Items::Matches(found) => found.iter().map(document).collect(),
+        Items::Packages(packages) => {
+            let matches = packages.iter().flat_map(|(_, found)| found);
+            matches.map(document).collect()
+        }
+        Items::Documents(documents) => {
+            let first = documents.iter().filter_map(|(_, found)| found.first());
+            first.map(document).collect()
+        }
     }
 }
 

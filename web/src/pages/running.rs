@@ -8,6 +8,7 @@ use super::filters;
 use super::form::{Form, Layout, Tab};
 use super::matches::without_copies;
 use crate::choice::Group;
+use crate::colour_cache::PageColours;
 use crate::eta::Eta;
 use crate::join::in_line_order;
 use askama::Template;
@@ -110,14 +111,15 @@ fn by_file(form: &Form, files: &[Vec<Match>]) -> Vec<BoxView> {
                 .any(|other| text(other) == text(&files[at]))
     };
     let shown = (0..files.len()).filter(|&at| !files[at].is_empty() && !is_copy(at));
-    let view = |at: usize| BoxView::new(form, &files[at]).about_file(&files[at][0]);
+    let colours = PageColours::default();
+    let view = |at: usize| BoxView::new(form, &files[at], &colours).about_file(&files[at][0]);
     shown.map(view).collect()
 }
 
 fn one_by_one(form: &Form, matches: &[Match]) -> Vec<BoxView> {
-    let shown = without_copies(matches);
+    let (shown, colours) = (without_copies(matches), PageColours::default());
     shown
-        .map(|found| BoxView::new(form, std::slice::from_ref(found)))
+        .map(|found| BoxView::new(form, std::slice::from_ref(found), &colours))
         .collect()
 }
 

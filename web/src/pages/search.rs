@@ -7,6 +7,7 @@ use super::problem;
 use super::results::{AboutQuery, finished_page};
 use super::running::running_page;
 use crate::choice::{Copies, Group};
+use crate::colour_cache::PageColours;
 use crate::conditional::KnownTags;
 use crate::join::{self, View};
 use crate::model::Timings;
@@ -20,10 +21,11 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use frontend::query::ParsedQuery;
-use frontend::{Scope, SearchHandle, SearchResult};
+use frontend::{Document, Scope, SearchHandle, SearchResult};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 /// How long a request waits at most for its search or its first matches. Most searches end within it, so their
@@ -70,17 +72,19 @@ async fn page(
                 notices: parsed.notices,
                 of_revisions,
             };
-            let is_grouped = view.group != Group::None;
+            // One in memory is rendered in a moment, and its colours may have to be waited for.
+            let is_kept = view.group != Group::None && !answer.is_in_memory();
+            let colours = colours(app, &search);
             let shown = known.address().to_owned();
             let whole = Arc::clone(&answer);
             let what = format!("html {shown} {:?}", about.of_revisions);
             let render = move || {
                 let started = Instant::now();
-                let page = finished_page(&whole, form, view, first_line, about)?;
+                let page = finished_page(&whole, form, view, first_line, about, &colours)?;
                 let timings = Timings::new(&whole, started.elapsed());
                 Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
             };
-            let rendered = if is_grouped {
+            let rendered = if is_kept {
                 app.rendered.get(&search, &answer, what, render).await?
             } else {
                 blocking(render).await?
@@ -97,6 +101,13 @@ async fn page(
             Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
         }
     }
+}
+
+/// What finds the colours of documents, on a thread that may block.
+fn colours(app: &App, search: &SearchHandle) -> impl Fn(Vec<Arc<Document>>) -> PageColours + use<> {
+    let (cache, coordinator) = (Arc::clone(&app.colours), Arc::clone(&app.coordinator));
+    let (scope, runtime) = (search.scope().clone(), Handle::current());
+    move |documents| runtime.block_on(cache.of(&coordinator, &scope, documents))
 }
 
 /// Waits for the answer; `None` if there are matches to show in the meantime, or if it takes long.

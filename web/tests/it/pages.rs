@@ -2,7 +2,7 @@
 
 use crate::shards;
 use crate::site::Site;
-use fake_backend::{Fake, Fault};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::json;
 
 fn site() -> Site {
@@ -325,4 +325,24 @@ fn pages_let_one_policy_make_markup() {
     let policy = site().get("/").header("content-security-policy").to_owned();
     assert!(policy.contains("require-trusted-types-for 'script'; trusted-types trawl"));
     assert!(policy.contains("script-src 'self';") && !policy.contains("unsafe"));
+}
+
+#[test]
+fn a_line_within_a_comment_looks_like_one_on_a_page_of_results() {
+    let mut lines = vec![b"/* begins".to_vec()];
+    lines.resize(20, b"if".to_vec());
+    lines.extend([b"an arse".to_vec(), b"*/".to_vec()]);
+    let document = Document {
+        package: b"p_1".to_vec(),
+        path: b"a.c".to_vec(),
+        lines,
+        split: false,
+    };
+    let fake = Fake::new("one", vec![(1, vec![document])]);
+    let site = Site::new(vec![fake.backend()]);
+    for group in ["document", "none", "package"] {
+        let page = site.get(&format!("/search?q=arse&group={group}")).text();
+        let line = "<span class=\"c-c\">an </span><mark><span class=\"c-c\">arse</span></mark>";
+        assert!(page.contains(line), "{group}: {page}");
+    }
 }

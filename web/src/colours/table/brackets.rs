@@ -4,7 +4,9 @@ use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{
     Quote, block, continued_line, doubled, line, nested, one, raw, string, text,
 };
-use super::super::row::{ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, HASHES, HEREDOC, RAW, REGEX, Row};
+use super::super::row::{
+    ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, HASHES, HEREDOC, RAW, REGEX, SyntaxRow,
+};
 
 const C_QUOTES: &[Quote] = &[
     continued_line("//"),
@@ -65,25 +67,25 @@ const SHADER_TYPES: &str = "vec2 vec3 vec4 mat2 mat3 mat4 ivec2 ivec3 ivec4 uvec
     sampler2D sampler3D samplerCube float2 float3 float4 float4x4 half half2 half3 half4 uint";
 
 #[rustfmt::skip]
-pub(in super::super) static ROWS: &[Row] = &[
-    Row::new(&["C", "Lex", "Yacc", "Perl XS", "SWIG"], C_QUOTES)
+pub(in super::super) static ROWS: &[SyntaxRow] = &[
+    SyntaxRow::new(&["C", "Lex", "Yacc", "Perl XS", "SWIG"], C_QUOTES)
         .words(&[(Keyword, C_WORDS), (Type, C_TYPES)]).features(DIRECTIVES),
-    Row::new(&["C++", "Objective-C++", "Cuda", "Metal", "OpenCL"], C_QUOTES)
+    SyntaxRow::new(&["C++", "Objective-C++", "Cuda", "Metal", "OpenCL"], C_QUOTES)
         .words(&[(Keyword, C_WORDS), (Keyword, CPP_WORDS), (Type, C_TYPES), (Type, CPP_TYPES),
             (Keyword, "__global__ __device__ __host__ __shared__ __kernel kernel constant device")])
         .features(DIRECTIVES | RAW | DIGIT_QUOTES | AT),
-    Row::new(&["Objective-C"], &[
+    SyntaxRow::new(&["Objective-C"], &[
         continued_line("//"), block("/*", "*/"), string("@\""), string("\""), string("'"),
     ]).words(&[(Keyword, C_WORDS), (Type, C_TYPES), (Keyword, "self super nil Nil YES NO in out id SEL IMP BOOL instancetype")])
         .features(DIRECTIVES | AT),
-    Row::new(&["GLSL", "HLSL"], C_QUOTES)
+    SyntaxRow::new(&["GLSL", "HLSL"], C_QUOTES)
         .words(&[(Keyword, C_WORDS), (Keyword, SHADER_WORDS), (Type, C_TYPES), (Type, SHADER_TYPES)])
         .features(DIRECTIVES),
-    Row::new(&["WGSL"], &[line("//"), nested("/*", "*/")])
+    SyntaxRow::new(&["WGSL"], &[line("//"), nested("/*", "*/")])
         .words(&[(Keyword, "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let loop override requires return struct switch true var while"),
             (Type, "bool f16 f32 i32 u32 vec2 vec3 vec4 array atomic sampler ptr mat2x2 mat3x3 mat4x4")])
         .features(AT),
-    Row::new(&["C#"], &[
+    SyntaxRow::new(&["C#"], &[
         line("//"), block("/*", "*/"), raw("\"\"\"", "\"\"\""), doubled("$@\"", "\"").lines(),
         doubled("@\"", "\"").lines(), string("\""), string("'"),
     ]).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async await base checked delegate event explicit \
@@ -91,75 +93,75 @@ pub(in super::super) static ROWS: &[Row] = &[
         partial readonly ref sealed set sizeof stackalloc struct typeof unchecked unsafe using value virtual when where"),
         (Type, "bool byte char decimal double dynamic float int long object sbyte short string uint ulong ushort void")])
         .features(DIRECTIVES),
-    Row::new(&["Java", "Groovy", "Java Server Pages"], JAVA_QUOTES)
+    SyntaxRow::new(&["Java", "Groovy", "Java Server Pages"], JAVA_QUOTES)
         .words(&[(Keyword, JAVA_WORDS), (Type, JAVA_TYPES), (Keyword, "def in as")]).features(AT).names_with("$"),
-    Row::new(&["Kotlin"], JAVA_QUOTES)
+    SyntaxRow::new(&["Kotlin"], JAVA_QUOTES)
         .words(&[(Keyword, "abstract actual annotation as break by catch class companion const constructor continue crossinline data do else enum expect external false final finally for fun get if import in infix init inline inner interface internal is lateinit noinline null object open operator out override package private protected public reified return sealed set super suspend tailrec this throw true try typealias val var vararg when where while"),
             (Type, "Any Boolean Byte Char Double Float Int Long Nothing Short String Unit")]).features(AT),
-    Row::new(&["Scala"], &[
+    SyntaxRow::new(&["Scala"], &[
         line("//"), nested("/*", "*/"), raw("\"\"\"", "\"\"\""), string("\""), one("'"),
     ]).words(&[(Keyword, "abstract case catch class def do else enum export extends extension false final finally for forSome given if implicit import inline lazy match new null object override package private protected return sealed super then this throw trait true try type using val var while with yield"),
         (Type, "Any AnyRef Boolean Byte Char Double Float Int Long Nothing Short String Unit")]).features(AT),
-    Row::new(&["JavaScript", "QML", "Vue", "Svelte"], SCRIPT_QUOTES)
+    SyntaxRow::new(&["JavaScript", "QML", "Vue", "Svelte"], SCRIPT_QUOTES)
         .words(&[(Keyword, JS_WORDS), (Keyword, "property signal readonly")]).features(REGEX | AT).names_with("$#"),
-    Row::new(&["TypeScript", "TSX"], SCRIPT_QUOTES)
+    SyntaxRow::new(&["TypeScript", "TSX"], SCRIPT_QUOTES)
         .words(&[(Keyword, JS_WORDS), (Keyword, TS_WORDS), (Type, TS_TYPES)]).features(REGEX | AT).names_with("$#"),
-    Row::new(&["Go"], &[line("//"), block("/*", "*/"), raw("`", "`"), string("\""), string("'")])
+    SyntaxRow::new(&["Go"], &[line("//"), block("/*", "*/"), raw("`", "`"), string("\""), string("'")])
         .words(&[(Keyword, "break case chan const continue default defer else fallthrough false for func go goto if import interface iota map nil package range return select struct switch true type var"),
             (Type, "any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr")]),
-    Row::new(&["Go Module"], &[line("//"), string("\"")])
+    SyntaxRow::new(&["Go Module"], &[line("//"), string("\"")])
         .words(&[(Keyword, "module go toolchain require exclude replace retract")]),
-    Row::new(&["Rust"], &[
+    SyntaxRow::new(&["Rust"], &[
         line("//"), nested("/*", "*/"), raw("#![", "]").coloured(Meta), raw("#[", "]").coloured(Meta),
         text("\"", "\""), one("'"),
     ]).words(&[(Keyword, "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while yield union macro_rules"),
         (Type, "bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize String Vec Option Result Box")])
         .features(HASHES),
-    Row::new(&["Swift"], &[
+    SyntaxRow::new(&["Swift"], &[
         line("//"), nested("/*", "*/"), text("\"\"\"", "\"\"\""), string("\""),
     ]).words(&[(Keyword, "actor any as associatedtype async await break case catch class continue default defer deinit do else enum extension fallthrough false fileprivate final for func get guard if import in indirect infix init inout internal is lazy let mutating nil nonisolated open operator override private protocol public repeat required rethrows return self Self set some static struct subscript super switch throw throws true try typealias unowned var weak where while"),
         (Type, "Any Bool Character Double Float Int String UInt Void")]).features(AT | DIRECTIVES),
-    Row::new(&["Dart"], &[
+    SyntaxRow::new(&["Dart"], &[
         line("//"), block("/*", "*/"), text("\"\"\"", "\"\"\""), text("'''", "'''"), string("\""), string("'"),
     ]).words(&[(Keyword, JS_WORDS), (Keyword, "abstract assert covariant dynamic enum extension external factory final implements is late library mixin on operator part required rethrow sealed show typedef"),
         (Type, "bool double int num void String List Map Set Object")]).features(AT),
-    Row::new(&["D"], &[
+    SyntaxRow::new(&["D"], &[
         line("//"), block("/*", "*/"), nested("/+", "+/"), raw("`", "`"), text("\"", "\""), string("'"),
     ]).words(&[(Keyword, C_WORDS), (Keyword, "abstract alias align assert auto body cast catch class debug delegate delete deprecated export final finally foreach foreach_reverse function immutable import in interface invariant is lazy macro mixin module new nothrow null out override package pragma private protected public pure ref scope shared super synchronized template this throw try typeid unittest version with"),
         (Type, C_TYPES), (Type, "byte ubyte ushort uint ulong real dchar wchar string wstring")]).features(AT),
-    Row::new(&["Zig"], &[line("//"), line("\\\\").coloured(super::super::Colour::String), string("\""), string("'")])
+    SyntaxRow::new(&["Zig"], &[line("//"), line("\\\\").coloured(super::super::Colour::String), string("\""), string("'")])
         .words(&[(Keyword, "align allowzero and anyframe anytype asm async await break catch comptime const continue defer else enum errdefer error export extern false fn for if inline noalias null opaque or orelse packed pub resume return struct suspend switch test threadlocal true try undefined union unreachable usingnamespace var volatile while"),
             (Type, "bool void type noreturn anyerror comptime_int comptime_float f16 f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize")]).features(AT),
-    Row::new(&["PHP"], &[
+    SyntaxRow::new(&["PHP"], &[
         raw("?>", "<?").plain(), line("//"), raw("#[", "]").coloured(Meta), line("#"), block("/*", "*/"),
         text("\"", "\""), text("'", "'"),
     ]).words(&[(Keyword, "abstract and array as break callable case catch class clone const continue declare default do echo else elseif empty enum extends false final finally fn for foreach function global goto if implements include include_once instanceof insteadof interface isset list match namespace new null or php print private protected public readonly require require_once return self static switch throw trait true try unset use var while xor yield __DIR__ __FILE__ __LINE__"),
         (Type, "bool float int iterable mixed object string void")]).features(HEREDOC).names_with("$").begins_in(0),
-    Row::new(&["Haxe"], SLASHES).words(&[(Keyword, JAVA_WORDS), (Keyword, "cast dynamic extern function import in inline macro never overload override typedef untyped using"), (Type, "Bool Dynamic Float Int String Void")]).features(AT | REGEX | DIRECTIVES),
-    Row::new(&["Vala"], JAVA_QUOTES).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async base construct delegate delete dynamic ensures errordomain foreach get in inline internal is lock namespace out override owned params ref requires set signal sizeof struct throws typeof unowned using value virtual weak"),
+    SyntaxRow::new(&["Haxe"], SLASHES).words(&[(Keyword, JAVA_WORDS), (Keyword, "cast dynamic extern function import in inline macro never overload override typedef untyped using"), (Type, "Bool Dynamic Float Int String Void")]).features(AT | REGEX | DIRECTIVES),
+    SyntaxRow::new(&["Vala"], JAVA_QUOTES).words(&[(Keyword, JAVA_WORDS), (Keyword, "as async base construct delegate delete dynamic ensures errordomain foreach get in inline internal is lock namespace out override owned params ref requires set signal sizeof struct throws typeof unowned using value virtual weak"),
         (Type, C_TYPES), (Type, "string uint ulong unichar uchar")]).features(AT | DIRECTIVES),
-    Row::new(&["ANTLR", "Lean"], SLASHES).words(&[(Keyword, "grammar lexer parser fragment import options tokens returns locals catch finally mode channel def theorem lemma example by have show from let in match with if then else fun variable namespace end open structure class instance where")]),
-    Row::new(&["Solidity"], C_QUOTES).words(&[(Keyword, JS_WORDS), (Keyword, "abstract anonymous assembly calldata constant constructor contract emit error event external fallback immutable indexed interface internal is library mapping memory modifier override payable pragma private public pure receive require returns revert storage struct unchecked using view virtual"),
+    SyntaxRow::new(&["ANTLR", "Lean"], SLASHES).words(&[(Keyword, "grammar lexer parser fragment import options tokens returns locals catch finally mode channel def theorem lemma example by have show from let in match with if then else fun variable namespace end open structure class instance where")]),
+    SyntaxRow::new(&["Solidity"], C_QUOTES).words(&[(Keyword, JS_WORDS), (Keyword, "abstract anonymous assembly calldata constant constructor contract emit error event external fallback immutable indexed interface internal is library mapping memory modifier override payable pragma private public pure receive require returns revert storage struct unchecked using view virtual"),
         (Type, "address bool bytes bytes32 int int256 string uint uint8 uint256")]),
-    Row::new(&["Protocol Buffer", "Thrift", "Cap'n Proto", "FlatBuffers", "WebIDL"], &[
+    SyntaxRow::new(&["Protocol Buffer", "Thrift", "Cap'n Proto", "FlatBuffers", "WebIDL"], &[
         line("//"), line("#"), block("/*", "*/"), string("\""), string("'"),
     ]).words(&[(Keyword, "syntax package import option message enum service rpc returns stream oneof map extend extensions reserved repeated optional required group to max weak public edition namespace include cpp_include struct union exception extends throws oneway const typedef list set interface using annotation table root_type attribute readonly dictionary partial mixin namespace_decl callback true false null default"),
         (Type, "double float int32 int64 uint32 uint64 sint32 sint64 fixed32 fixed64 sfixed32 sfixed64 bool string bytes void i8 i16 i32 i64 byte binary Void Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64 Text Data List AnyPointer DOMString boolean long unsigned short any")]),
-    Row::new(&["Verilog", "SystemVerilog"], &[line("//"), block("/*", "*/"), string("\"")])
+    SyntaxRow::new(&["Verilog", "SystemVerilog"], &[line("//"), block("/*", "*/"), string("\"")])
         .words(&[(Keyword, "always always_comb always_ff always_latch and assert assign automatic begin bind buf case casex casez class clocking const constraint cover covergroup default defparam disable edge else end endcase endclass endfunction endgenerate endinterface endmodule endpackage endprogram endproperty endsequence endtask enum extends extern final for force foreach forever fork function generate genvar if iff import initial inside interface join local localparam modport module nand negedge new nor not null or output inout input package parameter posedge priority program property protected pure rand randc ref release repeat return sequence specify static struct super supply0 supply1 task this type typedef union unique virtual wait while xnor xor `define `include `ifdef `ifndef `endif `else `timescale"),
             (Type, "bit byte int integer logic longint real realtime reg shortint shortreal signed string time tri unsigned wire wand wor void")]).names_with("`$"),
-    Row::new(&["Devicetree", "Linker Script", "TableGen"], &[continued_line("//"), block("/*", "*/"), string("\"")])
+    SyntaxRow::new(&["Devicetree", "Linker Script", "TableGen"], &[continued_line("//"), block("/*", "*/"), string("\"")])
         .words(&[(Keyword, "ENTRY SECTIONS MEMORY OUTPUT_FORMAT OUTPUT_ARCH PROVIDE KEEP ALIGN ASSERT EXTERN class def defm defset defvar dag field foreach if then else in include let list multiclass"), (Type, "bit bits code int string")]).features(DIRECTIVES),
-    Row::new(&["CSS", "SCSS", "Less", "Sass", "Stylus"], &[block("/*", "*/"), line("//").blank(), string("\""), string("'")])
+    SyntaxRow::new(&["CSS", "SCSS", "Less", "Sass", "Stylus"], &[block("/*", "*/"), line("//").blank(), string("\""), string("'")])
         .words(&[(Keyword, "important from to and not only or if else each for while return include mixin extend use forward function")])
         .features(AT | super::super::row::KEYS).names_with("-$"),
-    Row::new(&["Assembly"], &[
+    SyntaxRow::new(&["Assembly"], &[
         line("//"), block("/*", "*/"), line(";").blank(), line("# ").blank(), string("\""), one("'"),
     ]).words(&[(Keyword, "mov movl movq movb lea leaq leal push pop pushq popq pushl popl call ret jmp je jne jz jnz jg jl ja jb jae jbe jge jle add sub addl addq subl subq mul div imul and or xor xorl not shl shr sar rol ror cmp cmpl cmpq test testl inc dec nop int syscall b bl bx blx beq bne ldr str ldp stp ldm stm adr adrp cbz cbnz svc lw sw li la jal jalr addi ld sd")])
         .features(DIRECTIVES | ANY_CASE).names_with(".%@"),
-    Row::new(&["Awk"], &[line("#"), string("\"")])
+    SyntaxRow::new(&["Awk"], &[line("#"), string("\"")])
         .words(&[(Keyword, "BEGIN END BEGINFILE ENDFILE break continue delete do else exit for func function getline if in next nextfile print printf return switch case default while FS NF NR OFS ORS RS FNR FILENAME SUBSEP ENVIRON")])
         .features(REGEX).names_with("$"),
-    Row::new(&["Puppet", "Jsonnet"], &[line("#"), line("//"), block("/*", "*/"), text("|||", "|||"), text("\"", "\""), text("'", "'")])
+    SyntaxRow::new(&["Puppet", "Jsonnet"], &[line("#"), line("//"), block("/*", "*/"), text("|||", "|||"), text("\"", "\""), text("'", "'")])
         .words(&[(Keyword, "and case class default define else elsif false if import importstr in inherits node or undef unless true local null function for self super tailstrict then assert error")]).names_with("$"),
 ];

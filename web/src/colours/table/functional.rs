@@ -2,7 +2,7 @@
 
 use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{Quote, block, line, nested, one, raw, string, text};
-use super::super::row::{BACKSLASH, Row};
+use super::super::row::{BACKSLASH, SyntaxRow};
 
 const LISP_QUOTES: &[Quote] = &[line(";"), nested("#|", "|#"), text("\"", "\"")];
 const ML_QUOTES: &[Quote] = &[nested("(*", "*)"), text("\"", "\""), one("'")];
@@ -29,27 +29,27 @@ const HASKELL_WORDS: &str = "as case class data default deriving do else family 
     infix infixl infixr instance let mdo module newtype of pattern proc qualified rec then type where";
 
 #[rustfmt::skip]
-pub(in super::super) static ROWS: &[Row] = &[
-    Row::new(&["Common Lisp", "Emacs Lisp", "Scheme", "Racket", "Clojure", "Dune"], LISP_QUOTES)
+pub(in super::super) static ROWS: &[SyntaxRow] = &[
+    SyntaxRow::new(&["Common Lisp", "Emacs Lisp", "Scheme", "Racket", "Clojure", "Dune"], LISP_QUOTES)
         .words(&[(Keyword, LISP_WORDS)]).features(BACKSLASH).names_with("-*!?<>=/+:#%&"),
-    Row::new(&["OCaml", "ReasonML"], ML_QUOTES)
+    SyntaxRow::new(&["OCaml", "ReasonML"], ML_QUOTES)
         .words(&[(Keyword, ML_WORDS), (Type, "array bool bytes char exn float int int32 int64 list option ref result string unit")]).names_with("'"),
-    Row::new(&["Standard ML"], ML_QUOTES)
+    SyntaxRow::new(&["Standard ML"], ML_QUOTES)
         .words(&[(Keyword, ML_WORDS), (Keyword, "abstype andalso case datatype eqtype fn handle infix infixr local nonfix op orelse raise sharing signature structure where withtype"),
             (Type, "bool char int list option order real ref string unit word")]).names_with("'"),
-    Row::new(&["F#"], &[line("//"), nested("(*", "*)"), text("\"\"\"", "\"\"\""), text("\"", "\""), one("'")])
+    SyntaxRow::new(&["F#"], &[line("//"), nested("(*", "*)"), text("\"\"\"", "\"\"\""), text("\"", "\""), one("'")])
         .words(&[(Keyword, ML_WORDS), (Keyword, "abstract async base default delegate elif finally inline interface internal member namespace null override public return select static upcast use void yield"),
             (Type, "bool byte char decimal double float int int64 list obj option seq string unit")]).names_with("'"),
-    Row::new(&["Haskell", "PureScript", "Idris", "Agda"], HASKELL_QUOTES)
+    SyntaxRow::new(&["Haskell", "PureScript", "Idris", "Agda"], HASKELL_QUOTES)
         .words(&[(Keyword, HASKELL_WORDS), (Keyword, "interface implementation total partial covering with rewrite using public export abstract record field constructor open postulate mutual"),
             (Type, "Bool Char Double Either Float IO Int Integer Maybe Ordering String Word Text ByteString")]).names_with("'"),
-    Row::new(&["Cabal Config"], &[line("--").first()]).features(super::super::row::KEYS).names_with("-"),
-    Row::new(&["Elm"], &[nested("{-", "-}"), line("--"), text("\"\"\"", "\"\"\""), string("\""), one("'")])
+    SyntaxRow::new(&["Cabal Config"], &[line("--").first()]).features(super::super::row::KEYS).names_with("-"),
+    SyntaxRow::new(&["Elm"], &[nested("{-", "-}"), line("--"), text("\"\"\"", "\"\"\""), string("\""), one("'")])
         .words(&[(Keyword, "alias as case else effect exposing if import in infix let module of port then type where"), (Type, "Bool Char Float Int List Maybe Result String")]),
-    Row::new(&["Erlang"], &[line("%"), text("\"", "\""), string("'")])
+    SyntaxRow::new(&["Erlang"], &[line("%"), text("\"", "\""), string("'")])
         .words(&[(Keyword, "after and andalso band begin bnot bor bsl bsr bxor case catch cond div else end fun if let maybe not of or orelse receive rem try when xor true false undefined ok error")]).names_with("?@"),
-    Row::new(&["Prolog"], &[line("%"), block("/*", "*/"), string("\""), string("'")])
+    SyntaxRow::new(&["Prolog"], &[line("%"), block("/*", "*/"), string("\""), string("'")])
         .words(&[(Keyword, "is mod rem not fail true false dynamic discontiguous module use_module initialization findall assert asserta assertz retract")]),
-    Row::new(&["WebAssembly"], &[line(";;"), nested("(;", ";)"), string("\"")])
+    SyntaxRow::new(&["WebAssembly"], &[line(";;"), nested("(;", ";)"), string("\"")])
         .words(&[(Keyword, "module func param result local global memory table type import export data elem start call if then else end loop block br br_if return drop select mut"), (Type, "i32 i64 f32 f64 v128 funcref externref")]).names_with("$."),
 ];

@@ -2,22 +2,22 @@
 
 use super::super::Colour::{Keyword, Meta};
 use super::super::quote::{block, line, raw, string, text};
-use super::super::row::{KEYS, Row, STRING_KEYS};
+use super::super::row::{KEYS, STRING_KEYS, SyntaxRow};
 
 #[rustfmt::skip]
-pub(in super::super) static ROWS: &[Row] = &[
-    Row::new(&["JSON", "Jupyter Notebook"], &[line("//"), block("/*", "*/"), string("\""), string("'")])
+pub(in super::super) static ROWS: &[SyntaxRow] = &[
+    SyntaxRow::new(&["JSON", "Jupyter Notebook"], &[line("//"), block("/*", "*/"), string("\""), string("'")])
         .words(&[(Keyword, "true false null")]).features(STRING_KEYS),
-    Row::new(&["YAML"], &[line("#").blank(), line("---").column().coloured(Meta), text("\"", "\"").blank(), raw("'", "'").blank()])
+    SyntaxRow::new(&["YAML"], &[line("#").blank(), line("---").column().coloured(Meta), text("\"", "\"").blank(), raw("'", "'").blank()])
         .words(&[(Keyword, "true false null yes no on off True False")]).features(KEYS | STRING_KEYS),
-    Row::new(&["TOML"], &[
+    SyntaxRow::new(&["TOML"], &[
         line("#"), line("[").first().coloured(Meta), text("\"\"\"", "\"\"\""), raw("'''", "'''"), string("\""), string("'"),
     ]).words(&[(Keyword, "true false inf nan")]).features(KEYS),
-    Row::new(&["INI", "Java Properties"], &[
+    SyntaxRow::new(&["INI", "Java Properties"], &[
         line("#").first(), line(";").first(), line("!").first(), line("[").first().coloured(Meta),
     ]).features(KEYS),
-    Row::new(&["Opam"], &[line("#"), block("(*", "*)"), text("\"\"\"", "\"\"\""), text("\"", "\"")])
+    SyntaxRow::new(&["Opam"], &[line("#"), block("(*", "*)"), text("\"\"\"", "\"\"\""), text("\"", "\"")])
         .words(&[(Keyword, "true false")]).features(KEYS),
-    Row::new(&["Gettext Catalog"], &[line("#").column(), string("\"")])
+    SyntaxRow::new(&["Gettext Catalog"], &[line("#").column(), string("\"")])
         .words(&[(Keyword, "msgid msgid_plural msgstr msgctxt domain")]),
 ];

@@ -8,6 +8,7 @@
 use super::super::place::directory_of;
 use super::super::tree;
 use super::lines::{CHUNK_LINES, LinesView, first_lines};
+use super::outline;
 use super::page::{PAGE_BYTES_MAX, PageParts};
 use crate::problem::Problem;
 use crate::state::App;
@@ -163,11 +164,12 @@ impl PageBody {
         Ok(())
     }
 
-    /// Renders what follows the lines: why they end, and the directory.
+    /// Renders what follows the lines: why they end, the directory, and the outline.
     async fn end(&mut self, problem: Option<Problem>) -> String {
         self.stage = Stage::Done;
         let tree = self.tree().await.ok();
-        self.parts.end(self.next, problem, tree)
+        let outline = outline::render(&self.view.outline);
+        self.parts.end(self.next, problem, tree, &outline)
     }
 
     async fn tree(&mut self) -> Result<tree::TreeView, Problem> {

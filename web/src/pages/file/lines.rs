@@ -7,6 +7,7 @@ use super::super::visible::{self, VisibleLine};
 use super::asked::LineRange;
 use super::marks::Marks;
 use crate::colours::DocumentColours;
+use crate::outline::Outline;
 use askama::Template;
 
 /// Lines of a chunk. The style sheet knows how high that is.
@@ -35,20 +36,22 @@ pub(super) struct LinesView {
     /// Highlighted.
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
+    /// Of the lines that were rendered.
+    pub(super) outline: Outline,
 }
 
 impl LinesView {
     /// Renders whole lines, of which the first has the number `first`.
-    pub(super) fn render(&self, first: u32, text: &[u8]) -> String {
-        let line = |(number, text)| Line {
-            number,
-            hit: self.hit.has(number),
-            shown: visible::long_line(
-                text,
-                self.marks.of_line(number),
-                &self.colours.tokens(number, text),
-                LINE_BYTES_MAX,
-            ),
+    pub(super) fn render(&mut self, first: u32, text: &[u8]) -> String {
+        let line = |(number, text)| {
+            let coloured = self.colours.tokens(number, text);
+            self.outline.add(number, text, &coloured);
+            let marks = self.marks.of_line(number);
+            Line {
+                number,
+                hit: self.hit.has(number),
+                shown: visible::long_line(text, marks, &coloured, LINE_BYTES_MAX),
+            }
         };
         let lines: Vec<Line> = (first..).zip(split(text)).map(line).collect();
         let chunk = Chunk {
@@ -83,10 +86,11 @@ mod tests {
 
     #[test]
     fn lines_have_numbers_marks_and_no_ends() {
-        let view = LinesView {
+        let mut view = LinesView {
             marks: Marks::default(),
             hit: LineRange { first: 8, last: 9 },
             colours: DocumentColours::reading(""),
+            outline: Outline::new(""),
         };
         let html = view.render(7, b"a\r\n\n<b>");
         for part in [

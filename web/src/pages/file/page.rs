@@ -286,6 +286,7 @@ impl PageParts {
         next: u32,
         problem: Option<Problem>,
         tree: Option<TreeView>,
+        outline: &str,
     ) -> String {
         let later = next <= self.total_lines && problem.is_none();
         let after = After {
@@ -299,6 +300,7 @@ impl PageParts {
             &after,
             &self.before_tree,
             &tree,
+            outline,
             &self.end,
         ]
         .concat()

@@ -1,0 +1,55 @@
+//! The outline of a file beside its lines: links to the lines of the page that look like definitions.
+
+use crate::outline::{Defined, Definition, Outline};
+use askama::Template;
+
+#[derive(Template)]
+#[template(path = "file_outline.html")]
+struct OutlineView<'a> {
+    definitions: &'a [Definition],
+    is_cut: bool,
+}
+
+/// Renders an outline; nothing if no line looks like a definition.
+pub(super) fn render(outline: &Outline) -> String {
+    if outline.definitions.is_empty() {
+        return String::new();
+    }
+    let view = OutlineView {
+        definitions: &outline.definitions,
+        is_cut: outline.is_cut,
+    };
+    view.render().expect("an outline has a bound")
+}
+
+/// What a definition looks like in the list: its kind in a word, a sign for it, and the class of its colour.
+fn look(kind: &Defined) -> (&'static str, &'static str, &'static str) {
+    match kind {
+        Defined::Function => ("function", "f", "c-f"),
+        Defined::Type => ("type", "T", "c-t"),
+        Defined::Macro => ("macro", "#", "c-p"),
+        Defined::Module => ("module", "M", "c-k"),
+        Defined::Constant => ("constant", "c", "c-n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outline_leads_to_lines_and_says_that_it_is_a_guess() {
+        let mut outline = Outline::new("C");
+        assert_eq!(render(&outline), "");
+        outline.add(7, b"int main(void)", &Vec::new());
+        let html = render(&outline);
+        for part in [
+            "href=\"#L7\"",
+            "title=\"function, line 7\"",
+            "main</a>",
+            "look like definitions",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+}
