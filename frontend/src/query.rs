@@ -29,7 +29,7 @@ mod source_text;
 pub use checked::Query;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};
-pub use keys::time;
+pub use keys::{names as key_names, time};
 pub use render::interpreted_as;
 
 #[cfg(test)]
