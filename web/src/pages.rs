@@ -11,17 +11,25 @@
 mod file;
 mod filters;
 mod form;
+mod help;
 mod matches;
+mod open_search;
 mod problem;
+mod reference;
 mod search;
 mod sign_in;
 mod start;
+mod status;
 mod visible;
 
 pub(crate) use file::show;
 pub(crate) use form::Form;
+pub(crate) use help::help;
 pub(crate) use matches::match_list;
+pub(crate) use open_search::description as open_search;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
+pub(crate) use reference::Reference;
 pub(crate) use search::search;
 pub(crate) use sign_in::{form as sign_in_form, sign_in, sign_out};
 pub(crate) use start::start;
+pub(crate) use status::page as status_page;

@@ -8,8 +8,11 @@ pub(crate) mod described;
 use super::{
     catalog, commits, copies, events, explain, export, facets, file, limits, search, skipped,
 };
+use crate::access::KeyName;
+use crate::pages::Reference;
+use axum::Extension;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use described::AnyRequest;
 use std::sync::LazyLock;
 use utoipa::openapi::path::Operation;
@@ -62,6 +65,13 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     let document = Api::openapi().to_pretty_json();
     document.expect("a description is plain data")
 });
+
+static REFERENCE: LazyLock<Reference> = LazyLock::new(|| Reference::new(&DOCUMENT));
+
+/// Shows the description to people.
+pub(crate) async fn reference(key: Option<Extension<KeyName>>) -> Html<String> {
+    Html(REFERENCE.page(key.is_some()))
+}
 
 /// Returns the description.
 pub(crate) async fn document() -> Response {

@@ -40,6 +40,14 @@ GET /show & package=alpha_1.0-1 & path=web/<script>alert(2)<.html
 
 GET /
 
+GET /status
+
+GET /help
+
+GET /api
+
+GET /opensearch.xml
+
 GET /problems/{} & {}=bad-query
 
 GET /assets/{}/{} & {}=0 & {}=main.js
