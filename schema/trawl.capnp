@@ -68,6 +68,7 @@ struct Filter {
     revision @5;             # a revision that has the document: its name, in full or short, the beginning
                              # of its commit id (7 digits or more), or HEAD for the default one
     branch @6;               # the same, but only branches
+    kind @7;                 # the name of a DocumentKind; exact, ignoring case
   }
   enum Reading {
     regexp @0;               # the syntax of the regex crate, case sensitive, matches anywhere; not of
@@ -137,6 +138,15 @@ struct Batch {
                              # the rest ascending; at most 64 and 4 KiB; none for a directory's file
   revisionCount @12 :UInt32; # all of them
   commit @13 :Text;          # the id of the commit at which the first of them was indexed
+  kind @14 :DocumentKind;
+}
+
+enum DocumentKind {
+  # Which part of its package a document belongs to, best first.
+  source @0;
+  documentation @1;          # and configuration, and what is none of the others
+  tests @2;                  # and examples and benchmarks
+  vendored @3;               # written by others or by programs
 }
 
 struct Line {
@@ -483,11 +493,12 @@ struct SpoolManifest {
 
 struct SpoolFacets {
   # A frontend to itself, beside the manifest, in a frame of the same type: the number of a result's
-  # matches by language and by directory.
+  # matches by language, by directory and by kind.
   languages @0 :List(Facet);
   directories @1 :List(Facet);
   otherDirectories @2 :UInt64;
                              # matches in directories that are not listed
+  kinds @3 :List(UInt64);    # matches by kind of document, in the order of DocumentKind
 }
 
 struct Facet {

@@ -8,9 +8,10 @@
 //! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a
 //! window around its first range is sent, with the window's offset and the length of the line.
 
+use crate::filters::kind_of;
 use crate::revision_names::RevisionNames;
 use index::shard::{DocId, Document, Shard, ShardError};
-use schema::message::{Batch, Line, Range, Span, Window};
+use schema::message::{Batch, DocumentKind, Line, Range, Span, Window};
 use std::ops;
 
 /// A batch with more text is sent. A page reads a batch for each match it shows, so batches are
@@ -71,6 +72,7 @@ pub struct BatchPacker<'a> {
     document: Document<'a>,
     package: &'a [u8],
     language: &'static str,
+    kind: DocumentKind,
     revisions: RevisionNames<'a>,
     /// The range of the document in the text of all documents.
     document_text: ops::Range<u64>,
@@ -121,6 +123,7 @@ impl<'a> BatchPacker<'a> {
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
+        let kind = kind_of(document.class(&shard.package(document.package)?));
         let revisions = RevisionNames::of(shard, document.id);
         Ok(BatchPacker {
             shard,
@@ -129,6 +132,7 @@ impl<'a> BatchPacker<'a> {
             document,
             package,
             language,
+            kind,
             revisions,
             document_text,
             buffers,
@@ -192,6 +196,7 @@ impl<'a> BatchPacker<'a> {
             package: self.package,
             path: self.document.path,
             language: self.language,
+            kind: self.kind,
             hash: self.document.hash,
             text: &buffers.text,
             lines: &buffers.lines,

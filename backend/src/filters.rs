@@ -1,9 +1,10 @@
 //! Compiles the filters of an expression to what the index evaluates.
 
 use crate::bad_expr::BadExpr;
+use index::document::Class;
 use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan::BadPattern;
-use schema::message::{Expr, Field, Filter, Reading};
+use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
 
 /// Compiles an expression of filters; `atom` counts them.
 pub(crate) fn compile(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadExpr> {
@@ -44,9 +45,30 @@ fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
         }
         (Field::Revision, _) => Predicate::revision(value, false).map_err(bad("revision")),
         (Field::Branch, _) => Predicate::revision(value, true).map_err(bad("branch")),
-        (Field::Extension | Field::Language, _) => {
-            let reason = "a language or an extension is a name, not a regular expression or glob";
+        (Field::Kind, Reading::Exact) => kind(text, atom),
+        (Field::Extension | Field::Language | Field::Kind, _) => {
+            let reason =
+                "a language, an extension or a kind is a name, not a regular expression or glob";
             Err(BadExpr::new(atom, BadPattern::new(reason)))
         }
+    }
+}
+
+fn kind(name: &str, atom: usize) -> Result<Predicate, BadExpr> {
+    let kind = DocumentKind::named(name).ok_or_else(|| {
+        let reason = format!("no document is of the kind {name}");
+        BadExpr::new(atom, BadPattern::new(reason))
+    })?;
+    let class = Class::ALL.into_iter().find(|class| kind_of(*class) == kind);
+    Ok(Predicate::class(class.expect("each kind has a class")))
+}
+
+/// Returns what frontends call a class.
+pub(crate) fn kind_of(class: Class) -> DocumentKind {
+    match class {
+        Class::Source => DocumentKind::Source,
+        Class::Documentation => DocumentKind::Documentation,
+        Class::Tests => DocumentKind::Tests,
+        Class::Vendored => DocumentKind::Vendored,
     }
 }

@@ -18,7 +18,7 @@
 //!
 //! `scripts/ranking` measures it by the mean reciprocal rank of the file that a person wants.
 
-mod definition;
+use schema::definition;
 
 /// The highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;

@@ -68,9 +68,9 @@ pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use recent::{QueryTimes, SlowQuery};
 pub use results::{
     ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, DocumentRevisions,
-    Explain, Listing, Match, MatchEvent, MatchStream, Missing, OverlappingPackage, Overlaps,
-    PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer, SearchResult, ShardId,
-    Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
+    Explain, FacetsSoFar, Listing, Match, MatchEvent, MatchStream, Missing, OverlappingPackage,
+    Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer, SearchResult,
+    ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
 };
 pub use scope::{NameSet, PackageNames, Scope};
 pub use similar::similar;

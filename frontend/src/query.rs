@@ -14,6 +14,7 @@
 mod case;
 mod checked;
 pub mod dcs;
+mod directory;
 mod error;
 pub mod filter;
 mod input;
@@ -27,6 +28,7 @@ mod revision_name;
 mod source_text;
 
 pub use checked::Query;
+pub use directory::selecting;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};
 pub use keys::{names as key_names, time};

@@ -20,6 +20,7 @@ mod rendered;
 mod search_result;
 
 pub use documents::{DOCUMENTS_MAX, DocumentGroup};
+pub use facets::FacetsSoFar;
 pub(crate) use listing::merge;
 pub use listing::{Listing, entry_name};
 pub use match_stream::{MatchEvent, MatchStream};

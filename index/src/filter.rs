@@ -26,7 +26,7 @@ mod revision;
 
 pub use name::{FILTER_BYTES_MAX, NamePattern};
 
-use crate::document::{extension, language, language_named, language_similar_to};
+use crate::document::{Class, extension, language, language_named, language_similar_to};
 use crate::plan::BadPattern;
 use crate::revisions::DocumentRevisions;
 use name::{NameMatcher, last_component};
@@ -50,6 +50,8 @@ pub struct DocumentFacts<'a> {
     pub directory: &'a [u8],
     /// Its path within the package.
     pub path: &'a [u8],
+    /// Which part of its package it belongs to.
+    pub class: Class,
     /// The revisions that have it.
     pub revisions: DocumentRevisions<'a>,
 }
@@ -92,6 +94,7 @@ enum Property {
     /// In lower case.
     Extension(Vec<u8>),
     Revision(RevisionMatcher),
+    Class(Class),
 }
 
 impl Filters {
@@ -193,6 +196,11 @@ impl Predicate {
         Predicate(Property::Extension(extension.to_ascii_lowercase().into()))
     }
 
+    /// The document is of this class.
+    pub fn class(class: Class) -> Predicate {
+        Predicate(Property::Class(class))
+    }
+
     /// A revision has the document. A name is a short or a full one, or a glob for either; a name also
     /// means a revision whose commit id begins with it, and `HEAD` means the default one. With `branches`
     /// only branches count.
@@ -215,6 +223,7 @@ impl Predicate {
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case(own))
             }
             Property::Revision(matcher) => matcher.matches(document.revisions),
+            Property::Class(class) => document.class == *class,
         }
     }
 }
@@ -349,6 +358,16 @@ mod tests {
                 "{typed} {path}"
             );
         }
+    }
+
+    #[test]
+    fn classes_of_documents_are_compared() {
+        let tests = FilterExpr::Predicate(Predicate::class(Class::Tests));
+        let of = |class| DocumentFacts {
+            class,
+            ..facts(b"p", b"a.c")
+        };
+        assert!(tests.holds(&of(Class::Tests)) && !tests.holds(&of(Class::Source)));
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
 pub use live_set::Counts;
 
+use crate::document::{Class, Popularity, classify};
 use crate::file::Bytes;
 use crate::format::{NAME_BYTES_MAX, PAYLOAD, SINGLE, Section};
 use crate::posting::{self, PADDING_BYTES, PostingList, decode_varint};
@@ -102,6 +103,18 @@ pub struct Document<'a> {
     pub static_rank: f32,
     /// BLAKE3 of its text.
     pub hash: &'a [u8; 32],
+}
+
+impl Document<'_> {
+    /// Returns its class, as it was when it was indexed. A repository may have said it; by the path alone it
+    /// would be another one.
+    pub fn class(&self, package: &Package<'_>) -> Class {
+        let popularity = Popularity {
+            inst: package.inst,
+            rdep: package.rdep,
+        };
+        Class::of_rank(self.static_rank, popularity.rank()).unwrap_or_else(|| classify(self.path))
+    }
 }
 
 /// A package's entry, borrowed from the shard.

@@ -3,7 +3,8 @@
 //! A [`Frame`](frame::Frame) is the envelope: length, type, checksum. Its payload is one Cap'n Proto
 //! message of `trawl.capnp`. [`message`] converts these to plain Rust structs, such as
 //! [`Search`](message::Search) and [`Batch`](message::Batch), and back, so no other crate sees
-//! generated types. [`order`] has the order of matches, [`name`] the names of packages.
+//! generated types. [`order`] has the order of matches, [`name`] the names of packages, [`definition`] the
+//! looks of a definition.
 //! This crate does no I/O: bytes come from a socket, a file or a test alike.
 //!
 //! ```
@@ -23,6 +24,7 @@
 //! assert_eq!(Failure::decode(frame.payload).unwrap(), failure);
 //! ```
 
+pub mod definition;
 pub mod frame;
 pub mod message;
 pub mod name;

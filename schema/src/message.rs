@@ -9,6 +9,7 @@
 
 mod batch;
 mod codec;
+mod document_kind;
 mod expr;
 mod indexed;
 mod lookup;
@@ -23,6 +24,7 @@ pub use batch::{
     Range, Span, Window,
 };
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
+pub use document_kind::DocumentKind;
 pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
 pub use indexed::{INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision};
 pub use lookup::{
@@ -43,7 +45,7 @@ pub use request::{
 };
 
 /// The version of the messages and of the protocol. Both sides must have the same.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 #[cfg(test)]
 mod tests;

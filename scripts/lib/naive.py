@@ -180,9 +180,9 @@ class Queries:
         """Returns a filter, or None if the query has one with which it would be read as alternatives."""
         chance = self.chance
         negated = chance.random() < 0.3 if negated is None else negated
-        key = chance.choice(("package", "path", "lang", "ext", *["rev"] * 4, "branch"))
+        key = chance.choice(("package", "path", "lang", "ext", "kind", *["rev"] * 4, "branch"))
         value, test = getattr(self, key)() if key != "branch" else self.rev(branches=True)
-        alternatives = key in ("lang", "ext") or (key in ("package", "path") and value.startswith("="))
+        alternatives = key in ("lang", "ext", "kind") or (key in ("package", "path") and value.startswith("="))
         if alternatives and key in self.keys:
             return None
         self.keys.add(key if alternatives else "")
@@ -217,6 +217,10 @@ class Queries:
         end = self.chance.choice(sorted(LANGUAGES))
         return end, lambda it: it.path.endswith("." + end)
 
+    def kind(self):
+        kind = self.chance.choice(("source", "tests", "documentation", "vendored"))
+        return kind, lambda it: kind_of(it.path) == kind
+
     def rev(self, branches=False):
         chance = self.chance
         value = chance.choice(("HEAD", "HEAD", "nosuch", "main", "v*", "*", "feature/*", "{main,dev}", "refs/tags/*",
@@ -237,6 +241,12 @@ class Queries:
             return (any(map(matches, names)) or by_id or is_head) and (not branches or revision.is_branch)
 
         return value, lambda it: any(holds(revision, it.default) for revision in it.revisions)
+
+
+def kind_of(path):
+    if path.startswith("t/"):
+        return "tests"
+    return "source" if path.endswith((".c", ".py")) else "documentation"
 
 
 def has_revisions(term):

@@ -13,6 +13,7 @@ mod facets;
 mod file;
 mod limits;
 mod openapi;
+mod outline;
 mod search;
 mod skipped;
 
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/export", get(export::by_query))
         .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
+        .route("/api/v2/outline", get(outline::outline))
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(skipped::skipped))

@@ -20,7 +20,7 @@ mod table;
 mod tests;
 
 pub(crate) use document::DocumentColours;
-pub(crate) use lines::LineStates;
+pub(crate) use lines::{LineStates, split_lines};
 pub(crate) use syntax::Syntax;
 
 use std::ops::Range;

@@ -112,6 +112,42 @@ pub(crate) async fn fetch_file(
     }
 }
 
+/// Fetches the beginning of the file that the parameters name, of at most so many bytes: all of it, unless it is
+/// longer.
+pub(crate) async fn fetch_beginning(
+    app: &App,
+    scope: &Scope,
+    params: &Params,
+    bytes_max: u64,
+) -> Result<Fetched, Problem> {
+    let range = |offset| FileRange::Bytes {
+        offset,
+        count: bytes_max - offset,
+    };
+    let mut found = fetch(app, scope, params, range(0)).await?;
+    let mut request = FileRequest {
+        package: found.package.clone(),
+        path: params.required("path")?.to_vec(),
+        range: range(0),
+        revision: found.reply.commit.clone(),
+        source: FileSource::Text,
+        visible: None,
+    };
+    let wanted = found.reply.total_bytes.min(bytes_max);
+    while (found.reply.text.len() as u64) < wanted {
+        let offset = found.reply.text.len() as u64;
+        request.range = range(offset);
+        let next = app.coordinator.file(scope, &request).await?;
+        let is_next = next.found && next.hash == found.reply.hash && next.offset == offset;
+        if !is_next || next.text.is_empty() {
+            let detail = "the file changed while it was read; try again";
+            return Err(Problem::unavailable(detail));
+        }
+        found.reply.text.extend_from_slice(&next.text);
+    }
+    Ok(found)
+}
+
 /// Adds the headers that say where a file comes from, and what it is.
 pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     let mut add = |name: &'static str, text: &str| {

@@ -41,6 +41,7 @@ mod join;
 mod kept_body;
 mod links;
 pub mod model;
+mod outline;
 mod page_edits;
 mod pages;
 mod params;

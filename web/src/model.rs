@@ -23,6 +23,7 @@ mod explain;
 mod facets;
 mod limits;
 mod matches;
+mod outline;
 mod page;
 mod problem;
 
@@ -41,9 +42,12 @@ pub(crate) use explain::share;
 pub use explain::{
     CostClass, Explanation, ExpressionTree, FilterLeaf, PatternCost, PatternLeaf, SearchCost,
 };
-pub use facets::{DirectoryCount, Facets, LanguageCount, PackageCount, Packages, SummaryHead};
+pub use facets::{
+    DirectoryCount, Facets, KindCount, LanguageCount, PackageCount, Packages, SummaryHead,
+};
 pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
+pub use outline::{DefinitionKind, FileOutline, OutlineDefinition};
 pub(crate) use page::notices;
 pub use page::{
     BackendProgress, BrokenOff, ExportDone, ExportEnd, IndexUse, Missing, Notice,

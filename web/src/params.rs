@@ -30,6 +30,7 @@ pub(crate) const QUERY: &[&str] = &[
     "path",
     "rev",
     "branch",
+    "kind",
     "context",
     "want",
     "limit",

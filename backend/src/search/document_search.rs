@@ -296,6 +296,7 @@ impl<'a> DocumentMatchers<'a> {
         let facts = DocumentFacts {
             directory: package,
             path: document.path,
+            class: document.class(&shard.package(document.package)?),
             revisions: shard.revisions_of(document.id),
         };
         let patterns = self.matcher.evaluate(&facts, has_text)?;

@@ -17,6 +17,7 @@ enum Field {
     Package,
     Path,
     Language,
+    Kind,
     Revision,
     Branch,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Filter {
 }
 
 /// Field, whether the filter is exact, and its text.
-const VALUES: [(Field, bool, &str); 38] = [
+const VALUES: [(Field, bool, &str); 42] = [
     (Field::Package, false, "p"),
     (Field::Package, false, "^p[12]$"),
     (Field::Package, false, "0|3"),
@@ -55,6 +56,10 @@ const VALUES: [(Field, bool, &str); 38] = [
     (Field::Language, true, "c"),
     (Field::Language, true, "markdown"),
     (Field::Language, true, "JavaScript"),
+    (Field::Kind, true, "source"),
+    (Field::Kind, true, "documentation"),
+    (Field::Kind, true, "tests"),
+    (Field::Kind, true, "vendored"),
     (Field::Revision, true, "main"),
     (Field::Revision, true, "refs/tags/v1.0"),
     (Field::Revision, true, "heads/feature/x"),
@@ -96,6 +101,7 @@ pub(crate) fn sent(filter: &Filter) -> Expr {
             Field::Package => message::Field::Package,
             Field::Path => message::Field::Path,
             Field::Language => message::Field::Language,
+            Field::Kind => message::Field::Kind,
             Field::Revision => message::Field::Revision,
             Field::Branch => message::Field::Branch,
         },
@@ -133,6 +139,7 @@ pub(crate) fn holds(filter: &Filter, document: &Document) -> bool {
             let language = languages.iter().find(is_it);
             language.is_some_and(|(_, name)| *name == filter.text.to_lowercase())
         }
+        Field::Kind => kind(&document.path) == filter.text,
         Field::Revision | Field::Branch => {
             let meant = meant(filter.text, filter.exact, &document.package);
             let branches = |name: &str| name.starts_with("refs/heads/") || name.contains("origin");
@@ -143,6 +150,19 @@ pub(crate) fn holds(filter: &Filter, document: &Document) -> bool {
         }
     };
     holds != filter.negated
+}
+
+/// Returns the kind of a document.
+fn kind(path: &[u8]) -> &'static str {
+    if path.starts_with(b"vendor/") || path.ends_with(b".min.js") {
+        "vendored"
+    } else if path.starts_with(b"tests/") {
+        "tests"
+    } else if path.ends_with(b".c") && !path.starts_with(b"doc/") {
+        "source"
+    } else {
+        "documentation"
+    }
 }
 
 /// Returns the revisions that a filter means, in a package.

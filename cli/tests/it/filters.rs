@@ -1,6 +1,7 @@
 //! `trawl search` with filters, which gives the same from an index as from a server.
 
 use crate::home::Home;
+use crate::http;
 
 /// Three packages. Every file has the word; i3-wm is a small part of all text.
 fn home() -> Home {
@@ -38,7 +39,7 @@ fn filters_select_the_same_files_from_index_and_server() {
         "i3-wm_4.22/src/-x.py",
         "i3-wm_4.22/vendor/a.c",
     ];
-    let table: [(&str, &[&str]); 9] = [
+    let table: [(&str, &[&str]); 11] = [
         ("--package wm$", &[python, main, vendor]),
         ("--package =i3-wm", &[python, main, vendor]),
         ("--package =i3-wm_4.22 --path -^vendor/", &[python, main]),
@@ -51,6 +52,8 @@ fn filters_select_the_same_files_from_index_and_server() {
         ("--path \\-x", &[python]),
         ("--path=-=src/main.c --package=wm", &[python, vendor]),
         ("--package nowhere", &[]),
+        ("package:wm kind:vendored", &[vendor]),
+        ("package:wm -kind:Generated kind:code", &[python, main]),
     ];
     for (filters, expected) in table {
         let (local, _) = found(&home, &format!("search --index I {filters} wanted"));
@@ -116,4 +119,41 @@ fn wrong_filters_are_errors() {
             assert_eq!(run.text(), "", "{line}");
         }
     }
+}
+
+#[test]
+fn facets_count_kinds_and_the_directories_below_a_selected_one() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let facets = |query: &str| {
+        let path = format!("/api/v2/facets?q=wanted&package=%3Di3-wm&{query}");
+        let facets = http::get(&server.address, &path).json();
+        let list = |key: &str, name: &str| -> Vec<(String, u64)> {
+            let list = facets[key].as_array().unwrap().iter();
+            let entry = |each: &serde_json::Value| {
+                (
+                    each[name].as_str().unwrap().to_owned(),
+                    each["total"].as_u64().unwrap(),
+                )
+            };
+            list.map(entry).collect()
+        };
+        (list("kinds", "kind"), list("directories", "directory"))
+    };
+    let counts = |counts: &[(&str, u64)]| -> Vec<(String, u64)> {
+        counts
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect()
+    };
+    let (kinds, directories) = facets("");
+    assert_eq!(kinds, counts(&[("source", 2), ("vendored", 1)]));
+    assert_eq!(directories, counts(&[("src", 2), ("vendor", 1)]));
+    let (kinds, directories) = facets("path=%5Esrc/");
+    assert_eq!(
+        (kinds, directories),
+        (counts(&[("source", 2)]), counts(&[("src", 2)]))
+    );
+    let (kinds, _) = facets("kind=-source");
+    assert_eq!(kinds, counts(&[("vendored", 1)]));
 }

@@ -10,7 +10,8 @@ use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
 use crate::execution::sorter::{PointerSorter, Source};
 use crate::order::{Continued, DocumentPointer, Pointer, StringPool};
-use crate::results::facets::Facets;
+use crate::query::Query;
+use crate::results::facets::{Facets, FacetsSoFar};
 use crate::spool::{ResultFiles, SpoolError};
 use schema::message::End;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub(crate) struct Collector {
     /// Frames that continue the document of an earlier frame.
     pub(crate) continued: Continued,
     pub(crate) facets: Facets,
+    /// Matches of each package, by its id; also of frames that could not be written.
+    package_matches: Vec<u64>,
     /// Matches whose frames are written.
     pub(crate) matches: u64,
     /// Documents with a match.
@@ -47,9 +50,18 @@ impl Collector {
             packages: StringPool::default(),
             continued: Continued::default(),
             facets: Facets::default(),
+            package_matches: Vec::new(),
             matches: 0,
             documents: 0,
             found: 0,
+        }
+    }
+
+    /// Counts matches as the query asks for it.
+    pub(crate) fn of_query(self, query: &Query) -> Collector {
+        Collector {
+            facets: Facets::of_query(query),
+            ..self
         }
     }
 
@@ -62,6 +74,20 @@ impl Collector {
     /// Adds a frame of a document that may have copies.
     pub(crate) fn push_document(&mut self, document: DocumentPointer) {
         self.log.push(document);
+    }
+
+    /// Counts matches of a package.
+    pub(crate) fn count_package(&mut self, package: u32, matches: u64) {
+        let package = package as usize;
+        if self.package_matches.len() <= package {
+            self.package_matches.resize(package + 1, 0);
+        }
+        self.package_matches[package] += matches;
+    }
+
+    /// The counts of what has arrived until now.
+    pub(crate) fn facets_so_far(&self) -> FacetsSoFar {
+        FacetsSoFar::of_stream(&self.facets, &self.package_matches, &self.packages)
     }
 
     /// Number of pointers in memory.

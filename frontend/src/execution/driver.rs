@@ -96,7 +96,7 @@ impl Execution {
                     ..query.search()
                 },
                 StreamStats::new(news.clone()),
-                Collector::new(backend, resources.memory.share(memory_bytes)),
+                Collector::new(backend, resources.memory.share(memory_bytes)).of_query(&query),
             ));
             assignments.push(assignment.clone());
         }

@@ -13,6 +13,7 @@ use crate::execution::stream_stats::{Progress, TopMatches};
 use crate::order::Pointer;
 use crate::query::Query;
 use crate::results::Match;
+use crate::results::facets::FacetsSoFar;
 use crate::results::{self, SearchResult};
 use crate::results::{MatchEvent, MatchStream};
 use crate::scope::Scope;
@@ -158,6 +159,13 @@ impl SearchHandle {
     pub fn top_matches(&self) -> TopMatches {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
         TopMatches::new(stats, self.query().limit())
+    }
+
+    /// The counts of the matches that have arrived, by package, language, kind and directory. They are renewed a few
+    /// times a second while the search runs.
+    pub fn facets_so_far(&self) -> FacetsSoFar {
+        let streams = self.execution.streams.iter();
+        FacetsSoFar::sum(streams.map(|stream| stream.stats.facets()))
     }
 
     /// Changes whenever [`top_matches`](Self::top_matches) may have changed.

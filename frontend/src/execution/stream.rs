@@ -18,10 +18,10 @@ use crate::order::{Origin, TopPointers};
 use crate::peers::account::StreamAccount;
 use crate::peers::{Connection, Peer, PeerError, Socket, check_semantics, hello};
 use crate::results::SkippedDocument;
-use crate::results::facets::Facets;
+use crate::results::facets::{CountedDocument, Facets};
 use crate::spool::ResultFiles;
 use schema::frame::{self, Decoder, Frame, Kind};
-use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
+use schema::message::{self, BatchReader, BatchView, End, Failure, LineView, Progress, Skip};
 use schema::order::document_hash;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -29,6 +29,9 @@ use std::time::{Duration, Instant};
 
 /// How often the best matches so far are published.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+
+/// How often counts by package, language and directory are published: they are for people.
+const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
 /// A stream of an execution.
 pub(crate) struct StreamHandle {
@@ -237,6 +240,8 @@ pub(crate) struct Ingest<'a> {
     walked: u64,
     /// When the best matches were published last.
     published: Instant,
+    /// When counts were published.
+    counted: Instant,
 }
 
 impl<'a> Ingest<'a> {
@@ -252,6 +257,7 @@ impl<'a> Ingest<'a> {
             written: target.stats.received_bytes.load(Relaxed),
             walked: 0,
             published: now,
+            counted: now,
             target,
         }
     }
@@ -376,9 +382,8 @@ impl<'a> Ingest<'a> {
         }
         *begun = Some(document);
         let matches = (self.collector.len() - before) as u64;
-        self.collector
-            .facets
-            .add(view.language.as_bytes(), view.path, matches);
+        self.collector.facets.add(counted(&view), matches);
+        self.collector.count_package(origin.package, matches);
         Ok(())
     }
 
@@ -423,6 +428,10 @@ impl<'a> Ingest<'a> {
             stats.publish(&self.best);
             self.published = now;
         }
+        if now.duration_since(self.counted) >= COUNTS_EVERY {
+            stats.publish_facets(self.collector.facets_so_far());
+            self.counted = now;
+        }
         self.collector.spill_if_full(self.target.backend, spool)?;
         Ok(true)
     }
@@ -443,7 +452,16 @@ fn uncount(facets: &mut Facets, mut frames: &[u8]) {
             && let Ok(view) = batch.view()
         {
             let matches = view.lines().filter(LineView::is_match).count() as u64;
-            facets.remove(view.language.as_bytes(), view.path, matches);
+            facets.remove(counted(&view), matches);
         }
+    }
+}
+
+/// Returns what is counted of the document of a batch.
+fn counted<'a>(view: &BatchView<'a>) -> CountedDocument<'a> {
+    CountedDocument {
+        language: view.language,
+        kind: view.kind,
+        path: view.path,
     }
 }

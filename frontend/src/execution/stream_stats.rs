@@ -6,6 +6,7 @@
 
 use crate::lock::lock;
 use crate::order::{BEST_MAX, Pointer, TopPointers};
+use crate::results::facets::FacetsSoFar;
 use schema::message;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -79,6 +80,7 @@ pub(crate) struct StreamStats {
     /// Whether `bound` is not published yet.
     bound_is_new: AtomicBool,
     published: Mutex<Published>,
+    facets: Mutex<FacetsSoFar>,
     news: watch::Sender<()>,
 }
 
@@ -104,6 +106,7 @@ impl StreamStats {
                 best: TopPointers::default(),
                 bound: f32::INFINITY,
             }),
+            facets: Mutex::default(),
             news,
         }
     }
@@ -136,6 +139,16 @@ impl StreamStats {
         drop(published);
         self.bound_is_new.store(false, Relaxed);
         self.news.send_replace(());
+    }
+
+    /// Publishes the counts by package, language, kind and directory.
+    pub(crate) fn publish_facets(&self, facets: FacetsSoFar) {
+        *lock(&self.facets) = facets;
+    }
+
+    /// The counts that were published last.
+    pub(crate) fn facets(&self) -> FacetsSoFar {
+        lock(&self.facets).clone()
     }
 
     /// Publishes the end of a stream that ended well. All of its blocks are done, also if it was too

@@ -3,7 +3,7 @@
 //! A value is a glob if it looks like one, else a regular expression. `=` marks an exact value, `g:` a
 //! glob, quotes or slashes a regular expression. As a parameter, a leading `-` negates the filter (in a
 //! query it stands before the key); a regular expression that begins with `-` is typed `\-x`. Languages
-//! and extensions are always exact, and revisions never regular expressions (`revision_name`). Backends know
+//! and extensions are always exact, and revisions never regular expressions (`revision_name`). Kinds are exact, too. Backends know
 //! which languages and revisions exist.
 //!
 //! **Invariant:** a rendered filter parses to the same filter. A mark or quotes appear only where the text
@@ -14,15 +14,16 @@ use super::lex::{Flags, Lexer, quoted, slashed};
 use super::regexp::check_syntax;
 use super::revision_name;
 use super::source_text::SourceText;
-use schema::message::{Expr, Field, Filter, Reading};
+use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
 
 /// The fields and their names, in the order in which filters are shown.
-pub const FIELDS: [(Field, &str); 7] = [
+pub const FIELDS: [(Field, &str); 8] = [
     (Field::Package, "package"),
     (Field::Path, "path"),
     (Field::Name, "name"),
     (Field::Language, "lang"),
     (Field::Extension, "ext"),
+    (Field::Kind, "kind"),
     (Field::Revision, "rev"),
     (Field::Branch, "branch"),
 ];
@@ -158,7 +159,7 @@ impl Takes {
         match field {
             Field::Package | Field::Path | Field::Name => Takes::Regexps,
             Field::Revision | Field::Branch => Takes::Revisions,
-            Field::Language | Field::Extension => Takes::Names,
+            Field::Language | Field::Extension | Field::Kind => Takes::Names,
         }
     }
 }
@@ -202,6 +203,11 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
                 .hint("for x.tar.gz type gz; to match more of a name, use path:")),
             None => Ok(()),
         },
+        Reading::Exact if filter.field == Field::Kind && DocumentKind::named(text).is_none() => {
+            let names = DocumentKind::ALL.map(DocumentKind::name).join(", ");
+            Err(BadQuery::new(format!("there is no kind {text}"))
+                .hint(format!("the kinds are {names}")))
+        }
         Reading::Regexp if Takes::of(filter.field) != Takes::Regexps => {
             Err(BadQuery::new("a regular expression is not allowed"))
         }

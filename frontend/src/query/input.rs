@@ -11,6 +11,7 @@ use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, TYPED_BYTES_MAX};
 use super::parse::{self, Ast, Node, Term};
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{Expr, Field, Pattern, Reading, Syntax, Want};
+use std::ops::Range;
 use std::time::Duration;
 
 /// The fields of a query as they were typed; `None` is a field's default. What the query text
@@ -47,6 +48,9 @@ pub struct ParsedQuery {
     pub timeout: Option<Duration>,
     /// Parts that may have been meant differently.
     pub notices: Vec<Notice>,
+    /// Where the terms that must all hold, and the options, are in the query text, in bytes. Joined by spaces they
+    /// are the same query. Alternatives are one term.
+    pub terms: Vec<Range<usize>>,
     pub(super) sources: SourceMap,
 }
 
@@ -68,6 +72,7 @@ impl ParsedQuery {
                 query,
                 timeout: None,
                 notices: Vec::new(),
+                terms: Vec::new(),
                 sources,
             }),
             Err(bad) => Err(sources.locate(&expr, bad)),
@@ -106,6 +111,7 @@ impl Query {
             query: parsed.query.wanting(input.want()?, limit)?,
             timeout: options.timeout,
             notices: ast.notices,
+            terms: ast.terms,
             sources: parsed.sources,
         })
     }
@@ -135,6 +141,7 @@ impl QueryInput<'_> {
                     in_text: false,
                 })
             }),
+            terms: vec![0..self.q.len()],
             ..Ast::default()
         };
         let text = SourceText::plain(self.q);
@@ -267,6 +274,7 @@ pub(super) fn joined(parts: Vec<Expr>) -> Expr {
         Field::Path,
         Field::Language,
         Field::Extension,
+        Field::Kind,
     ] {
         parts = with_alternatives(parts, field);
     }

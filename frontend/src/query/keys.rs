@@ -47,6 +47,7 @@ const KEYS: &[(&str, Key)] = &[
     ("filetype", Key::Filter(Field::Language)),
     ("l", Key::Filter(Field::Language)),
     ("ext", Key::Filter(Field::Extension)),
+    ("kind", Key::Filter(Field::Kind)),
     ("rev", Key::Filter(Field::Revision)),
     ("revision", Key::Filter(Field::Revision)),
     ("branch", Key::Filter(Field::Branch)),

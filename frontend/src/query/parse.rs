@@ -23,6 +23,7 @@ use super::keys::{self, Key, Options, Prefix, Setting};
 use super::lex::{Flags, Lexer};
 use super::source_text::SourceText;
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Filter, Syntax};
+use std::ops::Range;
 
 /// A parsed query.
 #[derive(Debug, Default)]
@@ -31,6 +32,8 @@ pub(super) struct Ast {
     pub(super) node: Option<Node>,
     pub(super) options: Options,
     pub(super) notices: Vec<Notice>,
+    /// Where the terms that must all hold, and the options, are in the text. Alternatives are one term.
+    pub(super) terms: Vec<Range<usize>>,
 }
 
 /// A node of the tree.
@@ -62,13 +65,21 @@ pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
         in_line: false,
         options: Options::default(),
         notices: Vec::new(),
+        terms: Vec::new(),
     };
     let node = parser.any()?;
     debug_assert!(parser.lexer.rest().is_empty());
+    if let Some(Node::Any(_)) = &node
+        && parser.terms.len() > 1
+    {
+        let end = parser.terms.last().map_or(0, |term| term.end);
+        parser.terms = vec![parser.terms[0].start..end];
+    }
     Ok(Ast {
         node,
         options: parser.options,
         notices: parser.notices,
+        terms: parser.terms,
     })
 }
 
@@ -79,6 +90,7 @@ struct Parser<'a> {
     in_line: bool,
     options: Options,
     notices: Vec<Notice>,
+    terms: Vec<Range<usize>>,
 }
 
 impl Parser<'_> {
@@ -113,9 +125,15 @@ impl Parser<'_> {
                     return Err(lonely(at, "and", "before"));
                 }
                 and = Some(at);
-            } else if let Some(part) = self.unary()? {
+                continue;
+            }
+            let start = self.lexer.at;
+            if let Some(part) = self.unary()? {
                 parts.push(part);
                 and = None;
+            }
+            if self.lexer.depth == 0 {
+                self.terms.push(start..self.lexer.at);
             }
         }
         match (and, parts.len()) {

@@ -8,7 +8,7 @@ use super::source_text::SourceText;
 use super::{ParsedQuery, Query, QueryInput, dcs};
 use crate::query::filter;
 use proptest::prelude::*;
-use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+use schema::message::{DocumentKind, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
 /// Checks that the rendered query parses to the same query.
 fn check_again(query: &Query) {
@@ -39,6 +39,13 @@ fn check_offsets(q: &str, parsed: &ParsedQuery) {
         let filter = located.filter.as_deref();
         assert!(filter.unwrap_or(q).is_char_boundary(located.at.unwrap()));
     }
+}
+
+fn check_terms(typed: &QueryInput<'_>, parsed: &ParsedQuery) {
+    let terms = parsed.terms.iter().map(|term| &typed.q[term.clone()]);
+    let q = terms.collect::<Vec<_>>().join(" ");
+    let again = Query::parse(&QueryInput { q: &q, ..*typed });
+    assert_eq!(again.unwrap().query, parsed.query, "{q:?}");
 }
 
 /// Concatenations of tokens with and without a meaning.
@@ -167,6 +174,8 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
     let extension = text()
         .prop_filter("an extension", |text| !text.contains(['.', '/', '*']))
         .prop_map(|text| (Field::Extension, Reading::Exact, text));
+    let kind = prop::sample::select(DocumentKind::ALL.to_vec());
+    let kind = kind.prop_map(|kind| (Field::Kind, Reading::Exact, kind.name().to_owned()));
     let revision = prop::sample::select(vec![Field::Revision, Field::Branch]);
     let reading = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
     let revision =
@@ -179,13 +188,15 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
             })
             .is_ok()
         });
-    prop_oneof![regexp, named, language, extension, revision].prop_map(|(field, reading, text)| {
-        Expr::Filter(Filter {
-            field,
-            reading,
-            text,
-        })
-    })
+    prop_oneof![regexp, named, language, extension, kind, revision].prop_map(
+        |(field, reading, text)| {
+            Expr::Filter(Filter {
+                field,
+                reading,
+                text,
+            })
+        },
+    )
 }
 
 /// Trees over `leaf`.
@@ -230,6 +241,7 @@ proptest! {
                     Ok(parsed) => {
                         check_again(&parsed.query);
                         check_offsets(&q, &parsed);
+                        check_terms(&typed, &parsed);
                     }
                     Err(bad) => {
                         let text = bad.filter.as_ref().unwrap_or(&q);

@@ -121,6 +121,7 @@ fn notation(expr: &Expr) -> String {
                 Field::Name => "name",
                 Field::Revision => "rev",
                 Field::Branch => "branch",
+                Field::Kind => "kind",
             };
             format!("{field}{sign}{:?}", filter.text)
         }

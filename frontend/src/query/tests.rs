@@ -25,6 +25,28 @@ fn check(mode: &str, q: &str, expected: Expect) {
 }
 
 #[test]
+fn terms_that_must_hold_are_known_by_their_place() {
+    let check = |q: &str, expected: &[&str]| {
+        let typed = QueryInput {
+            q,
+            ..QueryInput::default()
+        };
+        let parsed = Query::parse(&typed).unwrap();
+        let terms: Vec<&str> = parsed.terms.iter().map(|term| &q[term.clone()]).collect();
+        assert_eq!(terms, expected);
+    };
+    check(" a  -b ", &["a", "-b"]);
+    check(
+        r#"errno and "a b" lang:c case:yes"#,
+        &["errno", r#""a b""#, "lang:c", "case:yes"],
+    );
+    check("(a or b) not c", &["(a or b)", "not c"]);
+    check("a b or c lang:c", &["a b or c lang:c"]);
+    check("line:(a b) /x y/i", &["line:(a b)", "/x y/i"]);
+    check("std::string ü", &["std::string", "ü"]);
+}
+
+#[test]
 fn literal_and_regexp_modes_render_in_the_native_language() {
     check(
         "literal",
@@ -126,7 +148,11 @@ fn identity_covers_everything_that_changes_the_matches() {
         let exact = ["=a", "-=a"]
             .iter()
             .take_while(|_| matches!(field, Field::Package | Field::Path | Field::Name));
-        for typed in ["a", "-a", "b"].iter().chain(exact) {
+        let values = match field {
+            Field::Kind => ["tests", "-tests", "test"],
+            _ => ["a", "-a", "b"],
+        };
+        for typed in values.iter().chain(exact) {
             let short = [(field, *typed)];
             let long = [(field, *typed), (Field::Path, "c")];
             ids.push(filtered(&short).identity(&everything, "g"));

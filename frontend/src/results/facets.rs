@@ -1,12 +1,18 @@
-//! Counts matches by language and by directory, the first one of the document's path.
+//! Counts matches by language, by kind of document and by directory: the first one of the document's path, or
+//! the first one below the directory that the query selects with `path:^DIRECTORY/`.
 //!
 //! Counted as frames arrive, a few operations a frame. A fixed number of directories is listed: those
 //! whose names have the smallest hashes, so that the order of arrival does not matter. All others are
 //! one number, so that the sum is exact.
 
+mod so_far;
+
+pub use so_far::FacetsSoFar;
+
+use crate::query::Query;
 use fnv::FnvHasher;
 use rustc_hash::FxHashMap;
-use schema::message::{Facet, SpoolFacets};
+use schema::message::{DocumentKind, Facet, SpoolFacets};
 use std::collections::BTreeSet;
 use std::hash::Hasher;
 
@@ -27,13 +33,33 @@ pub(crate) struct Facets {
     /// The listed directories, by the hash of the name.
     by_hash: BTreeSet<(u64, Box<[u8]>)>,
     other_directories: u64,
+    kinds: [u64; DocumentKind::ALL.len()],
+    /// The directory, with its slash, below which directories are counted; empty: that of the package.
+    below: Vec<u8>,
+}
+
+/// What is counted of a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedDocument<'a> {
+    pub(crate) language: &'a str,
+    pub(crate) kind: DocumentKind,
+    pub(crate) path: &'a [u8],
 }
 
 impl Facets {
+    /// No counts yet of the matches of a query.
+    pub(crate) fn of_query(query: &Query) -> Facets {
+        Facets {
+            below: query.directory().unwrap_or_default(),
+            ..Facets::default()
+        }
+    }
+
     /// Adds matches of one document.
-    pub(crate) fn add(&mut self, language: &[u8], path: &[u8], matches: u64) {
-        self.add_language(language, matches);
-        self.add_directory(directory(path), matches);
+    pub(crate) fn add(&mut self, document: CountedDocument<'_>, matches: u64) {
+        self.add_language(document.language.as_bytes(), matches);
+        self.kinds[document.kind as usize] += matches;
+        self.add_directory(directory(document.path, self.below.len()), matches);
     }
 
     fn add_language(&mut self, language: &[u8], matches: u64) {
@@ -72,14 +98,18 @@ impl Facets {
     }
 
     /// Subtracts matches of one document that are dropped.
-    pub(crate) fn remove(&mut self, language: &[u8], path: &[u8], matches: u64) {
+    pub(crate) fn remove(&mut self, document: CountedDocument<'_>, matches: u64) {
+        let language = document.language.as_bytes();
         let languages = &mut self.languages;
         let known = languages.contains_key(language);
         let language = if known { language } else { b"" };
         if let Some(count) = languages.get_mut(language) {
             *count -= matches.min(*count);
         }
-        let listed = self.directories.get_mut(directory(path));
+        let count = &mut self.kinds[document.kind as usize];
+        *count -= matches.min(*count);
+        let name = directory(document.path, self.below.len());
+        let listed = self.directories.get_mut(name);
         let count = listed.unwrap_or(&mut self.other_directories);
         *count -= matches.min(*count);
     }
@@ -93,6 +123,9 @@ impl Facets {
             self.add_directory(name, *count);
         }
         self.other_directories += other.other_directories;
+        for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
+            *count += more;
+        }
     }
 
     /// Returns the counts, largest first.
@@ -101,14 +134,21 @@ impl Facets {
             languages: ordered(self.languages),
             directories: ordered(self.directories),
             other_directories: self.other_directories,
+            kinds: self.kinds,
         }
     }
 }
 
-/// Returns the first directory of a path, without the slash; empty if there is none.
-fn directory(path: &[u8]) -> &[u8] {
-    let slash = path.iter().position(|&byte| byte == b'/');
-    &path[..slash.unwrap_or(0)]
+/// Returns the first directory of a path behind its first `below` bytes, without the slash. If there is none,
+/// returns the directory that these bytes name.
+fn directory(path: &[u8], below: usize) -> &[u8] {
+    let rest = path.get(below..).unwrap_or_default();
+    let slash = rest.iter().position(|&byte| byte == b'/');
+    let end = match slash {
+        Some(slash) => below + slash,
+        None => below.saturating_sub(1),
+    };
+    path.get(..end).unwrap_or_default()
 }
 
 fn hash(name: &[u8]) -> u64 {
@@ -130,6 +170,15 @@ fn ordered(counts: FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::QueryInput;
+
+    fn document(path: &str) -> CountedDocument<'_> {
+        CountedDocument {
+            language: "C",
+            kind: DocumentKind::Tests,
+            path: path.as_bytes(),
+        }
+    }
 
     #[test]
     fn counts_do_not_depend_on_arrival_order() {
@@ -139,7 +188,7 @@ mod tests {
         let count = |paths: &mut dyn Iterator<Item = &String>, streams: usize| {
             let mut all: Vec<Facets> = (0..streams).map(|_| Facets::default()).collect();
             for (n, path) in paths.enumerate() {
-                all[n % streams].add(b"C", path.as_bytes(), 2);
+                all[n % streams].add(document(path), 2);
             }
             let mut sum = Facets::default();
             all.into_iter().for_each(|facets| sum.merge(facets));
@@ -153,16 +202,41 @@ mod tests {
         assert_eq!(listed + one.other_directories, 6 * DIRECTORIES_MAX as u64);
     }
 
-    #[test]
-    fn counts_the_first_directory() {
-        let mut facets = Facets::default();
-        for path in ["a.c", "src/a.c", "src/x/b.c", "b.c", "doc/src/a"] {
-            facets.add(b"", path.as_bytes(), 1);
+    fn check_directories(filter: &str, expected: &[(&str, u64)]) {
+        let q = format!("x {filter}");
+        let typed = QueryInput {
+            q: &q,
+            ..QueryInput::default()
+        };
+        let mut facets = Facets::of_query(&Query::parse(&typed).unwrap().query);
+        let paths = [
+            "a.c",
+            "src/a.c",
+            "src/x/b.c",
+            "src/x/y/c.c",
+            "b.c",
+            "doc/src/a",
+        ];
+        let selected = |path: &&str| filter.is_empty() || path.starts_with("src/");
+        for path in paths.into_iter().filter(selected) {
+            facets.add(document(path), 1);
         }
         let facets = facets.finish();
-        let expected = [(&b""[..], 2), (b"src", 2), (b"doc", 1)];
-        let expected = expected.map(|(name, count)| (name.to_vec(), count));
-        assert_eq!(facets.directories, expected);
-        assert_eq!(facets.languages, [(Vec::new(), 5)]);
+        let directories = facets.directories.iter();
+        let directories: Vec<_> = directories
+            .map(|(name, count)| (str::from_utf8(name).unwrap(), *count))
+            .collect();
+        assert_eq!(directories, expected, "{filter}");
+        let sum = expected.iter().map(|(_, count)| count).sum();
+        assert_eq!(facets.kinds, [0, 0, sum, 0]);
+        assert_eq!(facets.languages, [(b"C".to_vec(), sum)]);
+    }
+
+    #[test]
+    fn counts_the_first_directory_or_the_first_below_a_selected_one() {
+        check_directories("", &[("src", 3), ("", 2), ("doc", 1)]);
+        check_directories("path:^src/", &[("src/x", 2), ("src", 1)]);
+        check_directories("path:^src/x?", &[("src", 3)]);
+        check_directories("path:src/", &[("src", 3)]);
     }
 }

@@ -259,7 +259,7 @@ impl Window {
 mod tests {
     use super::*;
     use schema::frame::{HEADER_BYTES, decode};
-    use schema::message::{Batch, BatchReader, Line, Span};
+    use schema::message::{Batch, BatchReader, DocumentKind, Line, Span};
     use zerocopy::IntoBytes;
 
     fn one(view: &BatchView<'_>, index: u32, context: u32) -> Option<Match> {
@@ -296,6 +296,7 @@ mod tests {
             package: b"p",
             path: b"d",
             language: "",
+            kind: DocumentKind::Source,
             hash: &[],
             text: &vec![b'x'; lines.len()],
             lines: &lines,
@@ -333,6 +334,7 @@ mod tests {
             package: b"p",
             path: b"d",
             language: "",
+            kind: DocumentKind::Source,
             hash: &[],
             text: b"a\nb\ncdx\ny",
             lines: &[line(3, 5), line(6, 1), line(7, 3)],

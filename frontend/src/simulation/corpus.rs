@@ -4,7 +4,7 @@ use super::random::Random;
 use crate::execution::memory::CHUNK_LEN;
 use crate::results::ShardId;
 use crate::results::{self, ContextLine, Match};
-use schema::message::{Batch, Line, Range};
+use schema::message::{Batch, DocumentKind, Line, Range};
 use schema::order::{descending, path_hash};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -188,6 +188,7 @@ impl Document {
             package: self.package(),
             path: self.path(),
             language: self.language(),
+            kind: DocumentKind::ALL[self.number as usize % DocumentKind::ALL.len()],
             hash: &self.names.hash,
             text: &text,
             lines: &lines,

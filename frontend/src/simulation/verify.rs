@@ -89,6 +89,7 @@ pub(super) fn check<'a>(
         let facets = answer.facets().unwrap().expect("there is no limit");
         assert_eq!(sum(facets.languages), shown.len() as u64);
         assert_eq!(sum(facets.directories), shown.len() as u64);
+        assert_eq!(facets.kinds.iter().sum::<u64>(), shown.len() as u64);
     } else {
         assert!(shown.len() as u64 <= scenario.limit);
     }

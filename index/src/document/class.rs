@@ -7,9 +7,10 @@
 use super::{extension, language, split_name};
 
 /// The part of a package that a document belongs to, best first.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Class {
     /// Source code of the package.
+    #[default]
     Source,
     /// Documentation and configuration, and every file whose name matches no table.
     Documentation,
@@ -20,6 +21,21 @@ pub enum Class {
 }
 
 impl Class {
+    /// All classes, best first.
+    pub const ALL: [Class; 4] = [
+        Class::Source,
+        Class::Documentation,
+        Class::Tests,
+        Class::Vendored,
+    ];
+
+    /// Returns the class of a document with this static rank, of which `popularity` is the part that its
+    /// package adds; `None` if no class explains it.
+    pub fn of_rank(static_rank: f32, popularity: f32) -> Option<Class> {
+        let explains = |class: &Class| popularity + class.share() == static_rank;
+        Class::ALL.into_iter().find(explains)
+    }
+
     /// Returns the class's share of a document's static rank.
     pub fn share(self) -> f32 {
         match self {
@@ -222,13 +238,18 @@ mod tests {
 
     #[test]
     fn classes_are_ordered_best_first() {
-        let all = [
-            Class::Source,
-            Class::Documentation,
-            Class::Tests,
-            Class::Vendored,
-        ];
-        assert!(all.is_sorted());
-        assert!(all.is_sorted_by(|a, b| a.share() > b.share()));
+        assert!(Class::ALL.is_sorted());
+        assert!(Class::ALL.is_sorted_by(|a, b| a.share() > b.share()));
+    }
+
+    #[test]
+    fn the_static_rank_tells_the_class() {
+        for popularity in [0.0, 0.1, 0.3427, 0.7267, 1e-7] {
+            for class in Class::ALL {
+                let rank = popularity + class.share();
+                assert_eq!(Class::of_rank(rank, popularity), Some(class));
+            }
+        }
+        assert_eq!(Class::of_rank(0.25, 0.0), None);
     }
 }

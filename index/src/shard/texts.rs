@@ -121,16 +121,19 @@ impl Shard {
         if !filters.has_package_filters() && !filters.has_document_filters() {
             return Ok(true);
         }
-        let directory = self.package(id)?.directory;
+        let package = self.package(id)?;
+        let directory = package.directory;
         if !filters.accepts_package(directory) {
             return Ok(false);
         }
         if !filters.has_document_filters() {
             return Ok(true);
         }
+        let entry = self.document(document)?;
         let facts = DocumentFacts {
             directory,
-            path: self.document(document)?.path,
+            path: entry.path,
+            class: entry.class(&package),
             revisions: self.revisions_of(document),
         };
         Ok(filters.accepts_document(&facts))

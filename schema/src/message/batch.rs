@@ -7,6 +7,7 @@
 //! iterating afterwards cannot run out of bytes.
 
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
+use super::document_kind::DocumentKind;
 use crate::frame::Kind;
 use crate::trawl_capnp::{batch, line, range, span, window};
 use capnp::message::Reader;
@@ -77,6 +78,8 @@ pub struct Batch<'a> {
     pub path: &'a [u8],
     /// Its language, empty when unknown.
     pub language: &'a str,
+    /// Its kind.
+    pub kind: DocumentKind,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
     /// The text of all lines, concatenated, without the `\n` at the end of each; a `\r` stays.
@@ -108,6 +111,7 @@ impl Batch<'_> {
         root.set_package(self.package);
         root.set_path(self.path);
         root.set_language(self.language);
+        root.set_kind(self.kind.into());
         root.set_hash(self.hash);
         root.set_text(self.text);
         let mut lines = root.reborrow().init_lines(length(self.lines.len()));
@@ -228,6 +232,7 @@ impl<'a> BatchReader<'a> {
             package: root.get_package()?,
             path: root.get_path()?,
             language: root.get_language()?.to_str()?,
+            kind: root.get_kind()?.into(),
             hash: root.get_hash()?,
             text: root.get_text()?,
             lines: root.get_lines()?,
@@ -256,6 +261,8 @@ pub struct BatchView<'a> {
     pub path: &'a [u8],
     /// Its language, empty when unknown.
     pub language: &'a str,
+    /// Its kind.
+    pub kind: DocumentKind,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
     /// The number of all revisions that have the document; 0 for a directory's file.

@@ -51,6 +51,8 @@ pub enum Field {
     Revision,
     /// As [`Revision`](Self::Revision), but only branches.
     Branch,
+    /// The name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring case.
+    Kind,
 }
 
 /// How the text of a filter is interpreted.
@@ -300,5 +302,8 @@ impl Filter {
 }
 
 convert_enum!(Syntax, pattern::Syntax: Literal, Regexp);
-convert_enum!(Field, filter::Field: Package, Path, Language, Extension, Name, Revision, Branch);
+convert_enum!(
+    Field,
+    filter::Field: Package, Path, Language, Extension, Name, Revision, Branch, Kind
+);
 convert_enum!(Reading, filter::Reading: Regexp, Exact, Glob);

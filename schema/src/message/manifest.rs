@@ -2,6 +2,7 @@
 //! restart.
 
 use super::codec::{MessageError, builder, finish, frame_message, length, reader, text};
+use super::document_kind::DocumentKind;
 use super::reply::{Phases, ShardEnd, Skip};
 use super::request::Search;
 use crate::frame::Kind;
@@ -9,7 +10,7 @@ use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};
 
 /// The version of a spool's files. A spool of another version is removed; its queries are run again.
-pub const SPOOL_VERSION: u32 = 3;
+pub const SPOOL_VERSION: u32 = 4;
 
 /// The MANIFEST frame: a complete result, and what it holds besides its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl SpoolManifest {
         root.set_generation(&self.generation[..]);
         self.search.encode_to(root.reborrow().init_search());
         let frames = length(self.frame_bytes.len());
-        encode_bytes(&self.frame_bytes, root.reborrow().init_frame_bytes(frames));
+        encode_numbers(&self.frame_bytes, root.reborrow().init_frame_bytes(frames));
         root.set_pointers(self.pointers);
         root.set_packages(self.packages);
         root.set_documents(self.documents);
@@ -94,7 +95,7 @@ impl SpoolManifest {
         root.set_verify_us(self.phases.verify_us);
         root.set_finished(self.finished);
         let parts = length(self.order_bytes.len());
-        encode_bytes(&self.order_bytes, root.reborrow().init_order_bytes(parts));
+        encode_numbers(&self.order_bytes, root.reborrow().init_order_bytes(parts));
         root.set_packages_bytes(self.packages_bytes);
         root.set_facets_bytes(self.facets_bytes);
         root.set_shard_documents(self.shard_documents);
@@ -149,8 +150,8 @@ impl SpoolManifest {
     }
 }
 
-fn encode_bytes(bytes: &[u64], mut list: primitive_list::Builder<'_, u64>) {
-    for (index, &each) in (0..).zip(bytes) {
+fn encode_numbers(numbers: &[u64], mut list: primitive_list::Builder<'_, u64>) {
+    for (index, &each) in (0..).zip(numbers) {
         list.set(index, each);
     }
 }
@@ -167,6 +168,8 @@ pub struct SpoolFacets {
     pub directories: Vec<Facet>,
     /// Matches in directories that are not listed.
     pub other_directories: u64,
+    /// Matches by kind of document, in the order of [`DocumentKind::ALL`].
+    pub kinds: [u64; DocumentKind::ALL.len()],
 }
 
 impl SpoolFacets {
@@ -181,6 +184,7 @@ impl SpoolFacets {
             directories.init_directories(length(self.directories.len())),
         );
         root.set_other_directories(self.other_directories);
+        encode_numbers(&self.kinds, root.init_kinds(length(self.kinds.len())));
     }
 
     fn decode_from(root: spool_facets::Reader<'_>) -> Result<Self, MessageError> {
@@ -188,6 +192,7 @@ impl SpoolFacets {
             languages: decode_facets(root.get_languages()?)?,
             directories: decode_facets(root.get_directories()?)?,
             other_directories: root.get_other_directories(),
+            kinds: decode_kinds(root.get_kinds()?)?,
         })
     }
 }
@@ -203,6 +208,14 @@ fn encode_facets(facets: &[Facet], mut list: struct_list::Builder<'_, facet::Own
 fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Facet>, MessageError> {
     let facet = |entry: facet::Reader<'_>| Ok((entry.get_name()?.to_vec(), entry.get_count()));
     list.iter().map(facet).collect()
+}
+
+fn decode_kinds(
+    list: primitive_list::Reader<'_, u64>,
+) -> Result<[u64; DocumentKind::ALL.len()], MessageError> {
+    let kinds: Vec<u64> = list.iter().collect();
+    let kinds = kinds.try_into();
+    kinds.map_err(|_| MessageError::Impossible("number of kinds"))
 }
 
 /// Decodes the hash of a scope; that of everything is left out.

@@ -475,6 +475,7 @@ fn batch() -> Batch<'static> {
         package: b"i3-wm_4.22",
         path: b"libi3/font.c",
         language: "C",
+        kind: DocumentKind::Tests,
         hash: &[8; 32],
         text: b"int a;arse = 1; arsexx",
         lines: &[

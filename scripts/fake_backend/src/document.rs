@@ -2,7 +2,8 @@
 
 use memchr::memmem;
 use schema::message::{
-    Batch, Expr, Field, FileRange, FileReply, Line, Range, Reading, Search, ShardEnd, Want,
+    Batch, DocumentKind, Expr, Field, FileRange, FileReply, Line, Range, Reading, Search, ShardEnd,
+    Want,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -34,6 +35,7 @@ impl Document {
             Field::Path => &self.path,
             Field::Language => b"C",
             Field::Extension => b"c",
+            Field::Kind => b"source",
             Field::Name | Field::Revision | Field::Branch => {
                 panic!("tests do not filter by name or revision")
             }
@@ -53,7 +55,7 @@ impl Document {
         number: u32,
         end: &mut ShardEnd,
     ) -> Vec<Vec<u8>> {
-        let pattern = search.expr.patterns()[0].text.as_bytes();
+        let pattern = pattern(search);
         let mut matches: Vec<usize> = (0..self.lines.len())
             .filter(|&at| memmem::find(&self.lines[at], pattern).is_some())
             .collect();
@@ -81,7 +83,7 @@ impl Document {
 
     /// Returns the frame with the matches in the lines `hits`, with their context.
     fn batch(&self, hits: &[usize], search: &Search, shard: u32, number: u32) -> Vec<u8> {
-        let pattern = search.expr.patterns()[0].text.as_bytes();
+        let pattern = pattern(search);
         let context = search.context_lines as usize;
         let (mut lines, mut ranges, mut text) = (Vec::new(), Vec::new(), Vec::new());
         for (at, line) in self.lines.iter().enumerate() {
@@ -109,6 +111,7 @@ impl Document {
             package: &self.package,
             path: &self.path,
             language: "C",
+            kind: DocumentKind::Source,
             hash: &self.hash(),
             text: &text,
             lines: &lines,
@@ -165,4 +168,12 @@ impl Document {
             ..FileReply::default()
         }
     }
+}
+
+/// Returns the text that lines are to contain; empty for a query of filters alone, which every line passes.
+fn pattern(search: &Search) -> &[u8] {
+    let patterns = search.expr.patterns();
+    patterns
+        .first()
+        .map_or(b"", |pattern| pattern.text.as_bytes())
 }

@@ -1,12 +1,12 @@
 //! One valid frame of every message, as seeds for the targets that read frames.
 
 use schema::message::{
-    Batch, Commit, CommitLog, End, Excluded, Expr, Failure, FailureKind, Field, FileRange,
-    FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply,
-    ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
-    LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference,
-    ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
-    VisibleShard, Want, Window,
+    Batch, Commit, CommitLog, DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field,
+    FileRange, FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind,
+    ListReply, ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
+    LookupReply, LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading,
+    Reference, ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest,
+    Syntax, VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
 
@@ -246,6 +246,7 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
         package: b"p_1",
         path: b"a/b.c",
         language: "C",
+        kind: DocumentKind::Tests,
         hash: &[8; 32],
         text: b"int needle;// <b>needleneedle",
         lines: &[

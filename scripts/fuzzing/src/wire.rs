@@ -3,9 +3,9 @@
 use crate::samples::samples;
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
-    Batch, BatchReader, End, Failure, FileReply, FileRequest, Hello, Line, LineView, ListReply,
-    ListRequest, LookupReply, LookupRequest, MessageError, Progress, Range, Search, Skip,
-    SpoolManifest, Window,
+    Batch, BatchReader, DocumentKind, End, Failure, FileReply, FileRequest, Hello, Line, LineView,
+    ListReply, ListRequest, LookupReply, LookupRequest, MessageError, Progress, Range, Search,
+    Skip, SpoolManifest, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -147,6 +147,7 @@ struct OwnedBatch {
     document: (u32, u32),
     names: [Vec<u8>; 3],
     language: String,
+    kind: DocumentKind,
     text: Vec<u8>,
     lines: Vec<Line>,
     ranges: Vec<Range>,
@@ -164,6 +165,7 @@ impl OwnedBatch {
             document: (view.shard, view.document),
             names: [view.package, view.path, view.hash].map(<[u8]>::to_vec),
             language: view.language.to_owned(),
+            kind: view.kind,
             text: Vec::new(),
             lines: Vec::new(),
             ranges: Vec::new(),
@@ -212,6 +214,7 @@ impl OwnedBatch {
             package,
             path,
             language: &self.language,
+            kind: self.kind,
             hash,
             text: &self.text,
             lines: &self.lines,

@@ -51,7 +51,8 @@ def query(rng):
     if rng.random() < 0.5:
         name = package(rng)
         made += " " + rng.choice((
-            f"package:{name}", f"-package:{name}", "package:^pub", "package:vault", "path:src/", "lang:c", "lang:klingon",
+            f"package:{name}", f"-package:{name}", "package:^pub", "package:vault", "path:src/", "path:^src/",
+            "kind:source", "-kind:tests", "lang:c", "lang:klingon",
             "rev:*", "rev:main", "branch:dev", "rev:v1.0", "path:-only", f"path:{name}-only.c"))
     return made
 
@@ -141,7 +142,7 @@ def file(rng):
     name = package(rng)
     revision = maybe(rng, 0.7 if name in corpora.REPOSITORIES else 0.1, rng.choice(REVISIONS))
     wanted = {"package": name, "path": path(rng), "rev": revision}
-    address = rng.choice(("/api/v2/file", "/show"))
+    address = rng.choice(("/api/v2/file", "/api/v2/outline", "/show"))
     return Request("file", target(address, **wanted, line=maybe(rng, 0.3, "2") if address == "/show" else None))
 
 

@@ -33,7 +33,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         name: "schema",
         uses: &[],
         never: HTTP,
-        layers: &["message", "frame name order trawl_capnp"],
+        layers: &["message", "definition frame name order trawl_capnp"],
         shared_names: &[],
     },
     Crate {
@@ -119,7 +119,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "rendered",
             "problem",
             "choice colour_cache eta kept_body links model query_lookups response theme",
-            "access authorization base_path blocking cookies",
+            "access authorization base_path blocking cookies outline",
             "colours",
         ],
         shared_names: &[],

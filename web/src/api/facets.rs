@@ -1,4 +1,4 @@
-//! Summaries of an answer: how many matches have which package, language and directory, and the list of
+//! Summaries of an answer: how many matches have which package, language, kind and directory, and the list of
 //! all packages.
 
 use super::openapi::described as doc;
@@ -44,7 +44,7 @@ impl Summary {
     }
 }
 
-/// Count matches by package, language and directory, by a query.
+/// Count matches by package, language, kind of document and directory, by a query.
 #[utoipa::path(
     get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
     params(doc::QueryParams),
@@ -60,7 +60,7 @@ pub(crate) async fn facets(
     by_query(&app, &viewer, known, &params, Summary::Facets).await
 }
 
-/// Count matches by package, language and directory, by the id of a search.
+/// Count matches by package, language, kind of document and directory, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
     params(doc::IdParam),

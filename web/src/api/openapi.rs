@@ -6,7 +6,8 @@
 pub(crate) mod described;
 
 use super::{
-    catalog, commits, copies, events, explain, export, facets, file, limits, search, skipped,
+    catalog, commits, copies, events, explain, export, facets, file, limits, outline, search,
+    skipped,
 };
 use crate::access::KeyName;
 use crate::pages::Reference;
@@ -29,7 +30,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     paths(
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
         facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
-        explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
+        explain::explain, file::raw, outline::outline, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
     ),
     components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd, crate::model::BrokenOff)),

@@ -14,7 +14,7 @@ impl LineStates {
     pub(crate) fn of(syntax: &Syntax, text: &[u8]) -> LineStates {
         let (mut state, mut tokens) = (syntax.begin(), Vec::new());
         let mut changes = vec![(1, state)];
-        for (number, line) in (2..).zip(split(text)) {
+        for (number, line) in (2..).zip(split_lines(text)) {
             tokens.clear();
             let next = syntax.line(line, state, &mut tokens);
             if next != state {
@@ -40,7 +40,7 @@ impl LineStates {
 }
 
 /// Splits a text into lines without `\n` and `\r\n`.
-fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         line.strip_suffix(b"\r").unwrap_or(line)

@@ -2,7 +2,7 @@
 
 use super::Colour;
 use super::quote::Rule;
-use super::row::{ANY_CASE, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, Row};
+use super::row::{ANY_CASE, DIRECTIVES, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, Row};
 use super::table;
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
@@ -63,6 +63,11 @@ impl Syntax {
     pub(crate) fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
+    }
+
+    /// Whether functions are defined without a word such as `fn`: in C and its like.
+    pub(crate) fn has_functions_without_word(&self) -> bool {
+        self.has(DIRECTIVES)
     }
 
     pub(super) fn has(&self, feature: u32) -> bool {

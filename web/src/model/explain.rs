@@ -209,6 +209,7 @@ impl From<&Filter> for FilterLeaf {
             Field::Name => "name",
             Field::Revision => "revision",
             Field::Branch => "branch",
+            Field::Kind => "kind",
         };
         let reading = match filter.reading {
             Reading::Regexp => "regexp",

@@ -1,9 +1,9 @@
-//! Summaries of an answer: how many matches have a package, a language or a directory.
+//! Summaries of an answer: how many matches have a package, a language, a kind or a directory.
 
 use super::bytes::readable_owned;
 use super::page::{Missing, Notice, notices};
 use frontend::{PackageGroup, SearchResult};
-use schema::message::{Facet, SpoolFacets};
+use schema::message::{DocumentKind, Facet, SpoolFacets};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ pub struct SummaryHead {
     pub missing: Vec<Missing>,
 }
 
-/// Numbers of matches by package, language and directory.
+/// Numbers of matches by package, language, kind and directory.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Facets {
     #[serde(flatten)]
@@ -34,7 +34,10 @@ pub struct Facets {
     /// Those with the most matches.
     pub packages: Vec<PackageCount>,
     pub languages: Vec<LanguageCount>,
-    /// The first directory of a path; empty if the path has none.
+    /// Kinds of documents with a match.
+    pub kinds: Vec<KindCount>,
+    /// The first directory of a path, empty if the path has none. If the query selects a directory
+    /// (`path:^src/`), the first one below it (`src/lib`), or it itself.
     pub directories: Vec<DirectoryCount>,
     /// Matches in directories that are not listed.
     pub other_directories: u64,
@@ -81,6 +84,15 @@ counts! {
     DirectoryCount: directory, directory_base64;
 }
 
+/// How many matches are in documents of a kind.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct KindCount {
+    /// `source`, `documentation` (and configuration, and what is none of the others), `tests` (and examples and
+    /// benchmarks) or `vendored` (written by others or by programs).
+    pub kind: String,
+    pub total: u64,
+}
+
 impl SummaryHead {
     /// The head of a summary of the search with this id.
     pub(crate) fn new(
@@ -118,6 +130,7 @@ impl Facets {
             packages_total: answer.packages(),
             packages: package_counts(packages),
             languages: facets.languages.into_iter().map(Into::into).collect(),
+            kinds: kind_counts(facets.kinds),
             directories: facets.directories.into_iter().map(Into::into).collect(),
             other_directories: facets.other_directories,
         }
@@ -137,4 +150,14 @@ impl Packages {
 fn package_counts(packages: Vec<PackageGroup>) -> Vec<PackageCount> {
     let count = |package: PackageGroup| PackageCount::from((package.name, package.total));
     packages.into_iter().map(count).collect()
+}
+
+fn kind_counts(kinds: [u64; DocumentKind::ALL.len()]) -> Vec<KindCount> {
+    let counts = DocumentKind::ALL.into_iter().zip(kinds);
+    let counts = counts.filter(|(_, total)| *total > 0);
+    let count = |(kind, total): (DocumentKind, u64)| KindCount {
+        kind: kind.name().to_owned(),
+        total,
+    };
+    counts.map(count).collect()
 }

@@ -46,6 +46,9 @@ fn facets_are_exact() {
         .map(|each| (each.directory.clone(), each.total))
         .collect();
     assert_eq!(directories, count(&site, directory));
+    let kinds = facets.kinds.iter();
+    let kinds: Vec<_> = kinds.map(|each| (&*each.kind, each.total)).collect();
+    assert_eq!(kinds, [("source", 157)]);
     assert_eq!((facets.total, facets.packages_total), (157, 40));
     let totals = facets.packages.iter().map(|each| each.total);
     assert!(totals.is_sorted_by(|a, b| a >= b));

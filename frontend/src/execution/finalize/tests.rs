@@ -5,7 +5,7 @@ use crate::order::{Origin, Pointer};
 use crate::results::packages::{self, PackageGroup};
 use crate::spool::{Spool, SpoolConfig};
 use schema::message::BatchView;
-use schema::message::{Batch, SpoolManifest};
+use schema::message::{Batch, DocumentKind, SpoolManifest};
 
 /// Collectors of four backends with `count` matches each: 8 for each document, 4 of each rank. The
 /// budget is `bytes`.
@@ -92,6 +92,7 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
             package: &package,
             path: &document.to_le_bytes(),
             language: "",
+            kind: DocumentKind::Source,
             hash: &[0; 32],
             text: b"",
             lines: &[],

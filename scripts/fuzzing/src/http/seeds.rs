@@ -18,7 +18,7 @@ HEAD /api/v2/search & ?=q=needle+%22x%22&page=0
 
 GET /api/v2/explain & q=(needle or /a.*b/) lang:c word:no
 
-GET /api/v2/facets & q=needle & accept-encoding=gzip
+GET /api/v2/facets & q=needle path:^src/ & kind=-tests & accept-encoding=gzip
 
 GET /api/v2/packages & q=needle & format=text
 
@@ -87,6 +87,7 @@ GET /api/v2/search & q=needle & per_page=7
 DELETE /api/v2/search/{}
 
 GET /api/v2/file & package=alpha_1.0-1 & path=src/main.c & offset=4 & count=9
+GET /api/v2/outline & package=alpha_1.0-1 & path=src/main.c
 
 GET /raw/p/{} & {}=alpha_1.0-1/src/main.c
 

@@ -54,6 +54,11 @@ pub(crate) struct QueryParams {
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) branch: Option<Vec<String>>,
+    /// Only documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a leading `-`, of all
+    /// other kinds.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) kind: Option<Vec<String>>,
     /// Lines of context before and after each match. The default is 2.
     #[param(nullable = false, minimum = 0, maximum = 10)]
     #[schema(nullable = false, minimum = 0, maximum = 10)]
@@ -191,6 +196,21 @@ pub(crate) struct FileParams {
     /// The maximum number of bytes. A backend may send less.
     #[param(nullable = false, minimum = 0)]
     count: Option<u64>,
+}
+
+/// A file.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OutlineParams {
+    /// The package, as its directory was named.
+    #[param(example = "package2_1.2")]
+    package: String,
+    /// The path within the package.
+    #[param(example = "src/file2.c")]
+    path: String,
+    /// A revision of a git repository, as for the bytes of a file.
+    #[param(nullable = false, example = "v1.0")]
+    rev: Option<String>,
 }
 
 /// A part of a list.

@@ -77,6 +77,11 @@ pub(super) const KEYS: &[(&str, &str, &str)] = &[
     ("lang", "lang:c EINTR", "in files of a language"),
     ("ext", "ext:h extern", "in files with this extension"),
     (
+        "kind",
+        "kind:tests EINTR",
+        "in tests; also source, documentation and vendored",
+    ),
+    (
         "rev",
         "rev:* main",
         "in all indexed revisions of git repositories, not only the default one",

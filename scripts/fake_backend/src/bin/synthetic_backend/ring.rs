@@ -2,7 +2,7 @@
 
 use crate::Options;
 use schema::frame::HEADER_BYTES;
-use schema::message::{Batch, Line, Range};
+use schema::message::{Batch, DocumentKind, Line, Range};
 
 /// Documents in a ring, each of another package. At 5 KB of text each they stay in a processor's cache.
 pub(crate) const RING_DOCUMENTS: u32 = 128;
@@ -80,6 +80,7 @@ impl Document {
             package: package.as_bytes(),
             path: path.as_bytes(),
             language: "C",
+            kind: DocumentKind::Source,
             hash: &[0x80 | index as u8; 32],
             text: &text,
             lines: &lines,

@@ -1,11 +1,12 @@
-//! Guesses whether a line defines its match, by its looks; no language is parsed.
+//! Guesses whether a line defines a name, by its looks; no language is parsed. Matches are ranked by it, and
+//! outlines of files are made of it.
 //!
 //! The text before and after the name decides, by what most languages have in common: a keyword of
 //! definitions before it (`fn`, `def`, `#define`), or a type before it and an argument list after
 //! it, from the first column and without `;` at the end. In doubt, the line is no definition.
 
 /// Returns how much a line looks like the definition of the word at `start..end`, from 0 to 1.
-pub(super) fn share(line: &[u8], start: usize, end: usize) -> f32 {
+pub fn share(line: &[u8], start: usize, end: usize) -> f32 {
     let before = line[..start].trim_ascii_end();
     let behind = line[end..].trim_ascii();
     match last_word(before) {

@@ -1,0 +1,87 @@
+//! The directory that a query selects: `path:^src/` keeps what is below `src/`, and nothing else.
+
+use super::checked::Query;
+use schema::message::{Expr, Field, Filter, Reading};
+
+impl Query {
+    /// Returns the longest directory, with its slash, in which every match is because of a filter like
+    /// `path:^src/`; `None` without such a filter.
+    pub fn directory(&self) -> Option<Vec<u8>> {
+        let directories = self.expr.factors().iter().filter_map(selected);
+        directories.max_by_key(Vec::len)
+    }
+}
+
+/// Returns the filter's value that selects a directory, named without the last slash.
+pub fn selecting(directory: &str) -> String {
+    let mut value = "^".to_owned();
+    for letter in directory.chars() {
+        if is_special(letter) || letter == '\\' {
+            value.push('\\');
+        }
+        value.push(letter);
+    }
+    value.push('/');
+    value
+}
+
+fn selected(factor: &Expr) -> Option<Vec<u8>> {
+    let Expr::Filter(Filter {
+        field: Field::Path,
+        reading: Reading::Regexp,
+        text,
+    }) = factor
+    else {
+        return None;
+    };
+    let mut letters = text.strip_prefix('^')?.chars();
+    let mut directory = String::with_capacity(text.len());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => directory.push(letters.next().filter(char::is_ascii_punctuation)?),
+            special if is_special(special) => return None,
+            _ => directory.push(letter),
+        }
+    }
+    (directory.len() > 1 && directory.ends_with('/')).then(|| directory.into_bytes())
+}
+
+/// Whether a character means something else than itself in a regular expression.
+fn is_special(letter: char) -> bool {
+    ".+*?()|[]{}^$".contains(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::QueryInput;
+
+    fn directory(filter: &str) -> Option<String> {
+        let typed = QueryInput {
+            q: "x",
+            filters: &[(Field::Path, filter)],
+            ..QueryInput::default()
+        };
+        let directory = Query::parse(&typed).unwrap().query.directory();
+        directory.map(|directory| String::from_utf8(directory).unwrap())
+    }
+
+    #[test]
+    fn a_filter_selects_a_directory_only_if_it_is_one() {
+        assert_eq!(directory("^src/a-b/").as_deref(), Some("src/a-b/"));
+        for other in [
+            "^src", "src/", "^a.b/", r"^\w/", "^a|b/", "^/", "^(?i)a/", r"^a/\\", "-^a/", "=a/",
+        ] {
+            assert_eq!(directory(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_filter_that_selects_a_directory_is_read_as_such() {
+        for name in [
+            "src", "a b", "c++", "a.b/(x)", "[1]*?", r"a\b", "ü", "$x^", "{}|",
+        ] {
+            assert_eq!(directory(&selecting(name)), Some(format!("{name}/")));
+        }
+    }
+}

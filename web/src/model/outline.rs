@@ -1,0 +1,74 @@
+//! The outline of a file.
+
+use super::bytes::readable_owned;
+use crate::outline::{self, Outline};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The lines of a file that look like definitions. They are guessed, by the looks of single lines; nothing is parsed.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Outline)]
+pub struct FileOutline {
+    /// The package, with its version.
+    pub package: String,
+    /// Present if the package's name is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The language; empty if it is unknown.
+    pub language: String,
+    /// Ascending by line.
+    pub definitions: Vec<OutlineDefinition>,
+    /// Whether the whole file was read, and all lines are listed that look like definitions.
+    pub complete: bool,
+}
+
+/// A line that looks like a definition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OutlineDefinition {
+    pub name: String,
+    pub kind: DefinitionKind,
+    /// From 1.
+    pub line: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DefinitionKind {
+    Function,
+    Type,
+    Macro,
+    Module,
+    Constant,
+}
+
+impl FileOutline {
+    /// The outline of the file of a package; `is_whole` says whether it was read to its end.
+    pub(crate) fn new(package: &[u8], language: &str, outline: Outline, is_whole: bool) -> Self {
+        let (package, package_base64) = readable_owned(package);
+        let definitions = outline.definitions.into_iter();
+        FileOutline {
+            package,
+            package_base64,
+            language: language.to_owned(),
+            definitions: definitions.map(OutlineDefinition::from).collect(),
+            complete: is_whole && !outline.is_cut,
+        }
+    }
+}
+
+impl From<outline::Definition> for OutlineDefinition {
+    fn from(definition: outline::Definition) -> Self {
+        OutlineDefinition {
+            name: definition.name,
+            kind: match definition.kind {
+                outline::Defined::Function => DefinitionKind::Function,
+                outline::Defined::Type => DefinitionKind::Type,
+                outline::Defined::Macro => DefinitionKind::Macro,
+                outline::Defined::Module => DefinitionKind::Module,
+                outline::Defined::Constant => DefinitionKind::Constant,
+            },
+            line: definition.line,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The outline of a file: the lines that look like definitions of functions, types, macros and modules.
+//!
+//! It is a guess by the looks of single lines, the same as that by which matches are ranked, without what is in
+//! comments and strings; nothing is parsed. In doubt a line is left out, so an outline may lack definitions,
+//! and what looks like one may be none.
+
+use crate::colours::{ColouredParts, Syntax};
+use schema::definition;
+
+/// Definitions of a file that are listed. A header of registers has a hundred thousand.
+const DEFINITIONS_MAX: usize = 2000;
+
+/// Bytes of a line that may define something. Longer ones were written by programs.
+const LINE_BYTES_MAX: usize = 300;
+
+/// Bytes of a name.
+const NAME_BYTES_MAX: usize = 100;
+
+/// How much a line has to look like a definition.
+const SHARE_MIN: f32 = 0.7;
+
+/// A line that looks like a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) kind: Defined,
+    /// From 1.
+    pub(crate) line: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Defined {
+    Function,
+    Type,
+    Macro,
+    Module,
+    Constant,
+}
+
+/// The first definitions of a file, as its lines come.
+#[derive(Clone, Default)]
+pub(crate) struct Outline {
+    syntax: Option<&'static Syntax>,
+    pub(crate) definitions: Vec<Definition>,
+    /// Whether there are more.
+    pub(crate) is_cut: bool,
+}
+
+impl Outline {
+    /// An outline without lines. Of a language without colours it stays empty.
+    pub(crate) fn new(language: &str) -> Outline {
+        Outline {
+            syntax: Syntax::of(language),
+            ..Outline::default()
+        }
+    }
+
+    /// Reads a line, of which `coloured` parts are known.
+    pub(crate) fn add(&mut self, number: u32, line: &[u8], coloured: &ColouredParts) {
+        let Some((name, kind)) = self.syntax.and_then(|of| definition(of, line, coloured)) else {
+            return;
+        };
+        if self.definitions.len() == DEFINITIONS_MAX {
+            self.is_cut = true;
+            return;
+        }
+        self.definitions.push(Definition {
+            name: name.to_owned(),
+            kind,
+            line: number,
+        });
+    }
+}
+
+/// Returns what a line defines, if it looks like a definition.
+fn definition<'a>(
+    syntax: &Syntax,
+    line: &'a [u8],
+    coloured: &ColouredParts,
+) -> Option<(&'a str, Defined)> {
+    if line.len() > LINE_BYTES_MAX {
+        return None;
+    }
+    words(line).find_map(|(start, end)| {
+        // A keyword, or a part of a comment or a string, is no name.
+        let is_coloured = coloured
+            .iter()
+            .any(|(range, _)| range.start < end && start < range.end);
+        if is_coloured {
+            return None;
+        }
+        let kind = if definition::share(line, start, end) >= SHARE_MIN {
+            kind_of(syntax, line, start, end)?
+        } else if is_method(line, start, end) {
+            Defined::Function
+        } else {
+            return None;
+        };
+        let name = str::from_utf8(&line[start..end]).ok()?;
+        (name.len() <= NAME_BYTES_MAX).then_some((name, kind))
+    })
+}
+
+/// Returns the ranges of the names in a line.
+fn words(line: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            at += line[at..].iter().position(|byte| is_word(*byte))?;
+            let length = line[at..].iter().take_while(|byte| is_word(**byte)).count();
+            let start = at;
+            at += length;
+            if !line[start].is_ascii_digit() {
+                return Some((start, at));
+            }
+        }
+    })
+}
+
+/// Returns the kind of what a line that looks like a definition defines.
+fn kind_of(syntax: &Syntax, line: &[u8], start: usize, end: usize) -> Option<Defined> {
+    let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
+    let word =
+        before.rsplit(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'!');
+    match word.clone().next().unwrap_or_default() {
+        b"fn" | b"func" | b"function" | b"def" | b"defun" | b"defn" | b"sub" | b"proc" => {
+            return Some(Defined::Function);
+        }
+        b"define" | b"defmacro" | b"macro_rules!" => return Some(Defined::Macro),
+        b"class" | b"struct" | b"enum" | b"union" | b"type" | b"trait" | b"interface"
+        | b"record" | b"newtype" | b"data" | b"object" => return Some(Defined::Type),
+        b"module" => return Some(Defined::Module),
+        b"static" | b"const" if matches!(behind.first(), Some(b':' | b'=' | b'[')) => {
+            return (!behind.starts_with(b"::")).then_some(Defined::Constant);
+        }
+        b"let" | b"var" | b"val" => return None,
+        _ => {}
+    }
+    let is_go_method = before.starts_with(b"func (");
+    let is_shell = behind.starts_with(b"()") && before.is_empty();
+    // `DEFINE_LIST(a, b)` uses a macro.
+    let is_function =
+        behind.starts_with(b"(") && line[start..end].iter().any(u8::is_ascii_lowercase);
+    let is_typedef = before == b"}" || before.starts_with(b"typedef ");
+    if is_go_method || is_shell || is_function && syntax.has_functions_without_word() {
+        Some(Defined::Function)
+    } else if is_typedef {
+        Some(Defined::Type)
+    } else {
+        None
+    }
+}
+
+/// First words of the lines that define methods where classes have them: in Java and its like.
+const MODIFIERS: [&[u8]; 10] = [
+    b"public",
+    b"protected",
+    b"private",
+    b"internal",
+    b"static",
+    b"final",
+    b"abstract",
+    b"override",
+    b"virtual",
+    b"synchronized",
+];
+
+/// Whether a line defines a method: `public int size() {`.
+fn is_method(line: &[u8], start: usize, end: usize) -> bool {
+    let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
+    let first = before.split(|byte| !byte.is_ascii_alphabetic()).next();
+    let opens = behind.ends_with(b"{") || behind.ends_with(b",") || behind.ends_with(b")");
+    behind.starts_with(b"(")
+        && opens
+        && !before.contains(&b'=')
+        && first.is_some_and(|first| MODIFIERS.contains(&first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colours::DocumentColours;
+
+    fn outline(language: &str, text: &str) -> Outline {
+        let (mut outline, colours) = (Outline::new(language), DocumentColours::reading(language));
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.as_bytes();
+            outline.add(number, line, &colours.tokens(number, line));
+        }
+        outline
+    }
+
+    fn render(language: &str, text: &str) -> Vec<String> {
+        let outline = outline(language, text);
+        let definitions = outline.definitions.iter();
+        let render = |it: &Definition| format!("{} {:?} {}", it.line, it.kind, it.name);
+        definitions.map(render).collect()
+    }
+
+    #[test]
+    fn lines_that_look_like_definitions_are_the_outline() {
+        let c = "#define MAX 3\n/* int hidden(void) { */\nstruct point {\n\tint x;\n} point_t;\n\
+            static int\nadd(int a, int b)\n{\n\tif (a) other(b);\n}\nint add(int, int);\nwhile (1)\n";
+        assert_eq!(
+            render("C", c),
+            [
+                "1 Macro MAX",
+                "3 Type point",
+                "5 Type point_t",
+                "7 Function add"
+            ]
+        );
+        let python = "import x\nclass A(B):\n    def f(self):\n        g(1)\nprint(2)\n'''\ndef no():\n'''\n";
+        assert_eq!(render("Python", python), ["2 Type A", "3 Function f"]);
+        let rust = "pub struct A<T> {\n}\nimpl A {\n    pub fn f(&self) {\n        let x: u8 = 1;\n    }\n}\n\
+            const N: u8 = 1;\n// fn no()\n";
+        assert_eq!(
+            render("Rust", rust),
+            ["1 Type A", "4 Function f", "8 Constant N"]
+        );
+        let go = "func (r *Router) Handle(x int) {\n}\ntype Router struct {\n";
+        assert_eq!(render("Go", go), ["1 Function Handle", "3 Type Router"]);
+        let java = "public class A {\n    public static int size(String a) {\n        return other(a);\n    }\n\
+            \x20   private final int x = f(1);\n}\n";
+        assert_eq!(render("Java", java), ["1 Type A", "2 Function size"]);
+        assert_eq!(
+            render("C", "static DEFINE_LIST(a)\nDEFINE(b)\n{\n").len(),
+            0
+        );
+        assert_eq!(
+            render("Shell", "run() {\n  echo\n}\nrun x\n"),
+            ["1 Function run"]
+        );
+    }
+
+    #[test]
+    fn an_outline_has_a_bound_and_says_so() {
+        let text = "#define A 1\n".repeat(DEFINITIONS_MAX + 1);
+        let outline = outline("C", &text);
+        assert_eq!(
+            (outline.definitions.len(), outline.is_cut),
+            (DEFINITIONS_MAX, true)
+        );
+        assert!(render("Text", "#define A 1").is_empty());
+    }
+}
