@@ -60,17 +60,17 @@ pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
 pub use execution::memory::{Need, Reservation};
-pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
+pub use execution::stream_stats::{BackendProgress, BestDocuments, Progress, TopMatches};
 pub use hints::{BadRedisUrl, BadSecret, Hint, HintSecret, Hints};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use recent::{QueryTimes, SlowQuery};
 pub use results::{
-    ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, DocumentRevisions,
-    Explain, FacetsSoFar, Listing, Match, MatchEvent, MatchStream, Missing, OverlappingPackage,
-    Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer, SearchResult,
-    ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
+    ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
+    DocumentRevisions, Explain, FacetsSoFar, Listing, Match, MatchEvent, MatchStream, Missing,
+    OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer,
+    SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
 };
 pub use scope::{NameSet, PackageNames, Scope};
 pub use similar::similar;

@@ -32,5 +32,5 @@ pub use outcome::{
 pub(crate) use outcome::{Counts, Outcome, SPOOL};
 pub use packages::PackageGroup;
 pub use rendered::{RenderedMatch, RenderedMatches, Renderer, WriteMatch};
-pub use search_result::SearchResult;
 pub(crate) use search_result::read;
+pub use search_result::{ByLine, SearchResult};

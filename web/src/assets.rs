@@ -42,16 +42,23 @@ const STYLES: &[File] = files!("css/":
     "keys.css",
     "notices.css",
     "results.css",
+    "running.css",
     "start.css",
     "text.css",
     "narrow.css",
 );
 
 const SCRIPTS: &[File] = files!("js/":
+    "boxes.js",
+    "copy.js",
     "form.js",
     "fragment.js",
     "keys.js",
     "main.js",
+    "move.js",
+    "options.js",
+    "patience.js",
+    "recent.js",
     "running.js",
     "theme.js",
 );

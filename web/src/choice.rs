@@ -14,6 +14,13 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
         found.map(|(choice, ..)| *choice)
     }
 
+    /// Returns the label on the page.
+    fn label(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        let found = all.find(|(choice, ..)| *choice == self);
+        found.map_or("", |(.., label)| label)
+    }
+
     /// Returns the name in addresses.
     fn name(self) -> &'static str {
         let mut all = Self::ALL.iter();
@@ -61,9 +68,9 @@ choices! {
     #[derive(Default)]
     Group {
         #[default]
-        None = "none", "Best lines first";
-        Package = "package", "Group by package";
-        Document = "document", "Group by file";
+        None = "none", "By line";
+        Package = "package", "By package";
+        Document = "document", "By file";
     }
 
     /// Whether documents with the same text and the same matching lines are all shown.

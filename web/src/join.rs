@@ -119,7 +119,7 @@ pub(crate) struct View {
     /// Items on a page: matches, packages or documents, by `group`.
     pub(crate) per_page: usize,
     pub(crate) group: Group,
-    /// Whether each match is an item of its own, or one for all copies; groups have all.
+    /// Whether copies are items of their own; packages have all.
     pub(crate) copies: Copies,
     /// Matches of a package or a document.
     pub(crate) per_group: usize,
@@ -141,13 +141,13 @@ pub(crate) enum Start {
 }
 
 impl View {
-    /// Reads the view from a request's parameters. `copies` is the default.
-    pub(crate) fn parse(params: &Params, copies: Copies) -> Result<View, Problem> {
+    /// Reads the view from a request's parameters. `group` and `copies` are the defaults.
+    pub(crate) fn parse(params: &Params, group: Group, copies: Copies) -> Result<View, Problem> {
         let copies = params.copies(copies)?;
         let (group, copies, start) = match cursor(params)? {
             None => {
                 let page = Start::Page(params.number("page", 0)?);
-                (params.group()?, copies, page)
+                (params.group(group)?, copies, page)
             }
             Some(cursor) => (cursor.group, cursor.copies, Start::Cursor(cursor)),
         };
@@ -188,7 +188,10 @@ impl View {
                 Copies::Folded => answer.unique().ok_or_else(not_folded)?,
             },
             Group::Package => answer.packages(),
-            Group::Document => answer.documents_listed()?,
+            Group::Document => match self.copies {
+                Copies::All => answer.documents_listed()?,
+                Copies::Folded => answer.unique_documents_listed()?,
+            },
         })
     }
 
@@ -228,7 +231,11 @@ impl View {
                 Items::Packages(packages.map(read).collect::<Result<_, SpoolError>>()?)
             }
             Group::Document => {
-                let documents = answer.document_list(range)?.into_iter();
+                let documents = match self.copies {
+                    Copies::All => answer.document_list(range)?,
+                    Copies::Folded => answer.unique_documents(range)?,
+                };
+                let documents = documents.into_iter();
                 let read = |document: DocumentGroup| {
                     let first = document.first.len().min(self.per_group);
                     let mut matches = answer.matches_with_copies(&document.first[..first])?;
@@ -259,7 +266,7 @@ fn malformed() -> Problem {
 
 /// Sorts the matches of a document by line, and removes context so that each line is there once: the
 /// context after a match ends before the next match, and what it has is not repeated before that.
-fn in_line_order(matches: &mut [Match]) {
+pub(crate) fn in_line_order(matches: &mut [Match]) {
     matches.sort_by_key(|found| (found.line, found.offset));
     let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();
     let following = starts.into_iter().skip(1).chain([u32::MAX]);
@@ -286,7 +293,7 @@ fn cursor(params: &Params) -> Result<Option<Cursor>, Problem> {
         let detail = "page and cursor both set where the page begins";
         return Err(Problem::bad_request(detail).hint("leave out page"));
     }
-    if params.bytes("group").is_some() && params.group()? != cursor.group {
+    if params.bytes("group").is_some() && params.group(cursor.group)? != cursor.group {
         let detail = "the cursor belongs to an answer with another group";
         return Err(Problem::bad_request(detail).hint("leave out group"));
     }
@@ -346,7 +353,7 @@ mod tests {
     }
 
     fn parse(query: &str) -> Result<View, Problem> {
-        View::parse(&Params::parse(query).unwrap(), Copies::All)
+        View::parse(&Params::parse(query).unwrap(), Group::None, Copies::All)
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod cursor;
 mod dcs;
 mod eta;
 mod file_range;
+mod following;
 mod guard;
 mod health;
 mod hosts;
@@ -87,6 +88,9 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// How often metrics are condensed. A histogram keeps every sample until then.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
+/// With the time to send and draw a page, its first matches are on the screen within 100 ms.
+const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(50);
+
 /// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
 /// `fragment.js` alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -100,6 +104,8 @@ pub struct Options {
     dcs_api_keys: Vec<String>,
     /// Exports at once; more are refused with status 503.
     pub exports_max: usize,
+    /// How long a page waits for the whole answer before it shows the first matches.
+    pub first_matches_after: Duration,
     /// Bytes of rendered answers that are kept; 0: none are.
     pub rendered_bytes_max: u64,
     /// The names by which clients may address the server.
@@ -120,6 +126,7 @@ impl Default for Options {
             cors_origins: Vec::new(),
             dcs_api_keys: Vec::new(),
             exports_max: 64,
+            first_matches_after: FIRST_MATCHES_AFTER,
             rendered_bytes_max: 16 << 20,
             hosts: HostNames::default(),
             access: None,
@@ -197,6 +204,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         shows_addresses: false,
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
+        first_matches_after: options.first_matches_after,
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         colours: Arc::default(),
         last_probe: Arc::default(),
@@ -234,6 +242,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         shows_addresses: true,
         metrics,
         exports: Arc::new(Semaphore::new(0)),
+        first_matches_after: FIRST_MATCHES_AFTER,
         rendered: Arc::new(RenderedAnswers::new(0)),
         colours: Arc::default(),
         last_probe: Arc::default(),
@@ -262,6 +271,7 @@ fn routes() -> Router<App> {
         .route("/help", get(pages::help))
         .route("/opensearch.xml", get(pages::open_search))
         .route("/favicon.ico", get(assets::favicon))
+        .route("/search/events", get(pages::live))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{version}/{name}", get(assets::asset))

@@ -8,14 +8,19 @@
 //! texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
 //! every value in an address.
 
+mod boxes;
 mod file;
 mod filters;
 mod form;
 mod help;
+mod live;
 mod matches;
 mod open_search;
+mod page_links;
 mod problem;
 mod reference;
+mod results;
+mod running;
 mod search;
 mod sign_in;
 mod start;
@@ -25,10 +30,11 @@ mod visible;
 pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use help::help;
-pub(crate) use matches::match_list;
+pub(crate) use live::live;
 pub(crate) use open_search::description as open_search;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
 pub(crate) use reference::Reference;
+pub(crate) use running::match_list;
 pub(crate) use search::search;
 pub(crate) use sign_in::{form as sign_in_form, sign_in, sign_out};
 pub(crate) use start::start;

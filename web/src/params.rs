@@ -191,10 +191,10 @@ impl Params {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
-    /// Returns what the items of a page are.
-    pub(crate) fn group(&self) -> Result<Group, Problem> {
+    /// Returns what the items of a page are, or the default.
+    pub(crate) fn group(&self, default: Group) -> Result<Group, Problem> {
         let Some(typed) = self.text("group")? else {
-            return Ok(Group::None);
+            return Ok(default);
         };
         Group::parse(typed.as_bytes()).ok_or_else(|| {
             let detail = format!("group={typed}: expected none, package or document");

@@ -35,6 +35,8 @@ pub(crate) struct App {
     pub(crate) metrics: PrometheusHandle,
     /// A permit for each export that may run.
     pub(crate) exports: Arc<Semaphore>,
+    /// How long a page waits for the whole answer before it shows the first matches.
+    pub(crate) first_matches_after: Duration,
     /// Rendered answers that are expensive.
     pub(crate) rendered: Arc<RenderedAnswers>,
     /// How the lines of files begin, for the colours of their texts.

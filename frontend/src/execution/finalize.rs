@@ -13,6 +13,7 @@ use crate::order::{self, Continued, StringPool};
 use crate::results::Counts;
 use crate::results::documents;
 use crate::results::facets::Facets;
+use crate::results::folded::FoldedFlags;
 use crate::results::packages::PackageTally;
 use crate::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
 use std::ops::ControlFlow;
@@ -86,7 +87,9 @@ fn finalize_in(
         .for_each(|collector| collector.clear_pointers(spool));
     let unique = fold(spool, collectors, pointers)?;
     let packages = tallies.packages.finish(&names, spool)?;
-    tallies.documents.finish(spool)?;
+    let mut folded = FoldedFlags::new(&spool.folded);
+    let is_folded = |position| folded.get(position);
+    tallies.documents.finish(spool, is_folded)?;
     write_facets(spool, collectors)?;
     Ok(Counts {
         pointers,

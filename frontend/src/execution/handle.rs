@@ -9,7 +9,7 @@
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
 use crate::execution::event::{ClientKey, Deadline, Event};
-use crate::execution::stream_stats::{Progress, TopMatches};
+use crate::execution::stream_stats::{BestDocuments, Progress, TopMatches};
 use crate::order::Pointer;
 use crate::query::Query;
 use crate::results::Match;
@@ -159,6 +159,12 @@ impl SearchHandle {
     pub fn top_matches(&self) -> TopMatches {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
         TopMatches::new(stats, self.query().limit())
+    }
+
+    /// Pointers to the best documents so far, at most ten, and whether they are final.
+    pub fn best_documents(&self) -> BestDocuments {
+        let stats = self.execution.streams.iter().map(|stream| &stream.stats);
+        BestDocuments::new(stats, self.query().limit())
     }
 
     /// The counts of the matches that have arrived, by package, language, kind and directory. They are renewed a few

@@ -224,6 +224,7 @@ impl ExecutionState {
         self.kept.remove(&client);
         let is_kept = self.kept.values().any(|until| *until > now.instant);
         if self.clients <= open && !is_kept {
+            self.outcome.was_stopped = true;
             self.cancel(now);
         }
     }

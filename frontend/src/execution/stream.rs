@@ -14,7 +14,7 @@ use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
 use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
-use crate::order::{Origin, TopPointers};
+use crate::order::{Origin, TopDocument, TopDocuments, TopPointers};
 use crate::peers::account::StreamAccount;
 use crate::peers::{Connection, Peer, PeerError, Socket, check_semantics, hello};
 use crate::results::SkippedDocument;
@@ -230,6 +230,7 @@ pub(crate) struct Ingest<'a> {
     account: StreamAccount,
     collector: &'a mut Collector,
     best: TopPointers,
+    best_documents: TopDocuments,
     /// For each shard, the document of the last batch.
     begun: Vec<Option<BegunDocument>>,
     /// Whether copies of documents are found.
@@ -252,6 +253,7 @@ impl<'a> Ingest<'a> {
             account: StreamAccount::new(shards),
             collector,
             best: TopPointers::default(),
+            best_documents: TopDocuments::default(),
             begun: (0..shards).map(|_| None).collect(),
             folds: folds(target.search),
             written: target.stats.received_bytes.load(Relaxed),
@@ -287,7 +289,7 @@ impl<'a> Ingest<'a> {
                     document.finish(self.target.backend, self.collector);
                 }
                 self.collector.end(end);
-                self.target.stats.end(end, &self.best);
+                self.target.stats.end(end, &self.best, &self.best_documents);
             }
             Err(PeerError::Heavy) => return self.collector,
             Err(_) => {
@@ -367,6 +369,7 @@ impl<'a> Ingest<'a> {
             BegunDocument::new(view.document, &origin, text)
         };
         let before = self.collector.len();
+        let mut best_lines = TopDocument::default();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {
                 continue;
@@ -378,8 +381,10 @@ impl<'a> Ingest<'a> {
             let pointer = origin.pointer(line.rank, line.number, index);
             document.add(&pointer, line.number);
             self.best.offer(pointer);
+            best_lines.offer(pointer);
             self.collector.push(pointer);
         }
+        self.best_documents.offer(&best_lines);
         *begun = Some(document);
         let matches = (self.collector.len() - before) as u64;
         self.collector.facets.add(counted(&view), matches);
@@ -425,7 +430,7 @@ impl<'a> Ingest<'a> {
         stats.matches.fetch_add(new, Relaxed);
         let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
         if is_due || self.collector.matches == new || stats.has_news() {
-            stats.publish(&self.best);
+            stats.publish(&self.best, &self.best_documents);
             self.published = now;
         }
         if now.duration_since(self.counted) >= COUNTS_EVERY {

@@ -5,7 +5,7 @@
 //! before the matches that the backend sent ahead of it.
 
 use crate::lock::lock;
-use crate::order::{BEST_MAX, Pointer, TopPointers};
+use crate::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
 use crate::results::facets::FacetsSoFar;
 use schema::message;
 use std::sync::Mutex;
@@ -87,6 +87,7 @@ pub(crate) struct StreamStats {
 #[derive(Debug)]
 struct Published {
     best: TopPointers,
+    documents: TopDocuments,
     bound: f32,
 }
 
@@ -104,6 +105,7 @@ impl StreamStats {
             bound_is_new: AtomicBool::new(false),
             published: Mutex::new(Published {
                 best: TopPointers::default(),
+                documents: TopDocuments::default(),
                 bound: f32::INFINITY,
             }),
             facets: Mutex::default(),
@@ -132,9 +134,10 @@ impl StreamStats {
     }
 
     /// Publishes the best matches and the bound. All frames so far must be in the spool.
-    pub(crate) fn publish(&self, best: &TopPointers) {
+    pub(crate) fn publish(&self, best: &TopPointers, documents: &TopDocuments) {
         let mut published = lock(&self.published);
         published.best.clone_from(best);
+        published.documents.clone_from(documents);
         published.bound = f32::from_bits(self.bound.load(Relaxed));
         drop(published);
         self.bound_is_new.store(false, Relaxed);
@@ -153,14 +156,14 @@ impl StreamStats {
 
     /// Publishes the end of a stream that ended well. All of its blocks are done, also if it was too
     /// short for a PROGRESS.
-    pub(crate) fn end(&self, end: &message::End, best: &TopPointers) {
+    pub(crate) fn end(&self, end: &message::End, best: &TopPointers, documents: &TopDocuments) {
         let sum = |count: fn(&message::ShardEnd) -> u64| end.shards.iter().map(count).sum();
         let blocks = sum(|shard| shard.candidates);
         self.blocks_done.store(blocks, Relaxed);
         self.blocks_total.store(blocks, Relaxed);
         self.documents.store(sum(|shard| shard.documents), Relaxed);
         self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
-        self.publish(best);
+        self.publish(best, documents);
     }
 
     /// Takes the bound of a lost stream back.
@@ -189,6 +192,55 @@ pub struct TopMatches {
     pub pointers: Vec<Pointer>,
     /// Whether no match still to come can change them.
     pub is_final: bool,
+}
+
+/// The best documents so far of an execution.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BestDocuments {
+    /// The best lines of each, the best document first, at most [`BEST_MAX`].
+    pub documents: Vec<Vec<Pointer>>,
+    /// Whether no match still to come can change which documents these are, or their order.
+    pub is_final: bool,
+}
+
+impl BestDocuments {
+    /// The best documents of all streams of a query with this limit (0: none). With a limit they are those of the
+    /// best matches.
+    pub(crate) fn new<'a>(
+        stats: impl Iterator<Item = &'a StreamStats> + Clone,
+        limit: u64,
+    ) -> BestDocuments {
+        let (mut best, mut bound) = (TopDocuments::default(), f32::NEG_INFINITY);
+        for stats in stats.clone() {
+            let published = lock(&stats.published);
+            let documents = published.documents.documents().iter();
+            documents.for_each(|document| best.offer(document));
+            bound = bound.max(published.bound);
+        }
+        if limit > 0 {
+            let TopMatches { pointers, is_final } = TopMatches::new(stats, limit);
+            best = TopDocuments::default();
+            for pointer in pointers {
+                let mut document = TopDocument::default();
+                document.offer(pointer);
+                best.offer(&document);
+            }
+            return BestDocuments {
+                documents: lines_of(&best),
+                is_final,
+            };
+        }
+        let last = best.documents().get(BEST_MAX - 1);
+        BestDocuments {
+            is_final: last.is_some_and(|last| last.lines[0].is_above(bound)),
+            documents: lines_of(&best),
+        }
+    }
+}
+
+fn lines_of(documents: &TopDocuments) -> Vec<Vec<Pointer>> {
+    let documents = documents.documents().iter();
+    documents.map(|document| document.lines.clone()).collect()
 }
 
 impl TopMatches {
@@ -231,13 +283,49 @@ mod tests {
         best
     }
 
+    /// A document for each rank.
+    fn best_documents(ranks: &[f32]) -> TopDocuments {
+        let mut best = TopDocuments::default();
+        for (hash, &rank) in (1..).zip(ranks) {
+            let origin = Origin {
+                hash,
+                package: 0,
+                backend: 0,
+                offset: 0,
+            };
+            let mut document = TopDocument::default();
+            document.offer(origin.pointer(rank, 1, 0));
+            best.offer(&document);
+        }
+        best
+    }
+
+    #[test]
+    fn ten_documents_above_every_bound_are_final() {
+        let check = |stats: &[StreamStats], limit| {
+            let best = BestDocuments::new(stats.iter(), limit);
+            (best.documents.len(), best.is_final)
+        };
+        let ten = [3.0, 2.9, 2.8, 2.7, 2.6, 2.5, 2.4, 2.3, 2.2, 2.1];
+        assert_eq!(check(&[stats(2.0, &ten)], 0), (10, true));
+        assert_eq!(check(&[stats(2.1, &ten)], 0), (10, false), "a tie");
+        assert_eq!(check(&[stats(1.0, &ten[..9])], 0), (9, false));
+        let both = [stats(2.0, &ten), stats(2.5, &[])];
+        assert_eq!(check(&both, 0), (10, false));
+        assert_eq!(
+            check(&[stats(1.0, &ten)], 3),
+            (1, true),
+            "one of the best three"
+        );
+    }
+
     fn stats(bound: f32, ranks: &[f32]) -> StreamStats {
         let stats = StreamStats::new(watch::Sender::default());
         stats.progress(message::Progress {
             bound,
             ..message::Progress::default()
         });
-        stats.publish(&best(ranks));
+        stats.publish(&best(ranks), &best_documents(ranks));
         stats
     }
 
@@ -275,12 +363,13 @@ mod tests {
         stats.progress(message::Progress::default());
         assert!(stats.has_news());
         assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
-        stats.publish(&best(&[3.0; 10]));
+        stats.publish(&best(&[3.0; 10]), &TopDocuments::default());
         assert!(!stats.has_news());
         assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
         stats.lose();
         assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
-        stats.end(&message::End::default(), &best(&[3.0; 10]));
+        let none = TopDocuments::default();
+        stats.end(&message::End::default(), &best(&[3.0; 10]), &none);
         assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
     }
 }

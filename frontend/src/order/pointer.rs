@@ -72,7 +72,7 @@ pub(crate) fn unpack_frame(frame: u64) -> FrameAt {
 }
 
 impl Pointer {
-    pub(super) fn line(&self) -> u32 {
+    pub(crate) fn line(&self) -> u32 {
         self.key[1] as u32
     }
 

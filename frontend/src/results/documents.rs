@@ -14,10 +14,14 @@
 //!      8     40  positions of its first matches in the order
 //!     48      4  number of positions, at most 5
 //!     52      4  CRC-32C of the 52 bytes above
+//! bitmap, if a document is folded (see `folded`)
+//!      0   8 n  a bit for each record, the lowest first: the document is folded
+//!    8 n      4  CRC-32C of the bytes above
+//!  8 n+4      4  zero
 //! trailer of 16 bytes
 //!      0      4  number of records
 //!      4      4  1 if all documents are listed, else 0
-//!      8      4  zero
+//!      8      4  number of documents that are folded
 //!     12      4  CRC-32C of the 12 bytes above
 //! ```
 
@@ -58,7 +62,7 @@ struct DocumentRecord {
 struct Trailer {
     records: u32,
     is_all: u32,
-    zero: u32,
+    folded: u32,
     checksum: u32,
 }
 
@@ -133,18 +137,31 @@ impl DocumentTally {
         Some(&mut self.records[position as usize].1)
     }
 
-    /// Writes the records after the packages.
-    pub(crate) fn finish(self, to: &ResultFiles) -> Result<(), SpoolError> {
+    /// Writes the records after the packages. `is_folded` says whether a match of the order is of a folded
+    /// document.
+    pub(crate) fn finish(
+        self,
+        to: &ResultFiles,
+        mut is_folded: impl FnMut(u64) -> Result<bool, SpoolError>,
+    ) -> Result<(), SpoolError> {
         let mut bytes = Vec::with_capacity(self.records.len() * RECORD_BYTES + TRAILER_BYTES);
-        for (_, mut record) in self.records {
+        let mut bits = vec![0_u64; self.records.len().div_ceil(64)];
+        for (index, (_, mut record)) in self.records.into_iter().enumerate() {
             record.checksum = record.checksum();
             bytes.extend_from_slice(record.as_bytes());
+            bits[index / 64] |= u64::from(is_folded(record.first[0])?) << (index % 64);
         }
         let mut trailer = Trailer {
             records: (bytes.len() / RECORD_BYTES) as u32,
             is_all: u32::from(!self.is_full),
+            folded: bits.iter().map(|word| word.count_ones()).sum(),
             ..Trailer::default()
         };
+        if trailer.folded > 0 {
+            bytes.extend_from_slice(bits.as_bytes());
+            let checksum = u64::from(crc32c::crc32c(bits.as_bytes()));
+            bytes.extend_from_slice(checksum.as_bytes());
+        }
         trailer.checksum = crc32c::crc32c(&trailer.as_bytes()[..12]);
         bytes.extend_from_slice(trailer.as_bytes());
         to.append(&to.packages, &bytes)
@@ -153,48 +170,131 @@ impl DocumentTally {
 
 /// Returns the number of documents listed in a file.
 pub(crate) fn count(blob: &Blob) -> Result<usize, SpoolError> {
-    let trailer = trailer(blob, &mut OpenFile::default())?;
-    Ok(trailer.map_or(0, |trailer| trailer.records as usize))
+    let list = DocumentList::open(blob)?;
+    Ok(list.map_or(0, |list| list.trailer.records as usize))
+}
+
+/// Returns the number of listed documents that are not folded.
+pub(crate) fn count_unfolded(blob: &Blob) -> Result<usize, SpoolError> {
+    let list = DocumentList::open(blob)?;
+    Ok(list.map_or(0, |list| {
+        list.trailer.records.saturating_sub(list.trailer.folded) as usize
+    }))
 }
 
 /// Reads a range of the documents.
 pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
-    let mut file = OpenFile::default();
-    let Some(trailer) = trailer(blob, &mut file)? else {
-        return Ok(Vec::new());
-    };
-    let records = trailer.records as usize * RECORD_BYTES + TRAILER_BYTES;
-    let start = blob.len().checked_sub(records as u64);
-    let start = start.ok_or_else(|| blob.corrupt(0))?;
-    let mut found = vec![DocumentRecord::default(); range.len()];
-    let at = start + (range.start * RECORD_BYTES) as u64;
-    let bytes = found.as_mut_bytes();
-    if blob.read_at(bytes, at, &mut file)? < range.len() * RECORD_BYTES {
-        return Err(blob.corrupt(at));
+    match DocumentList::open(blob)? {
+        Some(mut list) => list.read(range),
+        None => Ok(Vec::new()),
     }
-    let grouped = |record: &DocumentRecord| {
-        (record.checksum == record.checksum()).then(|| DocumentGroup {
-            total: (trailer.is_all == 1).then_some(record.total),
-            first: record.positions().to_vec(),
-        })
-    };
-    let grouped: Option<_> = found.iter().map(grouped).collect();
-    grouped.ok_or_else(|| blob.corrupt(at))
 }
 
-/// Reads the trailer; `None` if the file is empty, because the matches could not be ordered.
-fn trailer(blob: &Blob, file: &mut OpenFile) -> Result<Option<Trailer>, SpoolError> {
-    if blob.len() == 0 {
-        return Ok(None);
+/// Reads a range of the documents that are not folded.
+pub(crate) fn read_unfolded(
+    blob: &Blob,
+    range: Range<usize>,
+) -> Result<Vec<DocumentGroup>, SpoolError> {
+    let Some(mut list) = DocumentList::open(blob)? else {
+        return Ok(Vec::new());
+    };
+    let bits = list.folded_bits()?;
+    let is_folded = |index: usize| {
+        bits.get(index / 64)
+            .is_some_and(|word| word >> (index % 64) & 1 == 1)
+    };
+    let unfolded = (0..list.trailer.records as usize).filter(|&index| !is_folded(index));
+    let indexes: Vec<usize> = unfolded.skip(range.start).take(range.len()).collect();
+    let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else {
+        return Ok(Vec::new());
+    };
+    let documents = list.read(first..last + 1)?;
+    let documents = (first..).zip(documents);
+    let is_wanted = |(index, document)| (!is_folded(index)).then_some(document);
+    Ok(documents.filter_map(is_wanted).collect())
+}
+
+/// The part of a file that lists documents.
+struct DocumentList<'a> {
+    blob: &'a Blob,
+    file: OpenFile,
+    trailer: Trailer,
+}
+
+impl<'a> DocumentList<'a> {
+    /// Reads the trailer; `None` if the file is empty, because the matches could not be ordered.
+    fn open(blob: &'a Blob) -> Result<Option<DocumentList<'a>>, SpoolError> {
+        if blob.len() == 0 {
+            return Ok(None);
+        }
+        let (mut file, mut trailer) = (OpenFile::default(), Trailer::default());
+        let at = blob.len().saturating_sub(TRAILER_BYTES as u64);
+        let read = blob.read_at(trailer.as_mut_bytes(), at, &mut file)?;
+        let checksum = crc32c::crc32c(&trailer.as_bytes()[..12]);
+        if read != TRAILER_BYTES || trailer.checksum != checksum {
+            return Err(blob.corrupt(at));
+        }
+        Ok(Some(DocumentList {
+            blob,
+            file,
+            trailer,
+        }))
     }
-    let mut trailer = Trailer::default();
-    let at = blob.len().saturating_sub(TRAILER_BYTES as u64);
-    let read = blob.read_at(trailer.as_mut_bytes(), at, file)?;
-    let checksum = crc32c::crc32c(&trailer.as_bytes()[..12]);
-    if read != TRAILER_BYTES || trailer.checksum != checksum {
-        return Err(blob.corrupt(at));
+
+    /// Reads a range of the documents.
+    fn read(&mut self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+        let mut found = vec![DocumentRecord::default(); range.len()];
+        let at = self.start()? + (range.start * RECORD_BYTES) as u64;
+        let bytes = found.as_mut_bytes();
+        if self.blob.read_at(bytes, at, &mut self.file)? < range.len() * RECORD_BYTES {
+            return Err(self.blob.corrupt(at));
+        }
+        let is_all = self.trailer.is_all == 1;
+        let grouped = |record: &DocumentRecord| {
+            (record.checksum == record.checksum()).then(|| DocumentGroup {
+                total: is_all.then_some(record.total),
+                first: record.positions().to_vec(),
+            })
+        };
+        let grouped: Option<_> = found.iter().map(grouped).collect();
+        grouped.ok_or_else(|| self.blob.corrupt(at))
     }
-    Ok(Some(trailer))
+
+    /// Reads which documents are folded, a bit for each; nothing if none is.
+    fn folded_bits(&mut self) -> Result<Vec<u64>, SpoolError> {
+        let bytes = self.bitmap_bytes();
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        let mut words = vec![0_u64; bytes / 8];
+        let at = self.blob.len().checked_sub((bytes + TRAILER_BYTES) as u64);
+        let at = at.ok_or_else(|| self.blob.corrupt(0))?;
+        let read = self
+            .blob
+            .read_at(words.as_mut_bytes(), at, &mut self.file)?;
+        let checksum = words.pop();
+        let expected = u64::from(crc32c::crc32c(words.as_bytes()));
+        if read < bytes || checksum != Some(expected) {
+            return Err(self.blob.corrupt(at));
+        }
+        Ok(words)
+    }
+
+    /// Where the records begin.
+    fn start(&self) -> Result<u64, SpoolError> {
+        let records = self.trailer.records as usize * RECORD_BYTES;
+        let listed = records + self.bitmap_bytes() + TRAILER_BYTES;
+        let start = self.blob.len().checked_sub(listed as u64);
+        start.ok_or_else(|| self.blob.corrupt(0))
+    }
+
+    /// Bytes of the bitmap with its checksum.
+    fn bitmap_bytes(&self) -> usize {
+        match self.trailer.folded {
+            0 => 0,
+            _ => (self.trailer.records as usize).div_ceil(64) * 8 + 8,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -109,6 +109,37 @@ pub(crate) fn positions(
     Ok(found)
 }
 
+/// Says of matches, whose positions ascend, whether they are folded.
+pub(crate) struct FoldedFlags<'a> {
+    reader: Reader<'a>,
+    /// The record that was read last, and its number.
+    last: Option<(u64, Record)>,
+}
+
+impl<'a> FoldedFlags<'a> {
+    pub(crate) fn new(blob: &'a Blob) -> FoldedFlags<'a> {
+        let file = OpenFile::default();
+        FoldedFlags {
+            reader: Reader { blob, file },
+            last: None,
+        }
+    }
+
+    /// Whether the match at a position of the order is folded.
+    pub(crate) fn get(&mut self, position: u64) -> Result<bool, SpoolError> {
+        if self.reader.blob.len() == 0 {
+            return Ok(false);
+        }
+        let number = position / MATCHES_A_RECORD as u64;
+        if self.last.as_ref().is_none_or(|(known, _)| *known != number) {
+            self.last = Some((number, self.reader.read(number)?));
+        }
+        let (_, record) = self.last.as_ref().expect("it was read");
+        let bit = (position % MATCHES_A_RECORD as u64) as usize;
+        Ok(record.folded[bit / 64] >> (bit % 64) & 1 == 1)
+    }
+}
+
 struct Reader<'a> {
     blob: &'a Blob,
     file: OpenFile,

@@ -177,6 +177,8 @@ pub(crate) struct Outcome {
     pub(crate) shed: bool,
     /// All backends were lost before they had searched anything.
     pub(crate) is_unavailable: bool,
+    /// A client stopped the search.
+    pub(crate) was_stopped: bool,
     /// How long each phase took in the slowest backend.
     pub(crate) phases: Phases,
 }

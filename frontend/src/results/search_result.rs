@@ -15,6 +15,7 @@ use crate::query::Query;
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use schema::frame;
 use schema::message::{SpoolFacets, Want};
+use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -25,6 +26,9 @@ const CHUNK_BYTES: usize = 64 << 20;
 
 /// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
+
+/// Pointers that are read at a time: 2 MiB.
+const POINTERS_AT_ONCE: usize = 64 << 10;
 
 /// The minimum number of matches in a chunk.
 const CHUNK_LEN_MIN: usize = 1000;
@@ -46,6 +50,15 @@ pub struct SearchResult {
     pub(crate) spool: Arc<ResultFiles>,
     /// Whether a checksum failed.
     pub(crate) damaged: AtomicBool,
+}
+
+/// Matches of one document, ascending by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByLine {
+    /// Their positions in the order.
+    pub positions: Vec<u64>,
+    /// How many matches are in lines before them.
+    pub before: u64,
 }
 
 impl SearchResult {
@@ -177,6 +190,11 @@ impl SearchResult {
         self.outcome.is_unavailable && self.found() == 0
     }
 
+    /// Whether a client stopped the search.
+    pub fn was_stopped(&self) -> bool {
+        self.outcome.was_stopped && !self.is_complete()
+    }
+
     /// What is missing, by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing
@@ -268,6 +286,46 @@ impl SearchResult {
             return Ok(0);
         }
         self.checked(documents::count(&self.spool.packages))
+    }
+
+    /// The number of documents in [`unique_documents`](Self::unique_documents).
+    pub fn unique_documents_listed(&self) -> Result<usize, SpoolError> {
+        if self.is_empty() {
+            return Ok(0);
+        }
+        self.checked(documents::count_unfolded(&self.spool.packages))
+    }
+
+    /// Reads a range of the listed documents of which no better one is a copy, ordered by their best match.
+    pub fn unique_documents(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+        self.checked(documents::read_unfolded(&self.spool.packages, range))
+    }
+
+    /// Finds the first matches from line `first` on, at most `most`, of a result with one document. Reads the
+    /// whole order, in memory for `most` of them.
+    pub fn by_line(&self, first: u32, most: usize) -> Result<ByLine, SpoolError> {
+        // The lowest lines so far, the highest of them on top.
+        let mut lowest = BinaryHeap::with_capacity(most + 1);
+        let mut before = 0;
+        for start in (0..self.len()).step_by(POINTERS_AT_ONCE) {
+            let end = self.len().min(start + POINTERS_AT_ONCE);
+            let pointers = self.pointers(start..end)?;
+            for (position, pointer) in (start as u64..).zip(pointers) {
+                if pointer.line() < first {
+                    before += 1;
+                    continue;
+                }
+                lowest.push((pointer.line(), position));
+                if lowest.len() > most {
+                    lowest.pop();
+                }
+            }
+        }
+        let ascending = lowest.into_sorted_vec().into_iter();
+        Ok(ByLine {
+            positions: ascending.map(|(_, position)| position).collect(),
+            before,
+        })
     }
 
     /// Reads a range of the documents, ordered by their best match.

@@ -47,11 +47,11 @@ def same_length(letter):
 
 
 def last_events(body):
-    """Returns the last event of each kind, in their order, without those of progress."""
+    """Returns the last event of each kind, in their order, without those that depend on time: progress, boxes so far."""
     events = {}
     for event in body.split(b"\n\n"):
         kind = event.split(b"\n", 1)[0]
-        if kind.startswith(b"event: ") and kind != b"event: progress":
+        if kind.startswith(b"event: ") and kind not in (b"event: progress", b"event: boxes"):
             events.pop(kind, None)
             events[kind] = event
     return b"\n\n".join(events.values())

@@ -100,7 +100,7 @@ def search(rng):
 
 def search_page(rng):
     wanted = parameters(rng) | {name: value for name, value in view(rng).items() if name in ("page", "group")}
-    return Request("page", target("/search", **wanted))
+    return Request("page", target(rng.choice(("/search", "/search", "/search", "/search/events")), **wanted))
 
 
 def posted(rng):

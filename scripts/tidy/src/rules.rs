@@ -111,7 +111,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "dcs",
             "pages",
             "conditional file_range guard health hosts page_edits request_body request_id request_limits stream_body",
-            "assets join versions",
+            "assets following join versions",
             "viewer",
             "cursor params",
             "server",

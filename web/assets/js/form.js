@@ -11,8 +11,8 @@ function select(form, name) {
 
 /** @param {HTMLFormElement} form */
 function leaveDefaultsOut(form) {
-  const [mode, letters, group] = ['mode', 'case', 'group'].map((name) => select(form, name));
-  const defaults = [mode, group].filter((choice) => choice.value === choice.dataset.default);
+  const [mode, letters] = ['mode', 'case'].map((name) => select(form, name));
+  const defaults = [mode].filter((choice) => choice.value === choice.dataset.default);
   // The default of keyword search is smart case, of the other modes exact case.
   if (letters.value === (mode.value === 'keyword' ? 'auto' : 'yes')) defaults.push(letters);
   defaults.forEach((choice) => { choice.disabled = true; });

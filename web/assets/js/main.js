@@ -1,11 +1,21 @@
 // @ts-check
 // Starts what the pages do beyond links and forms. Every page works without it.
+import * as boxes from './boxes.js';
+import * as copy from './copy.js';
 import * as form from './form.js';
 import * as keys from './keys.js';
+import * as move from './move.js';
+import * as options from './options.js';
+import * as recent from './recent.js';
 import * as running from './running.js';
 import * as theme from './theme.js';
 
 theme.start();
 keys.start();
 form.start();
+options.start();
+move.start();
+boxes.start();
+copy.start();
+recent.start();
 running.start();

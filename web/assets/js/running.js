@@ -1,82 +1,188 @@
 // @ts-check
-// A running search: shows its progress and its best matches, and then the content of the finished page.
-import { fetchPage, fromEvent } from './fragment.js';
+// A running search: progress, the best so far in boxes that do not move, and then the page of the answer.
+import { fromEvent } from './fragment.js';
+import { fetchPatiently } from './patience.js';
+
+/** Boxes that are filled while a search runs. */
+const BOXES_MAX = 10;
+
+/** How long a page that still runs waits before it is followed. */
+const AGAIN_MS = 300;
 
 /** @param {string} id */
 function part(id) {
   return /** @type {any} */ (document.getElementById(id));
 }
 
+/** @param {number} number */
+function grouped(number) {
+  return new Intl.NumberFormat('en').format(number);
+}
+
 /**
- * The same words as on the page.
- * @param {number | null} ms
+ * Tells screen readers what happened; progress is not told.
+ * @param {string} text
  */
-function left(ms) {
-  if (ms === null) return '';
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds <= 1) return 'almost done';
-  return seconds < 100 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
+function say(text) {
+  const place = part('said');
+  if (place) place.textContent = text;
+}
+
+/** Whether somebody looks at the boxes: then they are not replaced without being asked. */
+let isRead = false;
+
+function watchReader() {
+  isRead = false;
+  const boxes = part('boxes');
+  const note = () => { isRead = true; };
+  boxes?.addEventListener('pointermove', note);
+  boxes?.addEventListener('focusin', note);
+  boxes?.addEventListener('selectstart', note);
+  return () => isRead || window.scrollY > 8;
+}
+
+/** The boxes that came last, while the page shows others. @type {DocumentFragment | null} */
+let better = null;
+
+/** @param {ParentNode} boxes */
+function keysOf(boxes) {
+  return [...boxes.querySelectorAll('[data-box]')].map((box) => box.getAttribute('data-box'));
+}
+
+/**
+ * Fills empty places with new boxes. What is on the screen stays where it is; better boxes wait for a click.
+ * @param {MessageEvent} event
+ */
+function showBoxes(event) {
+  const place = part('boxes');
+  const fresh = fromEvent(event, JSON.parse(event.data).html);
+  const shown = keysOf(place);
+  const wanted = keysOf(fresh);
+  for (const box of fresh.querySelectorAll('[data-box]')) {
+    const isThere = shown.includes(box.getAttribute('data-box'));
+    if (isThere || place.childElementCount >= BOXES_MAX) continue;
+    place.append(box.cloneNode(true));
+  }
+  const news = wanted.filter((key) => !keysOf(place).includes(key)).length;
+  better = news > 0 ? fresh : null;
+  const button = part('better');
+  button.hidden = news === 0;
+  button.textContent = news === 1 ? 'Show 1 better file' : `Show ${news} better files`;
+  document.dispatchEvent(new CustomEvent('trawl:content'));
+}
+
+function showBetter() {
+  if (better) part('boxes').replaceChildren(...better.children);
+  better = null;
+  part('better').hidden = true;
+  document.dispatchEvent(new CustomEvent('trawl:content'));
 }
 
 /** @param {MessageEvent} event */
 function showProgress(event) {
   const progress = JSON.parse(event.data);
-  part('count').textContent = new Intl.NumberFormat('en').format(progress.matches);
-  part('left').textContent = left(progress.eta_ms);
+  part('count').textContent = grouped(progress.matches);
+  part('left').textContent = progress.left;
+  part('left').className = '';
   if (progress.blocks_total === 0) return;
   part('progress').max = progress.blocks_total;
   part('progress').value = progress.blocks_done;
 }
 
-/** @param {MessageEvent} event */
-function showMatches(event) {
-  const best = JSON.parse(event.data);
-  part('best').replaceChildren(fromEvent(event, best.html));
-  if (best.final) part('best-title').textContent = 'The best matches (final):';
+/** @param {string} text */
+function showLost(text) {
+  part('left').textContent = text;
+  part('left').className = 'lost';
 }
 
-function showStopped() {
-  part('best-title').textContent = 'Stopped. The best matches until then:';
-  ['progress', 'cancel', 'left'].forEach((id) => { part(id).hidden = true; });
-}
-
-/** @param {DOMStringMap} search */
-async function showFinished(search) {
-  const page = await fetchPage(search.finishedHref ?? '');
-  const main = page.querySelector('main');
-  if (!main) return;
-  document.querySelector('main')?.replaceWith(main);
+/** @param {Document} page */
+function showPage(page) {
+  const columns = page.querySelector('.columns');
+  if (!columns) return;
+  document.querySelector('.columns')?.replaceWith(columns);
   document.title = page.title;
-  if (main.dataset.eventsHref) setTimeout(follow, 1000, main.dataset);
+  document.dispatchEvent(new CustomEvent('trawl:content'));
+  // It may show a search that runs: of a server that was restarted, for example.
+  setTimeout(start, AGAIN_MS);
+}
+
+/**
+ * Shows the answer at once, or behind a button if somebody reads what is there.
+ * @param {Document} page
+ * @param {boolean} isAwaited
+ */
+function showAnswer(page, isAwaited) {
+  const summary = page.querySelector('.summary');
+  const isRunning = page.getElementById('progress') !== null;
+  say(isRunning ? '' : `${summary?.textContent ?? 'The search has ended'}`);
+  if (isAwaited || !summary) {
+    showPage(page);
+    return;
+  }
+  part('progress').classList.add('ended');
+  part('stop').hidden = true;
+  part('count').parentElement.replaceChildren(...summary.cloneNode(true).childNodes);
+  const button = part('better');
+  button.hidden = false;
+  button.className = 'wanted';
+  button.textContent = 'Show the results';
+  button.onclick = () => {
+    showPage(page);
+    window.scrollTo({ top: 0 });
+    document.getElementById('main')?.focus({ preventScroll: true });
+  };
+}
+
+/**
+ * The client has stopped a search that goes on for others: what has arrived is all that there is to see.
+ * @param {DOMStringMap} search
+ */
+function showStopped(search) {
+  part('progress').classList.add('ended');
+  part('stop').hidden = true;
+  const text = `Stopped by you: ${part('count').textContent} so far`;
+  const link = document.createElement('a');
+  link.href = search.followHref ?? '';
+  link.className = 'action';
+  link.textContent = 'Continue';
+  part('count').parentElement.replaceChildren(text, link);
+  say(text);
 }
 
 /** @param {DOMStringMap} search */
 function follow(search) {
+  const isReading = watchReader();
   const events = new EventSource(search.eventsHref ?? '');
-  events.addEventListener('progress', showProgress);
-  events.addEventListener('matches', showMatches);
-  const finish = () => {
-    events.close();
-    showFinished(search);
-  };
   let stopped = false;
+  const finish = async () => {
+    events.close();
+    try {
+      const again = () => showLost('The server does not answer, trying again…');
+      showAnswer(await fetchPatiently(search.finishedHref ?? '', again), stopped || !isReading());
+    } catch {
+      showLost('The server does not answer. Reload the page to try again.');
+    }
+  };
+  events.addEventListener('progress', showProgress);
+  events.addEventListener('boxes', showBoxes);
   events.addEventListener('done', (event) => {
-    // It goes on for others, and what has arrived until now is all that there is to see here.
     if (!stopped || !JSON.parse(event.data).error) return finish();
     events.close();
-    showStopped();
+    showStopped(search);
   });
-  // The search has expired or the frontend is down: the page says which.
   events.addEventListener('error', () => {
+    // It reconnects by itself, unless the server refuses: then the page says why.
     if (events.readyState === EventSource.CLOSED) finish();
+    else showLost('The connection broke, trying again…');
   });
-  part('cancel').hidden = false;
-  part('cancel').addEventListener('click', () => {
-    part('cancel').disabled = true;
+  part('better').onclick = showBetter;
+  part('stop').hidden = false;
+  part('stop').onclick = () => {
+    part('stop').disabled = true;
     stopped = true;
     // The end arrives as an event.
-    fetch(search.searchHref ?? '', { method: 'DELETE' });
-  });
+    fetch(search.searchHref ?? '', { method: 'DELETE' }).catch(() => showLost('The server does not answer'));
+  };
 }
 
 export function start() {

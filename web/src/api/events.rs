@@ -8,6 +8,7 @@
 use super::facets;
 use super::openapi::described as doc;
 use crate::eta::Eta;
+use crate::following::{self, Report};
 use crate::join;
 use crate::model::{
     BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, SearchEnd, SearchProgress,
@@ -27,17 +28,10 @@ use frontend::query::{ParsedQuery, Query, QueryInput};
 use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
-
-/// How often progress is sent.
-const EVERY: Duration = Duration::from_millis(250);
-
-/// How often progress is sent while nothing changes: thousands of clients may follow a search that
-/// waits for its slot.
-const UNCHANGED_EVERY: Duration = Duration::from_secs(2);
 
 /// Events that wait for a slow client. It gets the next state instead of a backlog.
 const WAITING_MAX: usize = 2;
@@ -129,9 +123,6 @@ async fn follow(
     notices: Vec<Notice>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
 ) {
-    let mut news = search.news();
-    // Matches that are already there are news as well.
-    news.mark_changed();
     let mut follower = Follower {
         search: Arc::new(search),
         edits,
@@ -146,34 +137,10 @@ async fn follow(
             return;
         }
     }
-    let mut wait = EVERY;
-    let mut next = Instant::now() + wait;
-    loop {
-        tokio::select! {
-            biased;
-            () = follower.sender.closed() => return,
-            () = watched.due() => {
-                if let Some(problem) = watched.look().await {
-                    follower.fail(&problem).await;
-                    return;
-                }
-                continue;
-            }
-            _ = follower.search.finished() => break,
-            () = tokio::time::sleep_until(next.into()) => {}
-            Ok(()) = news.changed() => if !follower.has_urgent_news() { continue },
-        }
-        let Some(has_changed) = follower.report().await else {
-            return;
-        };
-        wait = if has_changed {
-            EVERY
-        } else {
-            (2 * wait).min(UNCHANGED_EVERY)
-        };
-        next = Instant::now() + wait;
+    let search = Arc::clone(&follower.search);
+    if following::follow(&mut watched, &search, &mut follower).await {
+        follower.end().await;
     }
-    follower.end().await;
 }
 
 /// Sends the events of one search to one client. A method returns `None` once the client has gone.
@@ -191,8 +158,8 @@ struct Follower {
     reported: Option<[u64; 3]>,
 }
 
-impl Follower {
-    /// Whether news must be sent at once: the first matches, or that the best are final.
+impl Report for Follower {
+    /// The first matches, or that the best are final.
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
@@ -228,6 +195,24 @@ impl Follower {
         Some(has_changed)
     }
 
+    /// Sends the end of a search that failed.
+    async fn fail(&self, problem: &Problem) -> Option<()> {
+        let done = SearchEnd {
+            id: self.search.id().to_owned(),
+            interpreted_as: self.search.query().interpreted_as(),
+            error: Some(problem.detail.clone()),
+            problem: Some(problem.document()),
+            ..SearchEnd::default()
+        };
+        self.send(EventName::Done, &done).await
+    }
+
+    async fn closed(&self) {
+        self.sender.closed().await;
+    }
+}
+
+impl Follower {
     async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {
         let event = BestMatches {
             r#final: is_final,
@@ -275,18 +260,6 @@ impl Follower {
             error: None,
             problem: None,
         }
-    }
-
-    /// Sends the end of a search that failed.
-    async fn fail(&self, problem: &Problem) -> Option<()> {
-        let done = SearchEnd {
-            id: self.search.id().to_owned(),
-            interpreted_as: self.search.query().interpreted_as(),
-            error: Some(problem.detail.clone()),
-            problem: Some(problem.document()),
-            ..SearchEnd::default()
-        };
-        self.send(EventName::Done, &done).await
     }
 
     async fn send(&self, name: EventName, data: &impl serde::Serialize) -> Option<()> {

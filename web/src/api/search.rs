@@ -40,7 +40,7 @@ struct PageRequest {
 impl PageRequest {
     fn parse(params: &Params) -> Result<PageRequest, Problem> {
         Ok(PageRequest {
-            view: View::parse(params, Copies::All)?,
+            view: View::parse(params, Group::None, Copies::All)?,
             wait: params.flag("wait", true)?,
             explain: params.flag("explain", false)?,
             parsed: None,

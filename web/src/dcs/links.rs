@@ -96,6 +96,10 @@ impl Link<'_> {
             href.push_str("&group=package");
         }
         if !matches!(self.page, b"" | b"0") {
+            // Their pages count lines.
+            if !self.by_package {
+                href.push_str("&group=none");
+            }
             href.push_str(&format!("&page={}", encode(self.page)));
         }
         Ok(href)

@@ -20,7 +20,8 @@ pub(crate) struct Form {
     pub(super) case: Option<Case>,
     /// Only whole words match.
     pub(super) word: bool,
-    pub(super) group: Group,
+    /// If it is not the default.
+    pub(super) group: Option<Group>,
     /// If it is not the default.
     pub(super) copies: Option<Copies>,
     pub(super) filters: Vec<FormFilter>,
@@ -29,11 +30,24 @@ pub(crate) struct Form {
     pub(super) generation: Option<String>,
     /// If it is not the default.
     pub(super) per_page: Option<usize>,
+    /// The first line that is shown, of results in one file; if it is not the first of all.
+    pub(super) from: Option<u32>,
     /// The id of the search that the script of the page follows. No other address has it: people share
     /// those.
     pub(super) run: Option<String>,
     /// Whether the client has a key, which it may want to give up.
     pub(super) has_key: bool,
+}
+
+/// What a page of results shows by default.
+pub(super) const GROUP_DEFAULT: Group = Group::Document;
+
+/// A link to the same results, grouped in another way.
+#[derive(Clone, Debug)]
+pub(super) struct Tab {
+    pub(super) label: &'static str,
+    pub(super) href: String,
+    pub(super) current: bool,
 }
 
 /// An option of a select element.
@@ -86,10 +100,11 @@ impl Form {
             mode: choice(params, "mode").unwrap_or_default(),
             case: choice(params, "case"),
             word: params.bytes("word") == Some(b"yes"),
-            group: choice(params, "group").unwrap_or_default(),
+            group: choice(params, "group").filter(|&group| group != GROUP_DEFAULT),
             copies: choice(params, "copies").filter(|&copies| copies != Copies::Folded),
             filters: filters.collect(),
             per_page: params.number("per_page", 0).ok().filter(|&n| n > 0),
+            from: params.number("from", 0).ok().filter(|&line| line > 1),
             want: typed("want"),
             limit: typed("limit"),
             generation: typed("generation"),
@@ -114,8 +129,33 @@ impl Form {
         }))
     }
 
-    pub(super) fn groups(&self) -> Vec<SelectOption> {
-        options(self.group)
+    /// Returns how results are grouped.
+    pub(super) fn group(&self) -> Group {
+        self.group.unwrap_or(GROUP_DEFAULT)
+    }
+
+    /// Returns the name of the group, if it is not the default.
+    pub(super) fn group_name(&self) -> Option<&'static str> {
+        self.group.map(Group::name)
+    }
+
+    /// Returns links to the same results in each group.
+    pub(super) fn tabs(&self) -> Vec<Tab> {
+        let tab = |group: Group| Tab {
+            label: group.label(),
+            href: self.href_grouped(group),
+            current: group == self.group(),
+        };
+        [Group::Document, Group::None, Group::Package]
+            .map(tab)
+            .to_vec()
+    }
+
+    fn href_grouped(&self, group: Group) -> String {
+        let mut form = self.clone();
+        form.group = Some(group).filter(|&group| group != GROUP_DEFAULT);
+        (form.run, form.from) = (None, None);
+        form.href(0)
     }
 
     /// Returns the address that searches for the query as one text, if it was read as several words.
@@ -128,26 +168,23 @@ impl Form {
         })
     }
 
-    /// Returns the address of a page of results.
-    pub(super) fn href(&self, page: usize) -> String {
-        let mut href = format!("/search?q={}", encode(self.q.as_bytes()));
+    /// Returns the parameters of the query itself, encoded: what it searches for, not how it is shown.
+    pub(super) fn search_parameters(&self) -> String {
+        let mut query = format!("q={}", encode(self.q.as_bytes()));
+        let mut push = |name: &str, value: &str| {
+            query.push_str(&format!("&{name}={}", encode(value.as_bytes())));
+        };
         if self.mode != Mode::default() {
-            href.push_str(&format!("&mode={}", self.mode.name()));
+            push("mode", self.mode.name());
         }
         if let Some(case) = self.case {
-            href.push_str(&format!("&case={}", case.name()));
+            push("case", case.name());
         }
         if self.word {
-            href.push_str("&word=yes");
-        }
-        if self.group != Group::default() {
-            href.push_str(&format!("&group={}", self.group.name()));
-        }
-        if let Some(copies) = self.copies {
-            href.push_str(&format!("&copies={}", copies.name()));
+            push("word", "yes");
         }
         for FormFilter { name, typed } in &self.filters {
-            href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
+            push(name, typed);
         }
         for (name, typed) in [
             ("want", &self.want),
@@ -155,11 +192,35 @@ impl Form {
             ("generation", &self.generation),
         ] {
             if let Some(typed) = typed {
-                href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
+                push(name, typed);
             }
+        }
+        query
+    }
+
+    /// Returns the address of a page of results.
+    pub(super) fn href(&self, page: usize) -> String {
+        format!("/search?{}", self.parameters(page))
+    }
+
+    /// Returns the address of the events of the running search.
+    pub(super) fn events_href(&self) -> String {
+        format!("/search/events?{}", self.parameters(0))
+    }
+
+    fn parameters(&self, page: usize) -> String {
+        let mut href = self.search_parameters();
+        if let Some(group) = self.group {
+            href.push_str(&format!("&group={}", group.name()));
+        }
+        if let Some(copies) = self.copies {
+            href.push_str(&format!("&copies={}", copies.name()));
         }
         if let Some(per_page) = self.per_page {
             href.push_str(&format!("&per_page={per_page}"));
+        }
+        if let Some(from) = self.from {
+            href.push_str(&format!("&from={from}"));
         }
         if page > 0 {
             href.push_str(&format!("&page={page}"));
@@ -186,25 +247,48 @@ impl Form {
         form.href(0)
     }
 
-    /// Returns the address of the query in one package, ungrouped.
-    pub(super) fn href_in(&self, package: &str) -> String {
-        self.href_with(&[(Field::Package, package)])
+    /// Returns the query in one package.
+    pub(super) fn in_package(&self, package: &str) -> Form {
+        self.with_filters(&[(Field::Package, package)])
     }
 
-    /// Returns the address of the query in one document, ungrouped.
-    pub(super) fn href_in_document(&self, package: &str, path: &str) -> String {
-        self.href_with(&[(Field::Package, package), (Field::Path, path)])
+    /// Returns the query in one document, whose page has its lines in order.
+    pub(super) fn in_document(&self, package: &str, path: &str) -> Form {
+        self.with_filters(&[(Field::Package, package), (Field::Path, path)])
     }
 
-    fn href_with(&self, exact: &[(Field, &str)]) -> String {
+    fn with_filters(&self, exact: &[(Field, &str)]) -> Form {
         let mut form = self.clone();
         let filter = |&(field, text): &(Field, &str)| FormFilter {
             name: filter::name(field),
             typed: format!("={text}"),
         };
         form.filters.extend(exact.iter().map(filter));
-        (form.group, form.run) = (Group::None, None);
+        (form.group, form.run, form.from) = (None, None, None);
+        form
+    }
+
+    /// Returns the address of the same results from a line on.
+    pub(super) fn href_from(&self, line: u32) -> String {
+        let mut form = self.clone();
+        (form.from, form.run) = (Some(line), None);
         form.href(0)
+    }
+
+    /// Returns the address of the same results over the same documents, whatever is indexed later.
+    pub(super) fn href_permanent(&self, generation: &str) -> String {
+        let mut form = self.clone();
+        form.generation = Some(generation.to_owned());
+        form.run = None;
+        form.href(0)
+    }
+
+    /// Returns the address of all matches in one format.
+    pub(super) fn href_export(&self, format: &str) -> String {
+        format!(
+            "/api/v2/export?{}&format={format}",
+            self.search_parameters()
+        )
     }
 }
 
@@ -212,6 +296,8 @@ impl Form {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) form: Form,
+    /// Whether the page says what is wrong with the query, in the element `fault`.
+    pub(super) has_fault: bool,
     pub(super) style: String,
     pub(super) script: String,
     pub(super) icon: String,
@@ -221,6 +307,7 @@ impl Layout {
     pub(super) fn new(form: Form) -> Layout {
         Layout {
             form,
+            has_fault: false,
             style: assets::address(assets::STYLE),
             script: assets::address(assets::SCRIPT),
             icon: assets::address(assets::ICON),
@@ -238,74 +325,9 @@ fn choice<C: Choice>(params: &Params, name: &str) -> Option<C> {
     C::parse(params.bytes(name)?)
 }
 
-/// A link to a page of results, or the gap between two.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PageLink {
-    pub(super) text: String,
-    pub(super) href: String,
-    pub(super) rel: &'static str,
-    pub(super) current: bool,
-    pub(super) gap: bool,
-}
-
-/// Returns links to the first and the last page, to the pages around the current one, and to its
-/// neighbours.
-pub(super) fn page_links(form: &Form, page: usize, pages: usize) -> Vec<PageLink> {
-    let link = |text: &str, page: usize, rel| PageLink {
-        text: text.to_owned(),
-        href: form.href(page),
-        rel,
-        ..PageLink::default()
-    };
-    let mut links = Vec::new();
-    if page > 0 {
-        links.push(link("‹ Previous", page - 1, "prev"));
-    }
-    let last = pages.saturating_sub(1);
-    let mut shown: Vec<usize> = (page.saturating_sub(3)..=(page + 3).min(last)).collect();
-    shown.extend([0, last]);
-    shown.sort_unstable();
-    shown.dedup();
-    for (index, &number) in shown.iter().enumerate() {
-        if index > 0 && number > shown[index - 1] + 1 {
-            links.push(PageLink {
-                gap: true,
-                ..PageLink::default()
-            });
-        }
-        links.push(PageLink {
-            current: number == page,
-            ..link(&(number + 1).to_string(), number, "")
-        });
-    }
-    if page < last {
-        links.push(link("Next ›", page + 1, "next"));
-    }
-    links
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
-
-    fn check(page: usize, pages: usize, expected: Expect) {
-        let text = |link: &PageLink| match (link.gap, link.current) {
-            (true, _) => "…".to_owned(),
-            (_, true) => format!("[{}]", link.text),
-            _ => link.text.clone(),
-        };
-        let links = page_links(&Form::default(), page, pages);
-        expected.assert_eq(&links.iter().map(text).collect::<Vec<_>>().join(" "));
-    }
-
-    #[test]
-    fn links_neighbours_and_both_ends() {
-        check(0, 1, expect!["[1]"]);
-        check(0, 9, expect!["[1] 2 3 4 … 9 Next ›"]);
-        check(5, 12, expect!["‹ Previous 1 … 3 4 5 [6] 7 8 9 … 12 Next ›"]);
-        check(11, 12, expect!["‹ Previous 1 … 9 10 11 [12]"]);
-    }
 
     #[test]
     fn addresses_keep_filters_and_can_drop_one() {
@@ -315,7 +337,7 @@ mod tests {
         };
         let form = Form {
             q: "x".to_owned(),
-            group: Group::Package,
+            group: Some(Group::Package),
             filters: vec![
                 filter("path", "-a&b/"),
                 filter("lang", "c++"),
@@ -328,18 +350,21 @@ mod tests {
         assert_eq!(labels, ["-path:a&b/", "lang:c++", "path:("]);
         assert_eq!(
             form.href(1),
-            "/search?q=x&group=package&path=-a%26b/&lang=c%2B%2B&path=%28&page=1&run=7"
+            "/search?q=x&path=-a%26b/&lang=c%2B%2B&path=%28&group=package&page=1&run=7"
         );
         assert_eq!(
             form.href_without(&2),
-            "/search?q=x&group=package&path=-a%26b/&lang=c%2B%2B"
+            "/search?q=x&path=-a%26b/&lang=c%2B%2B&group=package"
         );
         let one = Form {
             q: "x".to_owned(),
             ..Form::default()
         };
-        assert_eq!(one.href_in("-p_1"), "/search?q=x&package=%3D-p_1");
-        let document = one.href_in_document("p", "a b");
+        assert_eq!(
+            one.in_package("-p_1").href(0),
+            "/search?q=x&package=%3D-p_1"
+        );
+        let document = one.in_document("p", "a b").href(0);
         assert_eq!(document, "/search?q=x&package=%3Dp&path=%3Da%20b");
     }
 

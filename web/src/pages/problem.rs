@@ -72,7 +72,10 @@ fn html(problem: &Problem, form: Form, response: Response) -> Response {
             None => problem.detail.clone(),
         },
         last_page: problem.last_page.map(|last| form.href(last)),
-        layout: Layout::new(form),
+        layout: Layout {
+            has_fault: problem.at().is_some(),
+            ..Layout::new(form)
+        },
         problem,
     };
     let page = page.render().expect("a page fits in memory");

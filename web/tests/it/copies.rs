@@ -264,7 +264,7 @@ fn the_copies_of_a_match_are_listed_in_pages() {
 #[test]
 fn pages_fold_copies_and_say_so() {
     let site = site();
-    let folded = site.get("/search?q=arse").text();
+    let folded = site.get("/search?q=arse&group=none").text();
     let says = "<b>5</b> in different texts are shown, each in its best file: <b>6</b> in copies are folded";
     assert!(folded.contains(says), "{folded}");
     assert!(
@@ -275,30 +275,34 @@ fn pages_fold_copies_and_say_so() {
         folded.contains("&#60;b&#62;.c") && !folded.contains("<b>.c"),
         "{folded}"
     );
-    assert_eq!(folded.matches("<article>").count(), 5);
+    assert_eq!(folded.matches("<article class=").count(), 5);
     assert!(
         folded.contains("<b>11</b> matches"),
         "the count stays what it is: {folded}"
     );
-    let switch = "/search?q=arse&#38;copies=all";
+    let switch = "/search?q=arse&#38;group=none&#38;copies=all";
     assert!(folded.contains(switch), "{folded}");
-    let all = site.get("/search?q=arse&copies=all").text();
+    let all = site.get("/search?q=arse&group=none&copies=all").text();
     assert!(all.contains("Copies are shown"), "{all}");
     assert!(
         all.contains(r#"<input type="hidden" name="copies" value="all">"#),
         "{all}"
     );
-    let last = site.get("/search?q=arse&copies=all&page=1").text();
+    let last = site
+        .get("/search?q=arse&group=none&copies=all&page=1")
+        .text();
     assert_eq!(
-        all.matches("<article>").count() + last.matches("<article>").count(),
+        all.matches("<article class=").count() + last.matches("<article class=").count(),
         11
     );
-    let by_file = site.get("/search?q=arse&group=document").text();
-    assert_eq!(
-        by_file.matches("<summary>and 3 copies</summary>").count(),
-        4,
-        "{by_file}"
-    );
+    let copies = |page: &str| page.matches("<summary>and 3 copies</summary>").count();
+    let by_file = site.get("/search?q=arse").text();
+    assert_eq!(copies(&by_file), 1, "{by_file}");
+    assert!(by_file.contains("show all copies"), "{by_file}");
+    let all = site.get("/search?q=arse&copies=all").text();
+    assert_eq!(copies(&all), 4, "{all}");
+    let files = |page: &str| page.matches("<article class=").count();
+    assert_eq!(files(&all), files(&by_file) + 3);
     let none = site.get("/search?q=another").text();
     assert!(!none.contains("cop"), "{none}");
 }
@@ -336,9 +340,9 @@ fn what_cannot_be_folded_is_refused_or_shown_as_it_is() {
         (&limited["unique"], matches(&limited).len()),
         (&Value::Null, 3)
     );
-    let page = site.get("/search?q=arse&limit=3");
+    let page = site.get("/search?q=arse&limit=3&group=none");
     assert_eq!(
-        (page.status, page.text().matches("<article>").count()),
+        (page.status, page.text().matches("<article class=").count()),
         (200, 3)
     );
 }

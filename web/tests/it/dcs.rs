@@ -327,10 +327,14 @@ fn links_redirect_to_our_pages() {
     assert_eq!(site.get_without_following("/show?file=x").status, 400);
     for (path, regexp, rest) in [
         ("/search?q=arse&literal=1&perpkg=1", false, "&group=package"),
-        ("/search?q=ars.&literal=0&page=2", true, "&page=2"),
+        (
+            "/search?q=ars.&literal=0&page=2",
+            true,
+            "&group=none&page=2",
+        ),
         ("/search?q=ars.&perpkg=1&page=0", true, "&group=package"),
         ("/results/ars./page_0", true, ""),
-        ("/results/ars./page_3", true, "&page=3"),
+        ("/results/ars./page_3", true, "&group=none&page=3"),
         (
             "/perpackage-results/ars./2/page_1",
             true,

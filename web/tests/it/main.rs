@@ -24,6 +24,7 @@ mod pages;
 mod persistence;
 mod rendered;
 mod requests;
+mod results;
 mod shared_cache;
 mod sharing;
 mod site;

@@ -342,7 +342,7 @@ fn deleting_a_search_cancels_it_if_nobody_else_waits() {
     );
     assert_eq!(delete(&site, "0123456789abcdef0123456789abcdef"), 404);
     let shown = site.get(&format!("/search?q=arse&run={id}"));
-    assert!(shown.text().contains("cancelled"));
+    assert!(shown.text().contains("Stopped by you"));
     // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));

@@ -14,6 +14,9 @@ pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 /// For tests in which no backend is silent, however busy the machine is.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long the pages of tests wait for the whole answer.
+const WHOLE_PAGE: Duration = Duration::from_millis(300);
+
 /// Threads for blocking work: few, so that a test notices when one of them waits for a client.
 pub(crate) const BLOCKING_THREADS: usize = 32;
 
@@ -92,10 +95,12 @@ impl Site {
 
     pub(crate) fn start(
         backends: Vec<Backend>,
-        options: Options,
+        mut options: Options,
         limits: ConnectionLimits,
         change: impl FnOnce(&mut Config),
     ) -> Site {
+        // A page is whole, however busy the machine is, unless its search is held up.
+        options.first_matches_after = options.first_matches_after.max(WHOLE_PAGE);
         let spool = tempfile::tempdir().unwrap();
         let mut config = Config::new(spool.path());
         config.silence_max = SILENCE_MAX;

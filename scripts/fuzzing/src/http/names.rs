@@ -59,6 +59,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search/{}/copies",
     "/raw/p/{}",
     "/raw/g/{}",
+    "/search/events",
 ];
 
 /// Methods. Most requests use the first.

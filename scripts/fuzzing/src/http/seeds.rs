@@ -34,6 +34,10 @@ GET /search & q="<script>alert(" needle & group=package
 
 GET /search & q=needle & group=document & page=1 & per_page=2 & per_document=3
 
+GET /search/events & q=needle & group=none
+
+GET /search & q=needle & package==delta_4 & path==many.c & from=9
+
 GET /show & package=delta_4 & path=many.c & line=150 & first=20
 
 GET /show & package=alpha_1.0-1 & path=web/<script>alert(2)<.html

@@ -107,8 +107,8 @@ pub(crate) struct ViewParams {
     #[param(nullable = false, minimum = 1, maximum = 5)]
     #[schema(nullable = false, minimum = 1, maximum = 5)]
     pub(crate) per_document: Option<usize>,
-    /// Without a group: `folded` shows one of the documents that have the same text and the same matching lines,
-    /// the one whose best match comes first. The default is `all`.
+    /// `folded` shows one of the documents that have the same text and the same matching lines,
+    /// the one whose best match comes first; a group by package has all. The default is `all`.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) copies: Option<Copies>,

@@ -1,0 +1,112 @@
+//! The best documents seen so far by one stream, each with its best lines.
+
+use super::pointer::{BEST_MAX, Pointer};
+
+/// Lines of a document that are shown while a query runs.
+pub(crate) const BEST_LINES_MAX: usize = 3;
+
+/// The best documents seen so far, each with its best lines. Documents are told apart by the hash of their name
+/// alone: the page of the finished query replaces them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TopDocuments {
+    /// By their best match, best first, at most [`BEST_MAX`].
+    documents: Vec<TopDocument>,
+}
+
+/// The best lines of one document, best first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TopDocument {
+    pub(crate) lines: Vec<Pointer>,
+}
+
+impl TopDocument {
+    /// Adds a match of the document, unless it is worse than those that are there.
+    pub(crate) fn offer(&mut self, pointer: Pointer) {
+        let key = pointer.sort_key();
+        let full = self.lines.len() == BEST_LINES_MAX;
+        if full && key >= self.lines[BEST_LINES_MAX - 1].sort_key() {
+            return;
+        }
+        let at = self.lines.partition_point(|other| other.sort_key() < key);
+        self.lines.truncate(BEST_LINES_MAX - 1);
+        self.lines.insert(at, pointer);
+    }
+
+    fn best(&self) -> ([u64; 2], u64) {
+        self.lines[0].sort_key()
+    }
+}
+
+impl TopDocuments {
+    /// Adds matches of one document, which may be known.
+    pub(crate) fn offer(&mut self, found: &TopDocument) {
+        let Some(first) = found.lines.first() else {
+            return;
+        };
+        let is_same = |known: &TopDocument| known.lines[0].hash() == first.hash();
+        let mut document = match self.documents.iter().position(is_same) {
+            Some(known) => self.documents.remove(known),
+            None => TopDocument::default(),
+        };
+        found.lines.iter().for_each(|&line| document.offer(line));
+        let best = document.best();
+        let at = self.documents.partition_point(|other| other.best() < best);
+        if at < BEST_MAX {
+            self.documents.truncate(BEST_MAX - 1);
+            self.documents.insert(at, document);
+        }
+    }
+
+    pub(crate) fn documents(&self) -> &[TopDocument] {
+        &self.documents
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Origin;
+
+    #[test]
+    fn keeps_the_best_documents_and_of_each_its_best_lines() {
+        let pointer = |document: u64, rank: u32, line: u32| {
+            let origin = Origin {
+                hash: document,
+                package: 0,
+                backend: 0,
+                offset: 0,
+            };
+            origin.pointer(rank as f32, line, line)
+        };
+        let mut best = TopDocuments::default();
+        for line in 0..60_u32 {
+            let document = u64::from(line) * 7 % 15;
+            let mut found = TopDocument::default();
+            for more in 0..3 {
+                found.offer(pointer(document, line * 31 % 17 + more, 100 * more + line));
+            }
+            best.offer(&found);
+        }
+        let shown: Vec<u64> = best
+            .documents()
+            .iter()
+            .map(|each| each.lines[0].hash())
+            .collect();
+        let mut distinct = shown.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!((shown.len(), distinct.len()), (BEST_MAX, BEST_MAX));
+        for document in best.documents() {
+            assert_eq!(document.lines.len(), BEST_LINES_MAX);
+            assert!(document.lines.is_sorted_by_key(Pointer::sort_key));
+            assert!(
+                document
+                    .lines
+                    .iter()
+                    .all(|line| line.hash() == document.lines[0].hash())
+            );
+        }
+        let firsts = best.documents().iter().map(TopDocument::best);
+        assert!(firsts.is_sorted());
+    }
+}

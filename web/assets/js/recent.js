@@ -1,0 +1,79 @@
+// @ts-check
+// The last searches of this browser, on the start page. They are kept in the browser and sent to nobody.
+
+const NAME = 'trawl-recent';
+const KEPT_MAX = 10;
+
+/** @typedef {{ q: string, href: string }} Search */
+
+/** @returns {Search[]} */
+function read() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(NAME) ?? '[]');
+    const isSearch = (/** @type {any} */ each) => typeof each?.q === 'string' && typeof each?.href === 'string';
+    return Array.isArray(kept) ? kept.filter(isSearch).slice(0, KEPT_MAX) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {Search[]} searches */
+function write(searches) {
+  try {
+    localStorage.setItem(NAME, JSON.stringify(searches.slice(0, KEPT_MAX)));
+  } catch {
+    // The browser keeps nothing: then there are no last searches.
+  }
+}
+
+/** Keeps the search of this page: its query and options, without the page's number. */
+function keep() {
+  const here = new URL(location.href);
+  const q = here.searchParams.get('q');
+  if (!q) return;
+  ['page', 'run', 'generation', 'from'].forEach((name) => here.searchParams.delete(name));
+  const href = here.pathname + here.search;
+  write([{ q, href }, ...read().filter((other) => other.href !== href)]);
+}
+
+/** Shows the last searches. */
+function show() {
+  const searches = read();
+  const main = document.getElementById('main');
+  document.getElementById('recent')?.remove();
+  if (!main || searches.length === 0) return;
+  const section = document.createElement('section');
+  section.id = 'recent';
+  const title = document.createElement('h2');
+  title.textContent = 'Your last searches';
+  const list = document.createElement('ul');
+  list.className = 'examples';
+  for (const { q, href } of searches) {
+    const link = document.createElement('a');
+    const url = new URL(href, location.origin);
+    // Somebody may have written something else there.
+    if (url.origin !== location.origin || !/^https?:$/.test(url.protocol)) continue;
+    link.href = url.href;
+    const code = document.createElement('code');
+    code.textContent = q;
+    link.append(code);
+    const item = document.createElement('li');
+    item.append(link);
+    list.append(item);
+  }
+  const forget = document.createElement('button');
+  forget.type = 'button';
+  forget.className = 'quiet';
+  forget.textContent = 'Forget them';
+  forget.addEventListener('click', () => {
+    write([]);
+    show();
+  });
+  section.append(title, list, forget);
+  main.append(section);
+}
+
+export function start() {
+  if (document.body.classList.contains('results')) keep();
+  if (document.body.classList.contains('start')) show();
+}

@@ -1,0 +1,142 @@
+// Pages of results: one box a file, what its tools do, and the keys that go through matches.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { text, withPage } from './lib/browser.js';
+
+/** @param {import('playwright-core').Page} page */
+const numbers = (page) => page.locator('.result').first().locator('.number').allInnerTexts();
+
+test('the first page has ten different files, each in one box', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.locator('nav.pages').waitFor();
+    const names = await page.locator('.result h2').allInnerTexts();
+    assert.equal(names.length, 10);
+    assert.equal(new Set(names).size, 10);
+    assert.match(await text(page, '.result-facts'), /500 matches/);
+  });
+});
+
+test('the other lines of a file open in its box, in order', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.locator('nav.pages').waitFor();
+    const before = await page.locator('.result').count();
+    await page.locator('.result a[data-more]').first().click();
+    await page.locator('.result').first().locator('.hit').nth(99).waitFor();
+    assert.match(await text(page, '.result .more'), /^400 more in this file$/);
+    await page.locator('.result a[data-more]').first().click();
+    await page.locator('.result').first().locator('.hit').nth(199).waitFor();
+    const lines = (await numbers(page)).map(Number);
+    assert.deepEqual(lines.slice(0, 200), Array.from({ length: 200 }, (_, at) => at + 1));
+    assert.equal(await page.locator('.result').count(), before, 'the other boxes stay');
+    assert.equal(new URL(page.url()).search, '?q=needle');
+  });
+});
+
+test('without a script the other lines of a file are a page', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto('/search?q=needle&group=document');
+    await page.waitForSelector('nav.pages');
+    await page.locator('a[data-more]').first().click();
+    assert.equal(await page.locator('.result').count(), 1);
+    assert.equal(await page.locator('.hit').count(), 100);
+    await page.locator('a[data-more]').click();
+    assert.equal(await page.locator('.hit').first().locator('.number').innerText(), '101');
+  });
+});
+
+test('tabs and keys group by line and by package', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=TCP_NODELAY');
+    await page.locator('.tabs a', { hasText: 'By line' }).click();
+    await page.waitForURL(/group=none/);
+    assert.equal(await text(page, '.tabs [aria-current]'), 'By line');
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.waitForURL(/group=package/);
+    assert.match(await text(page, '.package h2'), /match/);
+    await page.goBack();
+    assert.equal(await text(page, '.tabs [aria-current]'), 'By line');
+  });
+});
+
+test('keys go from match to match and open one', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=open_connection');
+    const current = () => page.evaluate(() => {
+      const all = [...document.querySelectorAll('.line.hit')];
+      return all.findIndex((line) => line.classList.contains('current'));
+    });
+    await page.keyboard.press('k');
+    const last = await page.locator('.line.hit').count() - 1;
+    assert.equal(await current(), last, 'k begins at the end');
+    await page.keyboard.press('j');
+    assert.equal(await current(), last, 'and stays there');
+    for (let step = 0; step < last; step += 1) await page.keyboard.press('k');
+    assert.equal(await current(), 0);
+    await page.keyboard.press('j');
+    assert.equal(await current(), 1);
+    await page.keyboard.press('o');
+    await page.waitForURL(/\/show\?/);
+    await page.goBack();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/show\?/);
+  });
+});
+
+test('a box copies its path and a link to the match', async () => {
+  await withPage({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    await page.goto('/search?q=open_connection+package%3Anetlib+path%3Asrc%2Fsocket.c');
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    const box = page.locator('.result', { has: page.locator('h2', { hasText: 'netlib_1.0/src/socket.c' }) });
+    await box.hover();
+    await box.locator('button', { hasText: 'copy path' }).click();
+    await box.locator('button', { hasText: 'copied' }).waitFor();
+    assert.equal(await copied(), 'src/socket.c');
+    await box.locator('button', { hasText: 'copy link' }).click();
+    await page.waitForFunction(() => navigator.clipboard.readText().then((has) => has.startsWith('http')));
+    await page.goto(await copied());
+    assert.match(page.url(), /#L\d+$/);
+  });
+});
+
+test('the start page lists the last searches of this browser, and forgets them', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=open_connection&page=0');
+    await page.goto('/search?q=%3Cb%3Eneedle&mode=literal');
+    await page.goto('/');
+    assert.deepEqual(await page.locator('#recent li').allInnerTexts(), ['<b>needle', 'open_connection']);
+    await page.locator('#recent a').first().click();
+    await page.waitForURL(/mode=literal/);
+    await page.goto('/');
+    await page.locator('#recent button').click();
+    await page.reload();
+    assert.equal(await page.locator('#recent').count(), 0);
+  });
+});
+
+test('keys change the options and search again', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=open_connection');
+    await page.keyboard.press('s');
+    await page.keyboard.press('w');
+    await page.waitForURL(/word=yes/);
+    await page.keyboard.press('s');
+    await page.keyboard.press('m');
+    await page.waitForURL(/mode=literal/);
+  });
+});
+
+test('a fault of the query is shown with the query below it, and read out with the box', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=ab%5Bc&mode=regexp');
+    assert.equal(await page.locator('#q').inputValue(), 'ab[c');
+    assert.match(await page.locator('pre.caret').innerText(), /ab\[c\n {2}\^/);
+    const described = await page.locator('#q').getAttribute('aria-describedby');
+    assert.equal(described, 'fault');
+    assert.match(await text(page, '#fault'), /\w/);
+    assert.equal(await page.locator('#q').getAttribute('aria-invalid'), 'true');
+  });
+});

@@ -1,0 +1,238 @@
+//! Boxes: the matches of one file on a page of results, with what belongs to the file.
+//!
+//! Grouped by file, a box has the lines of several matches, ascending, with gaps between them; in the other
+//! groups it has one match. Each line is there once.
+
+use super::filters;
+use super::form::Form;
+use super::matches::{CopiesView, LineView, RevisionsView, match_lines};
+use super::visible::{self, Piece};
+use crate::colours::DocumentColours;
+use crate::links::FileAddress;
+use askama::Template;
+use frontend::{Match, SearchResult, SpoolError};
+
+/// The matches of a file.
+pub(super) struct BoxView {
+    /// Names the file on the page, for the script.
+    pub(super) key: String,
+    pub(super) href: String,
+    pub(super) raw_href: String,
+    /// The address that exports the file's matches. A name that is not UTF-8 is no filter's value, so it has none.
+    pub(super) export_href: Option<String>,
+    pub(super) package: String,
+    /// With marks if the name is the match.
+    pub(super) path: Vec<Piece>,
+    /// The line of a box with one match; 0 if there are several, or if the name is the match.
+    pub(super) line: u32,
+    pub(super) language: String,
+    pub(super) revisions: RevisionsView,
+    pub(super) rows: Vec<Row>,
+    /// How many matches the file has, if there are more than one and they were counted.
+    pub(super) total: Option<u64>,
+    pub(super) more: Option<More>,
+    pub(super) copies: Option<CopiesView>,
+}
+
+/// A line, and whether lines are left out before it.
+pub(super) struct Row {
+    pub(super) gap: bool,
+    pub(super) line: LineView,
+}
+
+/// The matches of a file that a box does not show.
+pub(super) struct More {
+    /// How many they are, if they were counted.
+    pub(super) count: Option<u64>,
+    pub(super) href: Option<String>,
+    /// Whether the lines at this address come after those of the box, or take their place.
+    pub(super) continues: bool,
+}
+
+impl BoxView {
+    /// A box of matches of one document, in the order of lines.
+    ///
+    /// # Panics
+    /// Without a match.
+    pub(super) fn new(form: &Form, matches: &[Match]) -> BoxView {
+        let first = &matches[0];
+        let document = &*first.document;
+        let address = FileAddress::of(document);
+        let line = if matches.len() == 1 { first.line } else { 0 };
+        let alone = names(first).filter(|_| !form.q.is_empty());
+        let colours = DocumentColours::reading(&document.language);
+        let named = matches.iter().find(|found| found.is_name());
+        BoxView {
+            key: address.show_href(line),
+            href: address.show_href(first.line),
+            raw_href: address.raw_href(),
+            export_href: alone
+                .map(|(package, path)| form.in_document(package, path).href_export("jsonl")),
+            package: visible::plain(&document.package),
+            path: named.map_or_else(
+                || visible::pieces(&document.path, &[], &[]),
+                |found| visible::pieces(&found.text, &found.ranges, &[]),
+            ),
+            line,
+            language: document.language.clone(),
+            revisions: (&document.revisions).into(),
+            rows: rows(matches, &colours),
+            total: None,
+            more: None,
+            copies: None,
+        }
+    }
+
+    /// A box of the first matches of a document that has `total`, if they were counted.
+    pub(super) fn of_document(form: &Form, total: Option<u64>, matches: &[Match]) -> BoxView {
+        let mut view = BoxView::new(form, matches);
+        let shown = matches.len() as u64;
+        let is_all = total.is_some_and(|total| total <= shown) || matches[0].is_name();
+        view = view.about_file(&matches[0]);
+        view.total = total.filter(|&total| total > 1);
+        view.more = (!is_all).then(|| More {
+            count: total.map(|total| total - shown),
+            href: names(&matches[0]).map(|(package, path)| form.in_document(package, path).href(0)),
+            continues: false,
+        });
+        view
+    }
+
+    /// Makes the box one about the file, whatever lines it has.
+    pub(super) fn about_file(mut self, found: &Match) -> BoxView {
+        self.key = FileAddress::of(&found.document).show_href(0);
+        self.line = 0;
+        self
+    }
+
+    /// Adds the copies of the file.
+    pub(super) fn with_copies(
+        mut self,
+        answer: &SearchResult,
+        found: &Match,
+        all_href: &str,
+    ) -> Result<BoxView, SpoolError> {
+        self.copies = CopiesView::of(answer, found, all_href)?;
+        Ok(self)
+    }
+}
+
+/// Returns the names of a match's document, if they can be filters' values.
+pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
+    let document = &found.document;
+    let package = str::from_utf8(&document.package).ok()?;
+    Some((package, str::from_utf8(&document.path).ok()?))
+}
+
+fn rows(matches: &[Match], colours: &DocumentColours) -> Vec<Row> {
+    let mut last = None;
+    let lines = matches.iter().flat_map(|found| match_lines(found, colours));
+    let row = |line: LineView| {
+        let gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
+        last = Some(line.number);
+        Row { gap, line }
+    };
+    lines.map(row).collect()
+}
+
+/// Renders boxes for a page that is already open.
+pub(super) fn fragment(boxes: Vec<BoxView>) -> String {
+    #[derive(Template)]
+    #[template(path = "boxes.html")]
+    struct Boxes {
+        boxes: Vec<BoxView>,
+    }
+    let boxes = Boxes { boxes };
+    boxes.render().expect("a page fits in memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frontend::{Document, DocumentRevisions};
+    use std::sync::Arc;
+
+    fn found(text: &[u8]) -> Match {
+        Match {
+            document: Arc::new(Document {
+                package: b"<b>p".to_vec(),
+                path: b"a/\"><script>".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![],
+                revisions: DocumentRevisions::default(),
+            }),
+            line: 3,
+            lines: 1,
+            text: text.to_vec(),
+            ranges: vec![0..1],
+            before: vec![],
+            after: vec![],
+            rank: 1.0,
+            offset: 0,
+            window: None,
+            copies: None,
+        }
+    }
+
+    #[test]
+    fn escapes_every_text_of_a_match() {
+        let html = render(&found(b"<script>alert('x')&</script>"));
+        for markup in ["<script", "<b>p", "/\"><", "alert('x')"] {
+            assert!(!html.contains(markup), "{markup} in {html}");
+        }
+        assert!(html.contains("%22%3E%3Cscript%3E"), "{html}");
+    }
+
+    #[test]
+    fn names_a_few_revisions_and_links_to_the_commit() {
+        let mut found = found(b"x");
+        let document = Arc::make_mut(&mut found.document);
+        document.revisions = DocumentRevisions {
+            names: ["main", "a<b>", "c", "d"].map(str::to_owned).to_vec(),
+            count: 12,
+            commit: "12".repeat(20),
+        };
+        let html = render(&found);
+        assert!(html.contains("a&#60;b&#62;</span>"), "{html}");
+        assert!(
+            html.contains(">+9</span>") && !html.contains(">d<"),
+            "{html}"
+        );
+        assert!(
+            html.contains(&format!("&#38;rev={}", "12".repeat(20))),
+            "{html}"
+        );
+    }
+
+    fn render(found: &Match) -> String {
+        fragment(vec![BoxView::new(
+            &Form::default(),
+            std::slice::from_ref(found),
+        )])
+    }
+
+    #[test]
+    fn shows_every_line_of_a_match() {
+        let mut several = found(b"one {\ntwo\n}");
+        (several.lines, several.ranges) = (3, vec![4..10]);
+        let html = render(&several);
+        let marked = ["one <mark>{</mark>", "<mark>two</mark>", "<code>}</code>"];
+        assert!(marked.iter().all(|line| html.contains(line)), "{html}");
+        let numbers = [">3</a>", ">4</a>", ">5</a>"];
+        assert!(numbers.iter().all(|number| html.contains(number)), "{html}");
+        several.text = b"x\n".repeat(1000);
+        assert_eq!(render(&several).matches("class=\"number\"").count(), 50);
+    }
+
+    #[test]
+    fn a_matching_name_links_to_the_file() {
+        let mut name = found(b"a/\"><script>");
+        (name.line, name.ranges) = (0, vec![3..5]);
+        let html = render(&name);
+        assert!(html.contains("<mark>&#62;&#60;</mark>script"), "{html}");
+        assert!(
+            !html.contains("class=\"code\"") && !html.contains("line="),
+            "{html}"
+        );
+    }
+}

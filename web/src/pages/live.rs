@@ -1,0 +1,180 @@
+//! The events of a running search for its page: progress, the best so far in boxes, and the end.
+//!
+//! `progress` and `done` are JSON for the script of the page, not for programs, which have `/api/v2/events`. `boxes`
+//! carries HTML, rendered by the templates of the page. A client that reconnects, also after a restart, is told
+//! about the same search, or about a new one for the same query.
+
+use super::boxes::fragment;
+use super::form::{Form, GROUP_DEFAULT};
+use super::running::{SoFar, remaining_text};
+use super::search::find;
+use crate::choice::Copies;
+use crate::eta::Eta;
+use crate::following::{self, Report};
+use crate::join::View;
+use crate::page_edits::PageEdits;
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::state::{App, KEEP, blocking};
+use crate::viewer::{Viewer, Watched};
+use axum::extract::State;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use frontend::SearchHandle;
+use serde::Serialize;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tracing::Instrument;
+
+/// Events that wait for a slow client. It gets the next state instead of a backlog.
+const WAITING_MAX: usize = 2;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct LiveProgress {
+    matches: u64,
+    blocks_done: u64,
+    blocks_total: u64,
+    /// In words; empty if it is unknown.
+    left: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct LiveBoxes {
+    /// Whether no match still to come can change which boxes these are, or their order.
+    r#final: bool,
+    html: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct LiveEnd {
+    matches: u64,
+    /// Why there is no page of the answer for this client.
+    error: Option<String>,
+}
+
+/// Sends the events of the search that a page shows.
+pub(crate) async fn live(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
+    let form = Form::new(&params);
+    View::parse(&params, GROUP_DEFAULT, Copies::Folded)?;
+    let parsed = params.parsed()?;
+    let scope = viewer.scope(&app).await?;
+    let mut search = find(&app, &scope, &params, form.run.as_deref(), &parsed).await?;
+    // The page comes back for the answer.
+    search.keep(KEEP);
+    let mut watched = Watched::new(&app, &viewer, &scope);
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    let mut page = OpenPage {
+        search: Arc::new(search),
+        form: Form { run: None, ..form },
+        edits: PageEdits::of_fragment(app.base_path.clone()),
+        sender,
+        eta: Eta::default(),
+        shown: None,
+        reported: None,
+    };
+    let following = async move {
+        let search = Arc::clone(&page.search);
+        if following::follow(&mut watched, &search, &mut page).await {
+            page.end().await;
+        }
+    };
+    tokio::spawn(following.in_current_span());
+    let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
+    Ok(events.into_response())
+}
+
+/// A page that is open in a browser.
+struct OpenPage {
+    search: Arc<SearchHandle>,
+    form: Form,
+    /// What is changed in the boxes.
+    edits: PageEdits,
+    sender: mpsc::Sender<Result<sse::Event, Infallible>>,
+    eta: Eta,
+    /// What the last `boxes` showed.
+    shown: Option<(String, bool)>,
+    reported: Option<LiveProgress>,
+}
+
+impl Report for OpenPage {
+    fn has_urgent_news(&self) -> bool {
+        match &self.shown {
+            None => !self.search.top_matches().pointers.is_empty(),
+            Some((_, is_final)) => !is_final && self.search.best_documents().is_final,
+        }
+    }
+
+    async fn report(&mut self) -> Option<bool> {
+        let (search, form) = (Arc::clone(&self.search), self.form.clone());
+        let is_final = self.shown.as_ref().is_some_and(|(_, is_final)| *is_final);
+        if !is_final {
+            let read = move || {
+                let best = SoFar::read(&search, &form)?;
+                Ok::<_, frontend::SpoolError>((fragment(best.boxes), best.is_final))
+            };
+            let best = blocking(read).await.ok();
+            let is_news = |(html, _): &(String, bool)| !html.trim().is_empty();
+            if let Some(best) = best.filter(is_news)
+                && self.shown.as_ref() != Some(&best)
+            {
+                let (html, r#final) = best.clone();
+                let html = self.edits.fragment(html);
+                self.send("boxes", &LiveBoxes { r#final, html }).await?;
+                self.shown = Some(best);
+            }
+        }
+        let progress = self.search.progress();
+        let left = self.eta.left(&progress);
+        let progress = LiveProgress {
+            matches: progress.matches,
+            blocks_done: progress.blocks_done,
+            blocks_total: progress.blocks_total,
+            left: left.map_or_else(String::new, remaining_text),
+        };
+        self.send("progress", &progress).await?;
+        let count = |progress: &LiveProgress| (progress.matches, progress.blocks_done);
+        let has_changed = self.reported.as_ref().map(count) != Some(count(&progress));
+        self.reported = Some(progress);
+        Some(has_changed)
+    }
+
+    async fn fail(&self, problem: &Problem) -> Option<()> {
+        let end = LiveEnd {
+            matches: self.search.progress().matches,
+            error: Some(problem.detail.clone()),
+        };
+        self.send("done", &end).await
+    }
+
+    async fn closed(&self) {
+        self.sender.closed().await;
+    }
+}
+
+impl OpenPage {
+    async fn end(&self) -> Option<()> {
+        let end = match self.search.finished().await {
+            Ok(answer) => LiveEnd {
+                matches: answer.found(),
+                error: None,
+            },
+            Err(error) => LiveEnd {
+                matches: self.search.progress().matches,
+                error: Some(error.to_string()),
+            },
+        };
+        self.send("done", &end).await
+    }
+
+    async fn send(&self, name: &str, data: &impl Serialize) -> Option<()> {
+        let data = serde_json::to_string(data).expect("events are plain data");
+        let event = sse::Event::default().event(name).data(data);
+        self.sender.send(Ok(event)).await.ok()
+    }
+}

@@ -1,0 +1,127 @@
+//! A search that runs: the page with what is known of it so far, which reloads itself or follows the search with
+//! the script.
+
+use super::boxes::{BoxView, fragment};
+use super::filters;
+use super::form::{Form, Layout, Tab};
+use super::matches::without_copies;
+use crate::choice::Group;
+use crate::eta::Eta;
+use crate::join::in_line_order;
+use askama::Template;
+use frontend::{Match, Progress, SearchHandle, SpoolError};
+use std::time::Duration;
+
+#[derive(Template)]
+#[template(path = "running.html")]
+struct RunningPage<'a> {
+    layout: Layout,
+    id: &'a str,
+    /// The address of this page, for browsers without the script.
+    follow: String,
+    /// The address of the events that the script follows.
+    events: String,
+    /// The address of the page that the script loads when the search has ended: the answer of this client,
+    /// also if it has stopped the search.
+    finished: String,
+    tabs: Vec<Tab>,
+    progress: Progress,
+    remaining: String,
+    /// The best matches so far.
+    boxes: Vec<BoxView>,
+}
+
+/// Renders the page. Blocks on the disk.
+pub(super) fn running_page(
+    search: &SearchHandle,
+    mut form: Form,
+    page: usize,
+) -> Result<String, SpoolError> {
+    // Whoever sees this address may not stop the search.
+    form.run = None;
+    let (follow, tabs) = (form.href(page), form.tabs());
+    let SoFar { boxes, .. } = SoFar::read(search, &form)?;
+    form.run = Some(search.id().to_owned());
+    let progress = search.progress();
+    let remaining = Eta::default().left(&progress);
+    let page = RunningPage {
+        follow,
+        events: form.events_href(),
+        finished: form.href(page),
+        tabs,
+        layout: Layout::new(Form { run: None, ..form }),
+        id: search.id(),
+        remaining: remaining.map_or_else(String::new, remaining_text),
+        progress,
+        boxes,
+    };
+    Ok(page.render().expect("a page fits in memory"))
+}
+
+/// The best of a running search, in boxes.
+pub(super) struct SoFar {
+    pub(super) boxes: Vec<BoxView>,
+    /// Whether no match still to come can change which boxes these are, or their order.
+    pub(super) is_final: bool,
+}
+
+impl SoFar {
+    /// Reads the best files, or the best lines if the form does not group by file. Blocks on the disk.
+    pub(super) fn read(search: &SearchHandle, form: &Form) -> Result<SoFar, SpoolError> {
+        if form.group() != Group::Document {
+            let best = search.top_matches();
+            let matches = search.read(&best.pointers)?;
+            return Ok(SoFar {
+                boxes: one_by_one(form, &matches),
+                is_final: best.is_final,
+            });
+        }
+        let best = search.best_documents();
+        let mut matches = search.read(&best.documents.concat())?.into_iter();
+        let files = best.documents.iter().map(|lines| {
+            let mut file: Vec<Match> = matches.by_ref().take(lines.len()).collect();
+            in_line_order(&mut file);
+            file
+        });
+        Ok(SoFar {
+            boxes: by_file(form, &files.collect::<Vec<_>>()),
+            is_final: best.is_final,
+        })
+    }
+}
+
+/// Boxes of files without those that are copies of earlier ones.
+fn by_file(form: &Form, files: &[Vec<Match>]) -> Vec<BoxView> {
+    let is_copy = |at: usize| {
+        let text = |file: &[Match]| file.first().map(|found| found.document.hash.clone());
+        let is_line = files[at].first().is_some_and(|found| !found.is_name());
+        is_line
+            && files[..at]
+                .iter()
+                .any(|other| text(other) == text(&files[at]))
+    };
+    let shown = (0..files.len()).filter(|&at| !files[at].is_empty() && !is_copy(at));
+    let view = |at: usize| BoxView::new(form, &files[at]).about_file(&files[at][0]);
+    shown.map(view).collect()
+}
+
+fn one_by_one(form: &Form, matches: &[Match]) -> Vec<BoxView> {
+    let shown = without_copies(matches);
+    shown
+        .map(|found| BoxView::new(form, std::slice::from_ref(found)))
+        .collect()
+}
+
+/// Renders a list of the best matches so far, each in a box, for a page that is already open.
+pub(crate) fn match_list(matches: &[Match]) -> String {
+    fragment(one_by_one(&Form::default(), matches))
+}
+
+/// Returns an estimate in words, which do not promise more than it can. `live.js` shows them.
+pub(super) fn remaining_text(time: Duration) -> String {
+    match time.as_secs_f64().ceil() as u64 {
+        0..=1 => "almost done".to_owned(),
+        seconds @ ..100 => format!("about {seconds} s left"),
+        seconds => format!("about {} min left", seconds.div_ceil(60)),
+    }
+}
