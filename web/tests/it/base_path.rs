@@ -9,10 +9,8 @@ use web::Options;
 const FILE: &str = "/show?package=package0_1.0&path=src/%3Cscript%3E0.c&line=1";
 
 fn site() -> Site {
-    let options = Options {
-        base_path: "/tools/code".parse().unwrap(),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.base_path = "/tools/code".parse().unwrap();
     Site::with_options(vec![Fake::new("one", shards(1, 2)).backend()], options)
 }
 
@@ -73,10 +71,8 @@ fn a_proxy_may_remove_the_path() {
 #[test]
 fn the_matches_of_a_running_search_lead_below_the_path() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
-    let options = Options {
-        base_path: "/code".parse().unwrap(),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.base_path = "/code".parse().unwrap();
     let site = Site::with_options(vec![fake.backend()], options);
     let page = site.get("/code/search?q=arse").text();
     assert!(page.contains("-href=\"/code/search"), "{page}");
