@@ -37,6 +37,7 @@ const STYLES: &[File] = files!("css/":
     "base.css",
     "code.css",
     "colours.css",
+    "directory.css",
     "file.css",
     "filters.css",
     "keys.css",
@@ -50,11 +51,15 @@ const STYLES: &[File] = files!("css/":
 
 const SCRIPTS: &[File] = files!("js/":
     "boxes.js",
+    "clipboard.js",
     "copy.js",
+    "file.js",
     "form.js",
     "fragment.js",
     "keys.js",
     "main.js",
+    "marks.js",
+    "more_lines.js",
     "move.js",
     "options.js",
     "patience.js",

@@ -13,8 +13,9 @@ use crate::versions::versions;
 use axum::http::{HeaderMap, HeaderValue};
 use frontend::{LookupError, Scope};
 use schema::message::{
-    FileRange, FileReply, FileRequest, FileSource, LookupProblem, LookupProblemKind,
+    FileRange, FileReply, FileRequest, FileSource, ListEntry, LookupProblem, LookupProblemKind,
 };
+use schema::name::package_name;
 
 /// Versions of a package that are asked for a file.
 const VERSIONS_ASKED_MAX: usize = 16;
@@ -90,10 +91,29 @@ pub(crate) async fn fetch_file(
         return Err(Problem::missing(detail));
     }
     let newest = reply.newest;
-    let mut found: Vec<Fetched> = Vec::new();
-    let versions = versions(app, scope, package).await?.into_iter();
-    let others = versions.map(|version| version.package);
-    let others = others.filter(|version| version != package);
+    let known = versions(app, scope, package).await?;
+    if known.is_empty() && package_name(package) != package {
+        return Err(not_in_version(app, scope, &request, &newest).await?);
+    }
+    let mut found = in_versions(app, scope, &request, known).await?;
+    match found.len() {
+        0 if revision.is_empty() => Err(missing(package, path, &newest)),
+        0 => Err(not_in_revision(app, scope, package, path, revision, &newest).await),
+        1 => Ok(found.remove(0)),
+        _ => Err(ambiguous(package, path, &found)),
+    }
+}
+
+/// Asks the versions of a package for the file, the newest first.
+async fn in_versions(
+    app: &App,
+    scope: &Scope,
+    request: &FileRequest,
+    versions: Vec<ListEntry>,
+) -> Result<Vec<Fetched>, Problem> {
+    let mut found = Vec::new();
+    let others = versions.into_iter().rev().map(|version| version.package);
+    let others = others.filter(|version| *version != request.package);
     for package in others.take(VERSIONS_ASKED_MAX) {
         let request = FileRequest {
             package: package.clone(),
@@ -104,12 +124,36 @@ pub(crate) async fn fetch_file(
             found.push(Fetched { package, reply });
         }
     }
-    match found.len() {
-        0 if revision.is_empty() => Err(missing(package, path, &newest)),
-        0 => Err(not_in_revision(app, scope, package, path, revision, &newest).await),
-        1 => Ok(found.remove(0)),
-        _ => Err(ambiguous(package, path, &found)),
-    }
+    found.reverse();
+    Ok(found)
+}
+
+/// Says that the version of the package is not indexed, and which one has the file, if any.
+async fn not_in_version(
+    app: &App,
+    scope: &Scope,
+    request: &FileRequest,
+    newest: &str,
+) -> Result<Problem, Problem> {
+    let (package, path) = (&request.package[..], &request.path[..]);
+    let versions = versions(app, scope, package_name(package)).await?;
+    let found = in_versions(app, scope, request, versions).await?;
+    let Some(Fetched { package: other, .. }) = found.last() else {
+        return Ok(missing(package, path, newest));
+    };
+    let [gone, current, file] = [package, other, path].map(|name| lossy(Some(name)));
+    let address = FileAddress::current(other, path);
+    let newest = NewestRevision {
+        rev: String::new(),
+        package: Some(current.clone().into_owned()),
+        link: address.file_href(),
+    };
+    Ok(
+        Problem::not_indexed(format!("{gone} is not indexed, or no longer"))
+            .hint(format!("{current} has {file}"))
+            .newest(Some(newest))
+            .in_package(other.clone()),
+    )
 }
 
 /// Fetches the beginning of the file that the parameters name, of at most so many bytes: all of it, unless it is
@@ -251,12 +295,12 @@ fn not_indexed(package: &str, revision: &str, has_newest: bool) -> Problem {
 
 fn newest_revision(package: &[u8], path: &[u8], newest: &str) -> Option<NewestRevision> {
     let address = FileAddress {
-        package,
-        path,
         revision: newest,
+        ..FileAddress::current(package, path)
     };
     (!newest.is_empty()).then(|| NewestRevision {
         rev: newest.to_owned(),
+        package: None,
         link: address.file_href(),
     })
 }
@@ -271,8 +315,9 @@ fn ambiguous(package: &[u8], path: &[u8], found: &[Fetched]) -> Problem {
     let names = found.iter().map(|each| lossy(Some(&each.package)));
     let names = names.collect::<Vec<_>>().join(", ");
     let detail = format!("several versions of {package} have {path}: {names}");
-    Problem::bad_request(detail).hint(format!(
-        "name the version: package={}",
-        lossy(Some(&found[found.len() - 1].package))
-    ))
+    let newest = &found[found.len() - 1].package;
+    let hint = format!("name the version: package={}", lossy(Some(newest)));
+    Problem::bad_request(detail)
+        .hint(hint)
+        .in_package(newest.clone())
 }

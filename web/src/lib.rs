@@ -40,6 +40,7 @@ mod health;
 mod hosts;
 mod join;
 mod kept_body;
+mod left_out;
 mod links;
 pub mod model;
 mod outline;
@@ -271,6 +272,8 @@ fn routes() -> Router<App> {
         .route("/help", get(pages::help))
         .route("/opensearch.xml", get(pages::open_search))
         .route("/favicon.ico", get(assets::favicon))
+        .route("/packages", get(pages::packages))
+        .route("/p/{*name}", get(pages::directory))
         .route("/search/events", get(pages::live))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))

@@ -22,6 +22,18 @@ pub(crate) struct FileAddress<'a> {
     pub(crate) path: &'a [u8],
     /// A name or a commit id; empty: what is current.
     pub(crate) revision: &'a str,
+    /// The parameters of the query whose matches its page marks, such as `q=x&case=no`; empty: none.
+    pub(crate) query: &'a str,
+}
+
+/// Returns the address of the page of a package.
+pub(crate) fn package_href(package: &[u8]) -> String {
+    format!("/p/{}/", encode_part(package))
+}
+
+/// Encodes a name that is one part of a path.
+fn encode_part(name: &[u8]) -> String {
+    encode(name).replace('/', "%2F")
 }
 
 impl<'a> FileAddress<'a> {
@@ -31,20 +43,41 @@ impl<'a> FileAddress<'a> {
             package: &document.package,
             path: &document.path,
             revision: &document.revisions.commit,
+            query: "",
         }
+    }
+
+    /// The address of a file in the current revision, without a query.
+    pub(crate) fn current(package: &'a [u8], path: &'a [u8]) -> FileAddress<'a> {
+        FileAddress {
+            package,
+            path,
+            revision: "",
+            query: "",
+        }
+    }
+
+    /// Returns the address of the page of a directory, whose path ends with `/` or is empty.
+    pub(crate) fn directory_href(self) -> String {
+        format!("{}{}", package_href(self.package), encode(self.path))
     }
 
     /// Returns the address of its page at a line; of its beginning if the line is 0.
     pub(crate) fn show_href(self, line: u32) -> String {
         match line {
-            0 => format!("/show?{}", self.parameters()),
-            line => format!("/show?{}&line={line}#L{line}", self.parameters()),
+            0 => self.page_href(),
+            line => format!("{}&line={line}#L{line}", self.page_href()),
         }
     }
 
     /// Returns the address of its page from a line on.
     pub(crate) fn window_href(self, first: u32) -> String {
-        format!("/show?{}&first={first}", self.parameters())
+        format!("{}&first={first}", self.page_href())
+    }
+
+    fn page_href(self) -> String {
+        let separator = if self.query.is_empty() { "" } else { "&" };
+        format!("/show?{}{separator}{}", self.parameters(), self.query)
     }
 
     /// Returns the address of its bytes.
@@ -54,11 +87,15 @@ impl<'a> FileAddress<'a> {
 
     /// Returns the address of the file as it is.
     pub(crate) fn raw_href(self) -> String {
-        let part = |name: &[u8]| encode(name).replace('/', "%2F");
-        let (package, path) = (part(self.package), encode(self.path));
+        let (package, path) = (encode_part(self.package), encode(self.path));
         match self.revision {
             "" => format!("/raw/p/{package}/{path}"),
-            revision => format!("/raw/g/{package}/{}/{path}", part(revision.as_bytes())),
+            revision => {
+                format!(
+                    "/raw/g/{package}/{}/{path}",
+                    encode_part(revision.as_bytes())
+                )
+            }
         }
     }
 
@@ -80,12 +117,11 @@ mod tests {
 
     #[test]
     fn encodes_every_byte_of_a_value() {
-        let mut address = FileAddress {
-            package: b"p_1",
-            path: b"x/\xff#",
-            revision: "",
-        };
+        let mut address = FileAddress::current(b"p_1", b"x/\xff#");
         let expected = "/show?package=p_1&path=x/%FF%23&line=3#L3";
+        assert_eq!(address.show_href(3), expected);
+        address.query = "q=%26&case=no";
+        let expected = "/show?package=p_1&path=x/%FF%23&q=%26&case=no&line=3#L3";
         assert_eq!(address.show_href(3), expected);
         address.revision = "a&b";
         let expected = "/api/v2/file?package=p_1&path=x/%FF%23&rev=a%26b";
@@ -93,5 +129,9 @@ mod tests {
         assert_eq!(address.raw_href(), "/raw/g/p_1/a%26b/x/%FF%23");
         (address.revision, address.package) = ("", b"a/b");
         assert_eq!(address.raw_href(), "/raw/p/a%2Fb/x/%FF%23");
+        assert_eq!(
+            FileAddress::current(b"a/b", b"x/").directory_href(),
+            "/p/a%2Fb/x/"
+        );
     }
 }

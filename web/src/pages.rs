@@ -9,6 +9,7 @@
 //! every value in an address.
 
 mod boxes;
+mod directory;
 mod file;
 mod filters;
 mod form;
@@ -16,7 +17,10 @@ mod help;
 mod live;
 mod matches;
 mod open_search;
+mod package;
+mod packages;
 mod page_links;
+mod place;
 mod problem;
 mod reference;
 mod results;
@@ -25,13 +29,16 @@ mod search;
 mod sign_in;
 mod start;
 mod status;
+mod tree;
 mod visible;
 
+pub(crate) use directory::directory;
 pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use help::help;
 pub(crate) use live::live;
 pub(crate) use open_search::description as open_search;
+pub(crate) use packages::packages;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
 pub(crate) use reference::Reference;
 pub(crate) use running::match_list;

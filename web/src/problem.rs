@@ -35,8 +35,10 @@ pub(crate) struct Problem {
 struct Alternatives {
     /// What it may have meant.
     candidates: Vec<String>,
-    /// The newest revision that has the requested file.
+    /// The newest revision, or version of the package, that has the requested file.
     newest: Option<NewestRevision>,
+    /// That version.
+    package: Vec<u8>,
 }
 
 macro_rules! constructors {
@@ -133,10 +135,21 @@ impl Problem {
         std::ptr::eq(self.kind, &NOT_FOUND)
     }
 
-    /// The revision to show instead, if the requested one is no longer indexed.
-    pub(crate) fn instead(&self) -> Option<&str> {
-        let newest = self.alternatives.newest.as_ref()?;
-        std::ptr::eq(self.kind, &NOT_INDEXED).then_some(&newest.rev)
+    /// Names the version of the package that has the file.
+    pub(crate) fn in_package(mut self, package: Vec<u8>) -> Self {
+        self.alternatives.package = package;
+        self
+    }
+
+    /// The version of the package and the revision to show instead, if the requested one is no longer indexed, or
+    /// several versions are meant. Empty: the version that was asked for, and the default revision.
+    pub(crate) fn instead(&self) -> Option<(&[u8], &str)> {
+        let Alternatives {
+            newest, package, ..
+        } = &*self.alternatives;
+        let is_gone = std::ptr::eq(self.kind, &NOT_INDEXED) && newest.is_some();
+        let revision = newest.as_ref().map_or("", |newest| &newest.rev);
+        (is_gone || !package.is_empty()).then_some((&package[..], revision))
     }
 
     /// Whether a key of ours would help.

@@ -16,8 +16,7 @@ mod ranges;
 
 use crate::conditional::REVALIDATE;
 use crate::file_range::{Fetched, describe, fetch_file};
-use crate::model::LeftOut;
-use crate::params::lossy;
+use crate::left_out;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::viewer::Viewer;
@@ -33,7 +32,7 @@ use content::{Content, HEAD_BYTES};
 use frontend::Scope;
 use preconditions::Verdict;
 use ranges::Selected;
-use schema::message::{FileRange, FileReply, FileRequest, FileSource, ListKind, ListRequest};
+use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 
 /// What a browser may do with a file: show it.
 const POLICY: HeaderValue =
@@ -43,9 +42,6 @@ const POLICY: HeaderValue =
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-
-/// Entries of a list of skipped files that are compared with a path: the file and the directories above it.
-const SKIPPED_MAX: u32 = 100;
 
 /// The routes of raw files.
 pub(crate) fn routes() -> Router<App> {
@@ -177,34 +173,11 @@ async fn or_why_skipped(app: &App, scope: &Scope, name: &FileName, problem: Prob
     if !problem.is_missing() {
         return problem;
     }
-    let request = ListRequest {
-        kind: ListKind::Skipped,
-        package: name.package.clone(),
-        prefix: name.path.clone(),
-        after: Vec::new(),
-        count: SKIPPED_MAX,
-        visible: None,
-    };
-    let Ok(list) = app.coordinator.listing(scope, &request).await else {
-        return problem;
-    };
-    let mut entries = list.entries.into_iter();
-    let Some(entry) = entries.find(|entry| is_at_or_below(&name.path, &entry.path)) else {
-        return problem;
-    };
-    let [package, path] = [&name.package[..], &name.path].map(|name| lossy(Some(name)));
-    let words = LeftOut::from(entry).words;
-    let detail = format!("{package}/{path} is not indexed: {words}");
-    let is_in_repository = name.source == FileSource::Original;
-    let problem = Problem::missing(detail);
-    if is_in_repository {
-        problem.hint("no backend can read it from the repository")
-    } else {
-        problem
+    let file = (&name.package[..], &name.path[..]);
+    match left_out::why(app, scope, file).await {
+        Some(problem) if name.source == FileSource::Original => {
+            problem.hint("no backend can read it from the repository")
+        }
+        found => found.unwrap_or(problem),
     }
-}
-
-fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
-    let rest = path.strip_prefix(directory);
-    rest.is_some_and(|rest| rest.is_empty() || directory.is_empty() || rest[0] == b'/')
 }

@@ -164,7 +164,7 @@ impl Document {
             total_lines: self.lines.len() as u32,
             total_bytes: text.len() as u64,
             language: "C".to_owned(),
-            hash: vec![1; 32],
+            hash: self.hash().to_vec(),
             ..FileReply::default()
         }
     }

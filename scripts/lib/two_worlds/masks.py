@@ -11,6 +11,7 @@ CURSOR = re.compile(rb'(?:(?<="next":")|(?<=cursor=))[A-Za-z0-9_-]{40,}')
 TIMES = (
     (re.compile(rb'"timings":\{[^}]*\}'), b'"timings":{}'),
     (re.compile(rb'"(\w*_ms|milliseconds|age_s|indexed|updated|fetched|backend_ms)":(?:[\d.]+|null)'), rb'"\1":0'),
+    (re.compile(rb"<time>[^<]*</time>"), b"<time></time>"),
     (re.compile(rb"(?<![\w.])\d+(?:\.\d+)? (?:\xc2\xb5s|ms|s)(?!\w)"), b"0 s"),
 )
 TAG = re.compile(r'(?<=W/")[0-9a-f]+')

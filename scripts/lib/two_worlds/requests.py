@@ -143,7 +143,16 @@ def file(rng):
     revision = maybe(rng, 0.7 if name in corpora.REPOSITORIES else 0.1, rng.choice(REVISIONS))
     wanted = {"package": name, "path": path(rng), "rev": revision}
     address = rng.choice(("/api/v2/file", "/api/v2/outline", "/show"))
-    return Request("file", target(address, **wanted, line=maybe(rng, 0.3, "2") if address == "/show" else None))
+    if address == "/show":
+        wanted |= {"line": maybe(rng, 0.3, "2"), "q": maybe(rng, 0.3, query(rng))}
+    return Request("file", target(address, **wanted))
+
+
+def directory(rng):
+    quote = urllib.parse.quote
+    address = rng.choice((f"/p/{quote(package(rng))}/", f"/p/{quote(package(rng))}/{rng.choice(('src/', 'deep/', 'none/', 'a.c'))}",
+                          f"/packages?prefix={quote(package(rng)[:4])}"))
+    return Request("directory", address)
 
 
 def raw(rng):
@@ -199,4 +208,4 @@ def debian(rng):
 
 
 KINDS = {search: 14, search_page: 8, posted: 4, part_of_search: 18, by_id: 8, by_cursor: 5, of_generation: 2, conditional: 5,
-         file: 10, raw: 10, listing: 12, commits: 10, error: 4, debian: 3}
+         file: 10, raw: 10, listing: 12, directory: 8, commits: 10, error: 4, debian: 3}

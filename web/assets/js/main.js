@@ -2,8 +2,11 @@
 // Starts what the pages do beyond links and forms. Every page works without it.
 import * as boxes from './boxes.js';
 import * as copy from './copy.js';
+import * as file from './file.js';
 import * as form from './form.js';
 import * as keys from './keys.js';
+import * as marks from './marks.js';
+import * as moreLines from './more_lines.js';
 import * as move from './move.js';
 import * as options from './options.js';
 import * as recent from './recent.js';
@@ -13,6 +16,9 @@ import * as theme from './theme.js';
 theme.start();
 keys.start();
 form.start();
+file.start();
+marks.start();
+moreLines.start();
 options.start();
 move.start();
 boxes.start();

@@ -31,16 +31,20 @@ pub struct ProblemDocument {
     /// Similar names of repositories or revisions, or the ids that an ambiguous revision may mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
-    /// The newest indexed revision that has the requested file.
+    /// The newest indexed revision, or version of the package, that has the requested file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newest: Option<NewestRevision>,
 }
 
-/// A revision that has the requested file.
+/// A revision, or a version of the package, that has the requested file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NewestRevision {
-    /// Its short name.
+    /// Its short name; empty if it is a version.
     pub rev: String,
+    /// The version of the package, if the requested one is not indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package: Option<String>,
     /// The address of the file in it.
     #[schema(example = "/api/v2/file?package=project&path=src/file2.c&rev=v2.0")]
     pub link: String,

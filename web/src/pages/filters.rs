@@ -1,6 +1,8 @@
 //! Filters of the templates: numbers and plurals.
 #![expect(unreachable_pub, reason = "the macro generates public items")]
 
+use jiff::Timestamp;
+
 /// A number that a template prints. Templates pass references to what they print.
 pub(super) trait Number {
     fn value(&self) -> u64;
@@ -9,6 +11,12 @@ pub(super) trait Number {
 impl Number for u64 {
     fn value(&self) -> u64 {
         *self
+    }
+}
+
+impl Number for u32 {
+    fn value(&self) -> u64 {
+        u64::from(*self)
     }
 }
 
@@ -78,7 +86,12 @@ pub(super) fn age(seconds: impl Number, _: &dyn askama::Values) -> askama::Resul
 /// `449 MB`
 #[askama::filter_fn]
 pub(super) fn size(bytes: impl Number, _: &dyn askama::Values) -> askama::Result<String> {
-    let mut size = bytes.value() as f64;
+    Ok(sized(bytes.value()))
+}
+
+/// `449 MB`
+pub(super) fn sized(bytes: u64) -> String {
+    let mut size = bytes as f64;
     let mut units = ["bytes", "kB", "MB", "GB"].into_iter();
     let mut unit = units.next().expect("there are four");
     for larger in units {
@@ -88,5 +101,12 @@ pub(super) fn size(bytes: impl Number, _: &dyn askama::Values) -> askama::Result
         (size, unit) = (size / 1000.0, larger);
     }
     let digits = usize::from(size < 9.95 && unit != "bytes");
-    Ok(format!("{size:.digits$} {unit}"))
+    format!("{size:.digits$} {unit}")
+}
+
+/// `2026-11-23 14:05 UTC`, of seconds since 1970; the beginning of time if they are out of range.
+pub(super) fn moment(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or_default();
+    let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
+    moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }

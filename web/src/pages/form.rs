@@ -113,6 +113,17 @@ impl Form {
         }
     }
 
+    /// Returns the form of the query alone, without filters and choices of how to show an answer.
+    pub(super) fn of_query(&self) -> Form {
+        Form {
+            q: self.q.clone(),
+            mode: self.mode,
+            case: self.case,
+            word: self.word,
+            ..Form::default()
+        }
+    }
+
     /// Returns the query as a page's title.
     pub(super) fn title(&self) -> String {
         visible::plain(self.q.as_bytes())
@@ -168,21 +179,27 @@ impl Form {
         })
     }
 
+    /// Returns the parameters that say which parts of a text match: `q=…` and how it is read.
+    pub(super) fn query_parameters(&self) -> String {
+        let mut parameters = format!("q={}", encode(self.q.as_bytes()));
+        if self.mode != Mode::default() {
+            parameters.push_str(&format!("&mode={}", self.mode.name()));
+        }
+        if let Some(case) = self.case {
+            parameters.push_str(&format!("&case={}", case.name()));
+        }
+        if self.word {
+            parameters.push_str("&word=yes");
+        }
+        parameters
+    }
+
     /// Returns the parameters of the query itself, encoded: what it searches for, not how it is shown.
     pub(super) fn search_parameters(&self) -> String {
-        let mut query = format!("q={}", encode(self.q.as_bytes()));
+        let mut query = self.query_parameters();
         let mut push = |name: &str, value: &str| {
             query.push_str(&format!("&{name}={}", encode(value.as_bytes())));
         };
-        if self.mode != Mode::default() {
-            push("mode", self.mode.name());
-        }
-        if let Some(case) = self.case {
-            push("case", case.name());
-        }
-        if self.word {
-            push("word", "yes");
-        }
         for FormFilter { name, typed } in &self.filters {
             push(name, typed);
         }

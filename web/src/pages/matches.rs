@@ -144,7 +144,7 @@ fn hits(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
 }
 
 /// Returns the parts of `ranges` that are in a line, relative to its start.
-fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
     let part = |range: &Range<usize>| {
         let (start, end) = (range.start.max(line.start), range.end.min(line.end));
         (start < end).then(|| start - line.start..end - line.start)

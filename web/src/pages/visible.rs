@@ -42,7 +42,27 @@ pub(super) struct VisibleLine {
 
 /// Returns a line of results, cut around its first range if it is long.
 pub(super) fn line(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> VisibleLine {
-    let window = cut(text, ranges.first());
+    let window = cut(text, ranges.first(), BEFORE_BYTES_MAX, LINE_BYTES_MAX);
+    shown(text, ranges, coloured, window)
+}
+
+/// Returns a line of at most `bytes_max` bytes, cut with its first range in the middle if it is longer.
+pub(super) fn long_line(
+    text: &[u8],
+    ranges: &[Range<usize>],
+    coloured: &Coloured,
+    bytes_max: usize,
+) -> VisibleLine {
+    let window = cut(text, ranges.first(), bytes_max / 2, bytes_max);
+    shown(text, ranges, coloured, window)
+}
+
+fn shown(
+    text: &[u8],
+    ranges: &[Range<usize>],
+    coloured: &Coloured,
+    window: Range<usize>,
+) -> VisibleLine {
     VisibleLine {
         cut_before: window.start as u64,
         cut_after: (text.len() - window.end) as u64,
@@ -138,15 +158,18 @@ impl Writer<'_> {
 }
 
 /// Returns the bytes of a line that are shown: all of a short line.
-fn cut(text: &[u8], first: Option<&Range<usize>>) -> Range<usize> {
-    if text.len() <= LINE_BYTES_MAX {
+fn cut(
+    text: &[u8],
+    first: Option<&Range<usize>>,
+    before_max: usize,
+    bytes_max: usize,
+) -> Range<usize> {
+    if text.len() <= bytes_max {
         return 0..text.len();
     }
     let first = first.map_or(0, |range| range.start);
-    let start = first
-        .saturating_sub(BEFORE_BYTES_MAX)
-        .min(text.len() - LINE_BYTES_MAX);
-    let end = start + LINE_BYTES_MAX;
+    let start = first.saturating_sub(before_max).min(text.len() - bytes_max);
+    let end = start + bytes_max;
     character_start(text, start)..character_start(text, end)
 }
 

@@ -59,6 +59,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search/{}/copies",
     "/raw/p/{}",
     "/raw/g/{}",
+    "/p/{}",
+    "/packages",
     "/search/events",
 ];
 
@@ -126,6 +128,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "repo",
     "position",
     "copies",
+    "hash",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of

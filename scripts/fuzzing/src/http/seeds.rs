@@ -42,6 +42,16 @@ GET /show & package=delta_4 & path=many.c & line=150 & first=20
 
 GET /show & package=alpha_1.0-1 & path=web/<script>alert(2)<.html
 
+GET /show & package=delta_4 & path=many.c & line=150-20 & q=needle & mode=literal
+
+GET /show & package=delta & path=many.c & hash=0000000000000000000000000000000000000000000000000000000000000000
+
+GET /packages & prefix=al
+
+GET /p/{} & {}=alpha_1.0-1/
+
+GET /p/{} & {}=alpha/web/
+
 GET /
 
 GET /status

@@ -1,0 +1,43 @@
+//! Why the index does not have a file: it was left out by a rule, or is below a directory that was.
+
+use crate::model::LeftOut;
+use crate::params::lossy;
+use crate::problem::Problem;
+use crate::state::App;
+use frontend::Scope;
+use schema::message::{ListKind, ListRequest};
+
+/// Entries of a list of skipped files that are compared with a path: the file and the directories above it.
+const SKIPPED_MAX: u32 = 100;
+
+/// Returns the problem that says why the index skipped a file; `None` if it did not.
+pub(crate) async fn why(
+    app: &App,
+    scope: &Scope,
+    (package, path): (&[u8], &[u8]),
+) -> Option<Problem> {
+    let words = words(app, scope, package, path).await?;
+    let [package, path] = [package, path].map(|name| lossy(Some(name)));
+    let detail = format!("{package}/{path} is not indexed: {words}");
+    Some(Problem::missing(detail))
+}
+
+async fn words(app: &App, scope: &Scope, package: &[u8], path: &[u8]) -> Option<String> {
+    let request = ListRequest {
+        kind: ListKind::Skipped,
+        package: package.to_vec(),
+        prefix: path.to_vec(),
+        after: Vec::new(),
+        count: SKIPPED_MAX,
+        visible: None,
+    };
+    let list = app.coordinator.listing(scope, &request).await.ok()?;
+    let mut entries = list.entries.into_iter();
+    let entry = entries.find(|entry| is_at_or_below(path, &entry.path))?;
+    Some(LeftOut::from(entry).words)
+}
+
+fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
+    let rest = path.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || directory.is_empty() || rest[0] == b'/')
+}

@@ -1,0 +1,158 @@
+//! A directory of a package: its entries. Of the package itself also what is known of it, and its README as text.
+//!
+//! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`. A package without a version is its newest one. Directories are
+//! those of the default revision.
+
+use super::form::{Form, Layout};
+use super::package::{self, PackageView};
+use super::place::Place;
+use super::tree::{self, TreeView};
+use super::{filters, visible};
+use crate::left_out;
+use crate::links::{FileAddress, package_href};
+use crate::params::{Params, decode_path, lossy};
+use crate::problem::Problem;
+use crate::state::App;
+use crate::versions::versions;
+use crate::viewer::Viewer;
+use askama::Template;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::Scope;
+use schema::message::ListEntry;
+use schema::name::package_name;
+
+#[derive(Template)]
+#[template(path = "directory.html")]
+struct DirectoryPage {
+    layout: Layout,
+    package: String,
+    path: String,
+    place: Place,
+    notice: Option<String>,
+    /// Of the first page of the package itself.
+    about: Option<PackageView>,
+    tree: TreeView,
+}
+
+/// Shows a directory, or leads to the page of a file.
+pub(crate) async fn directory(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    params.expect(&[&["after"]])?;
+    let (name, path) = match names(&uri)? {
+        (name, Some(path)) => (name, path),
+        (name, None) => return Ok(Redirect::to(&package_href(&name)).into_response()),
+    };
+    let scope = viewer.scope_of(&app, &name).await?;
+    let (entry, notice) = find(&app, &scope, &name).await?;
+    let package = &entry.package[..];
+    if !path.is_empty() && !path.ends_with(b"/") {
+        let file = FileAddress::current(package, &path).show_href(0);
+        return Ok(Redirect::to(&file).into_response());
+    }
+    let after = after(&params)?;
+    let is_first = after.is_empty();
+    let tree = tree::list(&app, &scope, package, &path, after, b"").await?;
+    if tree.entries.is_empty() && !path.is_empty() {
+        return Err(missing(&app, &scope, package, &path).await);
+    }
+    let about = if path.is_empty() && is_first {
+        Some(package::about(&app, &scope, &entry, &tree).await?)
+    } else {
+        None
+    };
+    let page = DirectoryPage {
+        layout: Layout::new(Form {
+            has_key: params.has_key,
+            ..Form::default()
+        }),
+        package: visible::plain(package),
+        path: visible::plain(&path),
+        place: Place::new(package, &path),
+        notice,
+        about,
+        tree,
+    };
+    Ok(Html(page.render().expect("a page fits in memory")).into_response())
+}
+
+/// Returns the package and the path of an address; no path: not even a slash.
+fn names(uri: &Uri) -> Result<(Vec<u8>, Option<Vec<u8>>), Problem> {
+    let rest = uri.path().strip_prefix("/p/").unwrap_or_default();
+    let (name, path) = match rest.split_once('/') {
+        Some((name, path)) => (name, Some(decode_path(path)?)),
+        None => (rest, None),
+    };
+    if name.is_empty() {
+        let problem = Problem::missing("the address names no package");
+        return Err(problem.hint("/packages lists all packages"));
+    }
+    Ok((decode_path(name)?, path))
+}
+
+/// Returns the package: this version, or the newest one if the name has none or the version is not indexed.
+async fn find(
+    app: &App,
+    scope: &Scope,
+    name: &[u8],
+) -> Result<(ListEntry, Option<String>), Problem> {
+    if let Some(found) = versions(app, scope, name).await?.pop() {
+        return Ok((found, None));
+    }
+    let newest = match package_name(name) {
+        other if other != name => versions(app, scope, other).await?.pop(),
+        _ => None,
+    };
+    let shown = lossy(Some(name));
+    let Some(newest) = newest else {
+        let problem = Problem::missing(format!("no package {shown} is indexed"));
+        return Err(problem.hint("/packages lists all packages"));
+    };
+    let other = lossy(Some(&newest.package));
+    let notice = format!("{shown} is not indexed, or no longer; this is {other}");
+    let notice = visible::plain(notice.as_bytes());
+    Ok((newest, Some(notice)))
+}
+
+async fn missing(app: &App, scope: &Scope, package: &[u8], path: &[u8]) -> Problem {
+    let whole = path.strip_suffix(b"/").unwrap_or(path);
+    if let Some(why) = left_out::why(app, scope, (package, whole)).await {
+        return why;
+    }
+    let [package, path] = [package, path].map(|name| lossy(Some(name)));
+    Problem::missing(format!("{package} has no directory {path}"))
+}
+
+/// Returns the name after which the list begins.
+pub(super) fn after(params: &Params) -> Result<Vec<u8>, Problem> {
+    let text = params.text("after")?.unwrap_or_default();
+    BASE64.decode(text).map_err(|_| {
+        let detail = "after is malformed: expected that of a link of an earlier page";
+        Problem::bad_request(detail).hint("leave it out to start from the beginning")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_package_and_a_path_in_bytes() {
+        let names = |address: &str| names(&address.parse().unwrap());
+        assert_eq!(names("/p/a_1").unwrap(), (b"a_1".to_vec(), None));
+        assert_eq!(names("/p/a_1/").unwrap(), (b"a_1".to_vec(), Some(vec![])));
+        assert_eq!(
+            names("/p/a%2Fb/x%ff/y+/").unwrap(),
+            (b"a/b".to_vec(), Some(b"x\xff/y+/".to_vec()))
+        );
+        assert!(names("/p//x").is_err());
+        assert!(names("/p/a/%").is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! What an address of a file asks for.
+
+use super::super::form::Form;
+use crate::params::Params;
+use crate::problem::Problem;
+
+/// A range of lines, from 1; empty if `last` is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LineRange {
+    pub(super) first: u32,
+    pub(super) last: u32,
+}
+
+/// The file and the part of it that a request names.
+pub(super) struct Asked<'a> {
+    pub(super) package: &'a [u8],
+    pub(super) path: &'a [u8],
+    pub(super) revision: &'a str,
+    /// The lines that are highlighted.
+    pub(super) lines: LineRange,
+    /// The first line on the page.
+    pub(super) first: Option<u32>,
+    /// The BLAKE3 hash that the text had when the link was made.
+    pub(super) hash: Option<Vec<u8>>,
+    /// The query whose matches are marked.
+    pub(super) form: Form,
+    pub(super) params: &'a Params,
+}
+
+/// Digits of the hash of a text.
+const HASH_DIGITS: usize = 64;
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(params: &'a Params) -> Result<Asked<'a>, Problem> {
+        let first = params.number("first", 0)?;
+        Ok(Asked {
+            package: params.required("package")?,
+            path: params.required("path")?,
+            revision: params.text("rev")?.unwrap_or_default(),
+            lines: LineRange::parse(params.text("line")?.unwrap_or_default())?,
+            first: Some(first).filter(|&first| first > 0),
+            hash: hash(params.text("hash")?.unwrap_or_default())?,
+            form: Form::new(params),
+            params,
+        })
+    }
+
+    /// The parameters of the query; empty if there is none.
+    pub(super) fn query(&self) -> String {
+        if self.form.q.trim().is_empty() {
+            String::new()
+        } else {
+            self.form.query_parameters()
+        }
+    }
+}
+
+impl LineRange {
+    /// Reads `7`, `7-9` or nothing. The end may come first; line 0 does not exist.
+    fn parse(text: &str) -> Result<LineRange, Problem> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let number = |text: &str| text.parse::<u32>().ok();
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first > 0 && last > 0 => Ok(LineRange {
+                first: first.min(last),
+                last: first.max(last),
+            }),
+            (Some(_), Some(_)) => Ok(LineRange::default()),
+            _ if text.is_empty() => Ok(LineRange::default()),
+            _ => {
+                let detail = format!("line={text} is not a number or a range");
+                Err(Problem::bad_request(detail).hint("such as line=7 or line=7-9"))
+            }
+        }
+    }
+
+    pub(super) fn has(self, line: u32) -> bool {
+        (self.first..=self.last).contains(&line) && line > 0
+    }
+}
+
+/// Reads a hash of a text.
+fn hash(digits: &str) -> Result<Option<Vec<u8>>, Problem> {
+    if digits.is_empty() {
+        return Ok(None);
+    }
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..HASH_DIGITS).step_by(2).map(byte).collect();
+    match bytes.filter(|_| digits.len() == HASH_DIGITS && digits.is_ascii()) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => {
+            let detail = "hash is malformed: expected 64 hexadecimal digits";
+            Err(Problem::bad_request(detail).hint("leave it out to see the current text"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lines_and_ranges_in_either_order() {
+        let range = |text: &str| {
+            let range = LineRange::parse(text)?;
+            Ok::<_, Problem>((range.first, range.last))
+        };
+        assert_eq!(range("").unwrap(), (0, 0));
+        assert_eq!(range("0").unwrap(), (0, 0));
+        assert_eq!(range("7").unwrap(), (7, 7));
+        assert_eq!(range("20-10").unwrap(), (10, 20));
+        assert_eq!(range("0-3").unwrap(), (0, 0));
+        for bad in ["x", "1-", "-1", "1-2-3", "99999999999"] {
+            assert!(range(bad).is_err(), "{bad}");
+        }
+        assert!(!LineRange::default().has(0));
+    }
+
+    #[test]
+    fn reads_hashes_of_32_bytes() {
+        assert_eq!(hash("").unwrap(), None);
+        assert_eq!(hash(&"ab".repeat(32)).unwrap(), Some(vec![0xab; 32]));
+        for bad in ["ab", &"ä".repeat(32), &"x".repeat(64), &"a".repeat(66)] {
+            assert!(hash(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The body of a file's page, rendered while it is sent: what is on the screen comes first.
+//!
+//! A file that is read in one piece is rendered at once. A longer one counts as one of the process's exports; if
+//! there is no room for it, the page ends where the first piece does.
+//!
+//! **Invariant:** all lines of a page are of one text: if the file changes meanwhile, the page ends and says so.
+
+use super::super::place::directory_of;
+use super::super::tree;
+use super::lines::{CHUNK_LINES, LinesView, first_lines};
+use super::page::PageParts;
+use crate::problem::Problem;
+use crate::state::App;
+use crate::stream_body::Export;
+use crate::viewer::Viewer;
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
+use schema::message::{FileRange, FileReply, FileRequest};
+use std::convert::Infallible;
+
+/// Lines that are asked of a backend at once. It sends at most 512 KiB.
+pub(super) const PIECE_LINES: u32 = 5000;
+
+/// Bytes of text on a page, so that a browser stays usable.
+pub(super) const PAGE_BYTES_MAX: u64 = 4 << 20;
+
+/// What is left to send.
+enum Stage {
+    Head,
+    Lines,
+    Done,
+}
+
+/// A page of which the lines are rendered while it is sent.
+pub(super) struct FileBody {
+    app: App,
+    /// Asked again before each piece.
+    viewer: Viewer,
+    /// Names the commit that was read first, if there is one.
+    request: FileRequest,
+    hash: Vec<u8>,
+    parts: PageParts,
+    view: LinesView,
+    /// Whole lines, and how many of their bytes are rendered.
+    text: Vec<u8>,
+    at: usize,
+    /// The line to render next, and the last one of the page.
+    next: u32,
+    last: u32,
+    bytes_left: u64,
+    stage: Stage,
+    export: Option<Export>,
+}
+
+impl FileBody {
+    /// Begins with the lines of `reply`, up to line `last`.
+    pub(super) fn new(
+        (app, viewer): (App, Viewer),
+        request: FileRequest,
+        reply: FileReply,
+        last: u32,
+        (parts, view): (PageParts, LinesView),
+    ) -> FileBody {
+        let revision = match &reply.commit[..] {
+            "" => request.revision.clone(),
+            commit => commit.to_owned(),
+        };
+        FileBody {
+            app,
+            viewer,
+            request: FileRequest {
+                revision,
+                ..request
+            },
+            hash: reply.hash.clone(),
+            parts,
+            view,
+            next: reply.first_line,
+            last,
+            bytes_left: PAGE_BYTES_MAX,
+            text: whole_lines(reply),
+            at: 0,
+            stage: Stage::Head,
+            export: None,
+        }
+    }
+
+    /// Returns the body.
+    pub(super) async fn send(mut self) -> Body {
+        let (_, in_hand) = first_lines(&self.text, usize::MAX);
+        let end = self.next.saturating_add(in_hand);
+        if end <= self.last {
+            match Export::begin(&self.app) {
+                Ok(export) => self.export = Some(export),
+                Err(_) => self.last = end.saturating_sub(1),
+            }
+        }
+        if self.export.is_some() {
+            return Body::from_stream(stream::unfold(self, Self::step));
+        }
+        let mut page = String::new();
+        while let Some(part) = self.part().await {
+            page.push_str(&part);
+        }
+        Body::from(page)
+    }
+
+    async fn step(mut self) -> Option<(Result<Bytes, Infallible>, FileBody)> {
+        let part = self.part().await?;
+        Some((Ok(part.into()), self))
+    }
+
+    async fn part(&mut self) -> Option<String> {
+        match self.stage {
+            Stage::Head => {
+                self.stage = Stage::Lines;
+                Some(std::mem::take(&mut self.parts.head))
+            }
+            Stage::Lines => match self.chunk().await {
+                Ok(Some(chunk)) => Some(chunk),
+                Ok(None) => Some(self.end(None).await),
+                Err(problem) => Some(self.end(Some(problem)).await),
+            },
+            Stage::Done => None,
+        }
+    }
+
+    /// Renders the next lines; `None` after the last ones.
+    async fn chunk(&mut self) -> Result<Option<String>, Problem> {
+        if self.next > self.last || self.bytes_left == 0 {
+            return Ok(None);
+        }
+        if self.at == self.text.len() {
+            self.read().await?;
+        }
+        let most = CHUNK_LINES.min((self.last - self.next) as usize + 1);
+        let text = &self.text[self.at..];
+        let (bytes, lines) = first_lines(text, most);
+        if lines == 0 {
+            return Ok(None);
+        }
+        let html = self.view.render(self.next, &text[..bytes]);
+        self.at += bytes;
+        self.next += lines;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes as u64);
+        Ok(Some(html))
+    }
+
+    /// Reads the lines that follow.
+    async fn read(&mut self) -> Result<(), Problem> {
+        let request = FileRequest {
+            range: FileRange::Lines {
+                first: self.next,
+                count: PIECE_LINES,
+            },
+            ..self.request.clone()
+        };
+        let scope = self.viewer.scope_of(&self.app, &request.package).await?;
+        let reply = self.app.coordinator.file(&scope, &request).await?;
+        if !reply.found || reply.hash != self.hash || reply.first_line != self.next {
+            let detail = "the file has changed while it was read; reload the page";
+            return Err(Problem::unavailable(detail));
+        }
+        (self.text, self.at) = (whole_lines(reply), 0);
+        Ok(())
+    }
+
+    /// Renders what follows the lines: why they end, and the directory.
+    async fn end(&mut self, problem: Option<Problem>) -> String {
+        self.stage = Stage::Done;
+        let tree = self.tree().await.ok();
+        self.parts.end(self.next, problem, tree)
+    }
+
+    async fn tree(&mut self) -> Result<tree::TreeView, Problem> {
+        let FileRequest { package, path, .. } = &self.request;
+        let scope = self.viewer.scope_of(&self.app, package).await?;
+        let directory = directory_of(path);
+        tree::list(&self.app, &scope, package, directory, Vec::new(), path).await
+    }
+}
+
+/// Returns the text without a last line that is not whole, unless it is the only one.
+fn whole_lines(reply: FileReply) -> Vec<u8> {
+    let mut text = reply.text;
+    let end = reply.offset + text.len() as u64;
+    if end < reply.total_bytes && text.last() != Some(&b'\n') {
+        if let Some(at) = text.iter().rposition(|&byte| byte == b'\n') {
+            text.truncate(at + 1);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_line_is_left_for_the_next_piece_unless_it_is_alone() {
+        let whole = |text: &[u8], total_bytes| {
+            whole_lines(FileReply {
+                text: text.to_vec(),
+                total_bytes,
+                ..FileReply::default()
+            })
+        };
+        assert_eq!(whole(b"a\nb\nc", 100), b"a\nb\n");
+        assert_eq!(whole(b"a\nb\nc", 5), b"a\nb\nc");
+        assert_eq!(whole(b"a\nb\n", 100), b"a\nb\n");
+        assert_eq!(whole(b"abc", 100), b"abc");
+    }
+}

@@ -1,0 +1,110 @@
+//! The lines of a file as HTML, chunk by chunk.
+//!
+//! A chunk is an element of its own, so that a browser lays out those alone that are on the screen.
+
+use super::super::filters;
+use super::super::visible::{self, VisibleLine};
+use super::asked::LineRange;
+use super::marks::Marks;
+use crate::colours::DocumentColours;
+use askama::Template;
+
+/// Lines of a chunk. The style sheet knows how high that is.
+pub(super) const CHUNK_LINES: usize = 200;
+
+/// Bytes of a line that are shown.
+const LINE_BYTES_MAX: usize = 4000;
+
+#[derive(Template)]
+#[template(path = "file_lines.html")]
+struct Chunk {
+    /// Whether it has [`CHUNK_LINES`] lines.
+    is_full: bool,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    number: u32,
+    hit: bool,
+    shown: VisibleLine,
+}
+
+/// How the lines of a file are shown.
+pub(super) struct LinesView {
+    pub(super) marks: Marks,
+    /// Highlighted.
+    pub(super) hit: LineRange,
+    pub(super) colours: DocumentColours,
+}
+
+impl LinesView {
+    /// Renders whole lines, of which the first has the number `first`.
+    pub(super) fn render(&self, first: u32, text: &[u8]) -> String {
+        let line = |(number, text)| Line {
+            number,
+            hit: self.hit.has(number),
+            shown: visible::long_line(
+                text,
+                self.marks.of_line(number),
+                &self.colours.tokens(number, text),
+                LINE_BYTES_MAX,
+            ),
+        };
+        let lines: Vec<Line> = (first..).zip(split(text)).map(line).collect();
+        let chunk = Chunk {
+            is_full: lines.len() == CHUNK_LINES,
+            lines,
+        };
+        chunk.render().expect("a chunk fits in memory")
+    }
+}
+
+/// Splits a text into lines without `\n` and `\r\n`.
+fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}
+
+/// Returns the length of the first `count` lines of a text, with their ends, and how many there are.
+pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
+    let (mut bytes, mut lines) = (0, 0);
+    for line in text.split_inclusive(|&byte| byte == b'\n').take(count) {
+        bytes += line.len();
+        lines += 1;
+    }
+    (bytes, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_numbers_marks_and_no_ends() {
+        let view = LinesView {
+            marks: Marks::default(),
+            hit: LineRange { first: 8, last: 9 },
+            colours: DocumentColours::reading(""),
+        };
+        let html = view.render(7, b"a\r\n\n<b>");
+        for part in [
+            r#"<div class="line" id="L7">"#,
+            r#"<div class="line hit" id="L8">"#,
+            r#"<div class="line hit" id="L9">"#,
+            "<code>a</code>",
+            "<code></code>",
+            "<code>&#60;b&#62;</code>",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+
+    #[test]
+    fn counts_the_first_lines() {
+        assert_eq!(first_lines(b"a\nb\nc", 2), (4, 2));
+        assert_eq!(first_lines(b"a\nb\nc", 5), (5, 3));
+        assert_eq!(first_lines(b"", 5), (0, 0));
+    }
+}

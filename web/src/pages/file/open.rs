@@ -1,0 +1,141 @@
+//! Finds the text that an address means, also if what it names has changed or moved since it was made.
+
+use super::super::visible;
+use super::asked::Asked;
+use crate::file_range::{Fetched, fetch, fetch_file};
+use crate::left_out;
+use crate::links::FileAddress;
+use crate::params::lossy;
+use crate::problem::Problem;
+use crate::state::App;
+use crate::versions::versions;
+use frontend::Scope;
+use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest};
+use schema::name::package_name;
+
+/// Versions of a package in which a text is looked for.
+const VERSIONS_MAX: usize = 16;
+
+/// What is at an address.
+pub(super) enum Opened {
+    /// A file, and what is to be said of it.
+    File(Fetched, Vec<String>),
+    /// A directory: the address of its page.
+    Directory(String),
+}
+
+/// Opens what an address names. Instead of a revision or a version that is no longer indexed, the current one.
+pub(super) async fn open(
+    app: &App,
+    scope: &Scope,
+    asked: &Asked<'_>,
+    range: FileRange,
+) -> Result<Opened, Problem> {
+    let problem = match fetch(app, scope, asked.params, range).await {
+        Ok(fetched) => return with_hash(app, scope, asked, fetched, range).await,
+        Err(problem) => problem,
+    };
+    if let Some((package, revision)) = problem.instead() {
+        let mut request = FileRequest {
+            revision: revision.to_owned(),
+            ..request(asked, range)
+        };
+        if !package.is_empty() {
+            request.package = package.to_vec();
+        }
+        let found_in = match revision {
+            "" => lossy(Some(package)),
+            revision => revision.into(),
+        };
+        let fetched = fetch_file(app, scope, request).await?;
+        let notice = format!("{}; this is the file in {found_in}", problem.detail);
+        return Ok(Opened::File(
+            fetched,
+            vec![visible::plain(notice.as_bytes())],
+        ));
+    }
+    if !problem.is_missing() {
+        return Err(problem);
+    }
+    if let Some(directory) = directory(app, scope, asked).await {
+        return Ok(Opened::Directory(directory));
+    }
+    let why = left_out::why(app, scope, (asked.package, asked.path)).await;
+    Err(why.unwrap_or(problem))
+}
+
+fn request(asked: &Asked<'_>, range: FileRange) -> FileRequest {
+    FileRequest {
+        package: asked.package.to_vec(),
+        path: asked.path.to_vec(),
+        range,
+        revision: asked.revision.to_owned(),
+        source: FileSource::Text,
+        visible: None,
+    }
+}
+
+/// Returns the text that a link by content names, if one of the versions has it, else the current one.
+async fn with_hash(
+    app: &App,
+    scope: &Scope,
+    asked: &Asked<'_>,
+    fetched: Fetched,
+    range: FileRange,
+) -> Result<Opened, Problem> {
+    let is_it = |fetched: &Fetched| {
+        asked
+            .hash
+            .as_ref()
+            .is_none_or(|hash| *hash == fetched.reply.hash)
+    };
+    if is_it(&fetched) {
+        return Ok(Opened::File(fetched, Vec::new()));
+    }
+    let others = versions(app, scope, package_name(asked.package)).await?;
+    let others = others.into_iter().rev().map(|version| version.package);
+    for package in others
+        .filter(|other| *other != fetched.package)
+        .take(VERSIONS_MAX)
+    {
+        let request = FileRequest {
+            package,
+            ..request(asked, range)
+        };
+        let reply = app.coordinator.file(scope, &request).await?;
+        let package = request.package;
+        let other = Fetched { package, reply };
+        if other.reply.found && is_it(&other) {
+            let notice = format!(
+                "The text of this link is in {}",
+                lossy(Some(&other.package))
+            );
+            return Ok(Opened::File(other, vec![visible::plain(notice.as_bytes())]));
+        }
+    }
+    let notice = "The text has changed since this link was made; this is the current one";
+    Ok(Opened::File(fetched, vec![notice.to_owned()]))
+}
+
+/// Returns the address of the directory that the path names, if there is one.
+async fn directory(app: &App, scope: &Scope, asked: &Asked<'_>) -> Option<String> {
+    let mut path = asked.path.to_vec();
+    if path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    let request = ListRequest {
+        kind: ListKind::Children,
+        package: asked.package.to_vec(),
+        prefix: path.clone(),
+        after: Vec::new(),
+        count: 1,
+        visible: None,
+    };
+    let list = app.coordinator.list(scope, request).await.ok()?;
+    let entry = list.entries.first()?;
+    let address = FileAddress::current(&entry.package, &path);
+    entry
+        .path
+        .starts_with(&path)
+        .then(|| address.directory_href())
+}

@@ -1,0 +1,317 @@
+//! What a file's page shows around the lines.
+
+use super::super::filters;
+use super::super::form::{Form, Layout};
+use super::super::matches::RevisionsView;
+use super::super::place::{Place, directory_of};
+use super::super::tree::TreeView;
+use super::super::visible;
+use super::asked::Asked;
+use super::marks::Marks;
+use crate::file_range::Fetched;
+use crate::links::FileAddress;
+use crate::problem::Problem;
+use askama::Template;
+use frontend::DocumentRevisions;
+use schema::message::FileReply;
+
+/// Lines of a page of which all lines are shown.
+const WHOLE_LINES_MAX: u32 = 20_000;
+
+/// Bytes of the text of such a page.
+const WHOLE_BYTES_MAX: u64 = super::body::PAGE_BYTES_MAX;
+
+/// Lines of a page of a longer file, and how many of them come before the line that is asked for.
+const WINDOW_LINES: u32 = 5000;
+const LINES_BEFORE: u32 = 1000;
+
+/// Digits of a commit id that are shown.
+const SHORT_ID: usize = 10;
+
+/// Matching lines that are listed as links.
+const MARKS_LISTED_MAX: usize = 200;
+
+/// Where the lines of the page come in the template, and what follows them. Texts cannot contain these: their `<`
+/// is escaped.
+const LINES: &str = "<!-- lines -->";
+const AFTER: &str = "<!-- after -->";
+const TREE: &str = "<!-- tree -->";
+
+#[derive(Template)]
+#[template(path = "file.html")]
+pub(super) struct FilePage {
+    layout: Layout,
+    package: String,
+    path: String,
+    place: Place,
+    language: String,
+    /// The commit, and the address of the file at it.
+    commit: String,
+    permalink: String,
+    revisions: RevisionsView,
+    /// Why another text is shown than the one that the address names.
+    notices: Vec<String>,
+    shown: Shown,
+    total_lines: u64,
+    total_bytes: u64,
+    raw: String,
+    earlier: Option<String>,
+    marks: Option<MarksView>,
+    find: Option<FindForm>,
+    /// The address of the page without a line, and the one that keeps its text.
+    page_href: String,
+    exact_href: String,
+    address: FileName,
+}
+
+/// The file, as addresses name it.
+struct FileName {
+    package: Vec<u8>,
+    path: Vec<u8>,
+    revision: String,
+    query: String,
+}
+
+/// The lines of a file that its page has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) first: u32,
+    pub(super) last: u32,
+}
+
+/// The matches of the query.
+struct MarksView {
+    total: u64,
+    lines: Vec<u32>,
+    more: u64,
+}
+
+/// The form that searches in the file: the file, as hidden fields, and the query.
+struct FindForm {
+    hidden: Vec<(&'static str, String)>,
+    q: String,
+}
+
+/// The page in parts: `head`, the lines, and what [`PageParts::end`] returns.
+pub(super) struct PageParts {
+    pub(super) head: String,
+    after_lines: String,
+    before_tree: String,
+    end: String,
+    address: FileName,
+    total_lines: u32,
+}
+
+#[derive(Template)]
+#[template(path = "file_after.html")]
+struct After {
+    later: Option<String>,
+    problem: Option<String>,
+}
+
+/// The directory of the file.
+#[derive(Template)]
+#[template(path = "file_tree.html")]
+struct Beside {
+    name: String,
+    href: String,
+    tree: TreeView,
+}
+
+impl Shown {
+    /// The lines to show of a file: all, or of a long file some around those that are asked for.
+    pub(super) fn of(asked: &Asked<'_>, reply: &FileReply) -> Shown {
+        let total = reply.total_lines;
+        if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= WHOLE_BYTES_MAX
+        {
+            return Shown {
+                first: 1,
+                last: total,
+            };
+        }
+        let around = asked.lines.first.saturating_sub(LINES_BEFORE).max(1);
+        let first = asked.first.unwrap_or(around);
+        Shown {
+            first,
+            last: first.saturating_add(WINDOW_LINES - 1).min(total),
+        }
+    }
+}
+
+impl FilePage {
+    pub(super) fn new(
+        asked: &Asked<'_>,
+        Fetched { package, reply }: &Fetched,
+        shown: Shown,
+        marks: &Marks,
+        mut notices: Vec<String>,
+    ) -> FilePage {
+        let query = asked.query();
+        let name = FileName {
+            package: package.clone(),
+            path: asked.path.to_vec(),
+            revision: if asked.revision.is_empty() {
+                String::new()
+            } else {
+                reply.commit.clone()
+            },
+            query,
+        };
+        let commit = FileAddress {
+            revision: &reply.commit,
+            ..name.address()
+        };
+        let problem = marks.problem.as_ref();
+        notices.extend(problem.map(|problem| format!("The matches are not marked: {problem}")));
+        let revisions = DocumentRevisions {
+            names: reply.revisions.clone(),
+            count: reply.revisions.len() as u32,
+            commit: String::new(),
+        };
+        FilePage {
+            layout: Layout::new(Form {
+                has_key: asked.params.has_key,
+                ..asked.form.of_query()
+            }),
+            package: visible::plain(package),
+            path: visible::plain(asked.path),
+            place: Place::new(package, asked.path),
+            language: reply.language.clone(),
+            commit: reply.commit.chars().take(SHORT_ID).collect(),
+            permalink: commit.show_href(asked.lines.first),
+            revisions: (&revisions).into(),
+            notices,
+            shown,
+            total_lines: u64::from(reply.total_lines),
+            total_bytes: reply.total_bytes,
+            raw: commit.raw_href(),
+            earlier: (shown.first > 1).then(|| {
+                let first = shown.first.saturating_sub(WINDOW_LINES).max(1);
+                name.address().window_href(first)
+            }),
+            marks: (!name.query.is_empty() && problem.is_none()).then(|| MarksView::new(marks)),
+            find: FindForm::new(asked),
+            page_href: name.address().show_href(0),
+            exact_href: exact_href(&name, reply),
+            address: name,
+        }
+    }
+
+    /// Renders the page without its lines.
+    pub(super) fn parts(self) -> PageParts {
+        let page = self.render().expect("a page fits in memory");
+        let (head, rest) = page.split_once(LINES).expect("the template has it");
+        let (after_lines, rest) = rest.split_once(AFTER).expect("the template has it");
+        let (before_tree, end) = rest.split_once(TREE).expect("the template has it");
+        PageParts {
+            head: head.to_owned(),
+            after_lines: after_lines.to_owned(),
+            before_tree: before_tree.to_owned(),
+            end: end.to_owned(),
+            total_lines: self.total_lines as u32,
+            address: self.address,
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.shown.first == 1 && u64::from(self.shown.last) == self.total_lines
+    }
+}
+
+/// Returns the address that leads to this text: of a repository, at its commit, else by its hash.
+fn exact_href(name: &FileName, reply: &FileReply) -> String {
+    if !reply.commit.is_empty() {
+        return FileAddress {
+            revision: &reply.commit,
+            ..name.address()
+        }
+        .show_href(0);
+    }
+    let hash: String = reply
+        .hash
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{}&hash={hash}", name.address().show_href(0))
+}
+
+impl FileName {
+    fn address(&self) -> FileAddress<'_> {
+        FileAddress {
+            package: &self.package,
+            path: &self.path,
+            revision: &self.revision,
+            query: &self.query,
+        }
+    }
+}
+
+impl MarksView {
+    fn new(marks: &Marks) -> MarksView {
+        let lines: Vec<u32> = marks.lines().take(MARKS_LISTED_MAX).collect();
+        MarksView {
+            total: marks.total,
+            more: marks.total.saturating_sub(lines.len() as u64),
+            lines,
+        }
+    }
+}
+
+impl FindForm {
+    /// The form; `None` if a form cannot send the name of the file as it is.
+    fn new(asked: &Asked<'_>) -> Option<FindForm> {
+        let text = |bytes: &[u8]| {
+            let text = str::from_utf8(bytes).ok()?;
+            let is_kept = !text.contains(['\r', '\n', '\0']);
+            is_kept.then(|| text.to_owned())
+        };
+        let mut hidden = vec![
+            ("package", text(asked.package)?),
+            ("path", text(asked.path)?),
+        ];
+        if !asked.revision.is_empty() {
+            hidden.push(("rev", asked.revision.to_owned()));
+        }
+        Some(FindForm {
+            hidden,
+            q: asked.form.q.clone(),
+        })
+    }
+}
+
+impl PageParts {
+    /// Renders what follows the lines, of which `next` is the first that is not shown.
+    pub(super) fn end(
+        &self,
+        next: u32,
+        problem: Option<Problem>,
+        tree: Option<TreeView>,
+    ) -> String {
+        let later = next <= self.total_lines && problem.is_none();
+        let after = After {
+            later: later.then(|| self.address.address().window_href(next)),
+            problem: problem.map(|problem| problem.detail),
+        };
+        let after = after.render().expect("a page fits in memory");
+        let tree = tree.map_or_else(String::new, |tree| self.beside(tree));
+        [
+            &self.after_lines[..],
+            &after,
+            &self.before_tree,
+            &tree,
+            &self.end,
+        ]
+        .concat()
+    }
+
+    fn beside(&self, tree: TreeView) -> String {
+        let FileName { package, path, .. } = &self.address;
+        let directory = directory_of(path);
+        let beside = Beside {
+            name: Place::new(package, directory).name,
+            href: FileAddress::current(package, directory).directory_href(),
+            tree,
+        };
+        beside.render().expect("a page fits in memory")
+    }
+}

@@ -1,0 +1,197 @@
+//! What is known of a package: its size, its other versions, its revisions, what was skipped, and its README.
+
+use super::filters;
+use super::tree::TreeView;
+use super::visible;
+use crate::links::{FileAddress, encode, package_href};
+use crate::model::LeftOut;
+use crate::problem::Problem;
+use crate::state::App;
+use crate::versions::versions;
+use frontend::Scope;
+use schema::message::{
+    FileRange, FileRequest, FileSource, IndexedRepository, ListEntry, ListKind, ListRequest,
+};
+use schema::name::package_name;
+
+/// Lines of a README that are shown.
+const README_LINES_MAX: u32 = 300;
+
+/// Skipped files that are listed.
+const SKIPPED_MAX: u32 = 100;
+
+/// Digits of a commit id that are shown.
+const SHORT_ID: usize = 10;
+
+/// A package.
+pub(super) struct PackageView {
+    pub(super) documents: u32,
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+    /// When it was indexed.
+    pub(super) indexed: String,
+    /// The other versions, with their addresses.
+    pub(super) versions: Vec<(String, String)>,
+    pub(super) repository: Option<RepositoryView>,
+    /// Skipped files, and why.
+    pub(super) skipped: Vec<(String, String)>,
+    /// The address of the rest of them, if there are more.
+    pub(super) skipped_more: Option<String>,
+    pub(super) readme: Option<Readme>,
+    /// The filter of a search in the package; `None` if its name is not text.
+    pub(super) filter: Option<String>,
+}
+
+/// A git repository that is indexed.
+pub(super) struct RepositoryView {
+    pub(super) default: String,
+    /// When it was fetched.
+    pub(super) fetched: Option<String>,
+    /// Why it could not be brought up to date.
+    pub(super) problem: String,
+    pub(super) revisions: Vec<RevisionView>,
+    /// Revisions that are not listed.
+    pub(super) more: u32,
+}
+
+/// A revision that is indexed.
+pub(super) struct RevisionView {
+    pub(super) name: String,
+    pub(super) commit: String,
+    pub(super) committed: String,
+    pub(super) behind: Option<u32>,
+}
+
+/// The beginning of a README, as text.
+pub(super) struct Readme {
+    pub(super) name: String,
+    pub(super) href: String,
+    pub(super) text: String,
+    pub(super) is_whole: bool,
+}
+
+/// Collects what is known of a package. `tree` is its highest directory.
+pub(super) async fn about(
+    app: &App,
+    scope: &Scope,
+    entry: &ListEntry,
+    tree: &TreeView,
+) -> Result<PackageView, Problem> {
+    let package = &entry.package[..];
+    let others = versions(app, scope, package_name(package)).await?;
+    let others = others.iter().filter(|other| other.package != package);
+    let (skipped, has_more) = skipped(app, scope, package).await?;
+    Ok(PackageView {
+        documents: entry.documents,
+        lines: entry.lines,
+        bytes: entry.text_bytes,
+        indexed: filters::moment(entry.indexed),
+        versions: others
+            .map(|other| (visible::plain(&other.package), package_href(&other.package)))
+            .collect(),
+        repository: repository(app, scope, package).await?.map(Into::into),
+        skipped,
+        skipped_more: has_more.then(|| format!("/api/v2/skipped?package={}", encode(package))),
+        readme: readme(app, scope, package, tree).await?,
+        filter: str::from_utf8(package).ok().map(|name| format!("={name}")),
+    })
+}
+
+fn list_of(kind: ListKind, package: &[u8], prefix: &[u8], count: u32) -> ListRequest {
+    ListRequest {
+        kind,
+        package: package.to_vec(),
+        prefix: prefix.to_vec(),
+        after: Vec::new(),
+        count,
+        visible: None,
+    }
+}
+
+/// Returns the first skipped files with reasons, and whether there are more.
+async fn skipped(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+) -> Result<(Vec<(String, String)>, bool), Problem> {
+    let request = list_of(ListKind::Skipped, package, b"", SKIPPED_MAX);
+    let list = app.coordinator.listing(scope, &request).await?;
+    let entries = list.entries.into_iter();
+    let entries = entries.map(|entry| {
+        let path = visible::plain(&entry.path);
+        let words = LeftOut::from(entry).words;
+        (path, visible::plain(words.as_bytes()))
+    });
+    Ok((entries.collect(), list.more))
+}
+
+async fn repository(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+) -> Result<Option<IndexedRepository>, Problem> {
+    let request = list_of(ListKind::Repositories, b"", package, 1);
+    let list = app.coordinator.listing(scope, &request).await?;
+    let mut entries = list.entries.into_iter();
+    let found = entries.find(|entry| entry.package == package);
+    Ok(found.and_then(|entry| entry.repository))
+}
+
+impl From<IndexedRepository> for RepositoryView {
+    fn from(repository: IndexedRepository) -> RepositoryView {
+        let listed = repository.revisions.len() as u32;
+        let revisions = repository.revisions.into_iter();
+        RepositoryView {
+            default: visible::plain(repository.default.as_bytes()),
+            fetched: (repository.fetched > 0).then(|| filters::moment(repository.fetched)),
+            problem: visible::plain(repository.problem.as_bytes()),
+            more: repository.revision_count.saturating_sub(listed),
+            revisions: revisions
+                .map(|revision| RevisionView {
+                    name: visible::plain(revision.name.as_bytes()),
+                    commit: revision.commit.chars().take(SHORT_ID).collect(),
+                    committed: filters::moment(revision.committed.try_into().unwrap_or_default()),
+                    behind: revision.behind.filter(|&behind| behind > 0),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Reads the beginning of the package's README.
+async fn readme(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+    tree: &TreeView,
+) -> Result<Option<Readme>, Problem> {
+    let files = tree.entries.iter().filter(|item| !item.is_directory);
+    let readmes = files.filter(|item| item.path.to_ascii_lowercase().starts_with(b"readme"));
+    // The shortest name is the main one.
+    let Some(item) = readmes.min_by_key(|item| (item.path.len(), &item.path)) else {
+        return Ok(None);
+    };
+    let request = FileRequest {
+        package: package.to_vec(),
+        path: item.path.clone(),
+        range: FileRange::Lines {
+            first: 1,
+            count: README_LINES_MAX,
+        },
+        revision: String::new(),
+        source: FileSource::Text,
+        visible: None,
+    };
+    let reply = app.coordinator.file(scope, &request).await?;
+    if !reply.found {
+        return Ok(None);
+    }
+    let lines = reply.text.split(|&byte| byte == b'\n');
+    let lines = lines.map(|line| visible::plain(line.strip_suffix(b"\r").unwrap_or(line)));
+    Ok(Some(Readme {
+        name: item.name.clone(),
+        href: FileAddress::current(package, &item.path).show_href(0),
+        text: lines.collect::<Vec<_>>().join("\n"),
+        is_whole: reply.text.len() as u64 >= reply.total_bytes,
+    }))
+}

@@ -1,0 +1,83 @@
+//! Where a file or a directory is: its package and the directories above it, as links.
+
+use super::visible;
+use crate::links::{FileAddress, package_href};
+
+/// A link to a directory, in the list of those above a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Crumb {
+    pub(super) name: String,
+    pub(super) href: String,
+}
+
+/// The names on the way to a file or a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The package and the directories above.
+    pub(super) above: Vec<Crumb>,
+    /// The last name; the package itself if the path is empty.
+    pub(super) name: String,
+}
+
+impl Place {
+    /// The place of a path in a package; a directory ends with `/`.
+    pub(super) fn new(package: &[u8], path: &[u8]) -> Place {
+        let whole = path.strip_suffix(b"/").unwrap_or(path);
+        if whole.is_empty() {
+            return Place {
+                above: Vec::new(),
+                name: visible::plain(package),
+            };
+        }
+        let mut above = vec![Crumb {
+            name: visible::plain(package),
+            href: package_href(package),
+        }];
+        let mut start = 0;
+        for end in (0..whole.len()).filter(|&at| whole[at] == b'/') {
+            above.push(Crumb {
+                name: visible::plain(&whole[start..end]),
+                href: FileAddress::current(package, &whole[..=end]).directory_href(),
+            });
+            start = end + 1;
+        }
+        Place {
+            above,
+            name: visible::plain(&whole[start..]),
+        }
+    }
+}
+
+/// Returns the directory of a path, with `/` at its end; empty: the package itself.
+pub(super) fn directory_of(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    &path[..slash.map_or(0, |at| at + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_directory_above_a_path_is_a_link() {
+        let place = Place::new(b"p_1", b"src/<a>/x.c");
+        let above: Vec<_> = (place.above.iter())
+            .map(|crumb| (&crumb.name[..], &crumb.href[..]))
+            .collect();
+        assert_eq!(
+            above,
+            [
+                ("p_1", "/p/p_1/"),
+                ("src", "/p/p_1/src/"),
+                ("<a>", "/p/p_1/src/%3Ca%3E/")
+            ]
+        );
+        assert_eq!(place.name, "x.c");
+        let place = Place::new(b"p_1", b"src/");
+        assert_eq!((place.above.len(), &place.name[..]), (1, "src"));
+        let place = Place::new(b"p_1", b"");
+        assert_eq!((place.above.len(), &place.name[..]), (0, "p_1"));
+        assert_eq!(directory_of(b"a/b/c"), b"a/b/");
+        assert_eq!(directory_of(b"c"), b"");
+    }
+}

@@ -1,0 +1,103 @@
+//! The entries of a directory as links: beside a file, and as a page.
+//!
+//! Directories come before files. A part of a long directory is shown, with a link to the page that has more.
+
+use super::filters;
+use super::visible;
+use crate::links::FileAddress;
+use crate::problem::Problem;
+use crate::state::App;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::Scope;
+use schema::message::{ListEntry, ListKind, ListRequest};
+
+/// Entries of a directory that are shown at once.
+pub(super) const ENTRIES_MAX: u32 = 1000;
+
+/// The entries of a directory.
+pub(super) struct TreeView {
+    pub(super) entries: Vec<TreeItem>,
+    /// The address of the entries that follow.
+    pub(super) more: Option<String>,
+}
+
+/// A file or a directory.
+pub(super) struct TreeItem {
+    /// The path in the package.
+    pub(super) path: Vec<u8>,
+    pub(super) name: String,
+    pub(super) href: String,
+    pub(super) is_directory: bool,
+    /// Whether it is the file that the page shows.
+    pub(super) is_current: bool,
+    pub(super) documents: u32,
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+}
+
+/// Lists a directory of a package, from the name `after` on. `current` is the path of the file that is shown.
+pub(super) async fn list(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+    directory: &[u8],
+    after: Vec<u8>,
+    current: &[u8],
+) -> Result<TreeView, Problem> {
+    let request = ListRequest {
+        kind: ListKind::Children,
+        package: package.to_vec(),
+        prefix: directory.to_vec(),
+        after,
+        count: ENTRIES_MAX,
+        visible: None,
+    };
+    let list = app.coordinator.list(scope, request).await?;
+    let last = list.entries.last().filter(|_| list.more);
+    let more = last.map(|last| {
+        let page = FileAddress::current(package, directory).directory_href();
+        format!("{page}?after={}", BASE64.encode(&last.path))
+    });
+    let within = |entry: &&ListEntry| {
+        entry.path.len() > directory.len() && entry.path.starts_with(directory)
+    };
+    let entries = list.entries.iter().filter(within);
+    let mut entries: Vec<_> = entries
+        .map(|entry| TreeItem::new(package, directory, entry, current))
+        .collect();
+    // Stable: names stay in order.
+    entries.sort_by_key(|entry| !entry.is_directory);
+    Ok(TreeView { entries, more })
+}
+
+impl TreeItem {
+    fn new(package: &[u8], directory: &[u8], entry: &ListEntry, current: &[u8]) -> TreeItem {
+        let address = FileAddress::current(package, &entry.path);
+        let is_directory = entry.path.ends_with(b"/");
+        TreeItem {
+            path: entry.path.clone(),
+            name: visible::plain(&entry.path[directory.len()..]),
+            href: if is_directory {
+                address.directory_href()
+            } else {
+                address.show_href(0)
+            },
+            is_directory,
+            is_current: entry.path == current,
+            documents: entry.documents,
+            lines: entry.lines,
+            bytes: entry.text_bytes,
+        }
+    }
+
+    /// What it has, in words.
+    pub(super) fn about(&self) -> String {
+        let bytes = filters::sized(self.bytes);
+        if self.is_directory {
+            format!("{} files, {bytes}", filters::grouped(self.documents.into()))
+        } else {
+            format!("{} lines, {bytes}", filters::grouped(self.lines))
+        }
+    }
+}
