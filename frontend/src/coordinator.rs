@@ -30,6 +30,7 @@ use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Peer, PeerSettings, PeerStatus};
 use crate::query::{Query, QueryInput};
+use crate::recent::{QueryTimes, RecentQueries};
 use crate::results::{Overlaps, SearchResult};
 use crate::scope::{PackageNames, Scope};
 use crate::spool::{Spool, SpoolConfig};
@@ -42,6 +43,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tracing::Instrument;
+
+/// Begins what a probe searches for: a character for private use, which no text should have.
+const PROBE: char = '\u{f8ff}';
 
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
@@ -57,6 +61,7 @@ pub struct Coordinator {
     interests: Mutex<Interests>,
     admission: Arc<Admission>,
     lookups: Lookups,
+    recent: Arc<RecentQueries>,
     /// The number of probes.
     probes: AtomicU64,
 }
@@ -120,6 +125,7 @@ impl Coordinator {
             interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
             lookups: Lookups::new(config.hints.clone()),
+            recent: Arc::default(),
             probes: AtomicU64::new(0),
             config,
         });
@@ -351,7 +357,7 @@ impl Coordinator {
     pub async fn probe(&self, timeout: Duration) -> Result<Arc<SearchResult>, SearchError> {
         // No two probes are the same query, so that none shares the result of another.
         let number = self.probes.fetch_add(1, Relaxed);
-        let text = format!("\u{f8ff}{number}");
+        let text = format!("{PROBE}{number}");
         let input = QueryInput {
             q: &text,
             mode: Some("literal"),
@@ -427,6 +433,11 @@ impl Coordinator {
         ShardRouting::new(peers.map(known).collect(), superseded)
     }
 
+    /// Summarises the queries of the last hour, of all callers.
+    pub fn query_times(&self) -> QueryTimes {
+        self.recent.times(Instant::now())
+    }
+
     /// Sees an execution through to its end, and makes room for its result.
     fn drive(
         &self,
@@ -435,13 +446,16 @@ impl Coordinator {
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
-        let config = self.config.clone();
+        let (config, recent) = (self.config.clone(), Arc::clone(&self.recent));
         let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             let answer = execution.drive(&admission).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(active);
             metrics::record(&answer, &config);
+            if !is_probe(&answer) {
+                recent.record(&answer);
+            }
             drop(answer);
             let evicted = lock(&cache).finish(execution, &spool);
             remove(evicted, &Handle::current());
@@ -449,6 +463,10 @@ impl Coordinator {
         // The log names the request that started it.
         driven.in_current_span()
     }
+}
+
+fn is_probe(answer: &SearchResult) -> bool {
+    answer.query().interpreted_as().contains(PROBE)
 }
 
 impl Drop for Coordinator {

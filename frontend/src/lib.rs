@@ -47,6 +47,7 @@ pub mod metrics;
 mod order;
 mod peers;
 pub mod query;
+mod recent;
 mod results;
 mod scope;
 mod similar;
@@ -64,6 +65,7 @@ pub use hints::{BadRedisUrl, BadSecret, Hint, HintSecret, Hints};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
+pub use recent::{QueryTimes, SlowQuery};
 pub use results::{
     ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
     DocumentRevisions, Explain, FacetsSoFar, Listing, Match, MatchEvent, MatchStream, Missing,

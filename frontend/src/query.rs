@@ -33,7 +33,7 @@ pub use completion::{PartOf, TypedPart, keys_with};
 pub use directory::selecting;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};
-pub use keys::time;
+pub use keys::{names as key_names, time};
 pub use render::interpreted_as;
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ test('the first stop of the tab key skips to the content', async () => {
   });
 });
 
-test('the choice of colours lasts', async () => {
+test('the choice of colours lasts from the first paint of the next page on', async () => {
   const scheme = (/** @type {import('playwright-core').Page} */ page) =>
     page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
   await withPage({ colorScheme: 'light' }, async (page) => {
@@ -80,8 +80,8 @@ test('the choice of colours lasts', async () => {
     assert.equal(await scheme(page), 'light dark');
     await page.locator('#theme').selectOption('dark');
     assert.equal(await scheme(page), 'dark');
-    await page.goto('/search?q=needle');
-    assert.equal(await scheme(page), 'dark');
+    const answer = await page.goto('/search?q=needle');
+    assert.match(await answer?.text() ?? '', /<html lang="en" data-theme="dark">/);
     await page.locator('#theme').selectOption('system');
     assert.equal(await scheme(page), 'light dark');
   });
@@ -95,5 +95,38 @@ test('back and forward show the query of each page', async () => {
     assert.equal(await page.locator('#q').inputValue(), 'needle');
     await page.goForward();
     assert.equal(await page.locator('#q').inputValue(), 'open_connection');
+  });
+});
+
+test('every example of the help leads to an answer', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/help');
+    const examples = await page.locator('.queries a').evaluateAll((links) => links.map((link) => /** @type {any} */ (link).href));
+    assert.ok(examples.length > 25);
+    for (const href of examples) {
+      const answer = await page.request.get(href);
+      assert.equal(answer.status(), 200, href);
+    }
+  });
+});
+
+test('the status says what is indexed and how long queries took, without their text', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=open_connection_secret');
+    await page.goto('/status');
+    const shown = await text(page, 'main');
+    assert.match(shown, /Packages 9 /);
+    assert.match(shown, /Half took at most [\d.]+ m?s/);
+    assert.doesNotMatch(shown, /secret/);
+  });
+});
+
+test('a browser can make the server one of its search engines', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/');
+    const address = await page.locator('link[rel=search]').getAttribute('href');
+    const answer = await page.request.get(address ?? '');
+    assert.match(answer.headers()['content-type'], /^application\/opensearchdescription\+xml/);
+    assert.match(await answer.text(), new RegExp(`template="${new URL(page.url()).origin}/search\\?q=\\{searchTerms\\}"`));
   });
 });

@@ -59,4 +59,6 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/status", get(catalog::status))
         .route("/api/v2/limits", get(limits::limits))
         .route("/api/openapi.json", get(openapi::document))
+        .route("/api", get(openapi::reference))
+        .route("/status", get(catalog::status_page))
 }

@@ -49,6 +49,7 @@ const STYLES: &[File] = files!("css/":
     "results.css",
     "running.css",
     "start.css",
+    "text.css",
     "narrow.css",
 );
 
@@ -120,6 +121,11 @@ pub(crate) fn address(name: &str) -> String {
 /// Keeps crawlers away from searches, each of which costs more than a page that is only read.
 pub(crate) async fn robots() -> &'static str {
     "User-agent: *\nAllow: /$\nDisallow: /\n"
+}
+
+/// Leads browsers that look for an icon at a fixed address to ours.
+pub(crate) async fn favicon() -> axum::response::Redirect {
+    axum::response::Redirect::temporary(&address(ICON))
 }
 
 /// Sends an asset. A page of another version of the program gets what there is now, and must not keep it.

@@ -8,6 +8,7 @@ use crate::assets;
 use crate::model::Timings;
 use crate::rendered::is_whole;
 use crate::response::{self, NO_STORE};
+use crate::theme::Theme;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -28,6 +29,8 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 pub(crate) struct KnownTags {
     address: String,
     has: Vec<String>,
+    /// The colours of a page are in it.
+    theme: Option<Theme>,
 }
 
 impl<S: Sync> FromRequestParts<S> for KnownTags {
@@ -39,6 +42,7 @@ impl<S: Sync> FromRequestParts<S> for KnownTags {
         Ok(KnownTags {
             address: parts.uri.to_string(),
             has: tags.flat_map(|tags| tags.split(',')).map(opaque).collect(),
+            theme: Theme::of(&parts.headers),
         })
     }
 }
@@ -96,6 +100,7 @@ impl KnownTags {
             hasher.write(part.as_bytes());
         }
         hasher.write(assets::hash().as_bytes());
+        hasher.write(self.theme.map_or("", Theme::name).as_bytes());
         format!("\"{:016x}\"", hasher.finish())
     }
 }
@@ -132,6 +137,7 @@ mod tests {
         let known = |tags: &str| KnownTags {
             address: "/search?q=x".to_owned(),
             has: tags.split(',').map(opaque).collect(),
+            theme: None,
         };
         let tag = known("").tag("1");
         for tags in [

@@ -5,6 +5,7 @@
 //! **Invariant:** an answer that needed a key or a cookie is kept by no shared cache.
 
 use crate::access::{Access, LIFETIME, Sender};
+use crate::cookies::cookie;
 use crate::problem::Problem;
 use crate::server::IsHttps;
 use axum::extract::{Request, State};
@@ -143,15 +144,6 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     }
 }
 
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let values = headers.get_all(header::COOKIE).iter();
-    let mut pairs = values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='));
-    Some(pairs.find(|(known, _)| *known == name)?.1)
-}
-
 /// Gives the client a cookie that only our own pages send back.
 pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, is_https: bool) {
     // An empty value ends the cookie.
@@ -197,6 +189,8 @@ mod tests {
             "/show",
             "/metrics",
             "/problems",
+            "/status",
+            "/api",
             "/openapi.json",
             "/api/openapi.json",
             "/assetsx",

@@ -22,11 +22,13 @@ mod access;
 mod api;
 mod assets;
 mod authorization;
+mod base_path;
 mod blocking;
 mod choice;
 mod colour_cache;
 mod colours;
 mod conditional;
+mod cookies;
 mod cors;
 mod cursor;
 mod dcs;
@@ -44,6 +46,7 @@ mod links;
 pub mod model;
 mod near_packages;
 mod outline;
+mod page_edits;
 mod pages;
 mod params;
 mod problem;
@@ -57,11 +60,13 @@ mod response;
 mod server;
 mod state;
 mod stream_body;
+mod theme;
 mod versions;
 mod viewer;
 
 pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, NewKey};
 pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
+pub use base_path::{BadBasePath, BasePath};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
 pub use languages::LANGUAGES;
@@ -111,6 +116,8 @@ pub struct Options {
     pub hosts: HostNames,
     /// The keys that clients need; `None` if they need none.
     pub access: Option<Arc<Access>>,
+    /// The path below which a proxy shows the server.
+    pub base_path: BasePath,
     /// Who decides what callers may see; `None` if everybody sees everything.
     pub authorization: Option<Arc<Authorization>>,
     /// Whether metrics are left to [`admin`]. They are never shown to callers who may not see everything.
@@ -127,6 +134,7 @@ impl Default for Options {
             rendered_bytes_max: 16 << 20,
             hosts: HostNames::default(),
             access: None,
+            base_path: BasePath::default(),
             authorization: None,
             has_admin: false,
         }
@@ -179,6 +187,10 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
         .layer(from_fn(query_lookups::count))
+        .layer(from_fn_with_state(
+            options.base_path.clone(),
+            page_edits::apply,
+        ))
         .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)));
     let router = match &options.cors_origins[..] {
         [] => router,
@@ -186,8 +198,10 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             .layer(cors::layer(origins))
             .layer(from_fn(dcs::preflight)),
     };
-    with_headers(router).with_state(App {
+    let base = options.base_path.clone();
+    let router = with_headers(router).with_state(App {
         coordinator,
+        base_path: options.base_path,
         dcs_api_keys: options.dcs_api_keys.into(),
         access: options.access,
         authorization: options.authorization,
@@ -198,7 +212,13 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         colours: Arc::default(),
         last_probe: Arc::default(),
-    })
+    });
+    if base.as_str().is_empty() {
+        return router;
+    }
+    // The address must be complete before a route is chosen by it.
+    let shown_below = Router::new().fallback_service(router);
+    shown_below.layer(from_fn_with_state(base, base_path::follow))
 }
 
 /// Returns the routes for operators: metrics, health, and the status with the addresses of backends. They need
@@ -219,6 +239,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         .layer(from_fn_with_state(hosts, hosts::check));
     with_headers(router).with_state(App {
         coordinator,
+        base_path: BasePath::default(),
         dcs_api_keys: Arc::default(),
         access: None,
         authorization: None,
@@ -251,6 +272,9 @@ fn routes() -> Router<App> {
         .merge(dcs::routes())
         .merge(raw::routes())
         .route("/", get(pages::start))
+        .route("/help", get(pages::help))
+        .route("/opensearch.xml", get(pages::open_search))
+        .route("/favicon.ico", get(assets::favicon))
         .route("/packages", get(pages::packages))
         .route("/p/{*name}", get(pages::directory))
         .route("/search/facets", get(pages::facets))

@@ -3,6 +3,7 @@
 
 use crate::access::Access;
 use crate::authorization::Authorization;
+use crate::base_path::BasePath;
 pub(crate) use crate::blocking::{blocking, rendering};
 use crate::colour_cache::ColourCache;
 use crate::rendered::RenderedAnswers;
@@ -22,6 +23,8 @@ pub(crate) type Probed = (Instant, Option<String>);
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) coordinator: Arc<Coordinator>,
+    /// The path below which pages are shown.
+    pub(crate) base_path: BasePath,
     pub(crate) dcs_api_keys: Arc<[String]>,
     /// The keys that clients need, if they need any.
     pub(crate) access: Option<Arc<Access>>,

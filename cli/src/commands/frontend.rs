@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use web::{ConnectionLimits, HostNames, TrustedProxies};
+use web::{BasePath, ConnectionLimits, HostNames, TrustedProxies};
 
 /// Bytes of a key file: room for some thousand keys, each of which is compared with every request.
 const KEYS_BYTES_MAX: u64 = 256 << 10;
@@ -164,6 +164,9 @@ pub(super) struct FrontendFlags {
     /// repeated
     #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
     cors_origins: Vec<String>,
+    /// Show the pages below this path of a proxy, such as /code; it may remove the path from addresses or not
+    #[arg(long, value_name = "PATH", default_value = "/", help_heading = ACCESS)]
+    base_path: BasePath,
     #[command(flatten)]
     pub(super) access: AccessFlags,
     #[command(flatten)]
@@ -248,6 +251,7 @@ impl FrontendFlags {
         let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
         options.exports_max = self.exports.into();
         options.rendered_bytes_max = self.rendered_memory;
+        options.base_path = self.base_path.clone();
         options.hosts = HostNames::new(address, &self.hosts);
         options.access = self.access.keys()?.map(Arc::new);
         if self.authorization.has_tokens() && options.access.is_some() {

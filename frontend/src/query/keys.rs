@@ -95,6 +95,20 @@ fn about(key: Key) -> &'static str {
     }
 }
 
+/// Returns the keys by their canonical names, each with its other names.
+pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut last = None;
+    for &(name, key) in KEYS {
+        match names.last_mut() {
+            Some((_, others)) if last == Some(key) => others.push(name),
+            _ => names.push((name, Vec::new())),
+        }
+        last = Some(key);
+    }
+    names
+}
+
 /// The prefix of a term.
 pub(super) enum Prefix<'a> {
     /// A key.

@@ -6,15 +6,17 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * Returns a line for each violation on the page.
- * @param {import('playwright-core').Page} page of a context with `bypassCSP`, since axe is a script of its own
+ * @param {import('playwright-core').Page} page
+ * @param {string[]} [rules] by default all
  * @returns {Promise<string[]>}
  */
-export async function violations(page) {
-  // Within the page's own policy: the protocol's evaluation is not subject to it.
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { violations } = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
+export async function violations(page, rules) {
+  // The policy of the page does not hold for what the browser's own protocol runs.
+  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(AXE);
+  return page.evaluate(async (rules) => {
+    const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+    const { violations } = await /** @type {any} */ (window).axe.run(document, options);
     return violations.flatMap((/** @type {any} */ { id, nodes }) => nodes.map((/** @type {any} */ node) =>
       `${id}: ${node.html.slice(0, 160)} ${node.any.map((/** @type {any} */ it) => it.message).join('; ')}`));
-  });
+  }, rules);
 }

@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 export const SITE = process.env.TRAWL_SITE ?? '';
 
 /** How long a test waits for what should appear. */
-const WAIT_MS = 10_000;
+const WAIT_MS = 30_000;
 
 /** @type {Promise<import('playwright-core').Browser> | undefined} */
 let browser;

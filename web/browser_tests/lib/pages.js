@@ -14,4 +14,7 @@ export const PAGES = [
   { name: 'long-file', path: '/show?package=longfile_1.0&path=long.c&line=2500' },
   { name: 'missing', path: '/nowhere' },
   { name: 'problems', path: '/problems' },
+  { name: 'help', path: '/help' },
+  { name: 'api', path: '/api' },
+  { name: 'status', path: '/status' },
 ];

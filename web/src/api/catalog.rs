@@ -6,18 +6,19 @@
 use super::openapi::described as doc;
 use crate::model::{IndexPackages, Status, Tree};
 use crate::near_packages::near_packages;
+use crate::pages;
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
-use crate::state::App;
+use crate::state::{App, blocking};
 use crate::versions::versions;
 use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::entry_name;
+use frontend::{Scope, entry_name};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::UNIX_EPOCH;
 
@@ -97,7 +98,28 @@ pub(crate) async fn status(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let scope = viewer.scope(&app).await?;
+    let (status, _) = current(&app, &viewer).await?;
+    let mut response = response::json(&status).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    Ok(response)
+}
+
+/// Shows the same to people, and to those who may see everything how long queries take.
+pub(crate) async fn status_page(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
+    let (status, scope) = current(&app, &viewer).await?;
+    let times = scope.is_everything().then(|| app.coordinator.query_times());
+    let page = blocking(move || pages::status_page(&status, times, params.has_key)).await;
+    Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
+}
+
+/// Returns what is searched for a caller.
+async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem> {
+    let scope = viewer.scope(app).await?;
     let request = ListRequest {
         kind: ListKind::Repositories,
         package: Vec::new(),
@@ -117,10 +139,7 @@ pub(crate) async fn status(
         repositories,
         now,
     );
-    let mut response = response::json(&status).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, NO_STORE);
-    Ok(response)
+    Ok((status, scope))
 }
 
 /// Returns the request for the part of a list that the parameters select.

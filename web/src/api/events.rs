@@ -14,6 +14,7 @@ use crate::model::{
     BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, SearchEnd, SearchProgress,
     SummaryHead, Timings, notices,
 };
+use crate::page_edits::PageEdits;
 use crate::pages;
 use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
@@ -103,7 +104,8 @@ async fn events(
     };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
-    tokio::spawn(follow(watched, search, parsed, notices, sender).in_current_span());
+    let edits = PageEdits::of_fragment(app.base_path.clone());
+    tokio::spawn(follow(watched, search, edits, parsed, notices, sender).in_current_span());
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     let mut response = (id, events).into_response();
     if let Some(answer) = answer {
@@ -116,12 +118,14 @@ async fn events(
 async fn follow(
     mut watched: Watched,
     search: SearchHandle,
+    edits: PageEdits,
     parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
 ) {
     let mut follower = Follower {
         search: Arc::new(search),
+        edits,
         parsed,
         sender,
         eta: Eta::default(),
@@ -142,6 +146,8 @@ async fn follow(
 /// Sends the events of one search to one client. A method returns `None` once the client has gone.
 struct Follower {
     search: Arc<SearchHandle>,
+    /// What is changed in the markup of matches.
+    edits: PageEdits,
     /// The query with the positions of what the user typed.
     parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
@@ -211,7 +217,7 @@ impl Follower {
         let event = BestMatches {
             r#final: is_final,
             matches: matches.iter().map(Into::into).collect(),
-            html: pages::match_list(matches),
+            html: self.edits.fragment(pages::match_list(matches)),
         };
         self.send(EventName::Matches, &event).await
     }

@@ -9,8 +9,11 @@ use super::{
     catalog, commits, complete, copies, events, explain, export, facets, file, limits, outline,
     search, skipped,
 };
+use crate::access::KeyName;
+use crate::pages::Reference;
+use axum::Extension;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use described::AnyRequest;
 use std::sync::LazyLock;
 use utoipa::openapi::path::Operation;
@@ -63,6 +66,13 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     let document = Api::openapi().to_pretty_json();
     document.expect("a description is plain data")
 });
+
+static REFERENCE: LazyLock<Reference> = LazyLock::new(|| Reference::new(&DOCUMENT));
+
+/// Shows the description to people.
+pub(crate) async fn reference(key: Option<Extension<KeyName>>) -> Html<String> {
+    Html(REFERENCE.page(key.is_some()))
+}
 
 /// Returns the description.
 pub(crate) async fn document() -> Response {

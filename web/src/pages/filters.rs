@@ -66,6 +66,23 @@ pub(super) fn plural_es(
     Ok(if number.value() == 1 { "" } else { "es" })
 }
 
+/// `3 hours`
+#[askama::filter_fn]
+pub(super) fn age(seconds: impl Number, _: &dyn askama::Values) -> askama::Result<String> {
+    let units = [
+        ("day", 86_400),
+        ("hour", 3_600),
+        ("minute", 60),
+        ("second", 1),
+    ];
+    let seconds = seconds.value();
+    let fits = units.into_iter().find(|(_, length)| seconds >= *length);
+    let (unit, length) = fits.unwrap_or(("second", 1));
+    let count = seconds / length;
+    let ending = if count == 1 { "" } else { "s" };
+    Ok(format!("{} {unit}{ending}", grouped(count)))
+}
+
 /// `449 MB`
 #[askama::filter_fn]
 pub(super) fn size(bytes: impl Number, _: &dyn askama::Values) -> askama::Result<String> {

@@ -12,6 +12,7 @@ use crate::choice::Copies;
 use crate::eta::Eta;
 use crate::following::{self, Report};
 use crate::join::View;
+use crate::page_edits::PageEdits;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::{App, KEEP, blocking};
@@ -71,6 +72,7 @@ pub(crate) async fn live(
     let mut page = OpenPage {
         search: Arc::new(search),
         form: Form { run: None, ..form },
+        edits: PageEdits::of_fragment(app.base_path.clone()),
         sender,
         eta: Eta::default(),
         shown: None,
@@ -91,6 +93,8 @@ pub(crate) async fn live(
 struct OpenPage {
     search: Arc<SearchHandle>,
     form: Form,
+    /// What is changed in the boxes.
+    edits: PageEdits,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
     /// What the last `boxes` showed.
@@ -120,6 +124,7 @@ impl Report for OpenPage {
                 && self.shown.as_ref() != Some(&best)
             {
                 let (html, r#final) = best.clone();
+                let html = self.edits.fragment(html);
                 self.send("boxes", &LiveBoxes { r#final, html }).await?;
                 self.shown = Some(best);
             }

@@ -10,6 +10,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Html;
+use std::time::UNIX_EPOCH;
 
 #[derive(Template)]
 #[template(path = "start.html")]
@@ -18,6 +19,8 @@ struct StartPage {
     packages: u64,
     documents: u64,
     text_bytes: u64,
+    /// Seconds since the oldest index was written.
+    age_s: Option<u64>,
     /// Backends that are not searched, and why.
     unsearched: Vec<(String, String)>,
     /// Why packages that are not public are not searched.
@@ -42,6 +45,7 @@ pub(crate) async fn start(
         packages: served.packages,
         documents: served.documents,
         text_bytes: served.text_bytes,
+        age_s: served.updated.map(age_s),
         unsearched: backends
             .into_iter()
             .filter_map(|backend| Some((backend.name, backend.reason?)))
@@ -49,4 +53,10 @@ pub(crate) async fn start(
         undecided: scope.missing().map(|(_, reason)| reason),
     };
     Ok(Html(page.render().expect("a page fits in memory")))
+}
+
+/// Returns the seconds since a time, which is in seconds since 1970.
+fn age_s(time: u64) -> u64 {
+    let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    now.saturating_sub(time)
 }

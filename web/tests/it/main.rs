@@ -3,6 +3,7 @@
 mod abandoned;
 mod answers;
 mod authorization;
+mod base_path;
 mod catalog;
 mod commits;
 mod conditional;

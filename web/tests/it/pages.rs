@@ -305,6 +305,9 @@ fn every_page_has_landmarks_and_one_title() {
         "/nowhere",
         "/problems",
         "/problems/bad-query",
+        "/help",
+        "/api",
+        "/status",
     ] {
         let page = site.get(path).text();
         let count = |part| page.matches(part).count();
@@ -318,6 +321,61 @@ fn every_page_has_landmarks_and_one_title() {
             );
         }
     }
+}
+
+#[test]
+fn the_reference_describes_every_operation_of_the_api() {
+    let site = site();
+    let page = site.get("/api").text();
+    let document = site.get("/api/openapi.json").json();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        assert!(page.contains(path), "{path}");
+        for operation in operations.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
+        }
+    }
+    assert!(page.contains("keyword | literal | regexp"), "{page}");
+}
+
+#[test]
+fn the_status_shows_queries_by_what_they_looked_up() {
+    let site = site();
+    site.search("arse");
+    let page = site.get("/status").text();
+    assert!(
+        page.contains("<dt>Queries that ran</dt><dd>1</dd>"),
+        "{page}"
+    );
+    let shown = page.split("<h1").nth(1).unwrap();
+    assert!(
+        shown.contains("Half took at most") && !shown.contains("arse"),
+        "{page}"
+    );
+    site.get("/readyz");
+    assert!(
+        site.get("/status").text().contains("ran</dt><dd>1</dd>"),
+        "a probe counts"
+    );
+}
+
+#[test]
+fn browsers_find_the_search_engine_and_the_icon() {
+    let site = site();
+    let description = site.get("/opensearch.xml");
+    let kind = description.header("content-type");
+    assert!(
+        kind.starts_with("application/opensearchdescription+xml"),
+        "{kind}"
+    );
+    let text = description.text();
+    assert!(text.contains("template=\"http://127.0.0.1:"), "{text}");
+    assert!(text.contains("/search?q={searchTerms}\""), "{text}");
+    let icon = site.get("/favicon.ico");
+    assert_eq!(
+        (icon.status, icon.header("content-type")),
+        (200, "image/svg+xml")
+    );
 }
 
 #[test]

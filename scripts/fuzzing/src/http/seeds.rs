@@ -58,6 +58,14 @@ GET /p/{} & {}=alpha/web/
 
 GET /
 
+GET /status
+
+GET /help
+
+GET /api
+
+GET /opensearch.xml
+
 GET /problems/{} & {}=bad-query
 
 GET /assets/{}/{} & {}=0 & {}=main.js

@@ -1,0 +1,232 @@
+//! The queries of the last hour: how long they took, and which were slowest.
+//!
+//! Times are counted minute by minute in buckets that grow by a quarter, so a percentile is at most that much too
+//! high. What people searched for is not kept: of a slow query only what the index had to look up.
+//! **Invariant:** memory does not depend on the number of queries.
+
+use crate::lock::lock;
+use crate::results::SearchResult;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const MINUTES: usize = 60;
+
+/// Buckets of times. The first ends at 100 µs, each other is a quarter longer: the last begins beyond a minute.
+const BUCKETS: usize = 64;
+const FIRST_US: f64 = 100.0;
+const GROWTH: f64 = 1.25;
+
+/// Slow queries that are kept.
+const SLOWEST_MAX: usize = 10;
+
+/// The queries of the last hour.
+#[derive(Debug)]
+pub(crate) struct RecentQueries {
+    started: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// By minute since the start, modulo the hour.
+    minutes: Vec<Minute>,
+    slowest: Vec<SlowQuery>,
+}
+
+#[derive(Clone, Debug)]
+struct Minute {
+    number: u64,
+    counts: [u32; BUCKETS],
+}
+
+/// A summary of the queries of the last hour.
+#[derive(Clone, Debug, Default)]
+pub struct QueryTimes {
+    /// How many ran to their end; answers from the cache do not count.
+    pub count: u64,
+    /// Half of the queries took at most this long.
+    pub p50: Duration,
+    /// Of 100 queries 90 took at most this long.
+    pub p90: Duration,
+    /// Of 100 queries 99 took at most this long.
+    pub p99: Duration,
+    /// The slowest first.
+    pub slowest: Vec<SlowQuery>,
+}
+
+/// What a slow query took and had to look up.
+#[derive(Clone, Debug)]
+pub struct SlowQuery {
+    /// When it ended.
+    pub ended: Instant,
+    /// From its start until its result was complete.
+    pub took: Duration,
+    /// Blocks that the index could not rule out.
+    pub candidates: u64,
+    /// All blocks that it was asked about.
+    pub blocks: u64,
+    /// Bytes of text examined.
+    pub verified_bytes: u64,
+    /// Matches.
+    pub found: u64,
+    /// Whether all backends answered.
+    pub is_complete: bool,
+}
+
+impl Default for RecentQueries {
+    fn default() -> Self {
+        let minute = Minute {
+            number: 0,
+            counts: [0; BUCKETS],
+        };
+        RecentQueries {
+            started: Instant::now(),
+            state: Mutex::new(State {
+                minutes: vec![minute; MINUTES],
+                slowest: Vec::new(),
+            }),
+        }
+    }
+}
+
+impl RecentQueries {
+    pub(crate) fn record(&self, answer: &SearchResult) {
+        let explain = answer.explain();
+        self.add(SlowQuery {
+            ended: Instant::now(),
+            took: answer.timings().total(),
+            candidates: explain.candidates,
+            blocks: explain.blocks,
+            verified_bytes: explain.verified_bytes,
+            found: answer.found(),
+            is_complete: answer.is_complete(),
+        });
+    }
+
+    fn add(&self, query: SlowQuery) {
+        let now = self.minute(query.ended);
+        let mut state = lock(&self.state);
+        let minute = &mut state.minutes[(now % MINUTES as u64) as usize];
+        if minute.number != now {
+            *minute = Minute {
+                number: now,
+                counts: [0; BUCKETS],
+            };
+        }
+        let count = &mut minute.counts[bucket(query.took)];
+        *count = count.saturating_add(1);
+        let oldest = now.saturating_sub(MINUTES as u64 - 1);
+        state
+            .slowest
+            .retain(|other| self.minute(other.ended) >= oldest);
+        let at = state
+            .slowest
+            .partition_point(|other| other.took >= query.took);
+        state.slowest.insert(at, query);
+        state.slowest.truncate(SLOWEST_MAX);
+    }
+
+    /// Summarises the hour before `now`.
+    pub(crate) fn times(&self, now: Instant) -> QueryTimes {
+        let now = self.minute(now);
+        let oldest = now.saturating_sub(MINUTES as u64 - 1);
+        let state = lock(&self.state);
+        let mut counts = [0_u64; BUCKETS];
+        for minute in state
+            .minutes
+            .iter()
+            .filter(|minute| minute.number >= oldest)
+        {
+            for (sum, count) in counts.iter_mut().zip(minute.counts) {
+                *sum += u64::from(count);
+            }
+        }
+        let recent = state.slowest.iter();
+        let recent = recent.filter(|query| self.minute(query.ended) >= oldest);
+        QueryTimes {
+            count: counts.iter().sum(),
+            p50: percentile(&counts, 50),
+            p90: percentile(&counts, 90),
+            p99: percentile(&counts, 99),
+            slowest: recent.cloned().collect(),
+        }
+    }
+
+    fn minute(&self, at: Instant) -> u64 {
+        at.saturating_duration_since(self.started).as_secs() / 60
+    }
+}
+
+fn bucket(took: Duration) -> usize {
+    let steps = (took.as_secs_f64() * 1e6 / FIRST_US).log(GROWTH).ceil();
+    (steps.max(0.0) as usize).min(BUCKETS - 1)
+}
+
+/// Returns the end of the bucket in which the percentile lies; 0 if nothing was counted.
+fn percentile(counts: &[u64; BUCKETS], percent: u64) -> Duration {
+    let wanted = (counts.iter().sum::<u64>() * percent).div_ceil(100);
+    let mut seen = 0;
+    let reaches = |count: &u64| {
+        seen += count;
+        wanted > 0 && seen >= wanted
+    };
+    let at = counts.iter().position(reaches);
+    at.map_or(Duration::ZERO, |at| {
+        Duration::from_secs_f64(FIRST_US * GROWTH.powi(at as i32) / 1e6)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(ended: Instant, ms: u64) -> SlowQuery {
+        SlowQuery {
+            ended,
+            took: Duration::from_millis(ms),
+            candidates: 1,
+            blocks: 2,
+            verified_bytes: 3,
+            found: 4,
+            is_complete: true,
+        }
+    }
+
+    #[test]
+    fn percentiles_are_at_most_a_quarter_too_high() {
+        let recent = RecentQueries::default();
+        let now = recent.started;
+        assert_eq!(recent.times(now).p99, Duration::ZERO);
+        (1..=100).for_each(|ms| recent.add(query(now, ms)));
+        let times = recent.times(now);
+        for (shown, ms) in [(times.p50, 50.0), (times.p90, 90.0), (times.p99, 99.0)] {
+            let shown = shown.as_secs_f64() * 1000.0;
+            assert!(shown >= ms && shown <= ms * GROWTH, "{shown} for {ms}");
+        }
+        assert_eq!(times.count, 100);
+        let slowest: Vec<_> = times.slowest.iter().map(|it| it.took.as_millis()).collect();
+        assert_eq!(slowest, (91..=100).rev().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn queries_are_forgotten_after_an_hour() {
+        let recent = RecentQueries::default();
+        let at = |minute: u64| recent.started + Duration::from_secs(60 * minute);
+        recent.add(query(at(0), 500));
+        recent.add(query(at(30), 5));
+        assert_eq!(recent.times(at(59)).count, 2);
+        let later = recent.times(at(60));
+        assert_eq!((later.count, later.slowest.len()), (1, 1));
+        recent.add(query(at(90), 1));
+        assert_eq!(recent.times(at(90)).count, 1);
+        assert_eq!(recent.times(at(1000)).count, 0);
+    }
+
+    #[test]
+    fn very_long_and_very_short_queries_are_counted() {
+        let recent = RecentQueries::default();
+        recent.add(query(recent.started, 0));
+        recent.add(query(recent.started, 10_000_000));
+        assert_eq!(recent.times(recent.started).count, 2);
+    }
+}

@@ -1,0 +1,43 @@
+// Pictures of every page, for people to look at: see scripts/screenshots.
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SITE, withPage } from './lib/browser.js';
+import { PAGES } from './lib/pages.js';
+import { startSplit } from './lib/server.js';
+
+const directory = process.env.SCREENSHOTS;
+
+/** @type {Record<string, import('playwright-core').BrowserContextOptions>} */
+const LOOKS = {
+  light: {},
+  dark: { colorScheme: 'dark' },
+  narrow: { viewport: { width: 360, height: 740 } },
+  wide: { viewport: { width: 1920, height: 1080 } },
+};
+
+/**
+ * @param {string} name
+ * @param {string} path
+ * @param {string} [site]
+ */
+async function picture(name, path, site = SITE) {
+  for (const [look, options] of Object.entries(LOOKS)) {
+    await withPage({ ...options, baseURL: site }, async (page) => {
+      await page.goto(path);
+      await page.screenshot({ path: join(directory ?? '', `${name}-${look}.png`) });
+    });
+  }
+}
+
+test('pictures of every page', { skip: !directory }, async () => {
+  for (const { name, path } of PAGES) await picture(name, path);
+});
+
+test('pictures of a running and of an incomplete search', { skip: !directory }, async () => {
+  const split = await startSplit(process.env.TRAWL_INDEX ?? '');
+  split.gate.slow(100_000);
+  await picture('running', '/search?q=needle', split.url);
+  split.gate.cut();
+  await picture('incomplete', '/search?q=needle&context=1', split.url);
+  await split.stop();
+});

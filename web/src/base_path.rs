@@ -1,0 +1,158 @@
+//! The path below which a proxy shows this server, such as `/code`.
+//!
+//! Handlers and templates know nothing of it: it is removed from the address of a request, and added to the
+//! addresses within pages (`page_edits`) and to redirects. A proxy may remove it itself: an address without it
+//! stands for the same. Addresses in JSON never have it.
+
+use axum::extract::{Request, State};
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Bytes of a path. It is in every address of a page.
+const BYTES_MAX: usize = 200;
+
+/// A path such as `/code`; by default none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BasePath(Arc<str>);
+
+/// A path below which no server can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no path to show a server below: expected one such as /code or /tools/code, of letters, digits, - _ . ~"
+)]
+pub struct BadBasePath(String);
+
+impl FromStr for BasePath {
+    type Err = BadBasePath;
+
+    /// Parses a path; a slash at its end does not count, and `/` alone is none.
+    fn from_str(typed: &str) -> Result<BasePath, BadBasePath> {
+        let path = typed.strip_suffix('/').unwrap_or(typed);
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+        let is_name = |name: &str| {
+            !name.is_empty() && !matches!(name, "." | "..") && name.bytes().all(is_plain)
+        };
+        let is_path = |path: &str| path.starts_with('/') && path[1..].split('/').all(is_name);
+        if typed == "/" || (path.len() <= BYTES_MAX && is_path(path)) {
+            Ok(BasePath(path.into()))
+        } else {
+            Err(BadBasePath(typed.to_owned()))
+        }
+    }
+}
+
+impl BasePath {
+    /// The path without a slash at its end; empty if there is none.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the address without the path; `None` if the address is the path itself.
+    fn strip(&self, uri: &Uri) -> Option<Uri> {
+        let Some(rest) = uri.path().strip_prefix(self.as_str()) else {
+            return Some(uri.clone());
+        };
+        if rest.is_empty() {
+            return None;
+        }
+        if !rest.starts_with('/') {
+            return Some(uri.clone());
+        }
+        let query = uri
+            .query()
+            .map_or_else(String::new, |query| format!("?{query}"));
+        let mut parts = uri.clone().into_parts();
+        let stripped = PathAndQuery::try_from(format!("{rest}{query}"));
+        parts.path_and_query = Some(stripped.expect("a part of an address that was parsed"));
+        Some(Uri::from_parts(parts).expect("it has the same parts as before"))
+    }
+}
+
+/// Removes the path from a request, and adds it to a redirect.
+pub(crate) async fn follow(
+    State(base): State<BasePath>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(uri) = base.strip(request.uri()) else {
+        return redirect(&base, request.uri());
+    };
+    *request.uri_mut() = uri;
+    let mut response = next.run(request).await;
+    if let Some(location) = response.headers_mut().get_mut(header::LOCATION)
+        && let Ok(path) = location.to_str()
+        && path.starts_with('/')
+    {
+        let address = format!("{}{path}", base.as_str());
+        *location = HeaderValue::from_str(&address).expect("both parts are ASCII");
+    }
+    response
+}
+
+/// Adds the slash to the path itself, so that what is relative to it is below it.
+fn redirect(base: &BasePath, uri: &Uri) -> Response {
+    let query = uri
+        .query()
+        .map_or_else(String::new, |query| format!("?{query}"));
+    let address = format!("{}/{query}", base.as_str());
+    match HeaderValue::from_str(&address) {
+        Ok(address) => (
+            StatusCode::PERMANENT_REDIRECT,
+            [(header::LOCATION, address)],
+        )
+            .into_response(),
+        Err(_) => StatusCode::BAD_REQUEST.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_paths_can_be_shown_below() {
+        for (typed, path) in [
+            ("/code", "/code"),
+            ("/a/b-c.d_e~1/", "/a/b-c.d_e~1"),
+            ("/", ""),
+        ] {
+            assert_eq!(typed.parse::<BasePath>().unwrap().as_str(), path);
+        }
+        let long = format!("/{}", "x".repeat(BYTES_MAX));
+        for bad in [
+            "", "code", "//", "/a//b", "/.", "/a/..", "/a b", "/a?b", "/a#b", "/é", "/%41", "/\"",
+            &long,
+        ] {
+            assert!(bad.parse::<BasePath>().is_err(), "{bad:?}");
+        }
+        let said = "/a b".parse::<BasePath>().unwrap_err().to_string();
+        assert!(
+            said.contains("\"/a b\"") && said.contains("/code"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn the_path_is_removed_once_from_an_address() {
+        let base: BasePath = "/code".parse().unwrap();
+        let stripped = |address: &str| {
+            let uri = base.strip(&address.parse().unwrap());
+            uri.map(|uri| uri.to_string())
+        };
+        for (address, expected) in [
+            ("/code/", "/"),
+            ("/code/search?q=%2Fcode/&x", "/search?q=%2Fcode/&x"),
+            ("/code/code/a", "/code/a"),
+            ("/codes/a", "/codes/a"),
+            ("/search?q=/code/", "/search?q=/code/"),
+            ("http://host/code/show?a", "http://host/show?a"),
+        ] {
+            assert_eq!(stripped(address).as_deref(), Some(expected), "{address}");
+        }
+        assert_eq!(stripped("/code?q=x"), None);
+    }
+}

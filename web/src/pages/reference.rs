@@ -1,0 +1,142 @@
+//! The reference of the JSON API for people, made of its description (OpenAPI).
+
+use super::form::{Form, Layout};
+use askama::Template;
+use serde_json::Value;
+
+#[derive(Template)]
+#[template(path = "reference.html")]
+struct ReferencePage<'a> {
+    layout: Layout,
+    reference: &'a Reference,
+}
+
+/// What the reference says.
+pub(crate) struct Reference {
+    about: String,
+    groups: Vec<OperationGroup>,
+}
+
+struct OperationGroup {
+    name: String,
+    about: String,
+    operations: Vec<OperationView>,
+}
+
+struct OperationView {
+    id: String,
+    method: String,
+    path: String,
+    summary: String,
+    about: String,
+    parameters: Vec<ParameterView>,
+    /// Status and meaning.
+    answers: Vec<(String, String)>,
+}
+
+struct ParameterView {
+    name: String,
+    kind: String,
+    required: bool,
+    about: String,
+}
+
+/// The methods, in the order in which they are shown.
+const METHODS: [&str; 3] = ["get", "post", "delete"];
+
+/// Responses that most operations share are said once, at the end.
+const OWN_STATUS: [&str; 2] = ["2", "3"];
+
+impl Reference {
+    /// Reads a description.
+    pub(crate) fn new(document: &str) -> Reference {
+        let document: Value = serde_json::from_str(document).expect("the description is JSON");
+        let tags = document["tags"].as_array().into_iter().flatten();
+        let group = |tag: &Value| OperationGroup {
+            name: text(&tag["name"]),
+            about: text(&tag["description"]),
+            operations: operations(&document, &tag["name"]),
+        };
+        Reference {
+            about: text(&document["info"]["description"]),
+            groups: tags.map(group).collect(),
+        }
+    }
+
+    /// Renders the page.
+    pub(crate) fn page(&self, has_key: bool) -> String {
+        let page = ReferencePage {
+            layout: Layout::new(Form {
+                has_key,
+                ..Form::default()
+            }),
+            reference: self,
+        };
+        page.render().expect("a page fits in memory")
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn operations(document: &Value, tag: &Value) -> Vec<OperationView> {
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let of_path = |(path, item): (&String, &Value)| {
+        let known = METHODS.into_iter();
+        let described = known.filter_map(|method| Some((method, item.get(method)?)));
+        let tagged = described.filter(|(_, operation)| operation["tags"][0] == *tag);
+        let view = |(method, operation): (&str, &Value)| view(document, path, method, operation);
+        tagged.map(view).collect::<Vec<_>>()
+    };
+    paths.flat_map(of_path).collect()
+}
+
+fn view(document: &Value, path: &str, method: &str, operation: &Value) -> OperationView {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let answers = operation["responses"].as_object().into_iter().flatten();
+    let is_own = |status: &str| OWN_STATUS.iter().any(|first| status.starts_with(first));
+    OperationView {
+        id: text(&operation["operationId"]),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        summary: text(&operation["summary"]),
+        about: text(&operation["description"]),
+        parameters: parameters.map(|each| parameter(document, each)).collect(),
+        answers: answers
+            .filter(|(status, _)| is_own(status))
+            .map(|(status, answer)| (status.clone(), text(&answer["description"])))
+            .collect(),
+    }
+}
+
+fn parameter(document: &Value, parameter: &Value) -> ParameterView {
+    ParameterView {
+        name: text(&parameter["name"]),
+        kind: kind(document, &parameter["schema"]),
+        required: parameter["required"] == Value::Bool(true),
+        about: text(&parameter["description"]),
+    }
+}
+
+/// Returns the type of a parameter in words: its values, if there are few.
+fn kind(document: &Value, schema: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str() {
+        let named = document.pointer(name.trim_start_matches('#'));
+        return named.map_or_else(String::new, |named| kind(document, named));
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        let choices = choices.iter().filter(|choice| choice["type"] != "null");
+        return choices
+            .map(|choice| kind(document, choice))
+            .collect::<Vec<_>>()
+            .join(" or ");
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(text).collect::<Vec<_>>().join(" | ");
+    }
+    match &schema["type"] {
+        Value::Array(types) => text(types.first().unwrap_or(&Value::Null)),
+        one => text(one),
+    }
+}

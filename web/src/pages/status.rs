@@ -1,0 +1,95 @@
+//! The state of the server for people: what is indexed and how old it is, who has it, and how long queries take.
+//!
+//! What all callers did is shown only to those who may see everything: it tells how much there is.
+
+use super::filters;
+use super::form::{Form, Layout};
+use crate::model::Status;
+use askama::Template;
+use frontend::{QueryTimes, SlowQuery};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Bytes of text from which on memory by text says something.
+const TELLING_BYTES_MIN: u64 = 100_000_000;
+
+#[derive(Template)]
+#[template(path = "status.html")]
+struct StatusPage<'a> {
+    layout: Layout,
+    status: &'a Status,
+    /// Of the queries of all callers.
+    usage: Option<Usage>,
+}
+
+struct Usage {
+    times: QueryTimes,
+    /// Bytes of memory of this process.
+    memory: Option<u64>,
+    /// The same for a gigabyte of text.
+    memory_by_text: Option<u64>,
+}
+
+/// Renders the page. `times` are of all callers: `None` for one who may not see everything.
+pub(crate) fn page(status: &Status, times: Option<QueryTimes>, has_key: bool) -> String {
+    let page = StatusPage {
+        layout: Layout::new(Form {
+            has_key,
+            ..Form::default()
+        }),
+        status,
+        usage: times.map(|times| Usage::new(times, status.bytes)),
+    };
+    page.render().expect("a page fits in memory")
+}
+
+impl Usage {
+    fn new(times: QueryTimes, text_bytes: u64) -> Usage {
+        let memory = memory();
+        let by_text = |bytes: u64| (bytes as f64 * 1e9 / text_bytes as f64) as u64;
+        let told = memory.filter(|_| text_bytes >= TELLING_BYTES_MIN);
+        Usage {
+            times,
+            memory,
+            memory_by_text: told.map(by_text),
+        }
+    }
+}
+
+/// The memory of this process that is its own, where the system tells.
+fn memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+/// `12 ms`
+fn shown(time: Duration) -> String {
+    match time.as_secs_f64() * 1000.0 {
+        ms if ms < 10.0 => format!("{ms:.1} ms"),
+        ms if ms < 1000.0 => format!("{ms:.0} ms"),
+        ms => format!("{:.1} s", ms / 1000.0),
+    }
+}
+
+/// Seconds since a query ended.
+fn ago(query: &SlowQuery) -> u64 {
+    Instant::now()
+        .saturating_duration_since(query.ended)
+        .as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_two_or_three_digits() {
+        for (us, expected) in [(1234, "1.2 ms"), (56_789, "57 ms"), (12_345_678, "12.3 s")] {
+            assert_eq!(shown(Duration::from_micros(us)), expected);
+        }
+    }
+}

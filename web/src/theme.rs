@@ -1,0 +1,33 @@
+//! The colours that a user has chosen: a cookie, which the script of our pages sets.
+//!
+//! The server marks the page, so that its first paint has these colours. Without the cookie the system decides.
+
+use crate::cookies::cookie;
+use axum::http::HeaderMap;
+
+const COOKIE: &str = "trawl-theme";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// Returns the choice of the client, if it has made one.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Theme> {
+        match cookie(headers, COOKIE)? {
+            "light" => Some(Theme::Light),
+            "dark" => Some(Theme::Dark),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of the page's attribute `data-theme`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+}
