@@ -55,6 +55,9 @@ pub(crate) struct QueryFlags {
     /// Search files in this language, such as c or Python; -NAME excludes
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     lang: Vec<String>,
+    /// Search files of this kind: source, tests, documentation or vendored; -KIND excludes
+    #[arg(long, value_name = "KIND", allow_hyphen_values = true)]
+    kind: Vec<String>,
     /// Search this revision of git repositories (branch, tag, commit id or glob); -NAME excludes
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     rev: Vec<String>,
@@ -119,6 +122,7 @@ impl QueryFlags {
             (Field::Package, &self.package),
             (Field::Path, &self.path),
             (Field::Language, &self.lang),
+            (Field::Kind, &self.kind),
             (Field::Revision, &self.rev),
         ];
         let filters = filters.into_iter();

@@ -44,6 +44,7 @@ pub(super) fn run(
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log_lines = tracing_subscriber::fmt()
+        .with_ansi(false)
         .with_env_filter(filter)
         .with_writer(io::stderr);
     match log.log_format {

@@ -52,8 +52,11 @@ fn filters_select_the_same_files_from_index_and_server() {
         ("--path \\-x", &[python]),
         ("--path=-=src/main.c --package=wm", &[python, vendor]),
         ("--package nowhere", &[]),
-        ("package:wm kind:vendored", &[vendor]),
-        ("package:wm -kind:Generated kind:code", &[python, main]),
+        ("--package wm --kind vendored", &[vendor]),
+        (
+            "--package wm --kind=-Generated --kind code",
+            &[python, main],
+        ),
     ];
     for (filters, expected) in table {
         let (local, _) = found(&home, &format!("search --index I {filters} wanted"));

@@ -86,7 +86,7 @@ fn page_errors_are_pages() {
     let table = "
         search?q=                                400 => the query is empty
         search?q=a(b&mode=regexp                 400 => unclosed group => \"caret\">a(b
-        search?q=wanted&page=3                   404 => The answer has 3 pages. => Go to the last page
+        search?q=wanted&page=3&group=none        404 => The answer has 3 pages. => Go to the last page
         search?q=absent&page=1                   404 => The answer has only one page.
         search?q=wanted&per_page=0               400 => expected 1 to 1000
         search?q=wanted&mode=%3Cscript%3E        400 => mode=&#60;script&#62;

@@ -39,7 +39,7 @@ fn directory_becomes_a_search_page() {
     }
     let page = get("/search?q=wanted");
     assert!(
-        page.text().contains("\treturn <mark>wanted</mark>;"),
+        page.text().contains("</span> <mark>wanted</mark>;"),
         "{}",
         page.text()
     );

@@ -141,7 +141,7 @@ impl QueryInput<'_> {
                     in_text: false,
                 })
             }),
-            terms: vec![0..self.q.len()],
+            terms: std::iter::once(0..self.q.len()).collect(),
             ..Ast::default()
         };
         let text = SourceText::plain(self.q);

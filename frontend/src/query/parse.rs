@@ -73,7 +73,7 @@ pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
         && parser.terms.len() > 1
     {
         let end = parser.terms.last().map_or(0, |term| term.end);
-        parser.terms = vec![parser.terms[0].start..end];
+        parser.terms = std::iter::once(parser.terms[0].start..end).collect();
     }
     Ok(Ast {
         node,

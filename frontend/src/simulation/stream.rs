@@ -35,6 +35,7 @@ pub(super) struct Stream<'a> {
     pub(super) not_before: usize,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a simulation has a few streams")]
 enum State<'a> {
     Asked {
         heavy: bool,

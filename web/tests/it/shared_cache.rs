@@ -175,6 +175,7 @@ fn two_frontends_share_commits_and_ask_again_when_they_are_lost() {
     redis.wipe();
     let other = format!("{COMMIT}HEAD~1");
     assert_eq!(one.get(&other, ANN).status, 200);
+    eventually("the other commit is shared", is_shared);
     redis.wipe();
     assert_eq!(two.get(&other, ANN).status, 200);
     assert_eq!(two.fake.lookups.load(SeqCst), 1);

@@ -132,6 +132,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "copies",
     "hash",
     "at",
+    "from",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of

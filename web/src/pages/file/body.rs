@@ -184,10 +184,10 @@ impl PageBody {
 fn whole_lines(reply: FileReply) -> Vec<u8> {
     let mut text = reply.text;
     let end = reply.offset + text.len() as u64;
-    if end < reply.total_bytes && text.last() != Some(&b'\n') {
-        if let Some(at) = text.iter().rposition(|&byte| byte == b'\n') {
-            text.truncate(at + 1);
-        }
+    if end < reply.total_bytes
+        && let Some(at) = text.iter().rposition(|&byte| byte == b'\n')
+    {
+        text.truncate(at + 1);
     }
     text
 }

@@ -124,7 +124,7 @@ impl Marks {
     fn add(&mut self, line: u32, ranges: Vec<Range<usize>>) {
         let marked = self.lines.entry(line).or_default();
         marked.extend(ranges);
-        marked.sort_by_key(|range| range.start);
+        marked.sort_by_key(|range| (range.start, range.end));
     }
 
     /// The byte ranges of a line that match.

@@ -17,6 +17,10 @@ use schema::name::package_name;
 const VERSIONS_MAX: usize = 16;
 
 /// What is at an address.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a request makes one, and nobody keeps it"
+)]
 pub(super) enum Opened {
     /// A file, and what is to be said of it.
     File(Fetched, Vec<String>),
