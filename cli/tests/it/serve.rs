@@ -53,7 +53,7 @@ fn directory_becomes_a_search_page() {
         assert!(page.text().contains("alert"), "{path}: {}", page.text());
     }
     let show = get("/show?package=hello_1.0&path=src/hello.c&line=4");
-    assert!(show.text().contains("return wanted;"), "{}", show.text());
+    assert!(show.text().contains("</span> wanted;"), "{}", show.text());
     let health = get("/readyz").json();
     assert_eq!(
         (&health["status"], &health["backends"][0]["documents"]),

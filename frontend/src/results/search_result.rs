@@ -298,6 +298,9 @@ impl SearchResult {
 
     /// Reads a range of the listed documents of which no better one is a copy, ordered by their best match.
     pub fn unique_documents(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
         self.checked(documents::read_unfolded(&self.spool.packages, range))
     }
 
@@ -330,6 +333,9 @@ impl SearchResult {
 
     /// Reads a range of the documents, ordered by their best match.
     pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
         self.checked(documents::read(&self.spool.packages, range))
     }
 

@@ -272,7 +272,8 @@ fn full_spool_ends_only_the_query_that_writes() {
         json!("spool"),
         "not a backend"
     );
-    assert!(site.get("/search?q=arse").text().contains("<b>spool</b>"));
+    let page = site.get("/search?q=arse");
+    assert!(page.text().contains("<b>spool</b>"), "{}", page.text());
     assert_eq!(site.search("nowhere")["complete"], json!(true));
 }
 
