@@ -81,8 +81,11 @@ class Watch(threading.Thread):
             results, levels = collections.Counter(), []
             for port in self.ports:
                 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-                connection.request("GET", "/metrics")
-                text = connection.getresponse().read().decode()
+                try:
+                    connection.request("GET", "/metrics")
+                    text = connection.getresponse().read().decode()
+                except ConnectionRefusedError:
+                    return  # The servers have ended, and so does this script.
                 for result, count in re.findall(r'^trawl_frontend_hints_total{.*result="(\w+)".*} (\d+)', text, re.M):
                     results[result] += int(count)
                 levels += re.findall(r'^trawl_frontend_breaker_state{dependency="redis"} (\S+)', text, re.M)
