@@ -54,7 +54,7 @@ GET /packages & prefix=al
 
 GET /p/{} & {}=alpha_1.0-1/
 
-GET /p/{} & {}=alpha/web/
+GET /p/{} & {}=alpha_1.0-1/web/
 
 GET /
 
