@@ -64,8 +64,6 @@ GET /help
 
 GET /api
 
-GET /opensearch.xml
-
 GET /problems/{} & {}=bad-query
 
 GET /assets/{}/{} & {}=0 & {}=main.js
