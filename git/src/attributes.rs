@@ -1,7 +1,7 @@
 //! Which files `.gitattributes` calls generated or vendored, with git's patterns and macros.
 //!
-//! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. All rules come
-//! from the tree of a revision. Attribute files of the system, of the user and of the repository itself
+//! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. All rules are
+//! read from the files of the revision. The attribute files of the system, of the user and of the repository
 //! (`info/attributes`) are not read.
 
 use gix::bstr::ByteSlice;

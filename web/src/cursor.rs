@@ -1,8 +1,8 @@
 //! Where a page ended, as a token that a client gives back to get the next page.
 //!
 //! A cursor has the query, the generation that was searched, and a hash of the answer: of what its callers may see
-//! and of how many matches there were. If the answer has changed, a request for the next page fails. Whoever
-//! gets the cursor and sees the same can use it, also when the answer is no longer kept. It says nothing of the
+//! and of how many matches there were. If the answer has changed, a request for the next page fails. Another
+//! caller who may see the same packages can use the cursor, even when the answer is no longer kept. It says nothing of the
 //! answer to those who do not see the same. It has no id of a search, which is its client's alone. The checksum
 //! guards against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
 //! forged cursor does no more than its query does: that is checked like any other, the answer is compared,

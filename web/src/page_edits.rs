@@ -63,7 +63,7 @@ impl PageEdits {
     }
 
     fn body(self, body: Body) -> Body {
-        // Of an answer to HEAD.
+        // The answer to a HEAD request has no body.
         if body.is_end_stream() {
             return body;
         }

@@ -1,7 +1,7 @@
 //! The secret that frontends with one Redis share, and the keys that are made of it.
 //!
-//! It authenticates entries, so that whoever else can write to Redis cannot make up an answer. **Invariant:** the
-//! secret is never shown.
+//! It authenticates entries: another program that can write to Redis cannot forge an answer. **Invariant:** the secret
+//! is never shown.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -166,8 +166,8 @@ impl Decisions {
         }
     }
 
-    /// Everything that a principal sees. The error is also that the service takes too long: the question goes on,
-    /// for the next one who asks.
+    /// Everything that a principal sees. It is also an error if the service takes too long. Then the request to the
+    /// service continues, and the next caller gets its answer.
     pub(super) async fn scope(
         self: &Arc<Self>,
         who: Principal,

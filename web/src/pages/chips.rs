@@ -21,7 +21,7 @@ pub(super) struct Chip {
 /// Where a part of a query stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// In the text of the query.
+    /// A range of bytes of the query text.
     Term(Range<usize>),
     /// A parameter, by its place among the filters.
     Parameter(usize),

@@ -95,7 +95,7 @@ fn with_body(response: Response, content_type: &'static str, body: String) -> Re
     let content_type = HeaderValue::from_static(content_type);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);
-    // Of an answer to HEAD, whose body was dropped before.
+    // The answer to a HEAD request keeps the length of the body that it had.
     headers.remove(header::CONTENT_LENGTH);
     response
 }
