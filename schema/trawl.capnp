@@ -378,6 +378,14 @@ struct Lookup {
       after @6 :Data;        # only names after this one
       count @7 :UInt32;      # at most; the limit of a reply may make it fewer
     }
+    blame :group {           # the commits that the lines of a file come from
+      revision @8 :Text;
+      path @9 :Data;
+    }
+    changes :group {         # the files that a commit changed against its first parent
+      revision @10 :Text;
+      count @11 :UInt32;     # at most; the limit of a reply may make it fewer
+    }
   }
 }
 
@@ -393,7 +401,51 @@ struct LookupAnswer {
     log @1 :CommitLog;
     references @2 :ReferenceList;
     problem @3 :LookupProblem;
+    blame @4 :Blame;
+    changes @5 :ChangeList;
   }
+}
+
+struct Blame {
+  found @0 :Bool;            # the commit has a file at the path
+  commit @1 :Text;           # the one that the revision stands for
+  complete @2 :Bool;         # no bound was reached
+  hunks @3 :List(BlameHunk); # all lines, ascending
+  sources @4 :List(BlameSource);
+}
+
+struct BlameHunk {
+  # Lines that come from one commit.
+  first @0 :UInt32;          # from 1
+  lines @1 :UInt32;
+  source @2 :UInt32;         # an index in Blame.sources
+  sourceLine @3 :UInt32;     # where they begin in the file that the commit has
+  orEarlier @4 :Bool;        # a bound was reached: they may be of an earlier commit
+}
+
+struct BlameSource {
+  commit @0 :Text;
+  author @1 :Signature;
+  subject @2 :Data;          # the beginning of it; empty if the answer would be too long
+  path @3 :Data;             # of the file in the commit; empty: the path that was asked for
+  previous @4 :Text;         # the commit before it that had the file; empty: none
+  previousPath @5 :Data;     # of the file there; empty: the path that was asked for
+}
+
+struct ChangeList {
+  commit @0 :Text;
+  changes @1 :List(Change);  # by path
+  more @2 :Bool;             # there are more
+}
+
+struct Change {
+  enum Kind {
+    added @0;
+    removed @1;
+    modified @2;
+  }
+  path @0 :Data;
+  kind @1 :Kind;
 }
 
 struct Commit {

@@ -1,12 +1,14 @@
 //! Answers look-ups from the git repositories below a directory, which the crate `git` reads.
 
+mod blame;
+
 use crate::repositories::{
     ANSWER_BYTES_MAX, LookUp, RepositoryFile, WantedFile, log_bytes, reference_bytes, shorten,
     shorten_problem,
 };
-use git::{Blob, LogCursor, LookupError, Repositories, RootError};
+use git::{BlameLimits, Blob, LogCursor, LookupError, Repositories, RootError};
 use schema::message::{
-    Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
+    Blame, Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
     RecordedRepository, RecordedRevision, Reference, ReferenceKind, ReferenceList, Signature,
 };
 use std::ffi::OsStr;
@@ -15,6 +17,9 @@ use std::path::Path;
 
 /// Commits in a part of a history.
 const COMMITS_MAX: u32 = 1000;
+
+/// Files of a commit that are listed.
+const CHANGES_MAX: u32 = 1000;
 
 /// Commits that are counted when the index is behind. More are not told apart.
 const BEHIND_MAX: u32 = 1000;
@@ -52,6 +57,21 @@ impl LookUp for GitRepositories {
                 .0
                 .refs(repository)
                 .map(|all| LookupAnswer::References(part(all, after, *count))),
+            LookupOf::Blame { revision, path } => {
+                let found = (self.0).blame(repository, revision, path, BlameLimits::default());
+                found.and_then(|found| match found {
+                    None => Ok(LookupAnswer::Blame(Blame::default())),
+                    Some(found) => blame::blame(found, path).map(LookupAnswer::Blame),
+                })
+            }
+            LookupOf::Changes { revision, count } => self
+                .0
+                .changes(
+                    repository,
+                    revision,
+                    (*count).clamp(1, CHANGES_MAX) as usize,
+                )
+                .map(|found| LookupAnswer::Changes(blame::changes(found))),
         };
         answer.unwrap_or_else(|error| LookupAnswer::Problem(problem(error)))
     }

@@ -30,10 +30,17 @@ pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
     };
     match &lookup.of {
         LookupOf::Commit { revision } => commit(repository, revision),
-        LookupOf::Log { .. } => {
-            let reason = "a log is read from the repository, which this server does not have: it was started \
-                          without --repos";
-            problem(LookupProblemKind::Refused, reason, Vec::new())
+        LookupOf::Log { .. } | LookupOf::Blame { .. } | LookupOf::Changes { .. } => {
+            let what = match lookup.of {
+                LookupOf::Blame { .. } => "a blame",
+                LookupOf::Changes { .. } => "what a commit changed",
+                _ => "a log",
+            };
+            let reason = format!(
+                "{what} is read from the repository, which this server does not have: it was started without \
+                 --repos"
+            );
+            problem(LookupProblemKind::Refused, &reason, Vec::new())
         }
         LookupOf::References { after, count } => {
             LookupAnswer::References(references(repository, after, *count))
@@ -204,7 +211,7 @@ mod tests {
                 let names: Vec<_> = list.references.iter().map(name).collect();
                 format!("{} more: {}", names.join(" "), list.more)
             }
-            LookupAnswer::Log(log) => format!("{log:?}"),
+            other => format!("{other:?}"),
         }
     }
 

@@ -4,8 +4,8 @@
 //! the answer says so ([`Commit::shortened`]).
 
 use schema::message::{
-    Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository, RecordedRevision,
-    ReferenceList,
+    Blame, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository,
+    RecordedRevision, ReferenceList,
 };
 
 /// Bytes of an answer in a frame, at most.
@@ -93,6 +93,8 @@ pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
             LookupAnswer::Commit(commit) => commit_bytes(commit),
             LookupAnswer::Log(log) => log_bytes(log),
             LookupAnswer::References(list) => list_bytes(list),
+            LookupAnswer::Blame(blame) => blame_bytes(blame),
+            LookupAnswer::Changes(list) => changes_bytes(list),
             LookupAnswer::Problem(problem) => {
                 let texts = problem.candidates.iter().chain([&problem.reason]);
                 texts.map(|text| text.len() + STRING_BYTES).sum()
@@ -109,6 +111,41 @@ fn list_bytes(list: &ReferenceList) -> usize {
     references
         .map(|it| reference_bytes(it.name.len(), it.id.len()))
         .sum()
+}
+
+/// Bytes that lines of a blame, and a commit that they come from, take in a message, besides its strings.
+const HUNK_BYTES: usize = 24;
+const SOURCE_BYTES: usize = 96;
+
+pub(crate) fn blame_bytes(blame: &Blame) -> usize {
+    let source = |source: &schema::message::BlameSource| {
+        let texts = [
+            source.commit.len(),
+            source.author.name.len(),
+            source.author.email.len(),
+            source.subject.len(),
+            source.path.len(),
+            source.previous.len(),
+            source.previous_path.len(),
+        ];
+        SOURCE_BYTES
+            + texts
+                .iter()
+                .map(|bytes| bytes + STRING_BYTES)
+                .sum::<usize>()
+    };
+    HUNK_BYTES * blame.hunks.len() + blame.sources.iter().map(source).sum::<usize>()
+}
+
+/// Returns the bytes that a list of changed files takes in a frame.
+pub(crate) fn changes_bytes(list: &ChangeList) -> usize {
+    let changes = list.changes.iter();
+    changes.map(|change| change_bytes(change.path.len())).sum()
+}
+
+/// Returns the bytes that a changed file takes in a frame, with a path of this length.
+pub(crate) fn change_bytes(path: usize) -> usize {
+    2 * STRING_BYTES + path
 }
 
 /// Returns the bytes that a reference takes in a frame, with a name and an id of these lengths.

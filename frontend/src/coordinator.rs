@@ -23,7 +23,8 @@ use crate::execution::event::{Deadline, Event};
 use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::handle::{Interest, SearchHandle};
 use crate::execution::memory::{Memory, Need, Reservation};
-use crate::execution::result_cache::{Evicted, ResultCache};
+use crate::execution::removals::Removals;
+use crate::execution::result_cache::ResultCache;
 use crate::lock::lock;
 use crate::metrics;
 use crate::peers::overlap::{self, Announced};
@@ -58,6 +59,7 @@ pub struct Coordinator {
     scoped: Mutex<ScopedRoutings>,
     resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
+    removals: Arc<Removals>,
     interests: Mutex<Interests>,
     admission: Arc<Admission>,
     lookups: Lookups,
@@ -92,8 +94,14 @@ impl Coordinator {
         }
         drop(cache.make_room(&spool, 0));
         let cache = Arc::new(Mutex::new(cache));
+        let removals = Arc::new(Removals::default());
         let (weak_cache, weak_spool) = (Arc::downgrade(&cache), Arc::downgrade(&spool));
+        let weak_removals = Arc::downgrade(&removals);
         spool.on_full(move |bytes| {
+            // What was evicted before may be enough.
+            if weak_removals.upgrade().is_some_and(|it| it.finish()) {
+                return;
+            }
             if let (Some(cache), Some(spool)) = (weak_cache.upgrade(), weak_spool.upgrade()) {
                 let evicted = lock(&cache).make_room(&spool, bytes);
                 drop(evicted);
@@ -122,6 +130,7 @@ impl Coordinator {
                 runtime,
             },
             cache,
+            removals,
             interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
             lookups: Lookups::new(config.hints.clone()),
@@ -238,10 +247,8 @@ impl Coordinator {
         );
         let handle = self.hold(Arc::clone(&execution), None, caller);
         let handle = handle.expect("a new execution can be joined");
-        remove(
-            cache.insert(Arc::clone(&execution)),
-            &self.resources.runtime,
-        );
+        let evicted = cache.insert(Arc::clone(&execution));
+        self.removals.begin(evicted, &self.resources.runtime);
         drop(cache);
         self.resources.runtime.spawn(self.drive(execution, active));
         Ok(handle)
@@ -375,7 +382,7 @@ impl Coordinator {
         lock(&self.interests).forget(handle.id());
         drop(handle);
         let forgotten = lock(&self.cache).forget(&identity);
-        remove(forgotten, &self.resources.runtime);
+        self.removals.begin(forgotten, &self.resources.runtime);
         answer
     }
 
@@ -447,6 +454,7 @@ impl Coordinator {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
         let (config, recent) = (self.config.clone(), Arc::clone(&self.recent));
+        let removals = Arc::clone(&self.removals);
         let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             let answer = execution.drive(&admission).await;
@@ -458,7 +466,7 @@ impl Coordinator {
             }
             drop(answer);
             let evicted = lock(&cache).finish(execution, &spool);
-            remove(evicted, &Handle::current());
+            removals.begin(evicted, &Handle::current());
         };
         // The log names the request that started it.
         driven.in_current_span()
@@ -520,12 +528,5 @@ fn log_overlaps(before: &Overlaps, now: &Overlaps) {
             packages = now.packages.len(),
             "packages are in several backends; the newest build of each is searched"
         ),
-    }
-}
-
-/// Removes the files of evicted executions on another thread: gigabytes take a while.
-fn remove(evicted: Evicted, runtime: &Handle) {
-    if !evicted.is_empty() {
-        runtime.spawn_blocking(move || drop(evicted));
     }
 }

@@ -3,7 +3,7 @@
 //! [`state`] decides and does no I/O: it takes an [`event`] and returns actions. [`driver`] carries
 //! them out: it opens streams ([`stream`]), waits for [`admission`], and puts the collected
 //! pointers in order at the end ([`finalize`]). Clients hold a [`handle`]; results are kept in the
-//! [`result_cache`] until they are evicted.
+//! [`result_cache`] until they are evicted; [`removals`] then deletes their files.
 
 pub(crate) mod admission;
 mod begun_document;
@@ -16,6 +16,7 @@ pub(crate) mod fair_slots;
 pub(crate) mod finalize;
 pub(crate) mod handle;
 pub(crate) mod memory;
+pub(crate) mod removals;
 pub(crate) mod result_cache;
 mod sorter;
 pub(crate) mod state;

@@ -16,7 +16,7 @@ mod secret;
 mod tests;
 
 pub use entry::Hint;
-pub use secret::{BadSecret, HintSecret};
+pub use secret::HintSecret;
 
 use crate::cache::breaker::Breaker;
 use entry::{ENTRY_BYTES_MAX, RawEntry, Sealed};

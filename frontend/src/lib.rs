@@ -42,6 +42,7 @@ mod coordinator;
 mod error;
 mod execution;
 mod hints;
+mod joined;
 mod lock;
 pub mod metrics;
 mod order;
@@ -50,6 +51,7 @@ pub mod query;
 mod recent;
 mod results;
 mod scope;
+mod secret_file;
 mod similar;
 #[cfg(test)]
 mod simulation;
@@ -61,7 +63,8 @@ pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
 pub use execution::memory::{Need, Reservation};
 pub use execution::stream_stats::{BackendProgress, BestDocuments, Progress, TopMatches};
-pub use hints::{BadRedisUrl, BadSecret, Hint, HintSecret, Hints};
+pub use hints::{BadRedisUrl, Hint, HintSecret, Hints};
+pub use joined::joined;
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
@@ -73,5 +76,6 @@ pub use results::{
     SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
 };
 pub use scope::{NameSet, PackageNames, Scope};
+pub use secret_file::{BadSecret, read_secret};
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -6,14 +6,16 @@
 //! disk do (`scenario`), and in which pieces and which order everything arrives (`world`, `stream`).
 //! Decoder, ingest, collector, spool, the state of the execution and the result are the real ones; only
 //! the driver is simulated (`driver`), which checks the rules on the way. At the end the result is
-//! compared with what there was to find (`verify`).
+//! compared with what there was to find (`verify`, `best_files`).
 //!
 //! `TRAWL_SEEDS` is how many seeds are tried, `TRAWL_SEED` is the first of them (see
 //! `scripts/simulate`).
 
+mod best_files;
 mod corpus;
 mod driver;
 mod messages;
+mod model;
 pub(crate) mod random;
 mod scenario;
 mod script;

@@ -20,6 +20,8 @@
 
 mod attributes;
 mod between;
+mod blame;
+mod changes;
 mod commit;
 mod error;
 mod expression;
@@ -42,6 +44,8 @@ mod tags;
 mod tree;
 
 pub use attributes::Attributes;
+pub use blame::{Blame, BlameHunk, BlameLimits, BlameSource};
+pub use changes::{Change, ChangeKind, Changes};
 pub use commit::{Commit, Signature};
 pub use error::{LookupError, RootError};
 pub use files::{DamagedDirectory, Files, SourceFile};

@@ -7,6 +7,7 @@
 use crate::LookupError;
 use crate::expression::Peel;
 use gix::ObjectId;
+use gix::objs::tree::EntryMode;
 use gix::objs::{CommitRefIter, Kind, TagRefIter, TreeRefIter};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -153,18 +154,7 @@ impl<'r> Objects<'r> {
     ) -> Result<Option<(u16, ObjectId)>, LookupError> {
         let mut id = tree;
         for (depth, name) in path.iter().enumerate() {
-            let object = self.get(id, "a tree")?;
-            let mut found = None;
-            for entry in TreeRefIter::from_bytes(&object.data, object.id.kind()) {
-                let damaged =
-                    |_| LookupError::unreadable(format!("tree {id} is damaged: run git fsck"));
-                let entry = entry.map_err(damaged)?;
-                if entry.filename == *name {
-                    found = Some((entry.mode, entry.oid.to_owned()));
-                    break;
-                }
-            }
-            match found {
+            match self.child(id, name)? {
                 None => return Ok(None),
                 Some((mode, entry)) if depth + 1 == path.len() => {
                     return Ok(Some((mode.kind() as u16, entry)));
@@ -174,6 +164,58 @@ impl<'r> Objects<'r> {
             }
         }
         Ok(Some((0, id)))
+    }
+
+    /// Returns what a tree has under a name.
+    pub(crate) fn child(
+        &self,
+        tree: ObjectId,
+        name: &[u8],
+    ) -> Result<Option<(EntryMode, ObjectId)>, LookupError> {
+        let mut found = None;
+        self.children(tree, |child, mode, id| {
+            if child == name {
+                found = Some((mode, id));
+            }
+            found.is_none()
+        })?;
+        Ok(found)
+    }
+
+    /// Gives the entries of a tree to `take`, in their order, until it returns `false`.
+    pub(crate) fn children(
+        &self,
+        tree: ObjectId,
+        mut take: impl FnMut(&[u8], EntryMode, ObjectId) -> bool,
+    ) -> Result<(), LookupError> {
+        let object = self.get(tree, "a tree")?;
+        for entry in TreeRefIter::from_bytes(&object.data, object.id.kind()) {
+            let damaged =
+                |_| LookupError::unreadable(format!("tree {tree} is damaged: run git fsck"));
+            let entry = entry.map_err(damaged)?;
+            if !take(entry.filename, entry.mode, entry.oid.to_owned()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a file, unless it has more than `bytes_max` bytes.
+    pub(crate) fn text(
+        &self,
+        id: ObjectId,
+        bytes_max: u64,
+    ) -> Result<Option<Vec<u8>>, LookupError> {
+        let header = self.repo.try_find_header(id).ok().flatten();
+        if header.is_some_and(|header| header.size() > bytes_max) {
+            return Ok(None);
+        }
+        let object = self.get(id, "a tree")?;
+        if object.kind != Kind::Blob {
+            let reason = format!("a tree names {} {id} as a file: run git fsck", object.kind);
+            return Err(LookupError::unreadable(reason));
+        }
+        Ok(Some(object.detach().data))
     }
 
     /// Returns the tree of a commit.

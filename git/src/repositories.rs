@@ -4,6 +4,8 @@
 //! was moved, repacked or given other replace refs is opened again before it answers.
 
 use crate::between;
+use crate::blame::{self, Blame, BlameLimits};
+use crate::changes::{self, Changes};
 use crate::commit::{self, Commit};
 use crate::error::{LookupError, RootError};
 use crate::location::{self, Location};
@@ -164,6 +166,37 @@ impl Repositories {
                 }
             }
             Ok(references)
+        })
+    }
+
+    /// Says which commit each line of the file at a path comes from; `None` if the commit has no file there.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`]; also if the file is larger than the limits allow.
+    pub fn blame(
+        &self,
+        repo: &str,
+        rev: &str,
+        path: &[u8],
+        limits: BlameLimits,
+    ) -> Result<Option<Blame>, LookupError> {
+        let path = log::split_path(path)?;
+        self.look_up(repo, |_, session| {
+            let commit = revision::resolve(session, rev)?;
+            blame::blame(&session.objects, &commit, &path, limits)
+        })
+    }
+
+    /// Lists at most `count_max` files that a commit changed against its first parent, by path.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn changes(&self, repo: &str, rev: &str, count_max: usize) -> Result<Changes, LookupError> {
+        self.look_up(repo, |_, session| {
+            let commit = revision::resolve(session, rev)?;
+            changes::changes(&session.objects, &commit, count_max)
         })
     }
 

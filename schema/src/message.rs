@@ -8,6 +8,7 @@
 //! payload's length, whatever the bytes are: a reader's traversal limit is tied to that length.
 
 mod batch;
+mod blame;
 mod codec;
 mod document_kind;
 mod expr;
@@ -18,11 +19,13 @@ mod recorded;
 mod reply;
 mod request;
 mod shorten;
+mod signature;
 
 pub use batch::{
     Batch, BatchReader, BatchView, Line, LineView, Lines, REVISIONS_BYTES_MAX, REVISIONS_MAX,
     Range, Span, Window,
 };
+pub use blame::{Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList};
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use document_kind::DocumentKind;
 pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
@@ -30,7 +33,6 @@ pub use indexed::{INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision};
 pub use lookup::{
     Commit, CommitLog, LOOKUPS_MAX, Lookup, LookupAnswer, LookupOf, LookupProblem,
     LookupProblemKind, LookupReply, LookupRequest, Reference, ReferenceKind, ReferenceList,
-    Signature,
 };
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use recorded::{
@@ -43,9 +45,10 @@ pub use reply::{
 pub use request::{
     Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, Search, VisibleShard, Want,
 };
+pub use signature::Signature;
 
 /// The version of the messages and of the protocol. Both sides must have the same.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 #[cfg(test)]
 mod tests;

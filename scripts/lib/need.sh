@@ -14,6 +14,7 @@ need() {
         c++) hint="apt install g++" ;;
         cargo) hint="see https://rustup.rs" ;;
         cargo-deny) hint="cargo install cargo-deny" ;;
+        clippy-driver) hint="rustup component add clippy" ;;
         git) hint="apt install git" ;;
         python3) hint="apt install python3 python3-venv" ;;
         *) hint="see scripts/README.md" ;;

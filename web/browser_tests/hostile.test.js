@@ -53,10 +53,11 @@ async function faults(page) {
     const count = (/** @type {string} */ selector) => document.querySelectorAll(selector).length;
     const shape = [...document.body.children].map((element) => element.localName).join(' ');
     const allowed = 'a abbr article aside b body button code dd details dialog div dl dt fieldset footer form h1 h2 h3 h4 '
-      + 'header head html img input kbd label legend li link main mark meta nav ol option p pre progress script section '
+      + 'header head html img input kbd label legend li link main mark meta nav ol option output p pre progress script section '
       + 'select small span strong summary table tbody td th thead title time tr ul caption datalist noscript i';
     const names = new Set(allowed.split(' '));
-    const strange = [...document.querySelectorAll('*')].filter((element) => !names.has(element.localName)
+    const isLogo = (/** @type {Element} */ element) => element.closest('header > .brand > svg') !== null;
+    const strange = [...document.querySelectorAll('*')].filter((element) => !(names.has(element.localName) || isLogo(element))
       || [...element.attributes].some(({ name }) => name.startsWith('on') || name === 'style'));
     return [
       ...('hacked' in window ? ['a script ran'] : []),
@@ -95,6 +96,24 @@ test('the page of a file with a hostile name is that file', async () => {
       assert.match(await page.locator('main').innerText(), /hostilename/, href);
       assert.deepEqual(await faults(page), [], href);
     }
+  });
+});
+
+test('hostile names of packages are only names on their own pages', async () => {
+  await withPage({ baseURL: server.url }, async (page) => {
+    await page.goto('/packages');
+    assert.deepEqual(await faults(page), [], '/packages');
+    const links = await page.locator('.entries a').evaluateAll(
+      (all) => all.map((link) => /** @type {HTMLAnchorElement} */ (link).href));
+    assert.ok(links.length > HOSTILE.length / 4, `${links.length} packages`);
+    for (const [at, href] of links.entries()) {
+      if (at % 4 > 0) continue;
+      await page.goto(href);
+      assert.match(await page.locator('.entries').innerText(), /a\.c|lines\.c|\d/, href);
+      assert.deepEqual(await faults(page), [], href);
+    }
+    await page.goto('/skipped');
+    assert.deepEqual(await faults(page), [], '/skipped');
   });
 });
 

@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 /** How long a search may take. */
 const SEARCH_MS = 60_000;
 
-/** Runs in each page before its own scripts: notes when the first match is drawn, long tasks and shifts. */
+/** Runs in each page before its own scripts: notes when the first match (or that there is none) is drawn, long tasks and shifts. */
 function watch() {
   const seen = { first: 0, task: 0, shift: 0 };
   Object.assign(window, { seen });
@@ -15,7 +15,7 @@ function watch() {
     if (event.key === 'Enter') sessionStorage.setItem('pressed', String(Date.now()));
   }, true);
   const look = () => {
-    if (document.querySelector('main mark')) {
+    if (document.querySelector('main mark, main .nothing')) {
       requestAnimationFrame(() => setTimeout(() => { seen.first = Date.now(); }));
     } else {
       requestAnimationFrame(look);

@@ -18,7 +18,8 @@ test('the outline leads to the lines that look like definitions', async () => {
 test('lines inside a comment have its colour, and the match keeps its mark', async () => {
   await withPage({ javaScriptEnabled: false }, async (page) => {
     await page.goto(`${SOCKET}&q=EINTR`);
-    assert.equal(await text(page, '#L5 .c-c'), 'and tries again after EINTR. */');
+    assert.equal(await text(page, '#L5 code'), 'and tries again after EINTR. */');
+    assert.equal(await text(page, '#L5 .c-c'), 'and tries again after');
     assert.equal(await page.locator('#L6 .c-t').first().innerText(), 'int');
     assert.equal(await text(page, '#L9 mark'), 'EINTR');
   });

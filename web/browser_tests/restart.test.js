@@ -28,7 +28,7 @@ test('a restarted server shows the same page again', async () => {
 test('a running page comes to its answer although the server is restarted meanwhile', async () => {
   await withPage({ baseURL: split.url, allowed: AWAY }, async (page) => {
     split.gate.slow(100_000);
-    await page.goto('/search?q=needle_1');
+    await page.goto('/search?q=needle_1+timeout:300');
     await page.locator('#progress').waitFor();
     await split.restart();
     split.gate.open();

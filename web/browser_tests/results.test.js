@@ -102,6 +102,59 @@ test('a box copies its path and a link to the match', async () => {
   });
 });
 
+test('copies of a file are folded below it, and lead to each', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto('/search?q=set_option');
+    assert.equal(await page.locator('.result').count(), 1);
+    const copies = page.locator('.copies');
+    assert.match(await copies.innerText(), /and 2 copies/);
+    await copies.locator('summary').click();
+    const names = await copies.locator('li').allInnerTexts();
+    assert.deepEqual(names.sort(), ['netlib_1.0/vendor/other/socket.c', 'webapp_2.1/app/copy/socket.c']);
+    await copies.locator('a', { hasText: 'vendor' }).click();
+    await page.waitForURL(/path=vendor\/other\/socket\.c/);
+    await page.goBack();
+    await page.getByRole('link', { name: 'show all copies' }).click();
+    assert.equal(await page.locator('.result').count(), 3);
+  });
+});
+
+test('pages of results lead on and back', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=needle');
+    await page.locator('nav.pages').waitFor();
+    const first = await page.locator('.result h2').allInnerTexts();
+    await page.keyboard.press(']');
+    await page.waitForURL(/page=1/);
+    const second = await page.locator('.result h2').allInnerTexts();
+    assert.equal(new Set([...first, ...second]).size, 20, 'twenty different files');
+    await page.getByRole('link', { name: '6', exact: true }).click();
+    await page.waitForURL(/page=5/);
+    assert.equal(await page.locator('.result').count(), 10);
+    assert.equal(await page.locator('.pages a[rel=next]').count(), 0, 'the last page');
+    await page.goBack();
+    await page.keyboard.press('[');
+    await page.waitForURL((url) => !url.search.includes('page='));
+    assert.deepEqual(await page.locator('.result h2').allInnerTexts(), first);
+  });
+});
+
+test('from the start page to a match in a file and back by keyboard alone', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/');
+    await page.keyboard.type('set_option');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/search/);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#L11$/);
+    assert.equal(await page.locator('.hit').getAttribute('id'), 'L11');
+    await page.goBack();
+    await page.waitForURL(/search/);
+    assert.equal(await page.locator('#q').inputValue(), 'set_option');
+  });
+});
+
 test('the start page lists the last searches of this browser, and forgets them', async () => {
   await withPage({}, async (page) => {
     await page.goto('/search?q=open_connection&page=0');

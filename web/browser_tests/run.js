@@ -14,6 +14,7 @@ const TOGETHER = 4;
 
 const QUIET = [
   '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
+  '--disable-gpu',
 ];
 
 const here = fileURLToPath(new URL('.', import.meta.url));

@@ -23,7 +23,7 @@ async function withRunning(use, options = {}) {
   server.gate.slow(60_000);
   try {
     await withPage({ baseURL: server.url, ...options }, async (page) => {
-      await page.goto(`/search?q=needle+-nothing${queries}`);
+      await page.goto(`/search?q=needle+-nothing${queries}+timeout:300`);
       await page.locator('#stop').waitFor();
       await page.locator('.result').first().waitFor();
       await use(page);
@@ -95,7 +95,7 @@ test('without a script the page reloads until the answer is there', async () => 
   server.gate.slow(60_000);
   queries += 1;
   await withPage({ baseURL: server.url, javaScriptEnabled: false }, async (page) => {
-    await page.goto(`/search?q=needle+-nothing${queries}`);
+    await page.goto(`/search?q=needle+-nothing${queries}+timeout:300`);
     assert.match(await text(page, '.summary'), /so far/);
     server.gate.open();
     await page.waitForSelector('nav.pages');

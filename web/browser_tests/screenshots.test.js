@@ -19,11 +19,13 @@ const LOOKS = {
  * @param {string} name
  * @param {string} path
  * @param {string} [site]
+ * @param {string} [shown] what the page must have before
  */
-async function picture(name, path, site = SITE) {
+async function picture(name, path, site = SITE, shown = 'main') {
   for (const [look, options] of Object.entries(LOOKS)) {
     await withPage({ ...options, baseURL: site }, async (page) => {
       await page.goto(path);
+      await page.locator(shown).first().waitFor();
       await page.screenshot({ path: join(directory ?? '', `${name}-${look}.png`) });
     });
   }
@@ -36,7 +38,7 @@ test('pictures of every page', { skip: !directory }, async () => {
 test('pictures of a running and of an incomplete search', { skip: !directory }, async () => {
   const split = await startSplit(process.env.TRAWL_INDEX ?? '');
   split.gate.slow(100_000);
-  await picture('running', '/search?q=needle', split.url);
+  await picture('running', '/search?q=needle+timeout:300', split.url, '.result');
   split.gate.cut();
   await picture('incomplete', '/search?q=needle&context=1', split.url);
   await split.stop();

@@ -9,7 +9,7 @@ mod cookie;
 mod key_file;
 mod keys;
 
-pub use cookie::{BadSecret, CookieSecret};
+pub use cookie::CookieSecret;
 pub use key_file::{ApiKeys, BadKeyFile};
 pub use keys::{BadName, NewKey};
 

@@ -2,6 +2,7 @@
 //!
 //! Handlers are described where they stand (`utoipa::path`), and [`openapi`] collects the descriptions.
 
+mod blame;
 mod body;
 mod catalog;
 mod commits;
@@ -55,6 +56,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/commit", get(commits::commit))
         .route("/api/v2/commits", post(commits::commits))
         .route("/api/v2/log", get(commits::log))
+        .route("/api/v2/blame", get(blame::blame))
+        .route("/api/v2/changes", get(blame::changes))
         .route("/api/v2/refs", get(commits::refs))
         .route("/api/v2/status", get(catalog::status))
         .route("/api/v2/limits", get(limits::limits))

@@ -55,11 +55,11 @@ const STYLES: &[File] = files!("css/":
 
 const SCRIPTS: &[File] = files!("js/":
     "boxes.js",
-    "clipboard.js",
     "complete.js",
     "copy.js",
     "facets.js",
     "file.js",
+    "find_file.js",
     "form.js",
     "fragment.js",
     "keys.js",
@@ -72,6 +72,7 @@ const SCRIPTS: &[File] = files!("js/":
     "recent.js",
     "running.js",
     "theme.js",
+    "tree.js",
 );
 
 const ICONS: &[File] = files!("": "icon.svg");

@@ -1,6 +1,6 @@
 //! Where work runs that blocks: away from the runtime's workers.
 
-use frontend::SearchResult;
+use frontend::{SearchResult, joined};
 
 /// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.
 pub(crate) async fn rendering<T: Send + 'static>(
@@ -17,7 +17,5 @@ pub(crate) async fn rendering<T: Send + 'static>(
 /// Runs work that blocks, away from the runtime's workers. Its log lines name the request.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let span = tracing::Span::current();
-    tokio::task::spawn_blocking(move || span.in_scope(work))
-        .await
-        .expect("rendering does not panic")
+    joined(tokio::task::spawn_blocking(move || span.in_scope(work))).await
 }

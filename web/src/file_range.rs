@@ -104,8 +104,8 @@ pub(crate) async fn fetch_file(
     }
 }
 
-/// Asks the versions of a package for the file, the newest first.
-async fn in_versions(
+/// Asks the other versions of a package for the file, at most 16 of them, the newest first. Returns the oldest first.
+pub(crate) async fn in_versions(
     app: &App,
     scope: &Scope,
     request: &FileRequest,

@@ -53,6 +53,7 @@ mod problem;
 mod query_lookups;
 mod raw;
 mod rendered;
+mod repositories;
 mod request_body;
 mod request_id;
 mod request_limits;
@@ -64,7 +65,7 @@ mod theme;
 mod versions;
 mod viewer;
 
-pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, NewKey};
+pub use access::{Access, ApiKeys, BadKeyFile, BadName, CookieSecret, NewKey};
 pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
 pub use base_path::{BadBasePath, BasePath};
 pub use cors::BadOrigin;
@@ -74,7 +75,7 @@ pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, se
 
 use crate::hosts::Hosts;
 use crate::rendered::RenderedAnswers;
-use crate::state::App;
+use crate::state::{App, Shared};
 use axum::Router;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -85,6 +86,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tower::util::option_layer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -93,7 +95,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// With the time to send and draw a page, its first matches are on the screen within 100 ms.
-const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(50);
+const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(30);
 
 /// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
 /// `fragment.js` alone.
@@ -174,24 +176,24 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     }
     if let Some(access) = &options.access {
         access.follow_key_file();
-        router = router.layer(from_fn_with_state(Arc::clone(access), guard::check));
     }
     if let Some(authorization) = &options.authorization {
         authorization::describe();
         authorization.follow_keys();
-        let authorization = Arc::clone(authorization);
-        router = router.layer(from_fn_with_state(authorization, viewer::keep_private));
     }
-    let router = router
-        .layer(from_fn(request_limits::check))
-        .layer(from_fn_with_state(hosts, hosts::check))
-        .layer(from_fn(pages::by_address))
-        .layer(from_fn(query_lookups::count))
-        .layer(from_fn_with_state(
-            options.base_path.clone(),
-            page_edits::apply,
-        ))
-        .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)));
+    let guard = |access| from_fn_with_state(access, guard::check);
+    let private = |authorization| from_fn_with_state(authorization, viewer::keep_private);
+    // The outermost is first. They are one layer: each layer of a router copies all that is within it, for each request.
+    let router = router.layer((
+        CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)),
+        from_fn_with_state(options.base_path.clone(), page_edits::apply),
+        from_fn(query_lookups::count),
+        from_fn(pages::by_address),
+        from_fn_with_state(hosts, hosts::check),
+        from_fn(request_limits::check),
+        option_layer(options.authorization.clone().map(private)),
+        option_layer(options.access.clone().map(guard)),
+    ));
     let router = match &options.cors_origins[..] {
         [] => router,
         origins => router
@@ -199,7 +201,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             .layer(from_fn(dcs::preflight)),
     };
     let base = options.base_path.clone();
-    let router = with_headers(router).with_state(App {
+    let router = with_headers(router).with_state(App::new(Shared {
         coordinator,
         base_path: options.base_path,
         dcs_api_keys: options.dcs_api_keys.into(),
@@ -212,7 +214,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         colours: Arc::default(),
         last_probe: Arc::default(),
-    });
+    }));
     if base.as_str().is_empty() {
         return router;
     }
@@ -235,9 +237,11 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         .route("/api/v2/status", get(api::status))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(from_fn(request_limits::check))
-        .layer(from_fn_with_state(hosts, hosts::check));
-    with_headers(router).with_state(App {
+        .layer((
+            from_fn_with_state(hosts, hosts::check),
+            from_fn(request_limits::check),
+        ));
+    with_headers(router).with_state(App::new(Shared {
         coordinator,
         base_path: BasePath::default(),
         dcs_api_keys: Arc::default(),
@@ -250,20 +254,21 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         rendered: Arc::new(RenderedAnswers::new(0)),
         colours: Arc::default(),
         last_probe: Arc::default(),
-    })
+    }))
 }
 
 /// Adds the headers that every response has, and the id of the request.
 fn with_headers(router: Router<App>) -> Router<App> {
-    router
-        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        // With `no-referrer` browsers hide where our own forms come from.
-        .layer(always(header::REFERRER_POLICY, "same-origin"))
-        .layer(SetResponseHeaderLayer::if_not_present(
+    router.layer((
+        from_fn(request_id::name),
+        SetResponseHeaderLayer::if_not_present(
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(POLICY),
-        ))
-        .layer(from_fn(request_id::name))
+        ),
+        // With `no-referrer` browsers hide where our own forms come from.
+        always(header::REFERRER_POLICY, "same-origin"),
+        always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ))
 }
 
 fn routes() -> Router<App> {
@@ -276,6 +281,9 @@ fn routes() -> Router<App> {
         .route("/opensearch.xml", get(pages::open_search))
         .route("/favicon.ico", get(assets::favicon))
         .route("/packages", get(pages::packages))
+        .route("/commit", get(pages::commit))
+        .route("/log", get(pages::history))
+        .route("/skipped", get(pages::skipped))
         .route("/p/{*name}", get(pages::directory))
         .route("/search/facets", get(pages::facets))
         .route("/search/events", get(pages::live))

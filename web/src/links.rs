@@ -26,6 +26,36 @@ pub(crate) struct FileAddress<'a> {
     pub(crate) query: &'a str,
 }
 
+/// A revision of a repository, as addresses name it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RepositoryAddress<'a> {
+    pub(crate) repo: &'a str,
+    pub(crate) rev: &'a str,
+}
+
+impl RepositoryAddress<'_> {
+    /// Returns the address of the page of the commit.
+    pub(crate) fn commit_href(self) -> String {
+        format!("/commit?{}", self.parameters())
+    }
+
+    /// Returns the address of the history of a file or a directory; of all if the path is empty.
+    pub(crate) fn history_href(self, path: &[u8]) -> String {
+        match path {
+            b"" => format!("/log?{}", self.parameters()),
+            path => format!("/log?{}&path={}", self.parameters(), encode(path)),
+        }
+    }
+
+    fn parameters(self) -> String {
+        let repo = encode(self.repo.as_bytes());
+        match self.rev {
+            "" => format!("repo={repo}"),
+            rev => format!("repo={repo}&rev={}", encode(rev.as_bytes())),
+        }
+    }
+}
+
 /// Returns the address of the page of a package.
 pub(crate) fn package_href(package: &[u8]) -> String {
     format!("/p/{}/", encode_part(package))
@@ -44,6 +74,14 @@ impl<'a> FileAddress<'a> {
             path: &document.path,
             revision: &document.revisions.commit,
             query: "",
+        }
+    }
+
+    /// The same, with the parameters of a query whose matches its page marks.
+    pub(crate) fn marking(document: &'a Document, query: &'a str) -> FileAddress<'a> {
+        FileAddress {
+            query,
+            ..FileAddress::of(document)
         }
     }
 

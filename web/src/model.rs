@@ -14,6 +14,7 @@
     reason = "a field has a description where its name leaves a question"
 )]
 
+mod blame;
 mod bytes;
 mod catalog;
 mod commits;
@@ -28,6 +29,9 @@ mod outline;
 mod page;
 mod problem;
 
+pub use blame::{
+    Blame, BlameCommit, BlameHunk, BlamePrevious, ChangedFile, ChangedFileKind, Changes,
+};
 pub use bytes::{Malformed, exact};
 pub use catalog::{
     BackendStatus, IndexPackage, IndexPackages, LeftOut, PackageState, RepositoryStatus,

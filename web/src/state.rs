@@ -10,6 +10,7 @@ use crate::rendered::RenderedAnswers;
 use frontend::{BackendStatus, Coordinator, Overlaps, Scope};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore};
@@ -20,8 +21,11 @@ pub(crate) const KEEP: Duration = Duration::from_secs(30);
 /// When a probe ended, and why no search is answered.
 pub(crate) type Probed = (Instant, Option<String>);
 
+/// What handlers share. A request copies it many times, on its way through the layers.
 #[derive(Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Shared>);
+
+pub(crate) struct Shared {
     pub(crate) coordinator: Arc<Coordinator>,
     /// The path below which pages are shown.
     pub(crate) base_path: BasePath,
@@ -46,7 +50,19 @@ pub(crate) struct App {
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
 }
 
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
 impl App {
+    pub(crate) fn new(shared: Shared) -> App {
+        App(Arc::new(shared))
+    }
+
     /// The state of all backends, by the names that this interface shows.
     pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
         let mut backends = self.coordinator.backends(scope);

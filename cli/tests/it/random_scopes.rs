@@ -8,7 +8,9 @@ use crate::commits::git;
 use crate::home::Home;
 use crate::random::{Random, seeds};
 use backend::LiveShards;
-use frontend::{Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, Socket};
+use frontend::{
+    Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, Socket, SpoolError, StartError,
+};
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
 use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest, Want};
@@ -210,7 +212,16 @@ impl<'a> World<'a> {
                 ..Config::new(home.path(&format!("{name}-spool")))
             };
             change(&mut config);
-            Coordinator::start(config, backends.collect()).unwrap()
+            let backends: Vec<_> = backends.collect();
+            // Tasks of a frontend that was dropped before may still hold the spool.
+            loop {
+                match Coordinator::start(config.clone(), backends.clone()) {
+                    Err(StartError::Spool(SpoolError::Locked(_))) => {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                    started => break started.unwrap(),
+                }
+            }
         });
         let world = World { runtime, frontend };
         let all_listed = || {

@@ -5,6 +5,7 @@
 
 use super::Coordinator;
 use crate::error::FileError;
+use crate::joined::joined;
 use crate::peers::visible::VisiblePeer;
 use crate::peers::{self, Decode, Link, Peer, PeerError};
 use crate::query::{Notice, Query};
@@ -107,7 +108,7 @@ impl Coordinator {
         }
         let mut second_best = FileReply::default();
         for (peer, reply) in replies {
-            match reply.await.expect("requests to backends do not panic") {
+            match joined(reply).await {
                 Ok(reply) if reply.found && reply.from_objects == is_original_best => {
                     return Ok(reply);
                 }
@@ -161,7 +162,7 @@ impl Coordinator {
         let asked = self.ask_all(scope, frame, Kind::List, ListReply::decode);
         let (mut replies, mut unreachable) = (Vec::new(), Vec::new());
         for (peer, reply) in asked.await? {
-            match reply.await.expect("requests to backends do not panic") {
+            match joined(reply).await {
                 Ok(reply) => replies.push(reply),
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }

@@ -9,7 +9,10 @@
 use crate::cache::{Built, Cache, CacheConfig, CacheError, CacheOutcome, Claim, Turn, Waiting};
 use crate::error::LookupError;
 use crate::metrics;
-use schema::message::{Commit, CommitLog, Lookup, LookupOf, ReferenceList};
+use schema::message::{
+    Blame, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem,
+    ReferenceList,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,6 +38,8 @@ pub(super) enum Found {
     Commit(Arc<Commit>),
     Log(Arc<CommitLog>),
     References(Arc<ReferenceList>),
+    Blame(Arc<Blame>),
+    Changes(Arc<ChangeList>),
 }
 
 /// The answer, or why there is none.
@@ -154,6 +159,18 @@ pub(super) fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
 }
 
 impl Found {
+    /// What a backend has found, or why it has not.
+    pub(super) fn of(answer: LookupAnswer) -> Result<Found, LookupProblem> {
+        Ok(match answer {
+            LookupAnswer::Commit(commit) => Found::Commit(Arc::new(commit)),
+            LookupAnswer::Log(log) => Found::Log(Arc::new(log)),
+            LookupAnswer::References(list) => Found::References(Arc::new(list)),
+            LookupAnswer::Blame(blame) => Found::Blame(Arc::new(blame)),
+            LookupAnswer::Changes(list) => Found::Changes(Arc::new(list)),
+            LookupAnswer::Problem(problem) => return Err(problem),
+        })
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Found::Commit(commit) => bytes_of_commit(commit),
@@ -165,8 +182,22 @@ impl Found {
                 let bytes = references.map(|it| size_of_val(it) + it.name.len() + it.id.len());
                 bytes.sum()
             }
+            Found::Blame(blame) => bytes_of_blame(blame),
+            Found::Changes(list) => {
+                let changes = list.changes.iter();
+                changes.map(|it| size_of_val(it) + it.path.len()).sum()
+            }
         }
     }
+}
+
+fn bytes_of_blame(blame: &Blame) -> usize {
+    let sources = blame.sources.iter().map(|it| {
+        let texts = [&it.author.name, &it.subject, &it.path, &it.previous_path];
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        size_of_val(it) + it.commit.len() + it.previous.len() + bytes
+    });
+    size_of_val(blame) + size_of_val(&blame.hunks[..]) + sources.sum::<usize>()
 }
 
 fn bytes_of_commit(commit: &Commit) -> usize {
@@ -202,6 +233,8 @@ pub(super) fn bytes_of_lookup(lookup: &Lookup) -> usize {
             ..
         } => revision.len() + path.len() + after.len(),
         LookupOf::References { after, .. } => after.len(),
+        LookupOf::Blame { revision, path } => revision.len() + path.len(),
+        LookupOf::Changes { revision, .. } => revision.len(),
     };
     size_of_val(lookup) + lookup.repository.len() + of
 }
@@ -209,7 +242,7 @@ pub(super) fn bytes_of_lookup(lookup: &Lookup) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::message::{LookupProblem, LookupProblemKind};
+    use schema::message::LookupProblemKind;
 
     fn lookup(revision: &str) -> Lookup {
         Lookup {

@@ -6,7 +6,6 @@ use crate::error::LookupError;
 use crate::hints::{Hint, Hints};
 use schema::frame::Decoder;
 use schema::message::{LookupAnswer, LookupReply, LookupRequest};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long an answer is shared: as long as one frontend keeps it.
@@ -68,6 +67,8 @@ fn value(found: &Found) -> Option<Vec<u8>> {
         Found::Commit(commit) => LookupAnswer::Commit(commit.as_ref().clone()),
         Found::Log(log) => LookupAnswer::Log(log.as_ref().clone()),
         Found::References(list) => LookupAnswer::References(list.as_ref().clone()),
+        Found::Blame(blame) => LookupAnswer::Blame(blame.as_ref().clone()),
+        Found::Changes(list) => LookupAnswer::Changes(list.as_ref().clone()),
     };
     let mut value = Vec::new();
     let answers = vec![answer];
@@ -97,18 +98,14 @@ fn parse(value: &[u8], of: &LookupKey) -> Option<Found> {
     if !answer.fits(&of.lookup) {
         return None;
     }
-    match answer {
-        LookupAnswer::Commit(commit) => Some(Found::Commit(Arc::new(commit))),
-        LookupAnswer::Log(log) => Some(Found::Log(Arc::new(log))),
-        LookupAnswer::References(list) => Some(Found::References(Arc::new(list))),
-        LookupAnswer::Problem(_) => None,
-    }
+    Found::of(answer).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use schema::message::{Commit, Lookup, LookupOf};
+    use std::sync::Arc;
 
     fn of(of: LookupOf) -> LookupKey {
         let repository = "r".to_owned();

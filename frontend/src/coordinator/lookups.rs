@@ -10,6 +10,7 @@ use super::lookup_cache::{
 use super::lookup_hints;
 use crate::error::LookupError;
 use crate::hints::Hints;
+use crate::joined::joined;
 use crate::metrics;
 use crate::peers::{self, Link, Peer, PeerError};
 use schema::frame::Kind;
@@ -156,8 +157,8 @@ impl Asking {
             .map(|&index| Arc::clone(&self.lookups[index]))
             .collect();
         let name = peer.name().to_owned();
-        let asked = tokio::task::spawn_blocking(move || ask_all(&peer, &wanted, deadline)).await;
-        let (answers, lost) = asked.expect("requests to backends do not panic");
+        let asked = tokio::task::spawn_blocking(move || ask_all(&peer, &wanted, deadline));
+        let (answers, lost) = joined(asked).await;
         for (index, answer) in open.into_iter().zip(answers) {
             self.receive(index, answer);
         }
@@ -167,11 +168,9 @@ impl Asking {
     }
 
     fn receive(&mut self, index: usize, answer: LookupAnswer) {
-        let outcome = match answer {
-            LookupAnswer::Commit(commit) => Ok(Found::Commit(Arc::new(commit))),
-            LookupAnswer::Log(log) => Ok(Found::Log(Arc::new(log))),
-            LookupAnswer::References(list) => Ok(Found::References(Arc::new(list))),
-            LookupAnswer::Problem(problem) => match problem.kind {
+        let outcome = match Found::of(answer) {
+            Ok(found) => Ok(found),
+            Err(problem) => match problem.kind {
                 LookupProblemKind::UnknownRepository | LookupProblemKind::Unreadable => {
                     return self.keep_problem(index, problem);
                 }

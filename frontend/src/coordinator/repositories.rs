@@ -1,4 +1,4 @@
-//! What the repositories of the backends have: commits, histories and references.
+//! What the repositories of the backends have: commits, histories, references, blames and changes.
 //!
 //! Like the catalog, these are not executions: nothing is admitted or spooled. Answers are kept for a while.
 
@@ -9,7 +9,8 @@ use crate::metrics;
 use crate::scope::Scope;
 use crate::similar::similar;
 use schema::message::{
-    Commit, CommitLog, Lookup, LookupOf, LookupProblem, LookupProblemKind, ReferenceList,
+    Blame, ChangeList, Commit, CommitLog, Lookup, LookupOf, LookupProblem, LookupProblemKind,
+    ReferenceList,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -66,6 +67,36 @@ impl Coordinator {
         let of = LookupOf::References { after, count };
         match self.look_up_one(scope, Lookup { repository, of }).await? {
             Found::References(list) => Ok(list),
+            other => unreachable!("compared when it arrived: {other:?}"),
+        }
+    }
+
+    /// Looks up which commits the lines of a file come from.
+    pub async fn blame(
+        &self,
+        scope: &Scope,
+        repository: String,
+        revision: String,
+        path: Vec<u8>,
+    ) -> Result<Arc<Blame>, LookupError> {
+        let of = LookupOf::Blame { revision, path };
+        match self.look_up_one(scope, Lookup { repository, of }).await? {
+            Found::Blame(blame) => Ok(blame),
+            other => unreachable!("compared when it arrived: {other:?}"),
+        }
+    }
+
+    /// Looks up at most `count` files that a commit changed against its first parent.
+    pub async fn changes(
+        &self,
+        scope: &Scope,
+        repository: String,
+        revision: String,
+        count: u32,
+    ) -> Result<Arc<ChangeList>, LookupError> {
+        let of = LookupOf::Changes { revision, count };
+        match self.look_up_one(scope, Lookup { repository, of }).await? {
+            Found::Changes(list) => Ok(list),
             other => unreachable!("compared when it arrived: {other:?}"),
         }
     }

@@ -3,8 +3,10 @@
 //! Each match that is shown is in the corpus, and is shown once, in order, with its text. A shard is
 //! reported as missing, or all its matches are there. A complete result has all matches.
 
+use super::best_files::{self, BestFiles, First};
 use super::corpus::{self, CONTEXT_LINES, Document};
 use super::driver::Driver;
+use super::model::{Model, documents, key};
 use super::random::Random;
 use super::scenario::{Scenario, name};
 use super::script::{Fault, Script};
@@ -22,52 +24,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A match's package, path and line.
-type Key = (Vec<u8>, Vec<u8>, u32);
-
-fn key(shown: &Match) -> Key {
-    let document = &shown.document;
-    (document.package.clone(), document.path.clone(), shown.line)
-}
-
-/// All matches of the corpus.
-pub(super) struct Model {
-    /// In total order.
-    matches: Vec<Match>,
-    places: BTreeMap<Key, usize>,
-}
-
-impl Model {
-    pub(super) fn new(scripts: &[Script]) -> Model {
-        let mut matches: Vec<Match> = documents(scripts).flat_map(Document::shown).collect();
-        matches.sort_by(corpus::order);
-        let places = matches.iter().enumerate();
-        let places = places.map(|(place, each)| (key(each), place)).collect();
-        Model { matches, places }
-    }
-
-    /// Asserts that these are matches of the corpus, each once. Returns their positions in the order.
-    pub(super) fn check(&self, shown: &[Match]) -> BTreeSet<usize> {
-        let mut places = BTreeSet::new();
-        for each in shown {
-            let place = *self.places.get(&key(each)).expect("there is such a match");
-            assert_eq!(*each, self.matches[place]);
-            assert!(places.insert(place), "twice: {each:?}");
-        }
-        places
-    }
-}
-
-fn documents(scripts: &[Script]) -> impl Iterator<Item = &Document> {
-    let shards = scripts.iter().flat_map(|script| &script.shards);
-    shards.flat_map(|shard| &shard.documents)
-}
-
 /// What is left when the last stream has closed.
 pub(super) struct Ended<'a> {
     pub(super) driver: Driver<'a>,
-    /// The first page, if it was final before the end.
-    pub(super) first_page: Option<Vec<Match>>,
+    pub(super) first: First,
+    /// The best files when the last stream had closed.
+    pub(super) best_files: BestFiles,
     pub(super) collectors: Vec<Collector>,
     pub(super) run: Arc<ResultFiles>,
 }
@@ -97,12 +59,11 @@ pub(super) fn check<'a>(
     check_folded(random, scenario, &answer, &shown);
     if answer.is_complete() {
         check_complete(scenario, model, &answer, &shown);
+        let best_files = best_files::naive(&shown, scenario.limit);
+        assert_eq!(ended.best_files.places, best_files);
         let is_ordered = |script: &Script| script.fault != Fault::Swap;
-        if let Some(first_page) = ended.first_page
-            && scenario.scripts.iter().all(is_ordered)
-        {
-            let last = &shown[..shown.len().min(BEST_MAX)];
-            assert_eq!(corpus::places(&first_page), corpus::places(last));
+        if scenario.scripts.iter().all(is_ordered) {
+            check_first(&ended.first, &shown, &best_files);
         }
     }
     let is_honest = |script: &Script| script.fault == Fault::None;
@@ -113,6 +74,17 @@ pub(super) fn check<'a>(
         answer.missing()
     );
     (answer.is_complete(), ended.driver)
+}
+
+/// Checks that what was said to be final before the end is what comes first in the complete result.
+fn check_first(first: &First, shown: &[Match], best_files: &[(f32, u64)]) {
+    if let Some(page) = &first.page {
+        let last = &shown[..shown.len().min(BEST_MAX)];
+        assert_eq!(corpus::places(page), corpus::places(last));
+    }
+    if let Some(files) = &first.files {
+        assert_eq!(files.places, best_files);
+    }
 }
 
 /// Makes the result as the real driver does.

@@ -1,12 +1,14 @@
 //! Plays one execution: bytes arrive in pieces, streams go on in any order, and between them happens
 //! what clients, admission and time do to the execution.
 
+use super::best_files::{BestFiles, First};
 use super::corpus::CONTEXT_LINES;
 use super::driver::{Driver, StreamAction};
+use super::model::Model;
 use super::random::Random;
 use super::scenario::Scenario;
 use super::stream::{Ground, Stream};
-use super::verify::{self, Model};
+use super::verify;
 use crate::execution::collector::Collector;
 use crate::execution::event::{Event, StreamEvent};
 use crate::execution::memory::Memory;
@@ -14,7 +16,6 @@ use crate::execution::stream;
 use crate::execution::stream_stats::{StreamStats, TopMatches};
 use crate::peers::PeerError;
 use crate::results;
-use crate::results::Match;
 use crate::spool::Spool;
 use std::cell::RefCell;
 use std::path::Path;
@@ -52,10 +53,11 @@ pub(super) fn play(seed: u64, directory: &Path) -> Played {
         skipped: &RefCell::default(),
     };
     let world = World::new(&scenario, &model, ground, &mut collectors);
-    let (driver, first_page) = world.play(&mut random);
+    let (driver, first) = world.play(&mut random);
     let ended = verify::Ended {
         driver,
-        first_page,
+        first,
+        best_files: BestFiles::read(ground, &model, scenario.limit),
         collectors,
         run,
     };
@@ -77,7 +79,7 @@ struct World<'a, 's> {
     ground: Ground<'a>,
     driver: Driver<'s>,
     streams: Vec<Stream<'a>>,
-    first_page: Option<Vec<Match>>,
+    first: First,
 }
 
 impl<'a, 's> World<'a, 's> {
@@ -96,13 +98,12 @@ impl<'a, 's> World<'a, 's> {
             streams: streams
                 .map(|(number, collector)| Stream::new(number, ground, collector))
                 .collect(),
-            first_page: None,
+            first: First::default(),
         }
     }
 
-    /// Goes on until the execution is to be finalized. Returns what was said to be the first page,
-    /// once that was final.
-    fn play(mut self, random: &mut Random) -> (Driver<'s>, Option<Vec<Match>>) {
+    /// Goes on until the execution is to be finalized.
+    fn play(mut self, random: &mut Random) -> (Driver<'s>, First) {
         self.on(random, Event::Join { deadline: None });
         self.on(random, Event::Start);
         while !self.driver.is_finalizing {
@@ -122,7 +123,7 @@ impl<'a, 's> World<'a, 's> {
                 self.look();
             }
         }
-        (self.driver, self.first_page)
+        (self.driver, self.first)
     }
 
     /// Something happens on a stream.
@@ -174,14 +175,18 @@ impl<'a, 's> World<'a, 's> {
         }
     }
 
-    /// Reads the best matches so far, as a client does.
+    /// Reads the best matches and files so far, as a client does.
     fn look(&mut self) {
         let top = TopMatches::new(self.ground.stats.iter(), self.scenario.limit);
         let shown = results::read(self.ground.spool, &top.pointers, CONTEXT_LINES);
         let shown = shown.expect("what is shown is written");
         self.model.check(&shown);
         if top.is_final {
-            self.first_page.get_or_insert(shown);
+            self.first.page.get_or_insert(shown);
+        }
+        let files = BestFiles::read(self.ground, self.model, self.scenario.limit);
+        if files.is_final {
+            self.first.files.get_or_insert(files);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+mod blame;
 mod commits;
 mod hostile;
 mod logs;

@@ -8,8 +8,9 @@
 //!
 //! The query is evaluated with posting lists ([`Evaluator`]). Blocks outside the ranges are skipped
 //! over, not read, so a query inside one package costs what that package costs.
-//! In a view ([`Shard::view`]) every posting list is used. A long list is skipped otherwise, but its length counts
-//! blocks of invisible packages too, and would so decide how many candidates remain.
+//! In a view ([`Shard::view`]) every posting list is used. Without a view a long list is skipped. In a view that
+//! would leak: the length of a list includes blocks of invisible packages, so these would change how many candidates
+//! remain.
 //!
 //! **Invariant:** a block is a candidate only if its text has a live document that the filters
 //! accept, and the filters rule out no block of such a text. Which of a text's documents they are is

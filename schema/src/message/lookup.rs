@@ -1,16 +1,18 @@
-//! LOOKUP: commits, histories and references of git repositories.
+//! LOOKUP: commits, histories, references, blames and changes of git repositories.
 //!
 //! A request has several look-ups, and its reply the answers to the first of them, in their order: what does
 //! not fit into a reply, or would take too long, is asked for again. Ids are hexadecimal digits. Names
 //! and messages from a repository are bytes. Revisions and reasons are text.
 
+use super::blame::{Blame, ChangeList};
 use super::codec::{
     MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
 };
+use super::signature::Signature;
 use crate::frame::Kind;
 use crate::trawl_capnp::{
     commit, commit_log, lookup, lookup_answer, lookup_problem, lookup_reply, lookup_request,
-    reference, reference_list, signature,
+    reference, reference_list,
 };
 
 /// Look-ups in a request, at most. A backend answers these within a few milliseconds, unless a history is
@@ -59,6 +61,20 @@ pub enum LookupOf {
         /// Number of references, at most.
         count: u32,
     },
+    /// The commits that the lines of a file come from.
+    Blame {
+        /// The commit whose file it is.
+        revision: String,
+        /// The path of the file.
+        path: Vec<u8>,
+    },
+    /// The files that a commit changed against its first parent.
+    Changes {
+        /// The commit.
+        revision: String,
+        /// Number of files, at most.
+        count: u32,
+    },
 }
 
 impl LookupOf {
@@ -68,13 +84,18 @@ impl LookupOf {
             LookupOf::Commit { .. } => "commit",
             LookupOf::Log { .. } => "log",
             LookupOf::References { .. } => "references",
+            LookupOf::Blame { .. } => "blame",
+            LookupOf::Changes { .. } => "changes",
         }
     }
 
     /// The revision, unless all references are listed.
     pub fn revision(&self) -> Option<&str> {
         match self {
-            LookupOf::Commit { revision } | LookupOf::Log { revision, .. } => Some(revision),
+            LookupOf::Commit { revision }
+            | LookupOf::Log { revision, .. }
+            | LookupOf::Blame { revision, .. }
+            | LookupOf::Changes { revision, .. } => Some(revision),
             LookupOf::References { .. } => None,
         }
     }
@@ -97,6 +118,10 @@ pub enum LookupAnswer {
     Log(CommitLog),
     /// To [`LookupOf::References`].
     References(ReferenceList),
+    /// To [`LookupOf::Blame`].
+    Blame(Blame),
+    /// To [`LookupOf::Changes`].
+    Changes(ChangeList),
     /// To any of them.
     Problem(LookupProblem),
 }
@@ -122,19 +147,6 @@ pub struct Commit {
     pub tags: Vec<Vec<u8>>,
     /// Whether a name, the message, the parents or the tags were too long, and are cut off.
     pub shortened: bool,
-}
-
-/// Who, and when.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signature {
-    /// The name of the person.
-    pub name: Vec<u8>,
-    /// The address.
-    pub email: Vec<u8>,
-    /// Seconds since 1970.
-    pub seconds: i64,
-    /// The time zone, in minutes east of UTC.
-    pub offset_minutes: i32,
 }
 
 /// A part of a history.
@@ -249,6 +261,16 @@ impl Lookup {
                 references.set_after(after);
                 references.set_count(*count);
             }
+            LookupOf::Blame { revision, path } => {
+                let mut blame = to.init_blame();
+                blame.set_revision(&revision[..]);
+                blame.set_path(path);
+            }
+            LookupOf::Changes { revision, count } => {
+                let mut changes = to.init_changes();
+                changes.set_revision(&revision[..]);
+                changes.set_count(*count);
+            }
         }
     }
 
@@ -267,6 +289,14 @@ impl Lookup {
                 after: references.get_after()?.to_vec(),
                 count: references.get_count(),
             },
+            lookup::Blame(blame) => LookupOf::Blame {
+                revision: text(blame.get_revision()?)?,
+                path: blame.get_path()?.to_vec(),
+            },
+            lookup::Changes(changes) => LookupOf::Changes {
+                revision: text(changes.get_revision()?)?,
+                count: changes.get_count(),
+            },
         };
         Ok(Lookup {
             repository: text(from.get_repository()?)?,
@@ -284,6 +314,8 @@ impl LookupAnswer {
                 | (LookupOf::Commit { .. }, LookupAnswer::Commit(_))
                 | (LookupOf::Log { .. }, LookupAnswer::Log(_))
                 | (LookupOf::References { .. }, LookupAnswer::References(_))
+                | (LookupOf::Blame { .. }, LookupAnswer::Blame(_))
+                | (LookupOf::Changes { .. }, LookupAnswer::Changes(_))
         )
     }
 }
@@ -310,6 +342,8 @@ impl LookupAnswer {
             LookupAnswer::Commit(commit) => commit.encode_to(to.init_commit()),
             LookupAnswer::Log(log) => log.encode_to(to.init_log()),
             LookupAnswer::References(list) => list.encode_to(to.init_references()),
+            LookupAnswer::Blame(blame) => blame.encode_to(to.init_blame()),
+            LookupAnswer::Changes(list) => list.encode_to(to.init_changes()),
             LookupAnswer::Problem(problem) => problem.encode_to(to.init_problem()),
         }
     }
@@ -321,6 +355,8 @@ impl LookupAnswer {
             lookup_answer::References(list) => {
                 LookupAnswer::References(ReferenceList::decode_from(list?)?)
             }
+            lookup_answer::Blame(blame) => LookupAnswer::Blame(Blame::decode_from(blame?)?),
+            lookup_answer::Changes(list) => LookupAnswer::Changes(ChangeList::decode_from(list?)?),
             lookup_answer::Problem(problem) => {
                 LookupAnswer::Problem(LookupProblem::decode_from(problem?)?)
             }
@@ -366,24 +402,6 @@ impl Commit {
             body: from.get_body()?.to_vec(),
             tags,
             shortened: from.get_shortened(),
-        })
-    }
-}
-
-impl Signature {
-    fn encode_to(&self, mut to: signature::Builder<'_>) {
-        to.set_name(&self.name);
-        to.set_email(&self.email);
-        to.set_seconds(self.seconds);
-        to.set_offset_minutes(self.offset_minutes);
-    }
-
-    fn decode_from(from: signature::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(Signature {
-            name: from.get_name()?.to_vec(),
-            email: from.get_email()?.to_vec(),
-            seconds: from.get_seconds(),
-            offset_minutes: from.get_offset_minutes(),
         })
     }
 }

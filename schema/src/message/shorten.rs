@@ -1,7 +1,8 @@
 //! How long the parts of a commit may be: a message in a repository may have any length, and a frame may
 //! not.
 
-use super::lookup::{Commit, Signature};
+use super::lookup::Commit;
+use super::signature::Signature;
 
 /// Bytes of a name, an address or a tag.
 const NAME_BYTES_MAX: usize = 1 << 10;

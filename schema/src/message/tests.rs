@@ -369,6 +369,14 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
                     after: b"refs/heads/\xff".to_vec(),
                     count: 9,
                 }),
+                lookup(LookupOf::Blame {
+                    revision: revision(),
+                    path: b"src/\xff".to_vec(),
+                }),
+                lookup(LookupOf::Changes {
+                    revision: revision(),
+                    count: 7,
+                }),
             ],
         }
     );
@@ -412,6 +420,15 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
                     ],
                     more: true,
                 }),
+                LookupAnswer::Blame(blame(signature("C"))),
+                LookupAnswer::Changes(ChangeList {
+                    commit: "12".repeat(20),
+                    changes: vec![Change {
+                        path: b"src/\xff".to_vec(),
+                        kind: ChangeKind::Removed,
+                    }],
+                    more: true,
+                }),
                 LookupAnswer::Problem(LookupProblem {
                     kind: LookupProblemKind::Ambiguous,
                     reason: "two commits".to_owned(),
@@ -420,6 +437,47 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
             ],
         }
     );
+}
+
+fn blame(author: Signature) -> Blame {
+    let hunk = |first, lines| BlameHunk {
+        first,
+        lines,
+        source: 0,
+        source_line: first + 5,
+        or_earlier: first > 1,
+    };
+    Blame {
+        found: true,
+        commit: "12".repeat(20),
+        complete: false,
+        hunks: vec![hunk(1, 2), hunk(3, 1)],
+        sources: vec![BlameSource {
+            commit: "34".repeat(20),
+            author,
+            subject: b"why \xff".to_vec(),
+            path: b"before\xff".to_vec(),
+            previous: "56".repeat(20),
+            previous_path: b"long before".to_vec(),
+        }],
+    }
+}
+
+#[test]
+fn a_blame_has_each_line_once_and_knows_its_source() {
+    let decodes = |blame: Blame| {
+        let mut frame = Vec::new();
+        let answers = vec![LookupAnswer::Blame(blame)];
+        LookupReply { answers }.encode(&mut frame).unwrap();
+        LookupReply::decode(aligned(&frame).as_bytes()).is_ok()
+    };
+    let good = blame(Signature::default());
+    assert!(decodes(good.clone()));
+    for (first, lines, source) in [(2, 2, 0), (1, 1, 0), (1, 3, 0), (1, 2, 1), (1, 0, 0)] {
+        let mut bad = good.clone();
+        (bad.hunks[0].first, bad.hunks[0].lines, bad.hunks[0].source) = (first, lines, source);
+        assert!(!decodes(bad), "{first} {lines} {source}");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! A git repository in memory: one branch, `main`, without merges.
 
 use schema::message::{
-    Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Reference,
-    ReferenceKind, ReferenceList, Signature,
+    Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog, Lookup,
+    LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Reference, ReferenceKind,
+    ReferenceList, Signature,
 };
 
 /// A repository whose commits are numbered from the oldest, 0.
@@ -35,6 +36,43 @@ impl FakeRepository {
                 Some(back) => newest.checked_sub(back.parse().ok()?),
                 None => (0..self.commits).find(|&number| commit_id(number) == other),
             },
+        }
+    }
+
+    /// The blame of a file of as many lines as there are commits, each of which wrote one. There is none whose path
+    /// begins with `no`.
+    fn blame(&self, number: usize, path: &[u8]) -> Blame {
+        if path.starts_with(b"no") {
+            return Blame::default();
+        }
+        let hunk = |line: usize| BlameHunk {
+            first: line as u32 + 1,
+            lines: 1,
+            source: line as u32,
+            source_line: line as u32 + 1,
+            or_earlier: line == 0 && number > 9,
+        };
+        let source = |line: usize| {
+            let commit = self.commit(line);
+            BlameSource {
+                commit: commit.id,
+                author: commit.author,
+                subject: commit.subject,
+                path: Vec::new(),
+                previous: line.checked_sub(1).map(commit_id).unwrap_or_default(),
+                previous_path: if line == 1 {
+                    b"src/former.c".to_vec()
+                } else {
+                    Vec::new()
+                },
+            }
+        };
+        Blame {
+            found: true,
+            commit: commit_id(number),
+            complete: number <= 9,
+            hunks: (0..=number).map(hunk).collect(),
+            sources: (0..=number).map(source).collect(),
         }
     }
 
@@ -102,6 +140,16 @@ pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> Lookup
                 },
             })
         }
+        LookupOf::Blame { path, .. } => LookupAnswer::Blame(found.blame(number, path)),
+        LookupOf::Changes { .. } => LookupAnswer::Changes(ChangeList {
+            commit: commit_id(number),
+            changes: vec![
+                change("src/<b>.c", ChangeKind::Added),
+                change("src/file.c", ChangeKind::Modified),
+                change("src/old.c", ChangeKind::Removed),
+            ],
+            more: false,
+        }),
         LookupOf::References { after, count } => {
             let all = [
                 ("refs/heads/main", ReferenceKind::Branch, number),
@@ -123,6 +171,13 @@ pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> Lookup
                 more: rest.next().is_some(),
             })
         }
+    }
+}
+
+fn change(path: &str, kind: ChangeKind) -> Change {
+    Change {
+        path: path.into(),
+        kind,
     }
 }
 

@@ -1,12 +1,13 @@
 //! One valid frame of every message, as seeds for the targets that read frames.
 
 use schema::message::{
-    Batch, Commit, CommitLog, DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field,
-    FileRange, FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind,
-    ListReply, ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
-    LookupReply, LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading,
-    Reference, ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest,
-    Syntax, VisibleShard, Want, Window,
+    Batch, Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog,
+    DocumentKind, End, Excluded, Expr, Failure, FailureKind, Field, FileRange, FileReply,
+    FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
+    Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
+    MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
+    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, VisibleShard, Want,
+    Window,
 };
 use schema::order::SEMANTICS;
 
@@ -145,6 +146,14 @@ fn lookups() -> LookupRequest {
             count: 9,
         },
         LookupOf::References { after, count: 9 },
+        LookupOf::Blame {
+            revision: revision(),
+            path: b"a/b.c".to_vec(),
+        },
+        LookupOf::Changes {
+            revision: revision(),
+            count: 9,
+        },
     ];
     let lookup = |of| Lookup {
         repository: "a/b".to_owned(),
@@ -183,8 +192,34 @@ fn found() -> LookupReply {
         reason: "two".to_owned(),
         candidates: vec!["1234".to_owned()],
     };
+    let blame = Blame {
+        found: true,
+        commit: commit.id.clone(),
+        complete: true,
+        hunks: vec![BlameHunk {
+            first: 1,
+            lines: 3,
+            source: 0,
+            source_line: 7,
+            or_earlier: false,
+        }],
+        sources: vec![BlameSource {
+            commit: commit.id.clone(),
+            ..BlameSource::default()
+        }],
+    };
+    let changes = ChangeList {
+        commit: commit.id.clone(),
+        changes: vec![Change {
+            path: b"a/b.c".to_vec(),
+            kind: ChangeKind::Added,
+        }],
+        more: false,
+    };
     LookupReply {
         answers: vec![
+            LookupAnswer::Blame(blame),
+            LookupAnswer::Changes(changes),
             LookupAnswer::Commit(commit),
             LookupAnswer::Log(log),
             LookupAnswer::References(list),

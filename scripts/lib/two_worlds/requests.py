@@ -149,14 +149,14 @@ def file(rng):
     wanted = {"package": name, "path": path(rng), "rev": revision}
     address = rng.choice(("/api/v2/file", "/api/v2/outline", "/show"))
     if address == "/show":
-        wanted |= {"line": maybe(rng, 0.3, "2"), "q": maybe(rng, 0.3, query(rng))}
+        wanted |= {"line": maybe(rng, 0.3, "2"), "q": maybe(rng, 0.3, query(rng)), "blame": maybe(rng, 0.3, "yes")}
     return Request("file", target(address, **wanted))
 
 
 def directory(rng):
     quote = urllib.parse.quote
     address = rng.choice((f"/p/{quote(package(rng))}/", f"/p/{quote(package(rng))}/{rng.choice(('src/', 'deep/', 'none/', 'a.c'))}",
-                          f"/packages?prefix={quote(package(rng)[:4])}"))
+                          f"/packages?prefix={quote(package(rng)[:4])}", "/skipped", f"/skipped?package={quote(package(rng))}"))
     return Request("directory", address)
 
 
@@ -194,6 +194,10 @@ def commits(rng):
     return Request("commits", rng.choice((
         target("/api/v2/commit", repo=repo, rev=rev),
         target("/api/v2/log", repo=repo, rev=maybe(rng, 0.7, rev), path=maybe(rng, 0.4, path(rng)), count=maybe(rng, 0.3, "1")),
+        target("/api/v2/blame", repo=repo, rev=maybe(rng, 0.7, rev), path=path(rng)),
+        target("/api/v2/changes", repo=repo, rev=maybe(rng, 0.7, rev), count=maybe(rng, 0.3, "1")),
+        target("/commit", repo=repo, rev=maybe(rng, 0.7, rev)),
+        target("/log", repo=repo, rev=maybe(rng, 0.7, rev), path=maybe(rng, 0.5, path(rng))),
         target("/api/v2/refs", repo=repo, count=maybe(rng, 0.3, "1")))))
 
 

@@ -2,15 +2,19 @@
 
 import contextlib
 import os
-import re
-import typing
 import json
+import re
+import time
+import typing
 
 from .. import servers, tools
 from ..connection import Connection
 from . import service
 
 PUBLIC_GLOB = "pub-*"
+# What a page has only as long as its search runs. What it shows then depends on time, so it is asked for again.
+RUNNING = re.compile(rb'<div class="summary running">|data-next-href="/search/facets')
+ASK_AGAIN_AFTER_S, ASKED_AGAIN_MAX = 0.1, 100
 
 
 class Reply(typing.NamedTuple):
@@ -83,7 +87,11 @@ class World:
         """Sends a request as the member, and learns from the answer."""
         path, body = self.filled(request.path), request.body and self.filled(request.body)
         headers = [(name, self.filled(value)) for name, value in request.headers]
-        reply = self.member.ask(path, request.method, headers, body)
+        for _ in range(ASKED_AGAIN_MAX):
+            reply = self.member.ask(path, request.method, headers, body)
+            if not RUNNING.search(reply.body):
+                break
+            time.sleep(ASK_AGAIN_AFTER_S)
         if request.method == "GET" and not headers:
             self.own.learn(path, reply)
         return reply

@@ -4,10 +4,11 @@
 const WAIT_MS = 80;
 
 /** @typedef {{ text: string, label: string, kind: string, about: string }} Completion */
-/** @typedef {{ from: number, to: number, completions: Completion[] }} Completions */
+/** @typedef {{ from: number, to: number, completions: Completion[] }} Completions in bytes of the query */
 
-/** What is shown now, and which entry is chosen; -1: none. */
+/** What is shown now, of how many bytes, and which entry is chosen; -1: none. */
 let shown = /** @type {Completions} */ ({ from: 0, to: 0, completions: [] });
+let shownBytes = 0;
 let chosen = -1;
 
 /** The last request; older ones are given up. */
@@ -55,10 +56,11 @@ async function ask(box, list, href) {
   if (mode && mode.value !== 'keyword') return hide(box, list);
   request = new AbortController();
   const bytes = new TextEncoder().encode(box.value.slice(0, end)).length;
+  const whole = new TextEncoder().encode(box.value).length;
   const address = `${href}?q=${encodeURIComponent(box.value)}&at=${bytes}`;
   try {
     const response = await fetch(address, { signal: request.signal });
-    if (response.ok) show(box, list, await response.json());
+    if (response.ok) show(box, list, await response.json(), whole);
     else hide(box, list);
   } catch {
     // A newer request has taken the place of this one, or the server is gone.
@@ -69,14 +71,17 @@ async function ask(box, list, href) {
  * @param {HTMLInputElement} box
  * @param {HTMLElement} list
  * @param {Completions} found
+ * @param {number} bytes of the query that they complete
  */
-function show(box, list, found) {
+function show(box, list, found, bytes) {
   if (found.completions.length === 0 || document.activeElement !== box) return hide(box, list);
-  shown = found;
+  // What the user has chosen in an older list stays chosen.
+  const kept = shown.completions[chosen]?.text;
+  [shown, shownBytes] = [found, bytes];
   list.replaceChildren(...found.completions.map(entry));
   list.hidden = false;
   box.setAttribute('aria-expanded', 'true');
-  choose(box, list, -1);
+  choose(box, list, found.completions.findIndex((each) => each.text === kept));
 }
 
 /**
@@ -150,7 +155,8 @@ function take(box, list, index) {
   const bytes = new TextEncoder().encode(box.value);
   const decode = (/** @type {Uint8Array} */ part) => new TextDecoder().decode(part);
   const before = decode(bytes.slice(0, shown.from)) + text;
-  const after = decode(bytes.slice(shown.to));
+  // The user may have gone on since.
+  const after = decode(bytes.slice(shown.to + bytes.length - shownBytes));
   const space = kind === 'key' || after.startsWith(' ') ? '' : ' ';
   box.value = before + space + after;
   box.setSelectionRange(before.length + space.length, before.length + space.length);

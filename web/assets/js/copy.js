@@ -1,44 +1,96 @@
 // @ts-check
-// Copies the path of a file and the link to it from its box, and a link that is to be shared.
+// Copies text: the path of a file, a link, the text of lines. Buttons say for a moment that it is done, and a live
+// region says it to screen readers.
+
+/** How long a button says that it is done. */
+const SAID_MS = 1500;
 
 /**
- * @param {string} label
+ * Says something in the page's live region.
+ * @param {string} text
+ */
+export function say(text) {
+  const region = document.getElementById('said');
+  if (region) region.textContent = text;
+}
+
+/**
+ * Without a secure connection browsers have no clipboard, but the old command.
+ * @param {string} text
+ */
+function copyAsBefore(text) {
+  const focused = document.activeElement;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'hidden';
+  document.body.append(area);
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  if (!isDone) throw new Error('the browser refuses it');
+}
+
+/**
+ * @param {HTMLElement} button
+ * @param {string} what for the message: `Path`
+ * @param {string} text
+ */
+async function copy(button, what, text) {
+  const label = button.dataset.label ??= button.textContent ?? '';
+  try {
+    if (navigator.clipboard) await navigator.clipboard.writeText(text);
+    else copyAsBefore(text);
+    say(`${what} copied`);
+    button.textContent = 'Copied';
+  } catch (error) {
+    say(`${what} not copied: ${error}`);
+    button.textContent = 'Not copied';
+  }
+  setTimeout(() => { button.textContent = label; }, SAID_MS);
+}
+
+/**
+ * Makes a button copy what `text` returns.
+ * @param {string} id
+ * @param {string} what
+ * @param {(button: HTMLButtonElement) => string | Promise<string>} text
+ */
+export function copiesOnClick(id, what, text) {
+  const button = document.getElementById(id);
+  if (!(button instanceof HTMLButtonElement)) return;
+  button.addEventListener('click', async () => copy(button, what, await text(button)));
+}
+
+/**
+ * @param {'path' | 'link'} what
  * @param {string} title
  */
-function button(label, title) {
+function tool(what, title) {
   const made = document.createElement('button');
   made.type = 'button';
-  made.textContent = label;
+  made.textContent = `Copy ${what}`;
   made.title = title;
-  made.dataset.copy = label;
+  made.dataset.copy = what;
   return made;
 }
 
-/** Adds the buttons to the boxes that have none. */
+/** Adds buttons to the boxes of results that have none. */
 function equip() {
   for (const tools of document.querySelectorAll('.result-tools:not(:has([data-copy]))')) {
     tools.prepend(
-      button('copy path', 'Copy the path of the file'),
-      button('copy link', 'Copy the address of the file at this line'),
+      tool('path', 'Copy the path of the file'),
+      tool('link', 'Copy the address of the file at this line'),
     );
   }
 }
 
 /**
- * @param {HTMLElement} place says for a moment that it is done
- * @param {string} text
+ * The path within the package, as it is in the address, since the page shows escapes for some characters.
+ * @param {HTMLAnchorElement} link
  */
-async function copy(place, text) {
-  const label = place.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    place.textContent = 'copied';
-  } catch {
-    // Without HTTPS there is no clipboard.
-    window.prompt('Copy this:', text);
-    return;
-  }
-  setTimeout(() => { place.textContent = label; }, 1200);
+function pathOf(link) {
+  return new URL(link.href).searchParams.get('path') ?? link.textContent ?? '';
 }
 
 export function start() {
@@ -49,14 +101,7 @@ export function start() {
     const pressed = target.closest?.('[data-copy]');
     const link = target.closest?.('.result')?.querySelector('a[data-open]');
     if (!(pressed instanceof HTMLElement) || !(link instanceof HTMLAnchorElement)) return;
-    copy(pressed, pressed.dataset.copy === 'copy link' ? link.href : pathOf(link));
+    if (pressed.dataset.copy === 'link') copy(pressed, 'Link', link.href);
+    else copy(pressed, 'Path', pathOf(link));
   });
-}
-
-/**
- * The path within the package, as it is in the address, since the page shows escapes for some characters.
- * @param {HTMLAnchorElement} link
- */
-function pathOf(link) {
-  return new URL(link.href).searchParams.get('path') ?? link.textContent ?? '';
 }

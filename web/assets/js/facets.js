@@ -1,15 +1,58 @@
 // @ts-check
-// The counts beside the results of a running search: asked for again every second, until they are final.
+// The counts beside the results: keys that narrow the search by them. While it runs they are asked for again every second,
+// until they are final.
 
 import { fetchPage } from './fragment.js';
+import { register } from './keys.js';
 
 const EVERY_MS = 1000;
 
 /** How often in a row a request may fail before the counts are left as they are. */
 const FAILURES_MAX = 5;
 
+/** Keys that go to the lists. */
+const LISTS = [
+  ['f p', 'package', 'Narrow by package (arrows, Enter; - leaves out)'],
+  ['f l', 'lang', 'Narrow by language'],
+  ['f d', 'path', 'Narrow by directory'],
+  ['f k', 'kind', 'Narrow by kind of file'],
+];
+
 export function start() {
   follow(0);
+  if (!document.getElementById('facets')) return;
+  for (const [key, list, label] of LISTS) register(key, label, () => enter(list));
+  document.addEventListener('keydown', choose);
+}
+
+/**
+ * Focuses the first value of a list.
+ * @param {string} list
+ */
+function enter(list) {
+  const section = document.querySelector(`#facets section[aria-labelledby=by-${list}]`);
+  section?.closest('details')?.setAttribute('open', '');
+  const first = section?.querySelector('a.only');
+  if (first instanceof HTMLElement) first.focus();
+}
+
+/**
+ * Goes from value to value with the arrows, and leaves one out.
+ * @param {KeyboardEvent} event
+ */
+function choose(event) {
+  const value = event.target instanceof Element ? event.target.closest('#facets a.only') : null;
+  if (!value || event.ctrlKey || event.altKey || event.metaKey) return;
+  let next = null;
+  if (event.key === '-') next = value.closest('li')?.querySelector('a.others');
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    const values = [...document.querySelectorAll('#facets a.only')].filter((each) => each.checkVisibility());
+    next = values[values.indexOf(value) + (event.key === 'ArrowDown' ? 1 : -1)];
+  }
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  if (event.key === '-') next.click();
+  else next.focus();
 }
 
 /** @param {number} failures */

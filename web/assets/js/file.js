@@ -1,6 +1,6 @@
 // @ts-check
 // The page of a file: selects lines, makes the link exact, and copies path, link and text.
-import { copiesOnClick, say } from './clipboard.js';
+import { copiesOnClick, say } from './copy.js';
 import { register } from './keys.js';
 
 /** @typedef {{ first: number, last: number }} Range */
@@ -77,12 +77,49 @@ class Selection {
     event.preventDefault();
     const at = Number(number.textContent);
     if (!event.shiftKey || this.anchor === 0) this.anchor = at;
+    history.pushState(null, '', this.select(at));
+    getSelection()?.removeAllRanges();
+  }
+
+  /**
+   * Selects the lines from the anchor to this one, and returns their address.
+   * @param {number} at
+   */
+  select(at) {
     const range = { first: Math.min(this.anchor, at), last: Math.max(this.anchor, at) };
     this.show(range);
     // The line of the link that led here is no longer meant.
     const search = location.search.replace(/&line=[^&]*/, '');
-    history.pushState(null, '', location.pathname + search + fragment(range));
-    getSelection()?.removeAllRanges();
+    return location.pathname + search + fragment(range);
+  }
+
+  /**
+   * Selects the next or the previous line, or moves the end of the range that is selected.
+   * @param {1 | -1} by
+   * @param {boolean} isExtended
+   */
+  move(by, isExtended) {
+    let at = this.lineOnScreen();
+    if (this.range) {
+      const { first, last } = this.range;
+      if (isExtended) at = (this.anchor === first ? last : first) + by;
+      else at = (by > 0 ? last : first) + by;
+    }
+    const there = line(at);
+    if (!there) return;
+    if (!isExtended || this.anchor === 0) this.anchor = at;
+    history.replaceState(null, '', this.select(at));
+    there.scrollIntoView({ block: 'nearest' });
+    const { first, last } = /** @type {Range} */ (this.range);
+    say(first === last ? `Line ${first}` : `Lines ${first} to ${last}`);
+  }
+
+  /** The number of the first line on the screen. */
+  lineOnScreen() {
+    const top = document.querySelector('.view > .bar')?.getBoundingClientRect().bottom ?? 0;
+    const lines = [...this.lines.getElementsByClassName('line')];
+    const shown = lines.find((each) => each.getBoundingClientRect().top >= top);
+    return Number(shown?.id.slice(1) ?? 1);
   }
 
   /** Puts the address into the location bar that leads to this text, also when the file has changed. */
@@ -101,6 +138,13 @@ class Selection {
   }
 }
 
+/** Goes to the file in another version; if there are several, the focus goes to the first of them. */
+function otherVersion() {
+  const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.versions a'));
+  if (links.length === 1) links[0].click();
+  else links[0]?.focus();
+}
+
 export function start() {
   const lines = document.getElementById('lines');
   if (!lines) return;
@@ -112,6 +156,15 @@ export function start() {
   addEventListener('popstate', () => selection.show(parseRange(location.hash)));
   lines.addEventListener('click', (event) => selection.click(event));
   register('y', 'Make the address exact', () => selection.makeExact());
+  const blame = document.getElementById('blame');
+  if (blame) register('b', 'The commit of each line, or without them', () => blame.click());
+  for (const [key, by] of /** @type {[string, 1 | -1][]} */ ([['j', 1], ['k', -1]])) {
+    register(key, by > 0 ? 'Next line' : 'Previous line', () => selection.move(by, false));
+    register(key.toUpperCase(), `${by > 0 ? 'One line more' : 'One line less'} in the range`, () => selection.move(by, true));
+  }
+  register('c', 'Copy the link to the lines', () => document.getElementById('copy-link')?.click());
+  register('r', 'The file as it is (raw)', () => document.getElementById('raw')?.click());
+  register('v', 'The file in another version', otherVersion);
   register('f', 'Search in this file', () => document.getElementById('find')?.focus());
   copiesOnClick('copy-path', 'Path', (button) => button.value);
   copiesOnClick('copy-link', 'Link', () => location.href);

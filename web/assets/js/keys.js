@@ -89,6 +89,7 @@ export function start() {
   register('g h', 'Go to the start page', () => {
     /** @type {HTMLElement | null} */ (document.querySelector('a.brand'))?.click();
   });
+  register('u', 'Back to where you came from', () => history.back());
   document.addEventListener('keydown', press);
   const button = document.getElementById('show-keys');
   button?.addEventListener('click', list);

@@ -1,5 +1,6 @@
 // @ts-check
-// Keys that go from match to match on a page of results, open one, and change how results are grouped.
+// Keys that go from match to match on a page of results, open one, and change how results are grouped. Who comes back to
+// the page goes on at the match that was the current one.
 import { register } from './keys.js';
 
 /** @type {HTMLElement | null} */
@@ -41,6 +42,40 @@ function open() {
   if (link instanceof HTMLAnchorElement) link.click();
 }
 
+/** Where the current match is kept while another page is shown. */
+const KEPT = 'trawl-match';
+
+/** Keeps which match is the current one. */
+function keep() {
+  const match = current?.isConnected ? linkOf(current)?.getAttribute('href') : null;
+  try {
+    if (match) sessionStorage.setItem(KEPT, JSON.stringify({ page: location.href, match }));
+  } catch {
+    // The browser keeps nothing: then the first match is the next one.
+  }
+}
+
+/** Marks the match that was the current one when the page was left. */
+function restore() {
+  if (current) return;
+  const [navigation] = performance.getEntriesByType('navigation');
+  if (/** @type {any} */ (navigation)?.type !== 'back_forward') return;
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? 'null');
+    if (kept?.page !== location.href) return;
+    const match = matches().find((each) => linkOf(each)?.getAttribute('href') === kept.match);
+    if (match) mark(match);
+  } catch {
+    // Nothing is kept.
+  }
+}
+
+function raw() {
+  const box = current?.isConnected ? current.closest('.result') : document.querySelector('.result');
+  const link = box?.querySelector('.result-tools a');
+  if (link instanceof HTMLAnchorElement) link.click();
+}
+
 /** @param {number} tab */
 function group(tab) {
   const link = document.querySelectorAll('.tabs a')[tab];
@@ -55,6 +90,15 @@ export function start() {
   register('m', 'More of the file at the match', () => {
     const more = current?.closest('.result')?.querySelector('a[data-more]');
     if (more instanceof HTMLAnchorElement) more.click();
+  });
+  register('r', 'The file as it is (raw)', raw);
+  restore();
+  document.addEventListener('trawl:content', restore);
+  addEventListener('pagehide', keep);
+  // A match that the mouse opens is the current one, too.
+  document.addEventListener('click', (event) => {
+    const line = event.target instanceof Element ? event.target.closest('.result .line.hit') : null;
+    if (line instanceof HTMLElement) current = line;
   });
   register('g f', 'Results by file', () => group(0));
   register('g l', 'Results by line', () => group(1));

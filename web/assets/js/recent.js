@@ -1,5 +1,6 @@
 // @ts-check
-// The last searches of this browser, on the start page. They are kept in the browser and sent to nobody.
+// The last searches of this browser, on the start page and by a key. They are kept in the browser and sent to nobody.
+import { register } from './keys.js';
 
 const NAME = 'trawl-recent';
 const KEPT_MAX = 10;
@@ -26,14 +27,37 @@ function write(searches) {
   }
 }
 
-/** Keeps the search of this page: its query and options, without the page's number. */
-function keep() {
+/**
+ * The search of this page: its query and options, without the page's number; `null` if the page is of no search.
+ * @returns {Search | null}
+ */
+function thisSearch() {
   const here = new URL(location.href);
   const q = here.searchParams.get('q');
-  if (!q) return;
+  if (!q || !document.body.classList.contains('results')) return null;
   ['page', 'run', 'generation', 'from'].forEach((name) => here.searchParams.delete(name));
-  const href = here.pathname + here.search;
-  write([{ q, href }, ...read().filter((other) => other.href !== href)]);
+  return { q, href: here.pathname + here.search };
+}
+
+/** @param {Search} search */
+function keep(search) {
+  write([search, ...read().filter((other) => other.href !== search.href)]);
+}
+
+/** Goes to the last search that is not the one of this page. */
+function previous() {
+  const before = read().find((other) => other.href !== thisSearch()?.href);
+  const url = before && ownAddress(before.href);
+  if (url) location.assign(url);
+}
+
+/**
+ * Returns an address of this site; `null` for others, since somebody may have written something else there.
+ * @param {string} href
+ */
+function ownAddress(href) {
+  const url = new URL(href, location.origin);
+  return url.origin === location.origin && /^https?:$/.test(url.protocol) ? url.href : null;
 }
 
 /** Shows the last searches. */
@@ -50,10 +74,9 @@ function show() {
   list.className = 'examples';
   for (const { q, href } of searches) {
     const link = document.createElement('a');
-    const url = new URL(href, location.origin);
-    // Somebody may have written something else there.
-    if (url.origin !== location.origin || !/^https?:$/.test(url.protocol)) continue;
-    link.href = url.href;
+    const url = ownAddress(href);
+    if (!url) continue;
+    link.href = url;
     const code = document.createElement('code');
     code.textContent = q;
     link.append(code);
@@ -74,6 +97,8 @@ function show() {
 }
 
 export function start() {
-  if (document.body.classList.contains('results')) keep();
+  const search = thisSearch();
+  if (search) keep(search);
+  register('g r', 'The search before this one', previous);
   if (document.body.classList.contains('start')) show();
 }

@@ -7,8 +7,8 @@ import { chromium } from 'playwright-core';
 /** The server with the corpus of `corpus.js`. */
 export const SITE = process.env.TRAWL_SITE ?? '';
 
-/** How long a test waits for what should appear. */
-const WAIT_MS = 30_000;
+/** How long a test waits for what should appear: other work may stop a machine for a while. */
+const WAIT_MS = 120_000;
 
 /** @type {Promise<import('playwright-core').Browser> | undefined} */
 let browser;

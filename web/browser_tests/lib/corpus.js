@@ -3,8 +3,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Lines of the long file. */
+/** Lines of the long file, and of one that no page has as a whole. */
 export const LONG_LINES = 5000;
+export const HUGE_LINES = 30_000;
 
 /** Files with `needle`, and lines of each. */
 export const BULK = { files: 60, lines: 500 };
@@ -45,7 +46,12 @@ function files() {
     'webapp_2.1/app/static/view.js': 'export function openConnection(host) {\n  return new WebSocket(`wss://${host}/`); // TCP_NODELAY\n}\n',
     'webapp_2.1/app/copy/socket.c': SOCKET,
     'webapp_2.1/assets/logo.png': Buffer.from('89504e470d0a1a0a0000000d4948445200000001', 'hex'),
+    // Git's rules hold in a work tree.
+    'webapp_2.1/.git': '',
+    'webapp_2.1/.gitignore': '*.o\n',
+    'webapp_2.1/build/out.o': 'TCP_NODELAY\n',
     'longfile_1.0/long.c': numbered(LONG_LINES, (at) => (at % 100 === 0 ? `int marker_${at}; /* TCP_NODELAY */` : `int line_${at};`)),
+    'longfile_1.0/huge.c': numbered(HUGE_LINES, (at) => `int huge_${at};`),
     'longfile_1.0/wide.min.js': `var a="${'x'.repeat(60000)}";TCP_NODELAY;${'y'.repeat(60000)}\n`,
     'longfile_1.0/empty.txt': '',
   };

@@ -9,10 +9,10 @@
 
 use super::keys::{KeyName, KnownKeys};
 use blake3::Hash;
+use frontend::{BadSecret, read_secret};
 use std::fmt::{self, Debug};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-use std::{fs, io};
 
 /// How long a cookie is valid.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -20,35 +20,8 @@ pub(crate) const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// A page gets a new cookie when less than this is left.
 const FRESH: Duration = Duration::from_secs(LIFETIME.as_secs() / 2);
 
-/// Bytes of a file with a secret: 256 bits, if they are random; and at most.
-const SECRET_BYTES: std::ops::RangeInclusive<u64> = 32..=4096;
-
 /// Distinguishes signatures of cookies from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed cookies of pages";
-
-/// Why a file cannot be used as a secret.
-#[derive(Debug, thiserror::Error)]
-pub enum BadSecret {
-    /// It cannot be read.
-    #[error("cannot read the secret {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is too short or too long.
-    #[error(
-        "{}: a secret has 32 to 4096 bytes, this has {bytes}; make one with: head -c 32 /dev/urandom",
-        path.display()
-    )]
-    Length {
-        /// The file.
-        path: PathBuf,
-        /// Its length.
-        bytes: u64,
-    },
-}
 
 /// What cookies are signed with.
 #[derive(Clone)]
@@ -80,16 +53,7 @@ impl CookieSecret {
 
     /// A secret that several processes share, also one after another.
     pub fn read(path: &Path) -> Result<CookieSecret, BadSecret> {
-        let unreadable = |source| BadSecret::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        let bytes = fs::metadata(path).map_err(unreadable)?.len();
-        if !SECRET_BYTES.contains(&bytes) {
-            let path = path.to_owned();
-            return Err(BadSecret::Length { path, bytes });
-        }
-        let secret = fs::read(path).map_err(unreadable)?;
+        let secret = read_secret(path)?;
         Ok(CookieSecret(blake3::derive_key(CONTEXT, &secret)))
     }
 
@@ -213,13 +177,7 @@ mod tests {
     fn processes_with_the_same_secret_accept_each_others_cookies() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("secret");
-        let error = || CookieSecret::read(&path).unwrap_err().to_string();
-        assert!(error().contains("cannot read the secret"));
-        fs::write(&path, [7; 31]).unwrap();
-        assert!(error().contains("32 to 4096 bytes, this has 31"));
-        fs::write(&path, [7; 5000]).unwrap();
-        assert!(error().contains("this has 5000"));
-        fs::write(&path, [7; 32]).unwrap();
+        std::fs::write(&path, [7; 32]).unwrap();
         let (one, two) = (CookieSecret::read(&path), CookieSecret::read(&path));
         let (keys, _) = keys("a");
         let page = one.unwrap().sign(None, &keys, NOW).unwrap();

@@ -4,6 +4,7 @@
 //! says why. So a file that is being written never locks everybody out.
 
 use super::keys::KnownKeys;
+use frontend::joined;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -74,7 +75,7 @@ impl ApiKeys {
                 tokio::time::sleep(EVERY).await;
                 let Some(keys) = keys.upgrade() else { return };
                 let read = tokio::task::spawn_blocking(move || keys.read_if_changed());
-                read.await.expect("reading keys does not panic");
+                joined(read).await;
             }
         });
     }

@@ -8,6 +8,7 @@ use crate::model::{
 };
 use crate::params::Params;
 use crate::problem::Problem;
+use crate::repositories::{check_name, names, path, position, problem};
 use crate::response;
 use crate::state::App;
 use crate::viewer::Viewer;
@@ -16,7 +17,7 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
-use schema::message::{self, LookupOf, LookupProblem, LookupProblemKind};
+use schema::message::{self, LookupOf};
 use std::sync::Arc;
 
 /// Commits that are asked for at once.
@@ -25,16 +26,9 @@ pub(crate) const COMMITS_MAX: usize = 1000;
 /// Bytes of the body that asks for them: about 1 KB for each.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of the name of a repository, of a revision, and of a path in it.
-const NAME_BYTES_MAX: usize = 1 << 10;
-const PATH_BYTES_MAX: usize = 4 << 10;
-
 /// Commits or references in a part of a list.
 const COUNT_DEFAULT: usize = 100;
 const COUNT_MAX: usize = 1000;
-
-/// Names that are suggested in a hint; `candidates` has all.
-const SUGGESTED_MAX: usize = 3;
 
 /// Get the commit that a revision names.
 #[utoipa::path(
@@ -122,11 +116,7 @@ pub(crate) async fn log(
 ) -> Result<Response, Problem> {
     params.expect(&[&["repo", "rev"], LOG])?;
     let (repo, rev) = names(&params)?;
-    let path = params.bytes("path").unwrap_or_default();
-    if path.len() > PATH_BYTES_MAX {
-        let detail = format!("path has more than {PATH_BYTES_MAX} bytes");
-        return Err(Problem::bad_request(detail));
-    }
+    let path = path(&params)?;
     let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
     let of = LookupOf::Log {
         revision: rev.to_owned(),
@@ -179,98 +169,4 @@ pub(crate) async fn refs(
         refs: list.references.iter().map(Ref::from).collect(),
         next: last.map(|last| BASE64.encode(&last.name)),
     }))
-}
-
-/// Returns the repository and the revision.
-fn names(params: &Params) -> Result<(&str, &str), Problem> {
-    params.required("repo")?;
-    let repo = params.text("repo")?.unwrap_or_default();
-    let rev = params.text("rev")?.unwrap_or_default();
-    check_name("repo", repo)?;
-    check_name("rev", rev)?;
-    Ok((repo, rev))
-}
-
-fn check_name(parameter: &str, name: &str) -> Result<(), Problem> {
-    if parameter == "repo" && name.is_empty() {
-        return Err(Problem::bad_request("repo is missing"));
-    }
-    if name.len() > NAME_BYTES_MAX {
-        let detail = format!("{parameter} has more than {NAME_BYTES_MAX} bytes");
-        return Err(Problem::bad_request(detail));
-    }
-    Ok(())
-}
-
-/// Returns where a part of a list begins.
-fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
-    let text = params.text(name)?.unwrap_or_default();
-    BASE64.decode(text).map_err(|_| {
-        let detail = format!("{name} is malformed: expected `next` of an earlier answer");
-        Problem::bad_request(detail).hint("leave it out to start from the beginning")
-    })
-}
-
-/// Says why a repository has not answered as wanted.
-fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
-    match error {
-        LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
-            .hint("the operator starts `trawl backend` or `trawl serve` with --repos DIR"),
-        LookupError::Problem(found) => answered(found, repo, rev),
-        LookupError::Unreachable(_) | LookupError::Busy | LookupError::Late { .. } => {
-            Problem::unavailable(error.to_string())
-        }
-    }
-}
-
-fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
-    let LookupProblem {
-        kind,
-        reason,
-        candidates,
-    } = found;
-    let why = match &reason[..] {
-        "" => String::new(),
-        reason => format!(": {reason}"),
-    };
-    match kind {
-        LookupProblemKind::UnknownRepository => {
-            let detail = format!("there is no repository {repo}{why}");
-            let problem = Problem::unknown_revision(detail);
-            suggest(problem, candidates, "did you mean")
-        }
-        LookupProblemKind::UnknownRevision => {
-            let rev = if rev.is_empty() {
-                "a default branch"
-            } else {
-                rev
-            };
-            let detail = format!("{repo} has no revision {rev}{why}");
-            let problem = Problem::unknown_revision(detail);
-            suggest(problem, candidates, "did you mean")
-        }
-        LookupProblemKind::Ambiguous => {
-            let detail = format!("{rev} names several commits of {repo}{why}");
-            let problem = Problem::ambiguous_revision(detail);
-            suggest(problem, candidates, "do you mean")
-        }
-        LookupProblemKind::Refused => Problem::bad_request(reason),
-        LookupProblemKind::Unreadable => {
-            Problem::unreadable_repository(format!("{repo} cannot be read{why}"))
-        }
-        LookupProblemKind::Late => {
-            Problem::unavailable(format!("{repo} did not answer in time{why}"))
-        }
-    }
-}
-
-/// Adds similar names, or what an ambiguous one may mean; the first of them in a hint.
-fn suggest(problem: Problem, candidates: Vec<String>, question: &str) -> Problem {
-    if candidates.is_empty() {
-        return problem;
-    }
-    let few = candidates.iter().take(SUGGESTED_MAX);
-    let few: Vec<&str> = few.map(|candidate| &candidate[..]).collect();
-    let hint = format!("{question} {}?", few.join(" or "));
-    problem.candidates(candidates).hint(hint)
 }

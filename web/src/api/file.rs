@@ -17,7 +17,7 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
 /// Get the bytes of a file, or a part of them.
 #[utoipa::path(
     get, path = "/api/v2/file", operation_id = "file", tag = "index",
-    params(doc::FileParams),
+    params(doc::FileParams, doc::BytesParams),
     responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
         ("x-trawl-offset" = u64, description = "Where the part begins"),
         ("x-trawl-total-bytes" = u64, description = "Bytes of the document"),

@@ -6,8 +6,8 @@
 pub(crate) mod described;
 
 use super::{
-    catalog, commits, complete, copies, events, explain, export, facets, file, limits, outline,
-    search, skipped,
+    blame, catalog, commits, complete, copies, events, explain, export, facets, file, limits,
+    outline, search, skipped,
 };
 use crate::access::KeyName;
 use crate::pages::Reference;
@@ -32,6 +32,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, complete::complete, file::raw, outline::outline, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
+        blame::blame, blame::changes,
     ),
     components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd, crate::model::BrokenOff)),
     modifiers(&Everywhere),

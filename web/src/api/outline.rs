@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// List the lines of a file that look like definitions.
 #[utoipa::path(
     get, path = "/api/v2/outline", operation_id = "outline", tag = "index",
-    params(doc::OutlineParams),
+    params(doc::FileParams),
     responses((status = 200, description = "Definitions, as far as single lines tell; of a file above 1 MiB, those in its first MiB", body = FileOutline), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
 pub(crate) async fn outline(

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, Method};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use bytes::Bytes;
+use frontend::joined;
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Validation, decode};
 use moka::sync::Cache;
@@ -135,7 +136,7 @@ impl Tokens {
             KeyPlace::File(_) => {
                 let tokens = Arc::clone(self);
                 let read = tokio::task::spawn_blocking(move || tokens.read_if_changed());
-                read.await.expect("reading keys does not panic");
+                joined(read).await;
                 LOOK_EVERY
             }
             KeyPlace::Address(_) => {

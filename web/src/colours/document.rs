@@ -34,6 +34,22 @@ impl DocumentColours {
         }
     }
 
+    /// Guesses what the first of some whole lines, which follow each other, is inside of, unless that is known. A
+    /// block comment is the only guess: where its end comes before a beginning, or where a line begins as those of
+    /// most comments do.
+    pub(crate) fn guess<'t>(&self, first: u32, lines: impl Iterator<Item = &'t [u8]>) {
+        let Some(syntax) = self.syntax else {
+            return;
+        };
+        if first == 1 || self.states.is_some() || self.next.get().0 == first {
+            return;
+        }
+        let lines = lines.map(|line| &line[..line.len().min(LINE_BYTES_MAX)]);
+        if let Some(state) = syntax.guess(lines) {
+            self.next.set((first, state));
+        }
+    }
+
     /// The coloured parts of a line, which is whole and without its end.
     pub(crate) fn tokens(&self, number: u32, text: &[u8]) -> ColouredParts {
         let mut tokens = Vec::new();

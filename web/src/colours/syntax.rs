@@ -1,11 +1,11 @@
 //! A syntax: a row of the table, prepared for the lexer.
 
-use super::Colour;
-use super::quote::Rule;
+use super::quote::{Quote, Rule};
 use super::row::{
     ANY_CASE, DIRECTIVES, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, SyntaxRow,
 };
 use super::table;
+use super::{Colour, LineState};
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
 
@@ -67,6 +67,24 @@ impl Syntax {
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
     }
 
+    /// Guesses the state in which the first of some lines begins; `None` if nothing speaks against code.
+    pub(super) fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
+        let is_block = |quote: &&Quote| {
+            quote.colour == Some(Colour::Comment)
+                && quote.has(Rule::Lines)
+                && !quote.has(Rule::ClosesInColumn)
+        };
+        let form = self.row.quotes.iter().position(|quote| is_block(&quote))?;
+        let block = &self.row.quotes[form];
+        let known = lines
+            .map(|line| is_inside(line, block))
+            .find(|it| !matches!(it, Inside::Unknown));
+        matches!(known, Some(Inside::Yes)).then_some(LineState::Quote {
+            form: form as u8,
+            depth: 1,
+        })
+    }
+
     /// Whether functions are defined without a word such as `fn`: in C and its like.
     pub(crate) fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
@@ -97,5 +115,30 @@ impl Syntax {
         lower.copy_from_slice(word);
         lower.make_ascii_lowercase();
         self.words.get(&*lower).copied()
+    }
+}
+
+/// Whether a line begins inside of a comment.
+enum Inside {
+    Yes,
+    No,
+    Unknown,
+}
+
+fn is_inside(line: &[u8], block: &Quote) -> Inside {
+    let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
+    let text = line.trim_ascii_start();
+    // The `*` of a comment's line; a pointer has no blank behind it.
+    let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
+    if has_star {
+        return Inside::Yes;
+    }
+    let find = |sign: &[u8]| line.windows(sign.len()).position(|part| part == sign);
+    match (find(open), find(close)) {
+        (Some(begin), Some(end)) if begin < end => Inside::No,
+        (Some(_), None) => Inside::No,
+        // It may be in a string.
+        (_, Some(end)) if !line[..end].contains(&b'"') => Inside::Yes,
+        _ => Inside::Unknown,
     }
 }

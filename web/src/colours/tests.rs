@@ -218,6 +218,37 @@ fn lines_in_order_need_no_states() {
 }
 
 #[test]
+fn lines_of_a_comment_whose_beginning_is_not_shown_look_like_one() {
+    let is_comment = |language: &str, lines: &[&str]| {
+        let colours = DocumentColours::reading(language);
+        colours.guess(7, lines.iter().map(|line| line.as_bytes()));
+        let tokens = colours.tokens(7, lines[0].as_bytes());
+        matches!(&tokens[..], [(_, Colour::Comment), ..])
+    };
+    assert!(is_comment("C", &[" * if it is"]));
+    assert!(is_comment("C", &["if it is", "or not */", "return 1;"]));
+    assert!(is_comment("OCaml", &["if it is", "or not *)"]));
+    for code in [
+        &["*p = 1;"][..],
+        &["return 1;", "/* why */"],
+        &["return 1;", "/* why", " * more */"],
+        &["return 1;", "cron(\"*/5 * * *\")"],
+        &["return 1;"],
+    ] {
+        assert!(!is_comment("C", code), "{code:?}");
+    }
+    assert!(!is_comment("Python", &[" * if it is"]));
+    let colours = DocumentColours::reading("C");
+    colours.tokens(6, b"x");
+    colours.guess(7, [&b" * if"[..]].into_iter());
+    assert_ne!(
+        colours.tokens(7, b" * if")[0].1,
+        Colour::Comment,
+        "line 6 is known"
+    );
+}
+
+#[test]
 fn a_language_without_a_row_has_no_colours() {
     assert!(Syntax::of("Text").is_none() && Syntax::of("").is_none());
     assert!(

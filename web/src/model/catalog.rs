@@ -405,21 +405,39 @@ impl From<ListEntry> for LeftOut {
     }
 }
 
-/// Renders a reason for people. A reason that is unknown here is shown as it is.
+impl LeftOut {
+    /// Renders a reason without its detail. A reason that is unknown here is shown as it is.
+    pub(crate) fn kind(reason: &str) -> &str {
+        match reason {
+            "git" => "git's own data",
+            "ignored" => "excluded by a rule",
+            "index" => "an index of Trawl",
+            "symlink" => "a symbolic link",
+            "not-regular" => "a pipe, socket or device",
+            "binary" => "binary",
+            "unreadable" => "cannot be read",
+            "changed" => "changed while it was read",
+            "hidden" => "a hidden directory beside the packages",
+            "loose" => "a file beside the packages, in none of them",
+            "submodule" => "a submodule",
+            "lfs" => "a pointer of Git LFS",
+            "too-large" => "too large",
+            "path" => "its path would leave the repository",
+            other => other,
+        }
+    }
+}
+
+/// Renders a reason for people.
 fn words(reason: &str, detail: &str) -> String {
-    let plain = match reason {
-        "git" => "git's own data",
-        "ignored" => return format!("excluded by {detail}"),
-        "index" => "an index of Trawl",
-        "symlink" => "a symbolic link",
-        "not-regular" => "a pipe, socket or device",
-        "binary" => "binary",
-        "unreadable" => return format!("cannot be read: {detail}"),
-        "changed" => "changed while it was read",
-        other if detail.is_empty() => other,
-        _ => detail,
-    };
-    plain.to_owned()
+    match reason {
+        "ignored" => format!("excluded by {detail}"),
+        "submodule" => format!("a submodule at commit {detail}"),
+        "lfs" => format!("a pointer of Git LFS to {detail}"),
+        "unreadable" | "too-large" => format!("{}: {detail}", LeftOut::kind(reason)),
+        "other" => detail.to_owned(),
+        _ => LeftOut::kind(reason).to_owned(),
+    }
 }
 
 impl RepositoryStatus {

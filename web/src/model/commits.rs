@@ -186,7 +186,7 @@ impl Person {
 }
 
 /// Renders a time as in RFC 3339; `None` for a year of more than four digits, or an impossible time zone.
-fn date(seconds: i64, offset_minutes: i32) -> Option<String> {
+pub(super) fn date(seconds: i64, offset_minutes: i32) -> Option<String> {
     let offset = Offset::from_seconds(offset_minutes.checked_mul(60)?).ok()?;
     let at = offset.to_datetime(Timestamp::from_second(seconds).ok()?);
     if at.year() < 0 {

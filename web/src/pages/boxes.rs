@@ -59,13 +59,19 @@ impl BoxView {
         let first = &matches[0];
         let document = &*first.document;
         let address = FileAddress::of(document);
+        let query = form.marking_parameters();
         let line = if matches.len() == 1 { first.line } else { 0 };
         let alone = names(first).filter(|_| !form.q.is_empty());
         let colours = colours.of(document);
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
             key: address.show_href(line),
-            href: address.show_href(first.line),
+            // A name is no text that its page could mark.
+            href: if first.is_name() {
+                address.show_href(0)
+            } else {
+                FileAddress::marking(document, &query).show_href(first.line)
+            },
             raw_href: address.raw_href(),
             export_href: alone
                 .map(|(package, path)| form.in_document(package, path).href_export("jsonl")),
@@ -77,7 +83,7 @@ impl BoxView {
             line,
             language: document.language.clone(),
             revisions: (&document.revisions).into(),
-            rows: rows(matches, &colours),
+            rows: rows(matches, &query, &colours),
             total: None,
             more: None,
             copies: None,
@@ -116,9 +122,11 @@ impl BoxView {
         mut self,
         answer: &SearchResult,
         found: &Match,
+        form: &Form,
         all_href: &str,
     ) -> Result<BoxView, SpoolError> {
-        self.copies = CopiesView::of(answer, found, all_href)?;
+        let query = form.marking_parameters();
+        self.copies = CopiesView::of(answer, found, &query, all_href)?;
         Ok(self)
     }
 }
@@ -130,9 +138,11 @@ pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
     Some((package, str::from_utf8(&document.path).ok()?))
 }
 
-fn rows(matches: &[Match], colours: &DocumentColours) -> Vec<Row> {
+fn rows(matches: &[Match], query: &str, colours: &DocumentColours) -> Vec<Row> {
     let mut last = None;
-    let lines = matches.iter().flat_map(|found| match_lines(found, colours));
+    let lines = matches
+        .iter()
+        .flat_map(|found| match_lines(found, query, colours));
     let row = |line: LineView| {
         let gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
         last = Some(line.number);
@@ -210,12 +220,30 @@ mod tests {
         );
     }
 
+    #[test]
+    fn links_carry_the_query_unless_it_is_long_or_the_name_is_the_match() {
+        let mut form = Form {
+            q: "x y".to_owned(),
+            word: true,
+            ..Form::default()
+        };
+        let mut found = found(b"x");
+        let html = render_for(&form, &found);
+        let query = "&#38;q=x%20y&#38;word=yes&#38;line=3#L3";
+        assert_eq!(html.matches(query).count(), 2, "{html}");
+        form.q = "x".repeat(1000);
+        assert!(!render_for(&form, &found).contains("&#38;q="));
+        (form.q, found.line) = ("x".to_owned(), 0);
+        assert!(!render_for(&form, &found).contains("&#38;q="));
+    }
+
     fn render(found: &Match) -> String {
-        fragment(vec![BoxView::new(
-            &Form::default(),
-            std::slice::from_ref(found),
-            &PageColours::default(),
-        )])
+        render_for(&Form::default(), found)
+    }
+
+    fn render_for(form: &Form, found: &Match) -> String {
+        let (found, colours) = (std::slice::from_ref(found), PageColours::default());
+        fragment(vec![BoxView::new(form, found, &colours)])
     }
 
     #[test]

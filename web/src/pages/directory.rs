@@ -98,7 +98,7 @@ fn names(uri: &Uri) -> Result<(Vec<u8>, Option<Vec<u8>>), Problem> {
 }
 
 /// Returns the package: this version, or the newest one if the name has none or the version is not indexed.
-async fn find(
+pub(super) async fn find(
     app: &App,
     scope: &Scope,
     name: &[u8],

@@ -4,10 +4,12 @@
 //! the lines ([`page`]); the lines are rendered while they are sent ([`body`]).
 
 mod asked;
+mod blame;
 mod body;
 mod lines;
 mod marks;
 mod open;
+mod other_versions;
 mod outline;
 mod page;
 
@@ -21,6 +23,7 @@ use asked::AskedFile;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
+use blame::BlameColumn;
 use body::{PIECE_LINES, PageBody};
 use frontend::Scope;
 use lines::LinesView;
@@ -37,7 +40,7 @@ pub(crate) async fn show(
     let asked = AskedFile::new(&params)?;
     let scope = viewer.scope_of(&app, asked.package).await?;
     let range = lines_from(asked.first.unwrap_or(1));
-    let (fetched, notices) = match open::open(&app, &scope, &asked, range).await? {
+    let (fetched, mut notices) = match open::open(&app, &scope, &asked, range).await? {
         Opened::File(fetched, notices) => (fetched, notices),
         Opened::Directory(href) => return Ok(Redirect::to(&href).into_response()),
     };
@@ -49,6 +52,7 @@ pub(crate) async fn show(
     let shown = Shown::of(&asked, &fetched.reply);
     let fetched = from_line(&app, &scope, &asked, fetched, shown.first).await?;
     let marks = marks::find(&app, &scope, &asked, &fetched).await;
+    let blame = blamed(&app, &scope, &asked, &fetched, &mut notices).await;
     let page = FilePage::new(&asked, &fetched, shown, &marks, notices);
     let name = (&fetched.package[..], asked.path);
     let colours = app
@@ -56,6 +60,7 @@ pub(crate) async fn show(
         .of_file(&app.coordinator, &scope, name, &fetched.reply);
     let view = LinesView {
         marks,
+        blame,
         hit: asked.lines,
         colours: colours.await,
         outline: Outline::new(&fetched.reply.language),
@@ -70,6 +75,29 @@ pub(crate) async fn show(
     );
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
     Ok((html, body.send().await).into_response())
+}
+
+/// Finds the commits of the lines, if they are asked for; if that is not possible, a notice says why.
+async fn blamed(
+    app: &App,
+    scope: &Scope,
+    asked: &AskedFile<'_>,
+    fetched: &Fetched,
+    notices: &mut Vec<String>,
+) -> Option<BlameColumn> {
+    if !asked.blame {
+        return None;
+    }
+    let found = blame::find(app, scope, asked.path, asked.view(), fetched).await;
+    match &found {
+        Err(reason) => notices.push(format!("No blame: {reason}")),
+        Ok(found) if !found.is_complete() => notices.push(
+            "The history is too long to find the commit of every line; dates with ≤ are of a commit or an earlier one"
+                .to_owned(),
+        ),
+        Ok(_) => {}
+    }
+    found.ok()
 }
 
 /// Returns the text from a line on, if what was fetched does not begin there.

@@ -104,6 +104,14 @@ pub(super) fn sized(bytes: u64) -> String {
     format!("{size:.digits$} {unit}")
 }
 
+/// Digits of a commit id that are shown.
+const SHORT_ID: usize = 10;
+
+/// The beginning of a commit's id.
+pub(super) fn short_id(id: &str) -> String {
+    id.chars().take(SHORT_ID).collect()
+}
+
 /// `2026-11-23 14:05 UTC`, of seconds since 1970; the beginning of time if they are out of range.
 pub(super) fn moment(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or_default();

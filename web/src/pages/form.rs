@@ -39,6 +39,9 @@ pub(crate) struct Form {
     pub(super) has_key: bool,
 }
 
+/// Bytes of the parameters of a query that the links to files carry. A page has some hundred of these links.
+const MARKING_BYTES_MAX: usize = 512;
+
 /// What a page of results shows by default.
 pub(super) const GROUP_DEFAULT: Group = Group::Document;
 
@@ -192,6 +195,20 @@ impl Form {
             parameters.push_str("&word=yes");
         }
         parameters
+    }
+
+    /// Returns the parameters with which the page of a file marks what matches; empty without a query, and of one
+    /// that is too long to stand in every link of a page.
+    pub(super) fn marking_parameters(&self) -> String {
+        if self.q.trim().is_empty() {
+            return String::new();
+        }
+        let parameters = self.query_parameters();
+        if parameters.len() > MARKING_BYTES_MAX {
+            String::new()
+        } else {
+            parameters
+        }
     }
 
     /// Returns the parameters of the query itself, encoded: what it searches for, not how it is shown.

@@ -57,18 +57,26 @@ pub(super) struct LineView {
 }
 
 /// Returns the lines of a match and of its context, with their addresses; none if its name is the match.
-/// `colours` are those of its document, whose lines come in ascending order.
-pub(super) fn match_lines(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
+/// The addresses have `query`, so that the page of the file marks the same. `colours` are those of its document, whose
+/// lines come in ascending order.
+pub(super) fn match_lines(found: &Match, query: &str, colours: &DocumentColours) -> Vec<LineView> {
     if found.is_name() {
         return Vec::new();
     }
-    let address = FileAddress::of(&found.document);
+    let address = FileAddress::marking(&found.document, query);
     let linked = |view: LineView| LineView {
         href: address.show_href(view.number),
         ..view
     };
     let beside =
         |line: &ContextLine| LineView::new(line.line, &line.text, &[], line.window, false, colours);
+    if found.window.is_none() {
+        let texts = (found.before.iter().map(|line| &line.text[..]))
+            .chain(found.text.split(|&byte| byte == b'\n'))
+            .chain(found.after.iter().map(|line| &line.text[..]));
+        let first = found.before.first().map_or(found.line, |line| line.line);
+        colours.guess(first, texts);
+    }
     let lines = (found.before.iter().map(beside))
         .chain(hits(found, colours))
         .chain(found.after.iter().map(beside));
@@ -76,10 +84,11 @@ pub(super) fn match_lines(found: &Match, colours: &DocumentColours) -> Vec<LineV
 }
 
 impl CopiesView {
-    /// The copies of a match's document; `None` if it has none. Blocks on the disk.
+    /// The copies of a match's document; `None` if it has none. Their addresses have `query`. Blocks on the disk.
     pub(super) fn of(
         answer: &SearchResult,
         found: &Match,
+        query: &str,
         all_href: &str,
     ) -> Result<Option<CopiesView>, SpoolError> {
         let Some(copies) = found.copies else {
@@ -90,7 +99,7 @@ impl CopiesView {
         let others = documents.iter().filter(|other| **other != *found.document);
         let name = |other: &Document| {
             let name = [&other.package[..], &other.path].join(&b'/');
-            let href = FileAddress::of(other).show_href(found.line);
+            let href = FileAddress::marking(other, query).show_href(found.line);
             (visible::plain(&name), href)
         };
         let names: Vec<_> = others.take(COPIES_SHOWN_MAX).map(name).collect();

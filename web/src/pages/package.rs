@@ -3,8 +3,9 @@
 use super::filters;
 use super::tree::TreeView;
 use super::visible;
-use crate::links::{FileAddress, encode, package_href};
+use crate::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::model::LeftOut;
+use crate::params::lossy;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::versions::versions;
@@ -19,9 +20,6 @@ const README_LINES_MAX: u32 = 300;
 
 /// Skipped files that are listed.
 const SKIPPED_MAX: u32 = 100;
-
-/// Digits of a commit id that are shown.
-const SHORT_ID: usize = 10;
 
 /// A package.
 pub(super) struct PackageView {
@@ -58,6 +56,8 @@ pub(super) struct RepositoryView {
 pub(super) struct RevisionView {
     pub(super) name: String,
     pub(super) commit: String,
+    /// The page of the commit.
+    pub(super) href: String,
     pub(super) committed: String,
     pub(super) behind: Option<u32>,
 }
@@ -89,9 +89,10 @@ pub(super) async fn about(
         versions: others
             .map(|other| (visible::plain(&other.package), package_href(&other.package)))
             .collect(),
-        repository: repository(app, scope, package).await?.map(Into::into),
+        repository: (repository(app, scope, package).await?)
+            .map(|repository| RepositoryView::new(&lossy(Some(package)), repository)),
         skipped,
-        skipped_more: has_more.then(|| format!("/api/v2/skipped?package={}", encode(package))),
+        skipped_more: has_more.then(|| format!("/skipped?package={}", encode(package))),
         readme: readme(app, scope, package, tree).await?,
         filter: str::from_utf8(package).ok().map(|name| format!("={name}")),
     })
@@ -137,8 +138,8 @@ async fn repository(
     Ok(found.and_then(|entry| entry.repository))
 }
 
-impl From<IndexedRepository> for RepositoryView {
-    fn from(repository: IndexedRepository) -> RepositoryView {
+impl RepositoryView {
+    fn new(name: &str, repository: IndexedRepository) -> RepositoryView {
         let listed = repository.revisions.len() as u32;
         let revisions = repository.revisions.into_iter();
         RepositoryView {
@@ -149,7 +150,12 @@ impl From<IndexedRepository> for RepositoryView {
             revisions: revisions
                 .map(|revision| RevisionView {
                     name: visible::plain(revision.name.as_bytes()),
-                    commit: revision.commit.chars().take(SHORT_ID).collect(),
+                    commit: filters::short_id(&revision.commit),
+                    href: RepositoryAddress {
+                        repo: name,
+                        rev: &revision.commit,
+                    }
+                    .commit_href(),
                     committed: filters::moment(revision.committed.try_into().unwrap_or_default()),
                     behind: revision.behind.filter(|&behind| behind > 0),
                 })

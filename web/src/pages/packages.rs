@@ -14,22 +14,32 @@ use axum::extract::State;
 use axum::response::Html;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
+use std::time::{Duration, Instant};
 
 /// Packages on a page.
 const PACKAGES_MAX: u32 = 500;
+
+/// Lists that are read to find names that contain a text. Each has about a thousand packages.
+const LISTS_MAX: usize = 64;
+
+/// How long that may take.
+const TIME_MAX: Duration = Duration::from_millis(500);
 
 #[derive(Template)]
 #[template(path = "packages.html")]
 struct PackagesPage {
     layout: Layout,
-    /// What the names begin with.
+    /// What the names begin with, or contain.
     prefix: String,
     /// Packages that the caller may see.
     total: u64,
     packages: Vec<PackageRow>,
     /// The address of the packages that follow.
     next: Option<String>,
+    /// Whether names that contain the text may be missing, because there are too many packages.
+    is_cut: bool,
     /// Backends that could not be asked, and why.
     missing: Vec<(String, String)>,
 }
@@ -43,7 +53,8 @@ struct PackageRow {
     indexed: String,
 }
 
-/// Lists packages, from the name `after` on.
+/// Lists packages, from the name `after` on. Those whose names contain the text elsewhere follow those that begin with
+/// it.
 pub(crate) async fn packages(
     State(app): State<App>,
     viewer: Viewer,
@@ -62,6 +73,13 @@ pub(crate) async fn packages(
     };
     let list = app.coordinator.listing(&scope, &request).await?;
     let last = list.entries.last().filter(|_| list.more);
+    let mut packages: Vec<_> = list.entries.iter().map(PackageRow::new).collect();
+    let mut is_cut = false;
+    if !list.more && !prefix.is_empty() {
+        let (others, is_whole) = containing(&app, &scope, prefix).await?;
+        packages.extend(others);
+        is_cut = !is_whole;
+    }
     let page = PackagesPage {
         layout: Layout::new(Form {
             has_key: params.has_key,
@@ -73,10 +91,47 @@ pub(crate) async fn packages(
             let (prefix, last) = (encode(prefix), BASE64.encode(&last.package));
             format!("/packages?prefix={prefix}&after={last}")
         }),
-        packages: list.entries.iter().map(PackageRow::new).collect(),
+        packages,
+        is_cut,
         missing: list.unreachable,
     };
     Ok(Html(page.render().expect("a page fits in memory")))
+}
+
+/// Returns packages whose names contain a text but do not begin with it, and whether these are all.
+async fn containing(
+    app: &App,
+    scope: &Scope,
+    text: &[u8],
+) -> Result<(Vec<PackageRow>, bool), Problem> {
+    let deadline = Instant::now() + TIME_MAX;
+    let mut request = ListRequest {
+        kind: ListKind::Packages,
+        package: Vec::new(),
+        prefix: Vec::new(),
+        after: Vec::new(),
+        count: u32::MAX,
+        visible: None,
+    };
+    let contains = |entry: &&ListEntry| {
+        let name = &entry.package[..];
+        !name.starts_with(text)
+            && (name.windows(text.len())).any(|part| part.eq_ignore_ascii_case(text))
+    };
+    let mut found = Vec::new();
+    for _ in 0..LISTS_MAX {
+        let list = app.coordinator.listing(scope, &request).await?;
+        found.extend(list.entries.iter().filter(contains).map(PackageRow::new));
+        let Some(last) = list.entries.into_iter().next_back().filter(|_| list.more) else {
+            return Ok((found, true));
+        };
+        request.after = last.package;
+        if found.len() >= PACKAGES_MAX as usize || Instant::now() >= deadline {
+            break;
+        }
+    }
+    found.truncate(PACKAGES_MAX as usize);
+    Ok((found, false))
 }
 
 impl PackageRow {

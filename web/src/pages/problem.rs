@@ -22,6 +22,8 @@ struct ProblemPage<'a> {
     caret: Option<String>,
     /// What is wrong, in words for people: pages count from 1 there.
     detail: String,
+    /// The address that the hint begins with, and what follows it.
+    hint_link: Option<(&'a str, &'a str)>,
     last_page: Option<String>,
 }
 
@@ -71,6 +73,7 @@ fn html(problem: &Problem, form: Form, response: Response) -> Response {
             ),
             None => problem.detail.clone(),
         },
+        hint_link: problem.hint.as_deref().and_then(link),
         last_page: problem.last_page.map(|last| form.href(last)),
         layout: Layout {
             has_fault: problem.at().is_some(),
@@ -80,6 +83,15 @@ fn html(problem: &Problem, form: Form, response: Response) -> Response {
     };
     let page = page.render().expect("a page fits in memory");
     with_body(response, "text/html; charset=utf-8", page)
+}
+
+/// Splits a hint that begins with an address of this site, such as `/packages lists all packages`.
+fn link(hint: &str) -> Option<(&str, &str)> {
+    let (address, rest) = hint.split_once(' ')?;
+    let is_address = ["/packages", "/api/v2/", "/help"]
+        .iter()
+        .any(|known| address.starts_with(known));
+    is_address.then_some((address, rest))
 }
 
 /// Returns a pattern or a filter with a caret below the fault at byte `at`.
@@ -127,6 +139,14 @@ fn kinds_page(kinds: &'static [&'static Kind]) -> Html<String> {
 mod tests {
     use super::*;
     use expect_test::expect;
+
+    #[test]
+    fn a_hint_that_begins_with_an_address_is_a_link() {
+        let hint = "/packages lists all packages";
+        assert_eq!(link(hint), Some(("/packages", "lists all packages")));
+        assert_eq!(link("/a.c/ finds lines with a.c"), None);
+        assert_eq!(link("see /packages"), None);
+    }
 
     #[test]
     fn puts_the_caret_below_the_fault() {

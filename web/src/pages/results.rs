@@ -222,7 +222,12 @@ impl Shown<'_> {
                 let documents = documents.iter().filter(|(_, found)| !found.is_empty());
                 for (total, found) in documents {
                     let view = BoxView::of_document(self.form, *total, found, colours);
-                    boxes.push(view.with_copies(self.answer, &found[0], &self.all_href)?);
+                    boxes.push(view.with_copies(
+                        self.answer,
+                        &found[0],
+                        self.form,
+                        &self.all_href,
+                    )?);
                 }
             }
         }
@@ -236,14 +241,16 @@ impl Shown<'_> {
     ) -> Result<Vec<BoxView>, SpoolError> {
         let view = |found: &Match| {
             let view = BoxView::new(self.form, std::slice::from_ref(found), colours);
-            view.with_copies(self.answer, found, &self.all_href)
+            view.with_copies(self.answer, found, self.form, &self.all_href)
         };
         matches.iter().map(view).collect()
     }
 
     /// The box of the only file, from a line on.
     fn file(&self, first_line: u32) -> Result<BoxView, Problem> {
-        let by_line = self.answer.by_line(first_line, FILE_LINES_MAX)?;
+        // The name of a file matches in line 0.
+        let from = if first_line == 1 { 0 } else { first_line };
+        let by_line = self.answer.by_line(from, FILE_LINES_MAX)?;
         let mut matches = self.answer.matches_with_copies(&by_line.positions)?;
         in_line_order(&mut matches);
         let Some(last) = matches.last() else {
@@ -258,7 +265,7 @@ impl Shown<'_> {
             href: Some(self.form.href_from(last.line + 1)),
             continues: true,
         });
-        Ok(view.with_copies(self.answer, &matches[0], &self.all_href)?)
+        Ok(view.with_copies(self.answer, &matches[0], self.form, &self.all_href)?)
     }
 }
 

@@ -29,7 +29,7 @@ fn site() -> Site {
 }
 
 #[test]
-fn packages_are_listed_by_the_beginning_of_their_names() {
+fn packages_are_listed_by_a_part_of_their_names_those_that_begin_with_it_first() {
     let site = site();
     let page = site.get("/packages").text();
     for link in [
@@ -45,11 +45,19 @@ fn packages_are_listed_by_the_beginning_of_their_names() {
         page.contains("beta_2") && !page.contains("alpha_1.0"),
         "{page}"
     );
-    let page = site.get("/packages?prefix=%3Cb%3E").text();
+    let page = site.get("/packages?prefix=ET").text();
     assert!(
-        page.contains("No package has a name that begins with <code>&#60;b&#62;"),
+        page.contains("/p/beta_2/") && !page.contains("alpha_1.0"),
         "{page}"
     );
+    let page = site.get("/packages?prefix=a").text();
+    let at = |name: &str| {
+        page.find(name)
+            .unwrap_or_else(|| panic!("{name} in {page}"))
+    };
+    assert!(at("/p/alpha_1.0/") < at("/p/beta_2/"));
+    let page = site.get("/packages?prefix=%3Cb%3E").text();
+    assert!(page.contains("No package has <code>&#60;b&#62;"), "{page}");
     for bad in ["after=*", "prefx=a"] {
         assert_eq!(site.get(&format!("/packages?{bad}")).status, 400, "{bad}");
     }
@@ -110,6 +118,63 @@ fn a_directory_lists_its_files_and_a_file_has_its_own_page() {
 }
 
 #[test]
+fn a_file_leads_to_itself_in_other_versions_that_have_it() {
+    let site = site();
+    let page = site
+        .get("/show?package=alpha_1.0&path=src/main.c&q=int")
+        .text();
+    let link = "<a href=\"/show?package=alpha_0.9&#38;path=src/main.c&#38;q=int\">alpha_0.9</a>";
+    assert!(page.contains(link), "{page}");
+    let page = site.get("/show?package=alpha_1.0&path=README.md").text();
+    assert!(!page.contains("In other versions"), "{page}");
+}
+
+#[test]
+fn what_is_not_searched_is_listed_with_reasons_and_counts() {
+    let site = site();
+    for address in ["/skipped", "/skipped?package=alpha", "/skipped?package="] {
+        let page = site.get(address).text();
+        for part in [
+            "<td>excluded by a rule</td><td>1</td>",
+            "<code>image.bin</code></td><td>excluded by .gitignore:1:*.bin</td>",
+            "href=\"/p/alpha_1.0/\">alpha_1.0</a>",
+        ] {
+            assert!(page.contains(part), "{address}: {part} in {page}");
+        }
+    }
+    let page = site.get("/skipped?package=beta_2").text();
+    assert!(page.contains("Nothing was left out"), "{page}");
+    let nothing = site.get("/search?q=nosuchword").text();
+    assert!(nothing.contains("href=\"/skipped\""), "{nothing}");
+}
+
+#[test]
+fn a_long_list_of_what_is_not_searched_comes_in_pages() {
+    let documents = (0..1200).map(|number| {
+        let path = format!("{number:04}.bin");
+        document("alpha_1.0", path.as_bytes(), "x")
+    });
+    let site = Site::new(vec![
+        Fake::new("one", vec![(1, documents.collect())]).backend(),
+    ]);
+    let mut address = "/skipped".to_owned();
+    for first in ["0000.bin", "0500.bin", "1000.bin"] {
+        let page = site.get(&address).text();
+        let listed = page.find("<code>").unwrap() + "<code>".len();
+        assert!(page[listed..].starts_with(first), "{address}");
+        let counts = page.contains("<td>excluded by a rule</td><td>1,200</td>");
+        assert_eq!(counts, first == "0000.bin", "the first page has the counts");
+        let Some((_, next)) = page.split_once("rel=\"next\" href=\"") else {
+            assert_eq!(first, "1000.bin");
+            return;
+        };
+        let next = next.split('"').next().unwrap();
+        address = next.replace("&#38;", "&");
+    }
+    panic!("there are three pages");
+}
+
+#[test]
 fn an_unknown_package_or_directory_is_a_problem_that_says_so() {
     let site = site();
     for (address, status, word) in [
@@ -124,6 +189,13 @@ fn an_unknown_package_or_directory_is_a_problem_that_says_so() {
         ("/p/alpha_1.0/?after=*", 400, "after is malformed"),
         ("/p/alpha_1.0/?page=2", 400, "unknown parameter page"),
         ("/p/alpha_1.0/%", 400, "two hexadecimal digits"),
+        (
+            "/skipped?package=nosuch",
+            404,
+            "no package nosuch is indexed",
+        ),
+        ("/skipped?after=*", 400, "after is malformed"),
+        ("/skipped?path=x", 400, "unknown parameter path"),
     ] {
         let answer = site.get(address);
         assert_eq!(answer.status, status, "{address}");

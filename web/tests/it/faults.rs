@@ -162,7 +162,7 @@ fn reports_another_protocol_version() {
     let reason = page["missing"][0]["reason"].as_str().unwrap();
     assert_eq!(
         reason,
-        "the backend speaks protocol 99, this frontend speaks 6"
+        "the backend speaks protocol 99, this frontend speaks 7"
     );
     assert_eq!(site.get("/readyz").status, 503);
 }

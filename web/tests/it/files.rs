@@ -98,6 +98,18 @@ fn the_matches_of_the_query_are_marked_in_the_whole_file() {
 }
 
 #[test]
+fn the_links_of_a_page_of_results_lead_to_the_marks_in_the_file() {
+    let text = |count: u32| (0..count).map(|_| "call arse here".to_owned()).collect();
+    let site = site(vec![document("p_1", "a.c", text(3))]);
+    let page = site.get("/search?q=arse&case=yes").text();
+    let link = "/show?package=p_1&#38;path=a.c&#38;q=arse&#38;case=yes&#38;line=2#L2";
+    assert!(page.contains(&format!("href=\"{link}\"")), "{page}");
+    let address = link.replace("&#38;", "&").replace("#L2", "");
+    let file = site.get(&address).text();
+    assert_eq!(file.matches("<mark>arse</mark>").count(), 3, "{file}");
+}
+
+#[test]
 fn a_page_of_results_leads_to_the_directories_of_a_file() {
     let site = site(vec![
         document("p_1", "src/deep/a.c", numbered(3)),

@@ -4,6 +4,7 @@ mod abandoned;
 mod answers;
 mod authorization;
 mod base_path;
+mod blame;
 mod catalog;
 mod commits;
 mod conditional;

@@ -190,7 +190,12 @@ impl Site {
         headers: &[(&str, &str)],
     ) -> ureq::http::Response<ureq::Body> {
         let uri = format!("{}{path}", self.address);
+        let has_body = method != ureq::http::Method::GET && method != ureq::http::Method::HEAD;
         let mut request = ureq::http::Request::builder().method(method).uri(uri);
+        if has_body {
+            // A server that refuses a request before its body has ended closes the connection.
+            request = request.header("connection", "close");
+        }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

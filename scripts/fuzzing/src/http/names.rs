@@ -54,6 +54,10 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/commit",
     "/api/v2/commits",
     "/api/v2/log",
+    "/api/v2/blame",
+    "/api/v2/changes",
+    "/commit",
+    "/log",
     "/api/v2/refs",
     "/api/v2/copies",
     "/api/v2/search/{}/copies",
@@ -64,6 +68,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/search/facets",
     "/api/v2/complete",
     "/search/events",
+    "/skipped",
 ];
 
 /// Methods. Most requests use the first.
@@ -131,6 +136,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "position",
     "copies",
     "hash",
+    "blame",
     "at",
     "from",
 ];

@@ -50,7 +50,13 @@ GET /show & package=delta_4 & path=many.c & line=150-20 & q=needle & mode=litera
 
 GET /show & package=delta & path=many.c & hash=0000000000000000000000000000000000000000000000000000000000000000
 
+GET /show & package=delta_4 & path=many.c & blame=yes
+
 GET /packages & prefix=al
+
+GET /skipped
+
+GET /skipped & package=alpha_1.0-1
 
 GET /p/{} & {}=alpha_1.0-1/
 

@@ -189,7 +189,7 @@ pub(crate) struct CompleteParams {
     at: Option<usize>,
 }
 
-/// A part of a document.
+/// A file.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FileParams {
@@ -202,27 +202,18 @@ pub(crate) struct FileParams {
     /// A revision of a git repository: a branch, a tag, or 7 or more digits of a commit id; absent: the default one.
     #[param(nullable = false, example = "v1.0")]
     rev: Option<String>,
+}
+
+/// A part of a document.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct BytesParams {
     /// The first byte.
     #[param(nullable = false, minimum = 0)]
     offset: Option<u64>,
     /// The maximum number of bytes. A backend may send less.
     #[param(nullable = false, minimum = 0)]
     count: Option<u64>,
-}
-
-/// A file.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct OutlineParams {
-    /// The package, as its directory was named.
-    #[param(example = "package2_1.2")]
-    package: String,
-    /// The path within the package.
-    #[param(example = "src/file2.c")]
-    path: String,
-    /// A revision of a git repository, as for the bytes of a file.
-    #[param(nullable = false, example = "v1.0")]
-    rev: Option<String>,
 }
 
 /// A part of a list.
@@ -290,6 +281,24 @@ pub(crate) struct RevisionParams {
     /// the default branch.
     #[param(nullable = false, example = "HEAD~1")]
     rev: Option<String>,
+}
+
+/// A file of a repository.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PathParam {
+    /// The path of the file.
+    #[param(example = "src/main.c")]
+    path: String,
+}
+
+/// How much of a list.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CountParam {
+    /// The maximum number of entries.
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
+    count: Option<u32>,
 }
 
 /// A part of a history.

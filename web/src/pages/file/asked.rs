@@ -24,8 +24,13 @@ pub(super) struct AskedFile<'a> {
     pub(super) hash: Option<Vec<u8>>,
     /// The query whose matches are marked.
     pub(super) form: Form,
+    /// Whether the commit of each line is shown.
+    pub(super) blame: bool,
     pub(super) params: &'a Params,
 }
+
+/// The parameter that shows the commits of lines.
+pub(super) const BLAME: &str = "blame=yes";
 
 /// Digits of the hash of a text.
 const HASH_DIGITS: usize = 64;
@@ -41,8 +46,20 @@ impl<'a> AskedFile<'a> {
             first: Some(first).filter(|&first| first > 0),
             hash: hash(params.text("hash")?.unwrap_or_default())?,
             form: Form::new(params),
+            blame: params.bytes("blame") == Some(b"yes"),
             params,
         })
+    }
+
+    /// The parameters of how the file is shown: the query, and whether with the commits of its lines.
+    pub(super) fn view(&self) -> String {
+        let mut view = self.query();
+        if self.blame {
+            let separator = if view.is_empty() { "" } else { "&" };
+            view.push_str(separator);
+            view.push_str(BLAME);
+        }
+        view
     }
 
     /// The parameters of the query; empty if there is none.

@@ -8,6 +8,7 @@
 use super::super::place::directory_of;
 use super::super::tree;
 use super::lines::{CHUNK_LINES, LinesView, first_lines};
+use super::other_versions;
 use super::outline;
 use super::page::{PAGE_BYTES_MAX, PageParts};
 use crate::problem::Problem;
@@ -164,12 +165,20 @@ impl PageBody {
         Ok(())
     }
 
-    /// Renders what follows the lines: why they end, the directory, and the outline.
+    /// Renders what follows the lines: why they end, the directory, other versions, and the outline.
     async fn end(&mut self, problem: Option<Problem>) -> String {
         self.stage = Stage::Done;
         let tree = self.tree().await.ok();
+        let versions = self.other_versions().await.unwrap_or_default();
         let outline = outline::render(&self.view.outline);
-        self.parts.end(self.next, problem, tree, &outline)
+        self.parts
+            .end(self.next, problem, tree, &(versions + &outline))
+    }
+
+    async fn other_versions(&mut self) -> Result<String, Problem> {
+        let scope = self.viewer.scope_of(&self.app, &self.request.package);
+        let (scope, query) = (scope.await?, self.parts.query());
+        other_versions::render(&self.app, &scope, &self.request, query).await
     }
 
     async fn tree(&mut self) -> Result<tree::TreeView, Problem> {

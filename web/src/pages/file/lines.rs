@@ -5,6 +5,7 @@
 use super::super::filters;
 use super::super::visible::{self, VisibleLine};
 use super::asked::LineRange;
+use super::blame::{BlameCell, BlameColumn};
 use super::marks::Marks;
 use crate::colours::DocumentColours;
 use crate::outline::Outline;
@@ -27,12 +28,15 @@ struct Chunk {
 struct Line {
     number: u32,
     hit: bool,
+    blame: Option<BlameCell>,
     shown: VisibleLine,
 }
 
 /// How the lines of a file are shown.
 pub(super) struct LinesView {
     pub(super) marks: Marks,
+    /// The commits of the lines, if they are shown.
+    pub(super) blame: Option<BlameColumn>,
     /// Highlighted.
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
@@ -50,6 +54,7 @@ impl LinesView {
             Line {
                 number,
                 hit: self.hit.has(number),
+                blame: (self.blame.as_ref()).map(|blame| blame.cell(number, number == first)),
                 shown: visible::long_line(text, marks, &coloured, LINE_BYTES_MAX),
             }
         };
@@ -88,6 +93,7 @@ mod tests {
     fn lines_have_numbers_marks_and_no_ends() {
         let mut view = LinesView {
             marks: Marks::default(),
+            blame: None,
             hit: LineRange { first: 8, last: 9 },
             colours: DocumentColours::reading(""),
             outline: Outline::new(""),

@@ -6,10 +6,10 @@ use super::super::matches::RevisionsView;
 use super::super::place::{Place, directory_of};
 use super::super::tree::TreeView;
 use super::super::visible;
-use super::asked::AskedFile;
+use super::asked::{AskedFile, BLAME};
 use super::marks::Marks;
 use crate::file_range::Fetched;
-use crate::links::FileAddress;
+use crate::links::{FileAddress, RepositoryAddress};
 use crate::problem::Problem;
 use askama::Template;
 use frontend::DocumentRevisions;
@@ -24,9 +24,6 @@ pub(super) const PAGE_BYTES_MAX: u64 = 4 << 20;
 /// Lines of a page of a longer file, and how many of them come before the line that is asked for.
 const WINDOW_LINES: u32 = 5000;
 const LINES_BEFORE: u32 = 1000;
-
-/// Digits of a commit id that are shown.
-const SHORT_ID: usize = 10;
 
 /// Matching lines that are listed as links.
 const MARKS_LISTED_MAX: usize = 200;
@@ -48,6 +45,8 @@ pub(super) struct FilePage {
     /// The commit, and the address of the file at it.
     commit: String,
     permalink: String,
+    /// Links to the history and the blame, if the file is in a git repository.
+    git: Option<GitLinks>,
     revisions: RevisionsView,
     /// Why another text is shown than the one that the address names.
     notices: Vec<String>,
@@ -62,6 +61,15 @@ pub(super) struct FilePage {
     page_href: String,
     exact_href: String,
     address: FileName,
+}
+
+/// What is known of a file from its repository.
+struct GitLinks {
+    commit: String,
+    history: String,
+    /// The page with the commits of the lines, or without them.
+    blame: String,
+    has_blame: bool,
 }
 
 /// The file, as addresses name it.
@@ -146,7 +154,6 @@ impl FilePage {
         marks: &Marks,
         mut notices: Vec<String>,
     ) -> FilePage {
-        let query = asked.query();
         let name = FileName {
             package: package.clone(),
             path: asked.path.to_vec(),
@@ -155,7 +162,7 @@ impl FilePage {
             } else {
                 reply.commit.clone()
             },
-            query,
+            query: asked.view(),
         };
         let commit = FileAddress {
             revision: &reply.commit,
@@ -177,7 +184,8 @@ impl FilePage {
             path: visible::plain(asked.path),
             place: Place::new(package, asked.path),
             language: reply.language.clone(),
-            commit: reply.commit.chars().take(SHORT_ID).collect(),
+            commit: filters::short_id(&reply.commit),
+            git: GitLinks::new(asked, package, reply),
             permalink: commit.show_href(asked.lines.first),
             revisions: (&revisions).into(),
             notices,
@@ -189,7 +197,7 @@ impl FilePage {
                 let first = shown.first.saturating_sub(WINDOW_LINES).max(1);
                 name.address().window_href(first)
             }),
-            marks: (!name.query.is_empty() && problem.is_none()).then(|| MarksView::new(marks)),
+            marks: (!asked.query().is_empty() && problem.is_none()).then(|| MarksView::new(marks)),
             find: FindForm::new(asked),
             page_href: name.address().show_href(0),
             exact_href: exact_href(&name, reply),
@@ -235,6 +243,35 @@ fn exact_href(name: &FileName, reply: &FileReply) -> String {
     format!("{}&hash={hash}", name.address().show_href(0))
 }
 
+impl GitLinks {
+    /// The links; `None` if the file is of no repository.
+    fn new(asked: &AskedFile<'_>, package: &[u8], reply: &FileReply) -> Option<GitLinks> {
+        let repo = str::from_utf8(package).ok();
+        let repo = repo.filter(|_| !reply.commit.is_empty())?;
+        let address = RepositoryAddress {
+            repo,
+            rev: &reply.commit,
+        };
+        let query = match (asked.blame, asked.query()) {
+            (true, query) => query,
+            (false, query) if query.is_empty() => BLAME.to_owned(),
+            (false, query) => format!("{query}&{BLAME}"),
+        };
+        let file = FileAddress {
+            package,
+            path: asked.path,
+            revision: asked.revision,
+            query: &query,
+        };
+        Some(GitLinks {
+            commit: address.commit_href(),
+            history: address.history_href(asked.path),
+            blame: file.show_href(0),
+            has_blame: asked.blame,
+        })
+    }
+}
+
 impl FileName {
     fn address(&self) -> FileAddress<'_> {
         FileAddress {
@@ -272,6 +309,9 @@ impl FindForm {
         if !asked.revision.is_empty() {
             hidden.push(("rev", asked.revision.to_owned()));
         }
+        if asked.blame {
+            hidden.push(("blame", "yes".to_owned()));
+        }
         Some(FindForm {
             hidden,
             q: asked.form.q.clone(),
@@ -280,13 +320,19 @@ impl FindForm {
 }
 
 impl PageParts {
-    /// Renders what follows the lines, of which `next` is the first that is not shown.
+    /// The parameters of the query whose matches are marked.
+    pub(super) fn query(&self) -> &str {
+        &self.address.query
+    }
+
+    /// Renders what follows the lines, of which `next` is the first that is not shown, with `further` below the
+    /// directory.
     pub(super) fn end(
         &self,
         next: u32,
         problem: Option<Problem>,
         tree: Option<TreeView>,
-        outline: &str,
+        further: &str,
     ) -> String {
         let later = next <= self.total_lines && problem.is_none();
         let after = After {
@@ -300,7 +346,7 @@ impl PageParts {
             &after,
             &self.before_tree,
             &tree,
-            outline,
+            further,
             &self.end,
         ]
         .concat()

@@ -1,0 +1,35 @@
+//! Removes the files of evicted executions: on another thread, since gigabytes take a while, or at once when the spool
+//! needs their bytes.
+
+use super::result_cache::Evicted;
+use crate::lock::lock;
+use std::mem;
+use std::sync::{Arc, Mutex};
+use tokio::runtime::Handle;
+
+/// What was evicted and still has files.
+#[derive(Default)]
+pub(crate) struct Removals {
+    waiting: Mutex<Vec<Evicted>>,
+    /// Held while files are removed.
+    removing: Mutex<()>,
+}
+
+impl Removals {
+    /// Removes the files of `evicted` on another thread.
+    pub(crate) fn begin(self: &Arc<Self>, evicted: Evicted, runtime: &Handle) {
+        if evicted.is_empty() {
+            return;
+        }
+        lock(&self.waiting).push(evicted);
+        let removals = Arc::clone(self);
+        runtime.spawn_blocking(move || removals.finish());
+    }
+
+    /// Returns when all files are removed, and whether this call removed any.
+    pub(crate) fn finish(&self) -> bool {
+        let _removing = lock(&self.removing);
+        let waiting = mem::take(&mut *lock(&self.waiting));
+        !waiting.is_empty()
+    }
+}

@@ -1,0 +1,350 @@
+//! Blame: the commit that each line of a file comes from, as `git blame` says it.
+//!
+//! A file is followed from a commit to its parents, the youngest commit first. Lines that a parent has are the
+//! parent's, by the diff that git uses (Myers, with its heuristic of indents); what no parent has is the commit's.
+//! A file that was moved is followed to its former name (`former`).
+//!
+//! gix has a blame, too, without bounds: it walks a history to its end, however long that takes. Hence this one.
+//!
+//! **Invariant:** a look-up reads a bounded number of commits and bytes, in a bounded time. Lines whose commit is not
+//! found within that are said to be of a commit or of an earlier one.
+
+mod former;
+mod lines;
+mod trail;
+
+use crate::LookupError;
+use crate::commit::{self, Commit, committed_seconds};
+use crate::objects::Objects;
+use clru::CLruCache;
+use gix::ObjectId;
+pub use lines::BlameHunk;
+use lines::{Lines, Passed};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use trail::Trail;
+
+/// How far a blame goes.
+#[derive(Debug, Clone, Copy)]
+pub struct BlameLimits {
+    /// Bytes of the file, and of what it was in earlier commits.
+    pub file_bytes_max: u64,
+    /// Lines of the file.
+    pub lines_max: u32,
+    /// Commits that are looked at.
+    pub commits_max: usize,
+    /// The time that it takes.
+    pub time_max: Duration,
+}
+
+impl Default for BlameLimits {
+    fn default() -> BlameLimits {
+        BlameLimits {
+            file_bytes_max: 1 << 20,
+            lines_max: 20_000,
+            commits_max: 100_000,
+            time_max: Duration::from_millis(1_200),
+        }
+    }
+}
+
+/// Texts that are kept: a commit is compared with the same file as its parent was.
+const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
+
+/// The commits that the lines of a file come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blame {
+    /// The id of the commit that the revision stands for.
+    pub commit: String,
+    /// All lines, ascending.
+    pub hunks: Vec<BlameHunk>,
+    /// What hunks come from, in the order in which it was found: the youngest commits first.
+    pub sources: Vec<BlameSource>,
+    /// Whether no limit was reached.
+    pub complete: bool,
+}
+
+/// A commit, and the file in it that lines come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlameSource {
+    /// The commit, without its tags.
+    pub commit: Commit,
+    /// The path of the file in it.
+    pub path: Vec<u8>,
+    /// The commit before it and the path of the file there, if there was one.
+    pub previous: Option<(String, Vec<u8>)>,
+}
+
+/// A file in a commit: who has to answer for lines.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Suspect {
+    commit: ObjectId,
+    path: Rc<[u8]>,
+}
+
+/// What waits to be looked at.
+struct Waiting {
+    trail: Rc<Trail>,
+    lines: Vec<Lines>,
+}
+
+/// A blame on its way.
+pub(crate) struct Walk<'o, 'r> {
+    objects: &'o Objects<'r>,
+    limits: BlameLimits,
+    deadline: Instant,
+    queue: BinaryHeap<(i64, Reverse<u64>, Suspect)>,
+    waiting: HashMap<Suspect, Waiting>,
+    texts: CLruCache<ObjectId, Rc<Vec<u8>>>,
+    found: BTreeMap<u32, BlameHunk>,
+    sources: Vec<BlameSource>,
+    known: HashMap<Suspect, usize>,
+    queued: u64,
+}
+
+/// Blames the file at a path of a commit; `None` if it has no file there.
+pub(crate) fn blame(
+    objects: &Objects<'_>,
+    commit: &gix::Object<'_>,
+    path: &[&[u8]],
+    limits: BlameLimits,
+) -> Result<Option<Blame>, LookupError> {
+    let Some(trail) = Trail::of(objects, objects.tree(commit)?, path, None)? else {
+        return Ok(None);
+    };
+    let Some(text) = objects.text(trail.file(), limits.file_bytes_max)? else {
+        let most = limits.file_bytes_max;
+        let reason =
+            format!("the file has more than {most} bytes, which is the most that is blamed");
+        return Err(LookupError::refused(reason));
+    };
+    let lines = lines::count(&text);
+    if lines > limits.lines_max {
+        let most = limits.lines_max;
+        let reason = format!("the file has {lines} lines; blame is for files of at most {most}");
+        return Err(LookupError::refused(reason));
+    }
+    let mut walk = Walk {
+        objects,
+        limits,
+        deadline: Instant::now() + limits.time_max,
+        queue: BinaryHeap::new(),
+        waiting: HashMap::new(),
+        texts: CLruCache::new(TEXTS_MAX),
+        found: BTreeMap::new(),
+        sources: Vec::new(),
+        known: HashMap::new(),
+        queued: 0,
+    };
+    walk.texts.put(trail.file(), Rc::new(text));
+    let suspect = Suspect {
+        commit: commit.id,
+        path: path.join(&b'/').into(),
+    };
+    let seconds = committed_seconds(&commit.id, &commit.data);
+    walk.suspect(suspect, Rc::new(trail), seconds, Lines::all(lines));
+    let complete = walk.run()?;
+    Ok(Some(Blame {
+        commit: commit.id.to_string(),
+        hunks: lines::joined(walk.found.into_values()),
+        sources: walk.sources,
+        complete,
+    }))
+}
+
+/// The same file in a parent.
+struct Candidate {
+    suspect: Suspect,
+    trail: Rc<Trail>,
+    seconds: i64,
+}
+
+impl Walk<'_, '_> {
+    /// Goes back until every line has its commit. Returns whether no limit was reached.
+    fn run(&mut self) -> Result<bool, LookupError> {
+        let mut walked = 0;
+        while let Some((_, _, suspect)) = self.queue.pop() {
+            let Some(waiting) = self.waiting.remove(&suspect) else {
+                continue;
+            };
+            let is_out = walked >= self.limits.commits_max || Instant::now() >= self.deadline;
+            if is_out || !self.look(&suspect, &waiting)? {
+                self.give_up(suspect, waiting)?;
+                return Ok(false);
+            }
+            walked += 1;
+        }
+        Ok(true)
+    }
+
+    /// Passes lines on to the parents that have them, and blames the commit for the others. Returns whether that was
+    /// possible within the limits.
+    fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<bool, LookupError> {
+        let commit = self.objects.get(suspect.commit, "the history")?;
+        let mut candidates: Vec<Option<Candidate>> = Vec::new();
+        let parents = self.objects.parents(&commit);
+        for follows_moves in [false, true] {
+            for (at, parent) in parents.iter().enumerate() {
+                if candidates.get(at).is_some_and(Option::is_some) {
+                    continue;
+                }
+                let candidate =
+                    self.candidate(&commit, *parent, suspect, waiting, follows_moves)?;
+                if let Some(candidate) = &candidate
+                    && candidate.trail.file() == waiting.trail.file()
+                {
+                    self.pass(candidate, waiting.lines.clone());
+                    return Ok(true);
+                }
+                match candidates.get_mut(at) {
+                    Some(known) => *known = candidate,
+                    None => candidates.push(candidate),
+                }
+            }
+        }
+        let mut lines = waiting.lines.clone();
+        let candidates: Vec<Candidate> = candidates.into_iter().flatten().collect();
+        for (at, candidate) in candidates.iter().enumerate() {
+            let file = candidate.trail.file();
+            let is_new = candidates[..at]
+                .iter()
+                .all(|other| other.trail.file() != file);
+            if !is_new || lines.is_empty() {
+                continue;
+            }
+            let texts = (self.text(file)?, self.text(waiting.trail.file())?);
+            let (Some(before), Some(after)) = texts else {
+                return Ok(false);
+            };
+            let Passed { passed, kept } = lines::pass(&before, &after, &lines);
+            lines = kept;
+            if !passed.is_empty() {
+                self.pass(candidate, passed);
+            }
+        }
+        let previous = candidates.first().map(|it| &it.suspect);
+        self.blame(suspect, previous, &lines, false)?;
+        Ok(true)
+    }
+
+    /// Finds the file in a parent: under its name, or if it was not there and `follows_moves`, under a former one.
+    fn candidate(
+        &self,
+        commit: &gix::Object<'_>,
+        parent: ObjectId,
+        suspect: &Suspect,
+        waiting: &Waiting,
+        follows_moves: bool,
+    ) -> Result<Option<Candidate>, LookupError> {
+        let object = (self.objects).get(parent, &format!("commit {}", commit.id))?;
+        let tree = self.objects.tree(&object)?;
+        let (path, trail) = if follows_moves {
+            let trees = (tree, waiting.trail.root());
+            let file = (&suspect.path[..], waiting.trail.file());
+            let most = self.limits.file_bytes_max;
+            let Some(path) = former::path(self.objects, trees, file, most)? else {
+                return Ok(None);
+            };
+            let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+            (
+                Rc::from(&path[..]),
+                Trail::of(self.objects, tree, &names, None)?,
+            )
+        } else {
+            let names: Vec<&[u8]> = suspect.path.split(|&byte| byte == b'/').collect();
+            let trail = Trail::of(self.objects, tree, &names, Some(&waiting.trail))?;
+            (Rc::clone(&suspect.path), trail)
+        };
+        Ok(trail.map(|trail| Candidate {
+            suspect: Suspect {
+                commit: parent,
+                path,
+            },
+            trail: Rc::new(trail),
+            seconds: committed_seconds(&object.id, &object.data),
+        }))
+    }
+
+    fn pass(&mut self, to: &Candidate, lines: Vec<Lines>) {
+        let Candidate {
+            suspect,
+            trail,
+            seconds,
+        } = to;
+        self.suspect(suspect.clone(), Rc::clone(trail), *seconds, lines);
+    }
+
+    fn suspect(&mut self, suspect: Suspect, trail: Rc<Trail>, seconds: i64, lines: Vec<Lines>) {
+        if let Some(waiting) = self.waiting.get_mut(&suspect) {
+            waiting.lines.extend(lines);
+            return;
+        }
+        self.queue
+            .push((seconds, Reverse(self.queued), suspect.clone()));
+        self.queued += 1;
+        self.waiting.insert(suspect, Waiting { trail, lines });
+    }
+
+    /// Says that lines come from a commit.
+    fn blame(
+        &mut self,
+        suspect: &Suspect,
+        previous: Option<&Suspect>,
+        lines: &[Lines],
+        or_earlier: bool,
+    ) -> Result<(), LookupError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let source = match self.known.get(suspect) {
+            Some(source) => *source,
+            None => {
+                let object = self.objects.get(suspect.commit, "the history")?;
+                self.sources.push(BlameSource {
+                    commit: commit::decode(&object.id, &object.data)?,
+                    path: suspect.path.to_vec(),
+                    previous: previous.map(|it| (it.commit.to_string(), it.path.to_vec())),
+                });
+                self.known.insert(suspect.clone(), self.sources.len() - 1);
+                self.sources.len() - 1
+            }
+        };
+        for lines in lines {
+            let hunk = BlameHunk {
+                first: lines.target + 1,
+                lines: lines.count,
+                source,
+                source_line: lines.at + 1,
+                or_earlier,
+            };
+            self.found.insert(lines.target, hunk);
+        }
+        Ok(())
+    }
+
+    /// Says of all lines that are left that they are of the commits that were reached, or of earlier ones.
+    fn give_up(&mut self, first: Suspect, waiting: Waiting) -> Result<(), LookupError> {
+        self.blame(&first, None, &waiting.lines, true)?;
+        while let Some((_, _, suspect)) = self.queue.pop() {
+            if let Some(waiting) = self.waiting.remove(&suspect) {
+                self.blame(&suspect, None, &waiting.lines, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, id: ObjectId) -> Result<Option<Rc<Vec<u8>>>, LookupError> {
+        if let Some(text) = self.texts.get(&id) {
+            return Ok(Some(Rc::clone(text)));
+        }
+        let text = self.objects.text(id, self.limits.file_bytes_max)?;
+        let text = text.map(Rc::new);
+        if let Some(text) = &text {
+            self.texts.put(id, Rc::clone(text));
+        }
+        Ok(text)
+    }
+}

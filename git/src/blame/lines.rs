@@ -1,0 +1,195 @@
+//! Lines on their way to the commit that they come from, and which of them an earlier text has.
+
+use gix_imara_diff::{Algorithm, Diff, InternedInput};
+
+/// Lines of a file that come from one commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlameHunk {
+    /// The first of them, from 1.
+    pub first: u32,
+    /// How many they are.
+    pub lines: u32,
+    /// An index in the sources of the blame.
+    pub source: usize,
+    /// Where they begin in the file that the commit has.
+    pub source_line: u32,
+    /// Whether they may be of an earlier commit: a limit was reached.
+    pub or_earlier: bool,
+}
+
+/// Lines that follow each other, numbered from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lines {
+    /// Where they are in the file that is blamed.
+    pub(super) target: u32,
+    /// Where they are in the text that has them.
+    pub(super) at: u32,
+    pub(super) count: u32,
+}
+
+impl Lines {
+    /// All lines of the file that is blamed.
+    pub(super) fn all(count: u32) -> Vec<Lines> {
+        let all = Lines {
+            target: 0,
+            at: 0,
+            count,
+        };
+        Vec::from_iter((count > 0).then_some(all))
+    }
+}
+
+/// Which lines an earlier text has, by their numbers there, and which it has not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Passed {
+    pub(super) passed: Vec<Lines>,
+    pub(super) kept: Vec<Lines>,
+}
+
+/// Lines of two texts that are the same.
+struct Same {
+    before: u32,
+    after: u32,
+    count: u32,
+}
+
+/// Counts the lines of a text.
+pub(super) fn count(text: &[u8]) -> u32 {
+    let ends = text.iter().filter(|&&byte| byte == b'\n').count();
+    let rest = usize::from(text.last().is_some_and(|&byte| byte != b'\n'));
+    u32::try_from(ends + rest).unwrap_or(u32::MAX)
+}
+
+/// Compares two texts, and divides lines of the second into those that the first has and others.
+pub(super) fn pass(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
+    let same = same(before, after);
+    let mut found = Passed::default();
+    for lines in lines {
+        divide(*lines, &same, &mut found);
+    }
+    found
+}
+
+/// Returns the lines that two texts share, ascending.
+fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
+    let input = InternedInput::new(before, after);
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
+    diff.postprocess_lines(&input);
+    let (mut same, mut at) = (Vec::new(), (0, 0));
+    let mut add = |(before, after): (u32, u32), end: u32| {
+        if end > after {
+            same.push(Same {
+                before,
+                after,
+                count: end - after,
+            });
+        }
+    };
+    for hunk in diff.hunks() {
+        add(at, hunk.after.start);
+        at = (hunk.before.end, hunk.after.end);
+    }
+    add(at, input.after.len() as u32);
+    same
+}
+
+fn divide(lines: Lines, same: &[Same], found: &mut Passed) {
+    let end = lines.at + lines.count;
+    let part = |from: u32, to: u32, at: u32| Lines {
+        target: lines.target + (from - lines.at),
+        at,
+        count: to - from,
+    };
+    let mut from = lines.at;
+    let first = same.partition_point(|same| same.after + same.count <= from);
+    for same in &same[first..] {
+        let (start, stop) = (same.after.max(from), (same.after + same.count).min(end));
+        if start >= stop {
+            break;
+        }
+        if from < start {
+            found.kept.push(part(from, start, from));
+        }
+        let at = same.before + (start - same.after);
+        found.passed.push(part(start, stop, at));
+        from = stop;
+    }
+    if from < end {
+        found.kept.push(part(from, end, from));
+    }
+}
+
+/// Joins hunks that belong together.
+pub(super) fn joined(hunks: impl Iterator<Item = BlameHunk>) -> Vec<BlameHunk> {
+    let mut joined: Vec<BlameHunk> = Vec::new();
+    for hunk in hunks {
+        match joined.last_mut() {
+            Some(last)
+                if last.source == hunk.source
+                    && last.or_earlier == hunk.or_earlier
+                    && last.first + last.lines == hunk.first
+                    && last.source_line + last.lines == hunk.source_line =>
+            {
+                last.lines += hunk.lines;
+            }
+            _ => joined.push(hunk),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(target: u32, at: u32, count: u32) -> Lines {
+        Lines { target, at, count }
+    }
+
+    #[test]
+    fn lines_that_the_earlier_text_has_are_passed_on_by_their_numbers_there() {
+        let before = b"a\nb\nc\nd\n";
+        let after = b"new\na\nb\nchanged\nd\nend";
+        let all = [lines(10, 0, 6)];
+        let found = pass(before, after, &all);
+        assert_eq!(found.passed, [lines(11, 0, 2), lines(14, 3, 1)]);
+        assert_eq!(
+            found.kept,
+            [lines(10, 0, 1), lines(13, 3, 1), lines(15, 5, 1)]
+        );
+        let middle = pass(before, after, &[lines(0, 2, 2)]);
+        assert_eq!(
+            (middle.passed, middle.kept),
+            (vec![lines(0, 1, 1)], vec![lines(1, 3, 1)])
+        );
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_is_a_line() {
+        assert_eq!(
+            [count(b""), count(b"a"), count(b"a\n"), count(b"a\nb")],
+            [0, 1, 1, 2]
+        );
+    }
+
+    #[test]
+    fn neighbours_of_one_commit_are_one_hunk() {
+        let hunk = |first, lines, source, source_line| BlameHunk {
+            first,
+            lines,
+            source,
+            source_line,
+            or_earlier: false,
+        };
+        let hunks = [
+            hunk(1, 2, 0, 1),
+            hunk(3, 1, 0, 3),
+            hunk(4, 1, 0, 9),
+            hunk(5, 1, 1, 10),
+        ];
+        assert_eq!(
+            joined(hunks.into_iter()),
+            [hunk(1, 3, 0, 1), hunk(4, 1, 0, 9), hunk(5, 1, 1, 10)]
+        );
+    }
+}

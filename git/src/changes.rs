@@ -1,0 +1,162 @@
+//! The files that a commit changed: its tree compared with that of its first parent.
+//!
+//! A file that was moved is one that was removed and one that was added. As `git show --no-renames --name-status`
+//! lists them, except that a merge is compared with its first parent.
+
+use crate::LookupError;
+use crate::objects::Objects;
+use gix::ObjectId;
+use gix::objs::tree::EntryMode;
+use std::collections::BTreeMap;
+
+/// Entries of trees that are compared. Of a commit that changed more, some changes are left out.
+const ENTRIES_MAX: usize = 200_000;
+
+/// Directories below each other.
+const DEPTH_MAX: usize = 128;
+
+/// What a commit changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The id of the commit.
+    pub commit: String,
+    /// The files, by path.
+    pub files: Vec<Change>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// A file that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// What happened to it.
+    pub kind: ChangeKind,
+}
+
+/// What a commit did to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// It is no longer there.
+    Removed,
+    /// Its content, its mode or its kind is another one.
+    Modified,
+}
+
+/// Lists at most `count_max` files that a commit changed.
+pub(crate) fn changes(
+    objects: &Objects<'_>,
+    commit: &gix::Object<'_>,
+    count_max: usize,
+) -> Result<Changes, LookupError> {
+    let before = match objects.parents(commit).first() {
+        None => None,
+        Some(parent) => {
+            let parent = objects.get(*parent, &format!("commit {}", commit.id))?;
+            Some(objects.tree(&parent)?)
+        }
+    };
+    let mut comparison = Comparison {
+        objects,
+        count_max,
+        entries: 0,
+        found: Changes {
+            commit: commit.id.to_string(),
+            ..Changes::default()
+        },
+    };
+    let after = Some(objects.tree(commit)?);
+    comparison.directory((before, after), &mut Vec::new(), 0)?;
+    let mut found = comparison.found;
+    found.files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
+}
+
+type Entry = (EntryMode, ObjectId);
+
+/// A comparison of two trees on its way.
+struct Comparison<'o, 'r> {
+    objects: &'o Objects<'r>,
+    count_max: usize,
+    entries: usize,
+    found: Changes,
+}
+
+impl Comparison<'_, '_> {
+    fn directory(
+        &mut self,
+        (before, after): (Option<ObjectId>, Option<ObjectId>),
+        path: &mut Vec<u8>,
+        depth: usize,
+    ) -> Result<(), LookupError> {
+        if before == after || self.found.more {
+            return Ok(());
+        }
+        if self.entries > ENTRIES_MAX || depth > DEPTH_MAX {
+            self.found.more = true;
+            return Ok(());
+        }
+        let (before, mut after) = (self.read(before)?, self.read(after)?);
+        let mut pairs = BTreeMap::new();
+        for (name, entry) in before {
+            let other = after.remove(&name);
+            if other != Some(entry) {
+                pairs.insert(name, (Some(entry), other));
+            }
+        }
+        pairs.extend(
+            after
+                .into_iter()
+                .map(|(name, entry)| (name, (None, Some(entry)))),
+        );
+        let length = path.len();
+        for (name, pair) in pairs {
+            path.extend_from_slice(&name);
+            self.entry(pair, path, depth)?;
+            path.truncate(length);
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        (before, after): (Option<Entry>, Option<Entry>),
+        path: &mut Vec<u8>,
+        depth: usize,
+    ) -> Result<(), LookupError> {
+        let tree = |entry: Option<Entry>| entry.filter(|(mode, _)| mode.is_tree()).map(|it| it.1);
+        let file = |entry: Option<Entry>| entry.filter(|(mode, _)| !mode.is_tree());
+        let kind = match (file(before), file(after)) {
+            (None, None) => None,
+            (Some(_), None) => Some(ChangeKind::Removed),
+            (None, Some(_)) => Some(ChangeKind::Added),
+            (Some(_), Some(_)) => Some(ChangeKind::Modified),
+        };
+        if let Some(kind) = kind {
+            if self.found.files.len() >= self.count_max {
+                self.found.more = true;
+                return Ok(());
+            }
+            let path = path.clone();
+            self.found.files.push(Change { path, kind });
+        }
+        let trees = (tree(before), tree(after));
+        path.push(b'/');
+        self.directory(trees, path, depth + 1)
+    }
+
+    fn read(&mut self, tree: Option<ObjectId>) -> Result<BTreeMap<Vec<u8>, Entry>, LookupError> {
+        let mut read = BTreeMap::new();
+        if let Some(tree) = tree {
+            self.objects.children(tree, |name, mode, id| {
+                read.insert(name.to_vec(), (mode, id));
+                true
+            })?;
+        }
+        self.entries += read.len();
+        Ok(read)
+    }
+}

@@ -1,0 +1,114 @@
+//! The history of a repository, or of one of its files or directories: the commits that changed it, youngest first.
+
+use super::commit::signed;
+use super::form::{Form, Layout};
+use super::{filters, visible};
+use crate::links::{FileAddress, RepositoryAddress, encode};
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::repositories::{names, path, position, problem};
+use crate::state::App;
+use crate::viewer::Viewer;
+use askama::Template;
+use axum::extract::State;
+use axum::response::Html;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use schema::message::{Commit, LookupOf};
+
+/// Commits on a page.
+const COMMITS_MAX: u32 = 100;
+
+#[derive(Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    layout: Layout,
+    repo: String,
+    repo_href: String,
+    /// The file or directory, and its address; empty: the whole repository.
+    path: String,
+    path_href: String,
+    rev: String,
+    commits: Vec<CommitRow>,
+    next: Option<String>,
+}
+
+struct CommitRow {
+    subject: String,
+    href: String,
+    id: String,
+    author: String,
+    day: String,
+    /// The file at this commit.
+    file: Option<String>,
+}
+
+/// Lists the commits that a revision reaches.
+pub(crate) async fn history(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Html<String>, Problem> {
+    params.expect(&[&["repo", "rev", "path", "cursor"]])?;
+    let (repo, rev) = names(&params)?;
+    let path = path(&params)?;
+    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let of = LookupOf::Log {
+        revision: rev.to_owned(),
+        path: path.to_vec(),
+        after: position(&params, "cursor")?,
+        count: COMMITS_MAX,
+    };
+    let log = app.coordinator.log(&scope, repo.to_owned(), of).await;
+    let log = log.map_err(|error| problem(error, repo, rev))?;
+    let address = RepositoryAddress { repo, rev };
+    let file = FileAddress {
+        revision: rev,
+        ..FileAddress::current(repo.as_bytes(), path)
+    };
+    let page = HistoryPage {
+        layout: Layout::new(Form {
+            has_key: params.has_key,
+            ..Form::default()
+        }),
+        repo: visible::plain(repo.as_bytes()),
+        repo_href: crate::links::package_href(repo.as_bytes()),
+        path: visible::plain(path),
+        path_href: file.show_href(0),
+        rev: visible::plain(rev.as_bytes()),
+        commits: (log.commits.iter())
+            .map(|commit| CommitRow::new(repo, path, commit))
+            .collect(),
+        next: (!log.next.is_empty()).then(|| {
+            let cursor = BASE64.encode(&log.next);
+            format!(
+                "{}&cursor={}",
+                address.history_href(path),
+                encode(cursor.as_bytes())
+            )
+        }),
+    };
+    Ok(Html(page.render().expect("a page fits in memory")))
+}
+
+impl CommitRow {
+    fn new(repo: &str, path: &[u8], commit: &Commit) -> CommitRow {
+        let id = &commit.id[..];
+        let file = FileAddress {
+            revision: id,
+            ..FileAddress::current(repo.as_bytes(), path)
+        };
+        let subject = match &commit.subject[..] {
+            b"" => b"(no message)",
+            subject => subject,
+        };
+        CommitRow {
+            subject: visible::plain(subject),
+            href: RepositoryAddress { repo, rev: id }.commit_href(),
+            id: filters::short_id(id),
+            author: visible::plain(&commit.author.name),
+            day: signed(&commit.author).day,
+            file: (!path.is_empty()).then(|| file.show_href(0)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What was left out of the index, and why: of all packages, or of one. It has the reasons with their counts, and the
+//! files from a name on.
+//!
+//! Backends send such lists in parts, and count nothing: a bounded number of parts is read for the counts.
+
+use super::directory::{after, find};
+use super::form::{Form, Layout};
+use super::{filters, visible};
+use crate::links::{encode, package_href};
+use crate::model::LeftOut;
+use crate::params::{Params, lossy};
+use crate::problem::Problem;
+use crate::state::App;
+use crate::viewer::Viewer;
+use askama::Template;
+use axum::extract::State;
+use axum::response::Html;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::{Listing, Scope, entry_name};
+use schema::message::{ListEntry, ListKind, ListRequest};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Files on a page.
+const LISTED_MAX: usize = 500;
+
+/// Parts of the list that are read for the counts: backends read all names for each.
+const PARTS_MAX: usize = 4;
+
+/// Entries of a part: about what a backend sends at once.
+const PART_ENTRIES: u32 = 1000;
+
+#[derive(Template)]
+#[template(path = "skipped.html")]
+struct SkippedPage {
+    layout: Layout,
+    /// The package whose files are listed; empty: all packages.
+    package: String,
+    package_href: String,
+    /// Why the files of another package are listed.
+    notice: Option<String>,
+    /// Reasons, and how many of the files that were counted have them. Of the first page alone.
+    reasons: Vec<(String, usize)>,
+    counted: usize,
+    /// Whether there are more files than were counted.
+    has_uncounted: bool,
+    files: Vec<SkippedFile>,
+    next: Option<String>,
+    /// The address of the same for programs.
+    json_href: String,
+    /// Backends that could not be asked, and why.
+    missing: Vec<(String, String)>,
+}
+
+struct SkippedFile {
+    package: String,
+    package_href: String,
+    path: String,
+    words: String,
+}
+
+/// Lists what was left out, from the name `after` on.
+pub(crate) async fn skipped(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Html<String>, Problem> {
+    params.expect(&[&["package", "after"]])?;
+    let name = params.bytes("package").filter(|name| !name.is_empty());
+    let (scope, package, notice) = match name {
+        Some(name) => {
+            let scope = viewer.scope_of(&app, name).await?;
+            let (entry, notice) = find(&app, &scope, name).await?;
+            (scope, entry.package, notice)
+        }
+        None => (viewer.scope(&app).await?, Vec::new(), None),
+    };
+    let after = after(&params)?;
+    let is_first = after.is_empty();
+    let request = ListRequest {
+        kind: ListKind::Skipped,
+        package,
+        prefix: Vec::new(),
+        after,
+        count: PART_ENTRIES,
+        visible: None,
+    };
+    let parts_max = if is_first { PARTS_MAX } else { 1 };
+    let list = read(&app, &scope, request.clone(), parts_max).await?;
+    let page = SkippedPage {
+        layout: Layout::new(Form {
+            has_key: params.has_key,
+            ..Form::default()
+        }),
+        package: lossy(Some(&request.package)).into_owned(),
+        package_href: package_href(&request.package),
+        notice,
+        reasons: if is_first {
+            reasons(&list.entries)
+        } else {
+            Vec::new()
+        },
+        counted: list.entries.len(),
+        has_uncounted: list.more,
+        next: next(&request.package, &list),
+        json_href: format!("/api/v2/skipped?package={}", encode(&request.package)),
+        files: (list.entries.into_iter())
+            .take(LISTED_MAX)
+            .map(Into::into)
+            .collect(),
+        missing: list.unreachable,
+    };
+    Ok(Html(page.render().expect("a page fits in memory")))
+}
+
+/// Reads some parts of a list.
+async fn read(
+    app: &App,
+    scope: &Scope,
+    mut request: ListRequest,
+    parts_max: usize,
+) -> Result<Listing, Problem> {
+    let mut whole = Listing::default();
+    for _ in 0..parts_max {
+        let part = app.coordinator.listing(scope, &request).await?;
+        whole.entries.extend(part.entries);
+        whole.more = part.more;
+        whole.unreachable = part.unreachable;
+        match whole.entries.last().filter(|_| part.more) {
+            Some(last) => request.after = entry_name(request.kind, last),
+            None => break,
+        }
+    }
+    Ok(whole)
+}
+
+/// Returns the reasons, the most frequent first.
+fn reasons(entries: &[ListEntry]) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in entries {
+        *counts.entry(&entry.reason).or_default() += 1;
+    }
+    let counts = counts.into_iter();
+    let mut counts: Vec<_> = counts
+        .map(|(reason, count)| (visible::plain(LeftOut::kind(reason).as_bytes()), count))
+        .collect();
+    // Stable: reasons with equal counts stay in order.
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
+}
+
+/// Returns the address of the files that follow those of the page.
+fn next(package: &[u8], list: &Listing) -> Option<String> {
+    let has_more = list.more || list.entries.len() > LISTED_MAX;
+    let last = list.entries.iter().take(LISTED_MAX).next_back();
+    let last = last.filter(|_| has_more)?;
+    let after = BASE64.encode(entry_name(ListKind::Skipped, last));
+    Some(format!(
+        "/skipped?package={}&after={after}",
+        encode(package)
+    ))
+}
+
+impl From<ListEntry> for SkippedFile {
+    fn from(entry: ListEntry) -> SkippedFile {
+        SkippedFile {
+            package: visible::plain(&entry.package),
+            package_href: package_href(&entry.package),
+            path: visible::plain(&entry.path),
+            words: visible::plain(LeftOut::from(entry).words.as_bytes()),
+        }
+    }
+}
