@@ -98,13 +98,18 @@ impl Coordinator {
         let (weak_cache, weak_spool) = (Arc::downgrade(&cache), Arc::downgrade(&spool));
         let weak_removals = Arc::downgrade(&removals);
         spool.on_full(move |bytes| {
+            let Some(removals) = weak_removals.upgrade() else {
+                return;
+            };
             // What was evicted before may be enough.
-            if weak_removals.upgrade().is_some_and(|it| it.finish()) {
+            if removals.finish() {
                 return;
             }
             if let (Some(cache), Some(spool)) = (weak_cache.upgrade(), weak_spool.upgrade()) {
-                let evicted = lock(&cache).make_room(&spool, bytes);
-                drop(evicted);
+                let mut cache = lock(&cache);
+                removals.add(cache.make_room(&spool, bytes));
+                drop(cache);
+                removals.finish();
             }
         });
         let compares_packages = backends.len() > 1 || config.has_scopes;
@@ -381,8 +386,10 @@ impl Coordinator {
         let identity = handle.identity().to_owned();
         lock(&self.interests).forget(handle.id());
         drop(handle);
-        let forgotten = lock(&self.cache).forget(&identity);
-        self.removals.begin(forgotten, &self.resources.runtime);
+        let mut cache = lock(&self.cache);
+        self.removals
+            .begin(cache.forget(&identity), &self.resources.runtime);
+        drop(cache);
         answer
     }
 
@@ -465,8 +472,8 @@ impl Coordinator {
                 recent.record(&answer);
             }
             drop(answer);
-            let evicted = lock(&cache).finish(execution, &spool);
-            removals.begin(evicted, &Handle::current());
+            let mut cache = lock(&cache);
+            removals.begin(cache.finish(execution, &spool), &Handle::current());
         };
         // The log names the request that started it.
         driven.in_current_span()

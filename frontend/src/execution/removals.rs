@@ -16,12 +16,20 @@ pub(crate) struct Removals {
 }
 
 impl Removals {
+    /// Remembers what [`finish`](Self::finish) removes. Whoever holds the cache's lock meanwhile leaves no moment in which
+    /// neither the cache nor this knows of files that exist.
+    pub(crate) fn add(&self, evicted: Evicted) {
+        if !evicted.is_empty() {
+            lock(&self.waiting).push(evicted);
+        }
+    }
+
     /// Removes the files of `evicted` on another thread.
     pub(crate) fn begin(self: &Arc<Self>, evicted: Evicted, runtime: &Handle) {
         if evicted.is_empty() {
             return;
         }
-        lock(&self.waiting).push(evicted);
+        self.add(evicted);
         let removals = Arc::clone(self);
         runtime.spawn_blocking(move || removals.finish());
     }

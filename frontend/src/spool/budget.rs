@@ -4,6 +4,8 @@ use super::error::SpoolError;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 /// Called before every write to the disk; its error replaces the write. For tests.
 pub type BeforeWrite = Arc<dyn Fn() -> io::Result<()> + Send + Sync>;
@@ -20,8 +22,9 @@ pub(crate) struct SpoolConfig {
     pub(crate) before_write: Option<BeforeWrite>,
 }
 
-/// How often older results are evicted for one reservation: other results may take the bytes first.
-const EVICTIONS_MAX: usize = 16;
+/// Older results are evicted this often for one reservation, since other results may take the bytes first. A pause in
+/// milliseconds follows each time: a result whose client has its answer is still in use for a moment.
+const EVICTION_PAUSES_MS: [u64; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128];
 
 /// Bytes in use, over all results.
 pub(super) struct Budget {
@@ -43,16 +46,19 @@ impl Budget {
     }
 
     /// Reserves bytes on disk. Evicts older results when the budget is used up, again if another
-    /// result took what they had.
+    /// result took what they had. Blocks for a quarter of a second before it fails.
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), SpoolError> {
         let Some(evict) = self.evict.get() else {
             return self.try_reserve(bytes);
         };
-        for _ in 0..EVICTIONS_MAX {
+        for pause in EVICTION_PAUSES_MS.map(Duration::from_millis) {
             if let Ok(()) = self.try_reserve(bytes) {
                 return Ok(());
             }
             evict(bytes);
+            if !pause.is_zero() {
+                thread::sleep(pause);
+            }
         }
         self.try_reserve(bytes)
     }
@@ -102,5 +108,12 @@ mod tests {
         assert!(budget.reserve(3).is_ok());
         assert_eq!(budget.disk_bytes.load(Relaxed), 9);
         assert!(full(Vec::new()).reserve(1).is_err());
+    }
+
+    #[test]
+    fn a_reservation_waits_for_results_that_are_in_use_for_a_moment() {
+        let mut in_use = vec![BYTES_MAX; EVICTION_PAUSES_MS.len() - 1];
+        in_use.push(0);
+        assert!(full(in_use).reserve(3).is_ok());
     }
 }
