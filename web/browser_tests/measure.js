@@ -16,7 +16,8 @@ function watch() {
   }, true);
   const look = () => {
     if (document.querySelector('main mark, main .nothing')) {
-      requestAnimationFrame(() => setTimeout(() => { seen.first = Date.now(); }));
+      // This frame draws it.
+      setTimeout(() => { seen.first = Date.now(); });
     } else {
       requestAnimationFrame(look);
     }
