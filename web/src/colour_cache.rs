@@ -24,7 +24,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const DOCUMENTS_MAX: usize = 32;
 
 /// How long a page waits for them. Reading goes on, for the next page.
-const WAIT_MAX: Duration = Duration::from_millis(100);
+const WAIT_MAX: Duration = Duration::from_millis(20);
 
 /// How long a file is kept at most. It never gets out of date, so this frees memory of what nobody looks at.
 const LIFE_MAX: Duration = Duration::from_secs(3600);

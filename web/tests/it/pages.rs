@@ -1,7 +1,7 @@
 //! HTML pages, and the errors for malformed requests.
 
 use crate::shards;
-use crate::site::Site;
+use crate::site::{Site, eventually};
 use fake_backend::{Document, Fake, Fault};
 use serde_json::json;
 
@@ -398,9 +398,12 @@ fn a_line_within_a_comment_looks_like_one_on_a_page_of_results() {
     };
     let fake = Fake::new("one", vec![(1, vec![document])]);
     let site = Site::new(vec![fake.backend()]);
+    let line = "<span class=\"c-c\">an </span><mark><span class=\"c-c\">arse</span></mark>";
     for group in ["document", "none", "package"] {
-        let page = site.get(&format!("/search?q=arse&group={group}")).text();
-        let line = "<span class=\"c-c\">an </span><mark><span class=\"c-c\">arse</span></mark>";
-        assert!(page.contains(line), "{group}: {page}");
+        // A page does not wait long for colours; a later one has them.
+        eventually(&format!("a comment's colour, by {group}"), || {
+            let page = site.get(&format!("/search?q=arse&group={group}")).text();
+            page.contains(line)
+        });
     }
 }
