@@ -14,13 +14,14 @@ import time
 from . import servers, tools
 from .connection import Connection
 
-LINES = 600_000
+# More than arrive in all pulses, so that no stream ends before its right.
+LINES = 1_500_000
 TTL_S = 4
 # A denial that is known holds within a second.
 KNOWN_MAX_S = 1.0
 STREAMS_S = 2
 END_MAX_S = 30
-PAUSE_S, PULSE_MAX_S = 0.3, 0.2
+PAUSE_S, PULSE_MAX_S = 0.3, 0.05
 PRIVATE, OTHER = b"closed_1", "/raw/p/closed_1/no.c"
 STREAMS = {
     "event stream": "/api/v2/events?q=needle",

@@ -65,6 +65,13 @@ test('an empty answer says which filter removes everything, and which package do
   await page.waitForURL(/q=TCP_NODELAY$/);
 }));
 
+test('an empty answer says how else to read what was typed', () => withPage({}, async (page) => {
+  await page.goto('/search?q=TCP_NO.*AY');
+  await page.getByRole('link', { name: 'as a regular expression' }).click();
+  await page.waitForURL(/mode=regexp/);
+  assert.match(await text(page, '.summary'), /matches in/);
+}));
+
 test('a query is completed by keyboard alone', () => withPage({}, async (page) => {
   await page.goto('/');
   const box = page.getByRole('combobox', { name: 'What to search for' });

@@ -5,6 +5,7 @@ use rustls::RootCertStore;
 use std::time::{Duration, Instant};
 
 const DECISIONS: u32 = 20_000;
+const DENIALS: u32 = 100;
 
 fn tls() -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -14,22 +15,35 @@ fn tls() -> ClientConfig {
         .with_no_client_auth()
 }
 
+fn authorization(service: &FakeService, ttl: Duration) -> Authorization {
+    let options = AuthorizationOptions {
+        url: Some(service.url()),
+        batch: true,
+        ttl,
+        ..AuthorizationOptions::default()
+    };
+    Authorization::new(&options, tls(), None).unwrap().unwrap()
+}
+
+fn ann() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::COOKIE, HeaderValue::from_static("user=ann"));
+    headers
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    { runtime }.enable_all().build().unwrap()
+}
+
 #[test]
 fn twenty_thousand_kept_decisions_take_less_than_a_second() {
     let service = FakeService::start();
     service.allow("user=ann", &["a"]);
-    let options = AuthorizationOptions {
-        url: Some(service.url()),
-        batch: true,
-        ttl: Duration::from_secs(60),
-        ..AuthorizationOptions::default()
-    };
-    let authorization = Authorization::new(&options, tls(), None).unwrap().unwrap();
-    let mut headers = HeaderMap::new();
-    headers.insert(header::COOKIE, HeaderValue::from_static("user=ann"));
+    let authorization = authorization(&service, Duration::from_secs(60));
+    let headers = ann();
     let names = Arc::new(PackageNames::new([&b"a"[..], b"b"]));
-    let runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = { runtime }.enable_all().build().unwrap();
+    let runtime = runtime();
     let decide = async || {
         let caller = authorization.caller(&headers).unwrap();
         let sees = authorization.sees(&caller, Some(&names), b"a_1").await;
@@ -54,4 +68,37 @@ fn twenty_thousand_kept_decisions_take_less_than_a_second() {
     let best = took.min().unwrap();
     assert!(best < Duration::from_secs(1), "{best:?}");
     assert_eq!(service.requests(), 2);
+}
+
+#[test]
+fn a_stream_that_hears_of_a_denial_sees_the_new_decision() {
+    let service = FakeService::start();
+    let authorization = Arc::new(authorization(&service, Duration::from_millis(10)));
+    let names = Arc::new(PackageNames::new([&b"a"[..], b"b"]));
+    let caller = authorization.caller(&ann()).unwrap();
+    runtime().block_on(async {
+        for _ in 0..DENIALS {
+            service.allow("user=ann", &["a"]);
+            while !authorization
+                .scope(&caller, &names)
+                .await
+                .unwrap()
+                .sees(b"a_1")
+            {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            let mut denials = authorization.denials();
+            let (stream, seen, who) = (authorization.clone(), Arc::clone(&names), caller.clone());
+            let stream = tokio::spawn(async move {
+                denials.changed().await.unwrap();
+                stream.scope(&who, &seen).await.unwrap()
+            });
+            service.allow("user=ann", &[]);
+            while !stream.is_finished() {
+                drop(authorization.scope(&caller, &names).await);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            assert!(!stream.await.unwrap().sees(b"a_1"));
+        }
+    });
 }

@@ -52,6 +52,7 @@ pub(super) enum Change {
     AsText,
     AnyCase,
     PartsOfWords,
+    Mode(Mode),
 }
 
 /// A filter by package that keeps none.
@@ -70,6 +71,9 @@ impl Change {
             Change::AsText => "with the text",
             Change::AnyCase => "in upper or lower case",
             Change::PartsOfWords => "also as parts of words",
+            Change::Mode(Mode::Keyword) => "as words and filters",
+            Change::Mode(Mode::Literal) => "as exact text",
+            Change::Mode(Mode::Regexp) => "as a regular expression",
         }
     }
 }
@@ -148,11 +152,32 @@ fn candidates(form: &Form, chips: &[Chip]) -> Vec<(Change, String, Form)> {
     {
         let form = Form {
             case: Some(Case::No),
-            ..first
+            ..first.clone()
         };
         all.push((Change::AnyCase, String::new(), form));
     }
+    for &mode in other_modes(form) {
+        let form = Form {
+            mode,
+            ..first.clone()
+        };
+        all.push((Change::Mode(mode), String::new(), form));
+    }
     all
+}
+
+/// The other ways to read what was typed, without those that find the same.
+fn other_modes(form: &Form) -> &'static [Mode] {
+    const METACHARACTERS: [char; 14] = [
+        '\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$',
+    ];
+    match form.mode {
+        Mode::Keyword if form.q.contains(METACHARACTERS) => &[Mode::Regexp],
+        // The text of each filter is searched already.
+        Mode::Keyword => &[],
+        Mode::Literal => &[Mode::Keyword, Mode::Regexp],
+        Mode::Regexp => &[Mode::Keyword, Mode::Literal],
+    }
 }
 
 fn quoted(text: &str) -> String {

@@ -108,6 +108,19 @@ fn an_empty_answer_says_without_which_part_there_are_matches() {
 }
 
 #[test]
+fn an_empty_answer_says_how_else_to_read_what_was_typed() {
+    let site = site();
+    let page = site.get("/search?q=arse+lang:C&mode=literal").text();
+    let help = between(&page, "<section class=\"nothing\"", "</section>");
+    let link = between(help, "<li><a href=\"", "</li>");
+    assert!(
+        link.starts_with("/search?q=arse%20lang%3AC\">as words and filters</a>"),
+        "{link}"
+    );
+    assert!(link.contains("157 matches"), "{link}");
+}
+
+#[test]
 fn an_empty_answer_names_packages_that_do_not_exist() {
     let site = site();
     let list: serde_json::Value = site.read("/api/v2/index/packages");
