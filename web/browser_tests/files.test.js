@@ -100,7 +100,7 @@ test('lines that do not exist do no harm', () => withPage({}, async (page) => {
 test('y makes the address exact', () => withPage({}, async (page) => {
   await page.goto(`${FILE}#L3`);
   await page.keyboard.press('y');
-  assert.match(page.url(), /&hash=[0-9a-f]{64}#L3$/);
+  await page.waitForURL(/&hash=[0-9a-f]{64}#L3$/);
   await page.reload();
   await highlights(page, ['L3']);
 }));
@@ -148,10 +148,12 @@ test('without scripts a search in the file marks its matches', () => withPage({ 
   await page.goto(FILE);
   await page.fill('#find', 'EINTR');
   await page.press('#find', 'Enter');
+  await page.waitForURL(/q=EINTR/);
   assert.equal(await page.locator('#lines mark').count(), 2);
   await page.click('.tree a:has-text("socket.h")');
-  assert.match(page.url(), /path=src\/socket\.h/);
+  await page.waitForURL(/path=src\/socket\.h/);
   await page.click('.crumbs a:has-text("netlib_1.0")');
+  await page.waitForURL(/\/p\/netlib_1\.0\//);
   assert.equal(await text(page, 'h1'), 'netlib_1.0');
 }));
 

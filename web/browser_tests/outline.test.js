@@ -11,7 +11,7 @@ test('the outline leads to the lines that look like definitions', async () => {
     const outline = page.getByRole('navigation', { name: 'Outline' });
     assert.match(await outline.innerText(), /look like definitions/);
     await outline.getByRole('link', { name: 'close_connection' }).click();
-    assert.equal(new URL(page.url()).hash, '#L15');
+    await page.waitForURL(/#L15$/);
   });
 });
 

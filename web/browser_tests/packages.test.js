@@ -6,7 +6,7 @@ import { text, withPage } from './lib/browser.js';
 test('from any page to a package and to its files', () => withPage({ javaScriptEnabled: false }, async (page) => {
   await page.goto('/search?q=open_connection');
   await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Packages' }).click();
-  assert.match(await text(page, '.about'), /9 packages/);
+  assert.match(await text(page, '.about'), /10 packages/);
   await page.click('a:has-text("netlib_1.0")');
   assert.match(await text(page, '.readme'), /Connections for <everybody>/);
   await page.click('.entries a:has-text("src/")');

@@ -102,6 +102,27 @@ test('a box copies its path and a link to the match', async () => {
   });
 });
 
+test('the tools of a box take no room, move nothing when they appear, and do not hide the path', async () => {
+  await withPage({ viewport: { width: 650, height: 900 } }, async (page) => {
+    await page.goto('/search?q=TCP_NODELAY+path%3Avendor');
+    const box = page.locator('.result').first();
+    const place = (/** @type {string} */ selector) => box.locator(selector).first().evaluate((element) => {
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      return { left, right, top, bottom };
+    });
+    const places = () => Promise.all(['h2', '.result-facts', '.line'].map(place));
+    const before = await places();
+    const [path, facts] = before;
+    assert.ok(facts.top < path.bottom, 'the facts stand on the line of the path');
+    await box.hover();
+    await page.waitForFunction(() => getComputedStyle(document.querySelector('.result-tools') ?? document.body).opacity === '1');
+    assert.deepEqual(await places(), before);
+    const tools = await place('.result-tools');
+    assert.ok(tools.left >= path.right, `the tools begin at ${tools.left}, the path ends at ${path.right}`);
+    assert.ok(tools.top < path.bottom, 'the tools stand on the line of the path');
+  });
+});
+
 test('copies of a file are folded below it, and lead to each', async () => {
   await withPage({ javaScriptEnabled: false }, async (page) => {
     await page.goto('/search?q=set_option');

@@ -1,4 +1,4 @@
-// Runs the tests: makes a corpus and an index, starts a server and a browser, and gives both to each file of tests.
+// Runs the tests: makes a corpus, a git repository and an index of both, starts a server and a browser, and gives both to each file of tests.
 //
 // usage: node run.js [CONCERN...]; see scripts/browser_tests.
 import { spawn } from 'node:child_process';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { writeCorpus } from './lib/corpus.js';
+import { writeRepository } from './lib/repository.js';
 import { buildIndex, start, temporary } from './lib/server.js';
 
 /** Files of tests that run together. Each waits for its pages most of the time. */
@@ -28,10 +29,13 @@ if (unknown.length > 0) {
 }
 
 const directory = temporary();
-const [corpus, index] = [join(directory, 'corpus'), join(directory, 'index')];
+const [corpus, repos, index] = ['corpus', 'repos', 'index'].map((name) => join(directory, name));
 writeCorpus(corpus);
-buildIndex(corpus, index);
-const server = await start(['serve', '--index', index, '--spool', join(directory, 'spool'), '--listen', '127.0.0.1:0']);
+const repository = join(repos, 'tool.git');
+writeRepository(repository);
+buildIndex(corpus, index, ['--git', repository]);
+const spool = join(directory, 'spool');
+const server = await start(['serve', '--index', index, '--repos', repos, '--spool', spool, '--listen', '127.0.0.1:0']);
 const browser = await chromium.launchServer({
   executablePath: process.env.CHROMIUM,
   args: [...QUIET, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
 
-/** The server with the corpus of `corpus.js`. */
+/** The server with the corpus of `corpus.js` and the repository of `repository.js`. */
 export const SITE = process.env.TRAWL_SITE ?? '';
 
 /** How long a test waits for what should appear: other work may stop a machine for a while. */

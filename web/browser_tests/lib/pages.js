@@ -1,9 +1,6 @@
 // Every kind of page, by an address that shows it. Tests of all pages and the screenshots take them from here.
 
-/**
- * `isLong`: thousands of lines of the same kind as those of another page, which axe would look at for a minute.
- * @type {{ name: string, path: string, isLong?: boolean }[]}
- */
+/** @type {{ name: string, path: string }[]} */
 export const PAGES = [
   { name: 'start', path: '/' },
   { name: 'results', path: '/search?q=open_connection' },
@@ -17,10 +14,15 @@ export const PAGES = [
   { name: 'bad-query', path: '/search?q=%28&mode=regexp' },
   { name: 'no-such-page', path: '/search?q=open_connection&page=99' },
   { name: 'file', path: '/show?package=netlib_1.0&path=src/socket.c&line=7' },
-  { name: 'long-file', path: '/show?package=longfile_1.0&path=long.c&line=2500', isLong: true },
+  { name: 'long-file', path: '/show?package=longfile_1.0&path=long.c&line=2500' },
   { name: 'file-marks', path: '/show?package=netlib_1.0&path=src/socket.c&q=TCP_NODELAY&line=3-7' },
   { name: 'gone-version', path: '/show?package=netlib_0.9&path=src/socket.c' },
   { name: 'binary', path: '/show?package=webapp_2.1&path=assets/logo.png' },
+  { name: 'blame', path: '/show?package=tool&path=src/ring.c&blame=yes' },
+  { name: 'history', path: '/log?repo=tool' },
+  { name: 'file-history', path: '/log?repo=tool&path=src/ring.c' },
+  { name: 'commit', path: '/commit?repo=tool&rev=main' },
+  { name: 'revisions', path: '/p/tool/' },
   { name: 'packages', path: '/packages' },
   { name: 'package', path: '/p/netlib_1.0/' },
   { name: 'directory', path: '/p/netlib_1.0/src/' },

@@ -21,9 +21,10 @@ export function temporary() {
  * Runs `trawl index`.
  * @param {string} corpus a directory of packages
  * @param {string} index
+ * @param {string[]} [flags]
  */
-export function buildIndex(corpus, index) {
-  const run = spawnSync(TRAWL, ['index', '--each', corpus, '--out', index], { encoding: 'utf8' });
+export function buildIndex(corpus, index, flags = []) {
+  const run = spawnSync(TRAWL, ['index', '--each', corpus, '--out', index, ...flags], { encoding: 'utf8' });
   if (run.status !== 0) throw new Error(`trawl index failed: ${run.stderr}`);
 }
 
