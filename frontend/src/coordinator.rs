@@ -101,7 +101,7 @@ impl Coordinator {
             let Some(removals) = weak_removals.upgrade() else {
                 return;
             };
-            // What was evicted before may be enough.
+            // The files of executions that were evicted before may be enough.
             if removals.finish() {
                 return;
             }

@@ -1,12 +1,13 @@
-//! Files with a secret that several processes share: what signs cookies, what authenticates entries in Redis.
+//! Files with a secret that several processes share, such as the one that signs cookies and the one that authenticates
+//! entries in Redis.
 //!
-//! What a secret is for is its reader's concern: each derives its own keys from the bytes.
+//! This module does not know what a secret is used for: each user derives its own keys from the bytes.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file with a secret: 256 bits, if they are random; and at most.
+/// Bytes that a secret may have. The least is 256 bits, if they are random.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 32..=4096;
 
 /// Why a file cannot be used as a secret.
@@ -17,7 +18,7 @@ pub enum BadSecret {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It has too few bytes, or too many.

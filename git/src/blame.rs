@@ -1,13 +1,13 @@
 //! Blame: the commit that each line of a file comes from, as `git blame` says it.
 //!
-//! A file is followed from a commit to its parents, the youngest commit first. Lines that a parent has are the
-//! parent's, by the diff that git uses (Myers, with its heuristic of indents); what no parent has is the commit's.
-//! A file that was moved is followed to its former name (`former`).
+//! A file is followed from a commit to its parents, the youngest commit first. Lines that a parent also has are passed
+//! on to it, by the diff that git uses (Myers, with its heuristic of indents). Lines that no parent has come from the
+//! commit. A file that was moved is followed to its former name (`former`).
 //!
-//! gix has a blame, too, without bounds: it walks a history to its end, however long that takes. Hence this one.
+//! The blame of gix has no bounds: it walks a history to its end, however long that takes. That is why this one exists.
 //!
 //! **Invariant:** a look-up reads a bounded number of commits and bytes, in a bounded time. Lines whose commit is not
-//! found within that are said to be of a commit or of an earlier one.
+//! found within these bounds are marked `or_earlier`: they come from the named commit or from an earlier one.
 
 mod former;
 mod lines;
@@ -51,7 +51,8 @@ impl Default for BlameLimits {
     }
 }
 
-/// Texts that are kept: a commit is compared with the same file as its parent was.
+/// Texts that are kept: the text of a parent is compared twice, first with that of its child, then with that of its own
+/// parent.
 const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// The commits that the lines of a file come from.
@@ -61,7 +62,7 @@ pub struct Blame {
     pub commit: String,
     /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,
-    /// What hunks come from, in the order in which it was found: the youngest commits first.
+    /// The commits that hunks come from, in the order in which they were found: the youngest first.
     pub sources: Vec<BlameSource>,
     /// Whether no limit was reached.
     pub complete: bool,
@@ -74,24 +75,24 @@ pub struct BlameSource {
     pub commit: Commit,
     /// The path of the file in it.
     pub path: Vec<u8>,
-    /// The commit before it and the path of the file there, if there was one.
+    /// The parent that had the file, if any, and the path of the file there.
     pub previous: Option<(String, Vec<u8>)>,
 }
 
-/// A file in a commit: who has to answer for lines.
+/// A file in a commit that lines may come from.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Suspect {
     commit: ObjectId,
     path: Rc<[u8]>,
 }
 
-/// What waits to be looked at.
+/// The lines of a suspect that was not looked at yet.
 struct Waiting {
     trail: Rc<Trail>,
     lines: Vec<Lines>,
 }
 
-/// A blame on its way.
+/// A blame in progress.
 pub(crate) struct Walk<'o, 'r> {
     objects: &'o Objects<'r>,
     limits: BlameLimits,
@@ -103,6 +104,8 @@ pub(crate) struct Walk<'o, 'r> {
     sources: Vec<BlameSource>,
     known: HashMap<Suspect, usize>,
     queued: u64,
+    /// Whether no limit was reached so far.
+    complete: bool,
 }
 
 /// Blames the file at a path of a commit; `None` if it has no file there.
@@ -138,6 +141,7 @@ pub(crate) fn blame(
         sources: Vec::new(),
         known: HashMap::new(),
         queued: 0,
+        complete: true,
     };
     walk.texts.put(trail.file(), Rc::new(text));
     let suspect = Suspect {
@@ -146,12 +150,12 @@ pub(crate) fn blame(
     };
     let seconds = committed_seconds(&commit.id, &commit.data);
     walk.suspect(suspect, Rc::new(trail), seconds, Lines::all(lines));
-    let complete = walk.run()?;
+    walk.run()?;
     Ok(Some(Blame {
         commit: commit.id.to_string(),
         hunks: lines::joined(walk.found.into_values()),
         sources: walk.sources,
-        complete,
+        complete: walk.complete,
     }))
 }
 
@@ -163,26 +167,24 @@ struct Candidate {
 }
 
 impl Walk<'_, '_> {
-    /// Goes back until every line has its commit. Returns whether no limit was reached.
-    fn run(&mut self) -> Result<bool, LookupError> {
+    /// Goes back until every line has its commit, or until a limit is reached.
+    fn run(&mut self) -> Result<(), LookupError> {
         let mut walked = 0;
         while let Some((_, _, suspect)) = self.queue.pop() {
             let Some(waiting) = self.waiting.remove(&suspect) else {
                 continue;
             };
-            let is_out = walked >= self.limits.commits_max || Instant::now() >= self.deadline;
-            if is_out || !self.look(&suspect, &waiting)? {
-                self.give_up(suspect, waiting)?;
-                return Ok(false);
+            if walked >= self.limits.commits_max || Instant::now() >= self.deadline {
+                return self.give_up(suspect, waiting);
             }
+            self.look(&suspect, &waiting)?;
             walked += 1;
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Passes lines on to the parents that have them, and blames the commit for the others. Returns whether that was
-    /// possible within the limits.
-    fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<bool, LookupError> {
+    /// Passes lines on to the parents that have them, and blames the commit for the others.
+    fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<(), LookupError> {
         let commit = self.objects.get(suspect.commit, "the history")?;
         let mut candidates: Vec<Option<Candidate>> = Vec::new();
         let parents = self.objects.parents(&commit);
@@ -197,7 +199,7 @@ impl Walk<'_, '_> {
                     && candidate.trail.file() == waiting.trail.file()
                 {
                     self.pass(candidate, waiting.lines.clone());
-                    return Ok(true);
+                    return Ok(());
                 }
                 match candidates.get_mut(at) {
                     Some(known) => *known = candidate,
@@ -217,7 +219,8 @@ impl Walk<'_, '_> {
             }
             let texts = (self.text(file)?, self.text(waiting.trail.file())?);
             let (Some(before), Some(after)) = texts else {
-                return Ok(false);
+                // An earlier text is too large. Lines that came another way are still followed.
+                return self.blame(suspect, None, &lines, true);
             };
             let Passed { passed, kept } = lines::pass(&before, &after, &lines);
             lines = kept;
@@ -226,8 +229,7 @@ impl Walk<'_, '_> {
             }
         }
         let previous = candidates.first().map(|it| &it.suspect);
-        self.blame(suspect, previous, &lines, false)?;
-        Ok(true)
+        self.blame(suspect, previous, &lines, false)
     }
 
     /// Finds the file in a parent: under its name, or if it was not there and `follows_moves`, under a former one.
@@ -288,7 +290,7 @@ impl Walk<'_, '_> {
         self.waiting.insert(suspect, Waiting { trail, lines });
     }
 
-    /// Says that lines come from a commit.
+    /// Records that lines come from a commit.
     fn blame(
         &mut self,
         suspect: &Suspect,
@@ -299,6 +301,7 @@ impl Walk<'_, '_> {
         if lines.is_empty() {
             return Ok(());
         }
+        self.complete &= !or_earlier;
         let source = match self.known.get(suspect) {
             Some(source) => *source,
             None => {
@@ -325,7 +328,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Says of all lines that are left that they are of the commits that were reached, or of earlier ones.
+    /// Records for all lines that are left that they come from the commit that was reached, or from an earlier one.
     fn give_up(&mut self, first: Suspect, waiting: Waiting) -> Result<(), LookupError> {
         self.blame(&first, None, &waiting.lines, true)?;
         while let Some((_, _, suspect)) = self.queue.pop() {

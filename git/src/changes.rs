@@ -1,7 +1,7 @@
 //! The files that a commit changed: its tree compared with that of its first parent.
 //!
-//! A file that was moved is one that was removed and one that was added. As `git show --no-renames --name-status`
-//! lists them, except that a merge is compared with its first parent.
+//! A file that was moved counts as a removed and an added one. The list is that of
+//! `git show --no-renames --name-status`, except that a merge is compared with its first parent.
 
 use crate::LookupError;
 use crate::objects::Objects;
@@ -9,10 +9,10 @@ use gix::ObjectId;
 use gix::objs::tree::EntryMode;
 use std::collections::BTreeMap;
 
-/// Entries of trees that are compared. Of a commit that changed more, some changes are left out.
+/// Entries of trees that are compared. If a commit changed more, the list is incomplete and says so.
 const ENTRIES_MAX: usize = 200_000;
 
-/// Directories below each other.
+/// Levels of directories.
 const DEPTH_MAX: usize = 128;
 
 /// What a commit changed.
@@ -42,7 +42,7 @@ pub enum ChangeKind {
     Added,
     /// It is no longer there.
     Removed,
-    /// Its content, its mode or its kind is another one.
+    /// Its content, its mode or its type has changed.
     Modified,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn changes(
 
 type Entry = (EntryMode, ObjectId);
 
-/// A comparison of two trees on its way.
+/// A comparison of two trees in progress.
 struct Comparison<'o, 'r> {
     objects: &'o Objects<'r>,
     count_max: usize,

@@ -43,6 +43,24 @@ test('n and p step through the matches of the query', () => withPage({}, async (
   assert.equal(await page.locator('#L11 mark.current').count(), 1);
 }));
 
+test('n opens the part of a very long file that has the next match', () => withPage({}, async (page) => {
+  await page.goto(`${HUGE}&q=huge_25%5B05%5D00%3B&mode=regexp`);
+  assert.equal(await text(page, '#mark-count'), '2 matching lines');
+  await page.keyboard.press('n');
+  await page.waitForURL(/#L25000$/);
+  await highlights(page, ['L25000']);
+  await page.keyboard.press('n');
+  assert.equal(await text(page, '#mark-count'), '2 of 2');
+  assert.equal(await page.locator('#L25500 mark.current').count(), 1);
+}));
+
+test('without scripts the list of matching lines leads to other parts of a file', () => withPage({ javaScriptEnabled: false }, async (page) => {
+  await page.goto(`${HUGE}&q=huge_25000`);
+  await page.locator('.mark-lines summary').click();
+  await page.getByRole('link', { name: '25000' }).click();
+  assert.equal(await page.locator('#L25000 mark').count(), 1);
+}));
+
 test('f searches in the file, whose page keeps the query', () => withPage({}, async (page) => {
   await page.goto(FILE);
   await page.keyboard.press('f');
@@ -92,9 +110,15 @@ test('lines that do not exist do no harm', () => withPage({}, async (page) => {
     await page.locator('#copy-path').waitFor();
     assert.deepEqual(await highlighted(page), [], fragment);
   }
+  await page.goto(`${FILE}#L99999999`);
+  assert.equal(await text(page, '#no-line'), 'There is no line 99,999,999: the last one is 18.');
+  await page.locator('#L3 .number').click();
+  assert.equal(await page.locator('#no-line').count(), 0);
   const answer = await page.goto(`${FILE}&line=99999999`);
   assert.equal(answer?.status(), 404);
   assert.match(await text(page, 'main'), /the file has 18 lines/);
+  await page.locator('#fault a').click();
+  assert.equal(await text(page, 'h1'), 'socket.c');
 }));
 
 test('y makes the address exact', () => withPage({}, async (page) => {

@@ -102,3 +102,24 @@ test('Escape closes the completions, and Enter then searches for what was typed'
   await page.keyboard.press('Enter');
   await page.waitForURL(/q=needle\+lang%3Ajavas/);
 }));
+
+test('an empty answer has words that are spelled nearly the same', () => withPage({ javaScriptEnabled: false }, async (page) => {
+  await page.goto('/search?q=open_conection+lang:c');
+  assert.match(await text(page, '.nothing'), /Did you mean open_connection \(\d+ matches\)\?/);
+  await page.locator('.nothing').getByRole('link', { name: 'open_connection' }).click();
+  await page.waitForURL(/q=open_connection%20lang%3Ac$/);
+  assert.match(await text(page, 'main mark'), /open_connection/);
+}));
+
+test('a name of a file is completed after the key t', () => withPage({}, async (page) => {
+  await page.goto('/packages');
+  await page.keyboard.press('t');
+  await page.keyboard.type('ocket.h');
+  await page.getByRole('option', { name: /^src\/socket\.h/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('#q').inputValue(), 'type:path path:=src/socket.h ');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/search\?q=type/);
+  assert.equal(await text(page, '.result h2'), 'netlib_1.0/src/socket.h');
+}));

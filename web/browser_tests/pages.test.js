@@ -1,6 +1,7 @@
 // What holds for every page: accessibility in both schemes, narrow and enlarged windows, and no script.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { violations } from './lib/axe.js';
 import { tooWide, withPage } from './lib/browser.js';
 import { PAGES } from './lib/pages.js';
@@ -122,3 +123,15 @@ test('one file alone delays the first paint of each page', async () => {
     return blocking.join() === 'style.css' ? [] : blocking;
   }), {});
 });
+
+test('style and scripts have at most 60 kB compressed', () => withPage({}, async (page) => {
+  await page.goto('/search?q=needle');
+  await page.locator('nav.pages').waitFor();
+  const loaded = () => page.evaluate(() => performance.getEntriesByType('resource')
+    .map(({ name }) => name).filter((name) => name.includes('/assets/')));
+  const all = await loaded();
+  assert.ok(all.some((name) => name.endsWith('/running.js')), `${all}`);
+  const sizes = await Promise.all(all.map(async (name) => gzipSync(await (await page.request.get(name)).body()).length));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(bytes > 10_000 && bytes <= 60_000, `${bytes} bytes`);
+}));

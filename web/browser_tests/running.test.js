@@ -59,8 +59,19 @@ test('the answer takes the place of the boxes when nobody reads them', async () 
     server.gate.open();
     await page.locator('nav.pages').waitFor();
     assert.match(await text(page, '.summary'), /^30,000 matches in 60 files of 6 packages/);
+    assert.match(await page.locator('#said').textContent() ?? '', /30,000 matches/, 'screen readers are told');
     assert.equal(await page.locator('#stop').count(), 0);
     assert.equal(await page.locator('.result').count(), 10);
+  });
+});
+
+test('the focus stays on a count beside the results when the answer comes', async () => {
+  await withRunning(async (page) => {
+    const language = page.locator('section[aria-labelledby=by-lang] a.only');
+    await language.first().focus();
+    server.gate.open();
+    await page.locator('nav.pages').waitFor();
+    assert.equal(await language.first().evaluate((link) => link === document.activeElement), true);
   });
 });
 
@@ -84,6 +95,7 @@ test('a stopped search says how many there were, and continues', async () => {
     const banner = page.locator('.banner');
     await banner.waitFor();
     assert.match(await banner.innerText(), /Stopped by you: [\d,]+ so far/);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'main', 'the focus was on the button');
     server.gate.open();
     await page.locator('a.action', { hasText: 'Continue' }).click();
     await page.locator('nav.pages').waitFor();

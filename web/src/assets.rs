@@ -70,7 +70,9 @@ const SCRIPTS: &[File] = files!("js/":
     "options.js",
     "patience.js",
     "recent.js",
+    "replace.js",
     "running.js",
+    "say.js",
     "theme.js",
     "tree.js",
 );

@@ -45,6 +45,7 @@ mod left_out;
 mod links;
 pub mod model;
 mod near_packages;
+mod near_words;
 mod outline;
 mod page_edits;
 mod pages;
@@ -183,7 +184,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     }
     let guard = |access| from_fn_with_state(access, guard::check);
     let private = |authorization| from_fn_with_state(authorization, viewer::keep_private);
-    // The outermost is first. They are one layer: each layer of a router copies all that is within it, for each request.
+    // The first is the outermost. They are one layer: a router clones everything inside of each layer for every request.
     let router = router.layer((
         CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)),
         from_fn_with_state(options.base_path.clone(), page_edits::apply),

@@ -22,7 +22,8 @@ pub(crate) struct FileAddress<'a> {
     pub(crate) path: &'a [u8],
     /// A name or a commit id; empty: what is current.
     pub(crate) revision: &'a str,
-    /// The parameters of the query whose matches its page marks, such as `q=x&case=no`; empty: none.
+    /// The parameters of how its page is shown, such as `q=x&case=no`, whose matches are marked, and `blame=yes`;
+    /// empty: none.
     pub(crate) query: &'a str,
 }
 

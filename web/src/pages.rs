@@ -1,8 +1,8 @@
 //! HTML pages: search results, files, and problems. Only people read them; programs use the API.
 //!
 //! A handler parses the request and asks the coordinator; a struct holds what the page shows; a
-//! template in `web/templates` holds the markup. The pages work without the script, which shows a
-//! running search ([`match_list`] is its fragment) and saves keystrokes.
+//! template in `web/templates` holds the markup. The pages work without the script, which follows a
+//! running search ([`live`]) and saves keystrokes.
 //!
 //! **Invariant:** markup is only in templates, and askama escapes every text in them. Rust prepares
 //! texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes

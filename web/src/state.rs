@@ -21,7 +21,7 @@ pub(crate) const KEEP: Duration = Duration::from_secs(30);
 /// When a probe ended, and why no search is answered.
 pub(crate) type Probed = (Instant, Option<String>);
 
-/// What handlers share. A request copies it many times, on its way through the layers.
+/// What handlers share. It is one pointer, since every layer clones it for every request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Shared>);
 

@@ -1,4 +1,4 @@
-//! What commits changed, in the words of the protocol, and short enough for an answer.
+//! Translates blames and lists of changed files into messages, and shortens them until they fit into an answer.
 
 use crate::repositories::{ANSWER_BYTES_MAX, blame_bytes, change_bytes};
 use git::LookupError;

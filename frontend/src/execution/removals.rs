@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 
-/// What was evicted and still has files.
+/// Evicted executions whose files are not removed yet.
 #[derive(Default)]
 pub(crate) struct Removals {
     waiting: Mutex<Vec<Evicted>>,

@@ -1,4 +1,4 @@
-//! What must hold of the best files of an execution, which a page shows while it runs.
+//! What must hold for the best files of an execution, which a page shows while it runs.
 //!
 //! They are compared with a naive ranking: go through all matches in their order, and take each file when its first
 //! match comes. Like the page, this tells files apart by the hash of their name alone.
@@ -23,7 +23,7 @@ pub(super) struct BestFiles {
     pub(super) is_final: bool,
 }
 
-/// What was said to be the best, once that was final.
+/// The first page and the best files, as they were when they were first reported as final.
 #[derive(Default)]
 pub(super) struct First {
     pub(super) page: Option<Vec<Match>>,

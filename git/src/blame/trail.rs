@@ -1,7 +1,7 @@
 //! The way to a file: its commit's tree, the directories, and the file itself.
 //!
-//! Two commits that have the same directory have the same file. So the way to a file in a parent is followed only
-//! until it meets the one that is known, mostly in its first or second tree.
+//! If two commits have the same directory (the same id), they have the same files below it. So the way to a file in a
+//! parent is followed only until an id equals the known one, mostly at the first or second tree.
 
 use crate::LookupError;
 use crate::objects::Objects;

@@ -243,6 +243,39 @@ fn a_blame_that_reaches_a_limit_says_so() {
 }
 
 #[test]
+fn an_earlier_text_that_is_too_large_hides_the_commits_of_its_own_lines_alone() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    worktree.commit("f", &lines(0..10), "first");
+    worktree.git(["checkout", "-q", "-b", "side"]);
+    worktree.commit("f", &lines((0..400).chain(500..501)), "large");
+    worktree.commit("f", &lines((0..10).chain(500..501)), "small");
+    worktree.git(["checkout", "-q", "main"]);
+    worktree.commit("f", &lines((600..601).chain(0..10)), "top");
+    worktree.git(["merge", "-q", "--no-ff", "-m", "merge", "side"]);
+    let limits = BlameLimits {
+        file_bytes_max: 200,
+        ..patient()
+    };
+    let found = root.repositories().blame("r", "", b"f", limits);
+    let found = found.unwrap().unwrap();
+    let hunks = found.hunks.iter().map(|hunk| {
+        let subject = &found.sources[hunk.source].commit.subject;
+        (hunk.first, hunk.lines, &subject[..], hunk.or_earlier)
+    });
+    let hunks: Vec<_> = hunks.collect();
+    assert!(!found.complete);
+    assert_eq!(
+        hunks,
+        [
+            (1, 1, &b"top"[..], false),
+            (2, 10, b"first", false),
+            (12, 1, b"small", true),
+        ]
+    );
+}
+
+#[test]
 fn a_commit_lists_the_files_that_git_lists() {
     let root = Root::new();
     let worktree = root.init("r");

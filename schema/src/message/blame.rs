@@ -15,7 +15,7 @@ pub struct Blame {
     pub complete: bool,
     /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,
-    /// What hunks come from.
+    /// The commits that hunks come from.
     pub sources: Vec<BlameSource>,
 }
 
@@ -78,7 +78,7 @@ pub enum ChangeKind {
     Added,
     /// It is no longer there.
     Removed,
-    /// It is another one.
+    /// Its content, its mode or its type has changed.
     Modified,
 }
 

@@ -3,7 +3,7 @@
 use super::codec::MessageError;
 use crate::trawl_capnp::signature;
 
-/// Who, and when.
+/// A person and a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     /// The name of the person.

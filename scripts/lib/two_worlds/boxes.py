@@ -33,7 +33,7 @@ def box(address, body):
 def strays(request, replies, both):
     """Returns how many boxes the replies to a page's events have, and what one shows that the other world has not.
 
-    If there are any, both worlds are asked for all matches, so that they go on having been asked the same.
+    If there are any, both worlds are asked for all matches, so that both still have received the same requests.
     """
     if not request.path.startswith("/search/events?"):
         return 0, None

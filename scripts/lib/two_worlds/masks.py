@@ -22,7 +22,7 @@ NUMBER = re.compile(r"(?<=dur=)[\d.]+")
 
 def masked(reply, generations, kind):
     """Returns what is compared of an answer."""
-    # A page that was asked for again is of a search that has ended: its times are fewer.
+    # A page that was requested again shows a finished search, whose header has fewer times.
     dropped = DROPPED + ("server-timing",) * (reply.header("content-type") or "").startswith("text/html")
     headers = sorted((name, header(name, value)) for name, value in reply.headers
                      if name not in dropped or (name == "content-length" and kind == "raw"))

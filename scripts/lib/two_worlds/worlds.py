@@ -12,7 +12,7 @@ from ..connection import Connection
 from . import service
 
 PUBLIC_GLOB = "pub-*"
-# What a page has only as long as its search runs. What it shows then depends on time, so it is asked for again.
+# Only the page of a running search has this. It depends on time, so the page is requested again until the search has ended.
 RUNNING = re.compile(rb'<div class="summary running">|data-next-href="/search/facets')
 ASK_AGAIN_AFTER_S, ASKED_AGAIN_MAX = 0.1, 100
 

@@ -1,18 +1,10 @@
 // @ts-check
 // Copies text: the path of a file, a link, the text of lines. Buttons say for a moment that it is done, and a live
 // region says it to screen readers.
+import { say } from './say.js';
 
 /** How long a button says that it is done. */
 const SAID_MS = 1500;
-
-/**
- * Says something in the page's live region.
- * @param {string} text
- */
-export function say(text) {
-  const region = document.getElementById('said');
-  if (region) region.textContent = text;
-}
 
 /**
  * Without a secure connection browsers have no clipboard, but the old command.

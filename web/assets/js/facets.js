@@ -4,6 +4,7 @@
 
 import { fetchPage } from './fragment.js';
 import { register } from './keys.js';
+import { replace } from './replace.js';
 
 const EVERY_MS = 1000;
 
@@ -80,31 +81,5 @@ function follow(failures) {
 function renew(facets, renewed) {
   const isFinal = !renewed.dataset.nextHref;
   if (facets.matches(':hover, :focus-within') && !isFinal) return;
-  const open = [...facets.querySelectorAll('details[open] > summary')].map(name);
-  const focused = facets.contains(document.activeElement) ? document.activeElement : null;
-  const adopted = document.importNode(renewed, true);
-  for (const summary of adopted.querySelectorAll('summary')) {
-    if (open.includes(name(summary)) && summary.parentElement) summary.parentElement.setAttribute('open', '');
-  }
-  facets.replaceWith(adopted);
-  if (focused instanceof HTMLElement) refocus(adopted, focused);
-}
-
-/**
- * A summary is known by the list that it is in.
- * @param {Element} summary
- */
-function name(summary) {
-  return summary.closest('section')?.getAttribute('aria-labelledby') ?? '';
-}
-
-/**
- * Focuses the link for the same value.
- * @param {HTMLElement} facets
- * @param {HTMLElement} focused
- */
-function refocus(facets, focused) {
-  const links = [...facets.querySelectorAll('a')];
-  links.find((link) => link.className === focused.className && link.textContent === focused.textContent
-    && link.getAttribute('aria-label') === focused.getAttribute('aria-label'))?.focus();
+  replace(facets, renewed);
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // The page of a file: selects lines, makes the link exact, and copies path, link and text.
-import { copiesOnClick, say } from './copy.js';
+import { copiesOnClick } from './copy.js';
 import { register } from './keys.js';
+import { say } from './say.js';
 
 /** @typedef {{ first: number, last: number }} Range */
 
@@ -45,6 +46,7 @@ class Selection {
    */
   show(range) {
     this.lines.classList.add('scripted');
+    document.getElementById('no-line')?.remove();
     for (const hit of this.lines.querySelectorAll('.line.hit')) hit.classList.remove('hit');
     this.range = range;
     if (!range) return;
@@ -56,7 +58,7 @@ class Selection {
     const range = parseRange(location.hash);
     if (!range) return;
     if (range.first > this.total) {
-      say(`The file has ${this.total} lines`);
+      this.warn(range.first);
       return;
     }
     const first = line(range.first);
@@ -68,6 +70,21 @@ class Selection {
     this.anchor = range.first;
     this.show(range);
     if (scrolls && range.last > range.first) first.scrollIntoView();
+  }
+
+  /**
+   * Says that the address names a line that the file does not have.
+   * @param {number} number
+   */
+  warn(number) {
+    this.show(null);
+    const grouped = new Intl.NumberFormat('en');
+    const notice = document.createElement('p');
+    notice.id = 'no-line';
+    notice.className = 'notice';
+    notice.textContent = `There is no line ${grouped.format(number)}: the last one is ${grouped.format(this.total)}.`;
+    this.lines.before(notice);
+    say(notice.textContent);
   }
 
   /** @param {MouseEvent} event */

@@ -2,6 +2,8 @@
 // A running search: progress, the best so far in boxes that do not move, and then the page of the answer.
 import { fromEvent } from './fragment.js';
 import { fetchPatiently } from './patience.js';
+import { replace } from './replace.js';
+import { say } from './say.js';
 
 /** Boxes that are filled while a search runs. */
 const BOXES_MAX = 10;
@@ -17,15 +19,6 @@ function part(id) {
 /** @param {number} number */
 function grouped(number) {
   return new Intl.NumberFormat('en').format(number);
-}
-
-/**
- * Tells screen readers what happened; progress is not told.
- * @param {string} text
- */
-function say(text) {
-  const place = part('said');
-  if (place) place.textContent = text;
 }
 
 /** Whether somebody looks at the boxes: then they are not replaced without being asked. */
@@ -97,13 +90,21 @@ function showLost(text) {
 
 /** @param {Document} page */
 function showPage(page) {
-  const columns = page.querySelector('.columns');
-  if (!columns) return;
-  document.querySelector('.columns')?.replaceWith(columns);
+  const [old, fresh] = [document, page].map((each) => each.querySelector('.columns'));
+  if (!old || !fresh) return;
+  replace(old, fresh);
   document.title = page.title;
   document.dispatchEvent(new CustomEvent('trawl:content'));
   // It may show a search that runs: of a server that was restarted, for example.
   setTimeout(start, AGAIN_MS);
+}
+
+/** Hides what belongs to a search that runs. Returns whether the focus was on it. */
+function endProgress() {
+  const hadFocus = document.activeElement === part('stop');
+  part('progress').classList.add('ended');
+  part('stop').hidden = true;
+  return hadFocus;
 }
 
 /**
@@ -114,18 +115,19 @@ function showPage(page) {
 function showAnswer(page, isAwaited) {
   const summary = page.querySelector('.summary');
   const isRunning = page.getElementById('progress') !== null;
+  // Only the end is told, not progress.
   say(isRunning ? '' : `${summary?.textContent ?? 'The search has ended'}`);
   if (isAwaited || !summary) {
     showPage(page);
     return;
   }
-  part('progress').classList.add('ended');
-  part('stop').hidden = true;
+  const hadFocus = endProgress();
   part('count').parentElement.replaceChildren(...summary.cloneNode(true).childNodes);
   const button = part('better');
   button.hidden = false;
   button.className = 'wanted';
   button.textContent = 'Show the results';
+  if (hadFocus) button.focus();
   button.onclick = () => {
     showPage(page);
     window.scrollTo({ top: 0 });
@@ -138,14 +140,14 @@ function showAnswer(page, isAwaited) {
  * @param {DOMStringMap} search
  */
 function showStopped(search) {
-  part('progress').classList.add('ended');
-  part('stop').hidden = true;
+  const hadFocus = endProgress();
   const text = `Stopped by you: ${part('count').textContent} so far`;
   const link = document.createElement('a');
   link.href = search.followHref ?? '';
   link.className = 'action';
   link.textContent = 'Continue';
   part('count').parentElement.replaceChildren(text, link);
+  if (hadFocus) link.focus();
   say(text);
 }
 
@@ -178,8 +180,10 @@ function follow(search) {
   part('better').onclick = showBetter;
   part('stop').hidden = false;
   part('stop').onclick = () => {
-    part('stop').disabled = true;
+    if (stopped) return;
     stopped = true;
+    // A button that is disabled loses the focus.
+    part('stop').ariaDisabled = 'true';
     // The end arrives as an event.
     fetch(search.searchHref ?? '', { method: 'DELETE' }).catch(() => showLost('The server does not answer'));
   };

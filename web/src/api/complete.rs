@@ -1,4 +1,5 @@
-//! Completes a query while it is typed: keys, and values of keys: languages, kinds, packages and paths of files.
+//! Completes a query while it is typed: keys, and values of keys: languages, kinds, packages and paths of files. Words of
+//! a query for names (`type:path`) are completed with the files that have them in their path.
 //!
 //! Only names that the caller may see. An answer takes milliseconds: packages are a list by prefix, and files the
 //! best few of a search of names that is given up soon.
@@ -56,7 +57,7 @@ pub(crate) async fn complete(
         Some(part) => Completions {
             from: part.from,
             to: at,
-            completions: completions(&app, &scope, params.client, part).await,
+            completions: completions(&app, &scope, params.client, part, wants_names(q)).await,
         },
         None => Completions {
             from: at,
@@ -72,11 +73,26 @@ async fn completions(
     scope: &Scope,
     client: u64,
     part: TypedPart<'_>,
+    wants_names: bool,
 ) -> Vec<Completion> {
     let typed = part.text;
     let mut found: Vec<Completion> = match part.of {
         PartOf::Word if typed.is_empty() => Vec::new(),
-        PartOf::Word => keys_with(typed).map(key).collect(),
+        PartOf::Word => {
+            let mut found: Vec<_> = keys_with(typed).map(key).collect();
+            if wants_names {
+                let files = timeout(TIME_MAX, files(app, scope, client, typed)).await;
+                found.extend(
+                    files
+                        .ok()
+                        .flatten()
+                        .unwrap_or_default()
+                        .into_iter()
+                        .map(filter),
+                );
+            }
+            found
+        }
         PartOf::Option(values) => {
             let values = values.iter().filter(|value| value.starts_with(typed));
             values
@@ -103,6 +119,19 @@ async fn completions(
     };
     found.truncate(COMPLETIONS_MAX);
     found
+}
+
+/// Whether a query looks for names of files, so that its words are parts of them.
+fn wants_names(q: &str) -> bool {
+    q.split_whitespace().any(|term| term == "type:path")
+}
+
+/// Makes the value of `path:` a whole filter.
+fn filter(value: Completion) -> Completion {
+    Completion {
+        text: format!("path:{}", value.text),
+        ..value
+    }
 }
 
 fn key((name, about): (&'static str, &'static str)) -> Completion {

@@ -34,9 +34,8 @@ impl DocumentColours {
         }
     }
 
-    /// Guesses what the first of some whole lines, which follow each other, is inside of, unless that is known. A
-    /// block comment is the only guess: where its end comes before a beginning, or where a line begins as those of
-    /// most comments do.
+    /// Guesses whether the first of some consecutive whole lines is inside of a block comment, unless that is known. It
+    /// is, if the end of a comment comes before a beginning, or if a line begins with a star as in most comments.
     pub(crate) fn guess<'t>(&self, first: u32, lines: impl Iterator<Item = &'t [u8]>) {
         let Some(syntax) = self.syntax else {
             return;

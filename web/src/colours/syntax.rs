@@ -67,7 +67,7 @@ impl Syntax {
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
     }
 
-    /// Guesses the state in which the first of some lines begins; `None` if nothing speaks against code.
+    /// Guesses the state in which the first of some lines begins; `None` if they look like code.
     pub(super) fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
         let is_block = |quote: &&Quote| {
             quote.colour == Some(Colour::Comment)
@@ -128,7 +128,7 @@ enum Inside {
 fn is_inside(line: &[u8], block: &Quote) -> Inside {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();
-    // The `*` of a comment's line; a pointer has no blank behind it.
+    // A line of a comment begins with `* `. In `*p = 1`, no blank follows the star.
     let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
     if has_star {
         return Inside::Yes;

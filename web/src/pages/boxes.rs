@@ -66,7 +66,7 @@ impl BoxView {
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
             key: address.show_href(line),
-            // A name is no text that its page could mark.
+            // If the name matched, the page of the file has nothing to mark.
             href: if first.is_name() {
                 address.show_href(0)
             } else {

@@ -27,7 +27,7 @@ struct CommitPage {
     id: String,
     history_href: String,
     author: Signed,
-    /// If it is somebody else, or another time.
+    /// If the person or the time differs from the author's.
     committer: Option<Signed>,
     /// The ids of the parents, and their addresses.
     parents: Vec<(String, String)>,

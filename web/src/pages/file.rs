@@ -14,6 +14,7 @@ mod outline;
 mod page;
 
 use crate::file_range::Fetched;
+use crate::links::FileAddress;
 use crate::outline::Outline;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -47,7 +48,12 @@ pub(crate) async fn show(
     let lines_max = fetched.reply.total_lines.max(1);
     if asked.first.unwrap_or(1) > lines_max || asked.lines.first > lines_max {
         let detail = format!("the file has {} lines", fetched.reply.total_lines);
-        return Err(Problem::missing(detail));
+        let file = FileAddress {
+            revision: asked.revision,
+            ..FileAddress::current(asked.package, asked.path)
+        };
+        let hint = format!("{} shows the file", file.show_href(0));
+        return Err(Problem::missing(detail).hint(hint));
     }
     let shown = Shown::of(&asked, &fetched.reply);
     let fetched = from_line(&app, &scope, &asked, fetched, shown.first).await?;
@@ -92,7 +98,7 @@ async fn blamed(
     match &found {
         Err(reason) => notices.push(format!("No blame: {reason}")),
         Ok(found) if !found.is_complete() => notices.push(
-            "The history is too long to find the commit of every line; dates with ≤ are of a commit or an earlier one"
+            "The commit of some lines was not found within the limits: where the date has a ≤, a line is of this commit or an earlier one"
                 .to_owned(),
         ),
         Ok(_) => {}

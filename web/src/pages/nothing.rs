@@ -1,5 +1,5 @@
-//! What may help a search that found nothing: the same query without one of its parts, with other letters or as text,
-//! each with the number of its matches; and names of packages that no package has.
+//! What may help a search that found nothing: the same query without one of its parts, in any case, as text, or with a
+//! word that is spelled nearly the same, each with the number of its matches; and names of packages that do not exist.
 //!
 //! A few more searches count these matches, all at once and for a bounded time. What is not counted by then is not
 //! shown.
@@ -9,16 +9,20 @@ use super::form::{Form, FormFilter};
 use super::visible;
 use crate::choice::{Case, Mode};
 use crate::near_packages::near_packages;
+use crate::near_words::near_words;
 use crate::state::App;
 use frontend::query::{ParsedQuery, Query};
 use frontend::{Scope, SearchResult};
 use futures_util::future::join_all;
-use schema::message::{Expr, Field, Filter, Want};
+use schema::message::{Expr, Field, Filter, Pattern, Want};
 use std::time::Duration;
 use tokio::time::timeout;
 
 /// Other queries that are counted.
 const QUERIES_MAX: usize = 8;
+
+/// Words for which near spellings are looked for.
+const WORDS_MAX: usize = 2;
 
 /// Filters by package that are looked at.
 const PACKAGES_MAX: usize = 3;
@@ -31,7 +35,9 @@ const TIME_MAX: Duration = Duration::from_millis(400);
 pub(super) struct NothingFound {
     /// Names in filters that no visible package has.
     pub(super) unknown: Vec<UnknownPackage>,
-    /// Queries that find something.
+    /// Queries with another spelling of a word that find something.
+    pub(super) spellings: Vec<OtherQuery>,
+    /// Other queries that find something.
     pub(super) others: Vec<OtherQuery>,
 }
 
@@ -53,6 +59,7 @@ pub(super) enum Change {
     AnyCase,
     PartsOfWords,
     Mode(Mode),
+    Spelling,
 }
 
 /// A filter by package that keeps none.
@@ -74,6 +81,7 @@ impl Change {
             Change::Mode(Mode::Keyword) => "as words and filters",
             Change::Mode(Mode::Literal) => "as exact text",
             Change::Mode(Mode::Regexp) => "as a regular expression",
+            Change::Spelling => "with the spelling",
         }
     }
 }
@@ -92,26 +100,23 @@ impl NothingFound {
         }
         let chips = chips::chips(form, parsed);
         let others = candidates(form, &chips).into_iter().take(QUERIES_MAX);
-        let others = others.map(|(change, part, form)| async move {
-            let found = count(app, scope, client, &form)
-                .await
-                .filter(|&found| found > 0)?;
-            let href = form.href(0);
-            Some(OtherQuery {
-                change,
-                part,
-                href,
-                found,
-            })
-        });
+        let others = others.map(|other| counted(app, scope, client, other));
+        let words = chips
+            .iter()
+            .filter_map(|chip| Some((chip, word(form, chip)?)));
+        let spellings = words.take(WORDS_MAX);
+        let spellings =
+            spellings.map(|(chip, word)| spellings_of(app, scope, client, (form, chip), word));
         let packages = chips
             .iter()
             .filter_map(|chip| Some((chip, package(form, chip)?)));
         let unknown = packages.take(PACKAGES_MAX);
         let unknown = unknown.map(|(chip, it)| unknown_package(app, scope, client, chip, it));
-        let (others, unknown) = tokio::join!(join_all(others), join_all(unknown));
+        let (others, unknown, spellings) =
+            tokio::join!(join_all(others), join_all(unknown), join_all(spellings));
         Some(NothingFound {
             unknown: unknown.into_iter().flatten().collect(),
+            spellings: spellings.into_iter().flatten().collect(),
             others: others.into_iter().flatten().collect(),
         })
     }
@@ -184,6 +189,59 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// Counts the matches of another query; `None` if it finds nothing or takes too long.
+async fn counted(
+    app: &App,
+    scope: &Scope,
+    client: u64,
+    (change, part, form): (Change, String, Form),
+) -> Option<OtherQuery> {
+    let found = count(app, scope, client, &form).await?;
+    (found > 0).then(|| OtherQuery {
+        change,
+        part,
+        href: form.href(0),
+        found,
+    })
+}
+
+/// Returns the pattern of a chip that is a word.
+fn word(form: &Form, chip: &Chip) -> Option<Pattern> {
+    let Part::Term(term) = &chip.part else {
+        return None;
+    };
+    let alone = chips::with_text(form, form.q.get(term.clone())?);
+    match chips::parse(&alone).ok()?.query.expr() {
+        Expr::Pattern(pattern) => Some(pattern.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the queries with words that are spelled nearly as that of a chip.
+async fn spellings_of(
+    app: &App,
+    scope: &Scope,
+    client: u64,
+    (form, chip): (&Form, &Chip),
+    word: Pattern,
+) -> Vec<OtherQuery> {
+    let Part::Term(term) = &chip.part else {
+        return Vec::new();
+    };
+    let others = near_words(app, scope, client, &word).await.into_iter();
+    let others = others.map(|near| {
+        let mut q = form.q.clone();
+        q.replace_range(term.clone(), &near);
+        let form = Form {
+            q,
+            run: None,
+            ..form.clone()
+        };
+        counted(app, scope, client, (Change::Spelling, near, form))
+    });
+    join_all(others).await.into_iter().flatten().collect()
+}
+
 /// Counts the matches of a form's query; `None` if that takes too long.
 async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64> {
     let query = chips::parse(form).ok()?.query;
@@ -248,4 +306,46 @@ async fn unknown_package(
         similar: similar.into_iter().filter_map(link).collect(),
         name: visible::plain(name.as_bytes()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(form: &Form, expected: &[(Change, &str, &str)]) {
+        let chips = chips::chips(form, &chips::parse(form).unwrap());
+        let found = candidates(form, &chips);
+        let found: Vec<_> = (found.iter())
+            .map(|(change, part, form)| (*change, &part[..], &form.q[..]))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_looks_like_a_filter_is_also_searched_for_as_text() {
+        let form = Form {
+            q: "socket lang:c".to_owned(),
+            ..Form::default()
+        };
+        let expected = [
+            (Change::Without, "socket", "lang:c"),
+            (Change::AsText, "lang:c", "socket \"lang:c\""),
+            (Change::Without, "lang:c", "socket"),
+        ];
+        check(&form, &expected);
+    }
+
+    #[test]
+    fn words_and_case_that_are_asked_for_are_left_out() {
+        let form = Form {
+            q: "Socket".to_owned(),
+            word: true,
+            ..Form::default()
+        };
+        let expected = [
+            (Change::PartsOfWords, "", "Socket"),
+            (Change::AnyCase, "", "Socket"),
+        ];
+        check(&form, &expected);
+    }
 }

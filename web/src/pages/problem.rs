@@ -88,7 +88,7 @@ fn html(problem: &Problem, form: Form, response: Response) -> Response {
 /// Splits a hint that begins with an address of this site, such as `/packages lists all packages`.
 fn link(hint: &str) -> Option<(&str, &str)> {
     let (address, rest) = hint.split_once(' ')?;
-    let is_address = ["/packages", "/api/v2/", "/help"]
+    let is_address = ["/packages", "/api/v2/", "/help", "/show?"]
         .iter()
         .any(|known| address.starts_with(known));
     is_address.then_some((address, rest))
@@ -144,6 +144,8 @@ mod tests {
     fn a_hint_that_begins_with_an_address_is_a_link() {
         let hint = "/packages lists all packages";
         assert_eq!(link(hint), Some(("/packages", "lists all packages")));
+        let hint = "/show?package=p&path=a%20b shows the file";
+        assert_eq!(link(hint).map(|(_, rest)| rest), Some("shows the file"));
         assert_eq!(link("/a.c/ finds lines with a.c"), None);
         assert_eq!(link("see /packages"), None);
     }

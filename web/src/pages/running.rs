@@ -128,11 +128,30 @@ pub(crate) fn match_list(matches: &[Match]) -> String {
     fragment(one_by_one(&Form::default(), matches))
 }
 
-/// Returns an estimate in words, which do not promise more than it can. `live.js` shows them.
+/// Returns an estimate in words, which do not promise more than it can. `running.js` shows them.
 pub(super) fn remaining_text(time: Duration) -> String {
     match time.as_secs_f64().ceil() as u64 {
         0..=1 => "almost done".to_owned(),
         seconds @ ..100 => format!("about {seconds} s left"),
         seconds => format!("about {} min left", seconds.div_ceil(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_rounded_up_to_seconds_or_minutes() {
+        for (ms, text) in [
+            (0, "almost done"),
+            (1000, "almost done"),
+            (1001, "about 2 s left"),
+            (99_000, "about 99 s left"),
+            (100_000, "about 2 min left"),
+            (121_000, "about 3 min left"),
+        ] {
+            assert_eq!(remaining_text(Duration::from_millis(ms)), text);
+        }
     }
 }

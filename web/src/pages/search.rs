@@ -19,7 +19,7 @@ use crate::state::{App, KEEP, blocking};
 use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
 use frontend::{Document, Scope, SearchHandle, SearchResult};
 use std::pin::pin;
@@ -39,9 +39,13 @@ pub(crate) async fn search(
     known: KnownTags,
     params: Params,
 ) -> Response {
+    let form = Form::new(&params);
+    if form.q.trim().is_empty() && form.filters.is_empty() {
+        return Redirect::to("/").into_response();
+    }
     match page(&app, &viewer, known, &params).await {
         Ok(page) => page,
-        Err(problem) => problem::page(problem, Form::new(&params)),
+        Err(problem) => problem::page(problem, form),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was left out of the index, and why: of all packages, or of one. It has the reasons with their counts, and the
 //! files from a name on.
 //!
-//! Backends send such lists in parts, and count nothing: a bounded number of parts is read for the counts.
+//! Backends send such lists in parts and without counts, so a bounded number of parts is read and counted here.
 
 use super::directory::{after, find};
 use super::form::{Form, Layout};
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 /// Files on a page.
 const LISTED_MAX: usize = 500;
 
-/// Parts of the list that are read for the counts: backends read all names for each.
+/// Parts of the list that are read for the counts: a backend reads all names for each.
 const PARTS_MAX: usize = 4;
 
 /// Entries of a part: about what a backend sends at once.
@@ -40,7 +40,7 @@ struct SkippedPage {
     package_href: String,
     /// Why the files of another package are listed.
     notice: Option<String>,
-    /// Reasons, and how many of the files that were counted have them. Of the first page alone.
+    /// Reasons, and how many of the files that were counted have them. On the first page only.
     reasons: Vec<(String, usize)>,
     counted: usize,
     /// Whether there are more files than were counted.

@@ -175,6 +175,14 @@ fn rejects_malformed_requests_with_a_reason() {
         400,
         "the limit is 4096",
     );
+    for empty in ["/search", "/search?q=", "/search?q=+&mode=literal"] {
+        let answer = site.get_without_following(empty);
+        assert_eq!(
+            (answer.status, answer.header("location")),
+            (303, "/"),
+            "{empty}"
+        );
+    }
     let page = site.get("/search?q=ab%5Bc&mode=regexp");
     assert_eq!(page.status, 400);
     assert!(page.text().contains("ab[c\n  ^"), "{}", page.text());

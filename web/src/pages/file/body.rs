@@ -34,7 +34,7 @@ enum Stage {
 /// A page of which the lines are rendered while it is sent.
 pub(super) struct PageBody {
     app: App,
-    /// AskedFile again before each piece.
+    /// What the caller may see is decided again before each piece is read.
     viewer: Viewer,
     /// Names the commit that was read first, if there is one.
     request: FileRequest,

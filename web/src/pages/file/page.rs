@@ -90,7 +90,8 @@ pub(super) struct Shown {
 /// The matches of the query.
 struct MarksView {
     total: u64,
-    lines: Vec<u32>,
+    /// The first matching lines, with their addresses.
+    lines: Vec<(u32, String)>,
     more: u64,
 }
 
@@ -197,7 +198,8 @@ impl FilePage {
                 let first = shown.first.saturating_sub(WINDOW_LINES).max(1);
                 name.address().window_href(first)
             }),
-            marks: (!asked.query().is_empty() && problem.is_none()).then(|| MarksView::new(marks)),
+            marks: (!asked.query().is_empty() && problem.is_none())
+                .then(|| MarksView::new(marks, shown, name.address())),
             find: FindForm::new(asked),
             page_href: name.address().show_href(0),
             exact_href: exact_href(&name, reply),
@@ -284,8 +286,16 @@ impl FileName {
 }
 
 impl MarksView {
-    fn new(marks: &Marks) -> MarksView {
-        let lines: Vec<u32> = marks.lines().take(MARKS_LISTED_MAX).collect();
+    /// The matches in the file at `address`, of which the page has the lines `shown`.
+    fn new(marks: &Marks, shown: Shown, address: FileAddress<'_>) -> MarksView {
+        let link = |line| {
+            if (shown.first..=shown.last).contains(&line) {
+                (line, format!("#L{line}"))
+            } else {
+                (line, address.show_href(line))
+            }
+        };
+        let lines: Vec<_> = marks.lines().take(MARKS_LISTED_MAX).map(link).collect();
         MarksView {
             total: marks.total,
             more: marks.total.saturating_sub(lines.len() as u64),
@@ -320,7 +330,7 @@ impl FindForm {
 }
 
 impl PageParts {
-    /// The parameters of the query whose matches are marked.
+    /// The parameters of how the file is shown: see [`AskedFile::view`].
     pub(super) fn query(&self) -> &str {
         &self.address.query
     }

@@ -1,0 +1,170 @@
+//! Words of the corpus whose spelling is near that of a word that nothing matches, for suggestions: one letter differs,
+//! is missing or is too many, or two neighbours are swapped.
+//!
+//! One search finds them: a regular expression with an alternative for each place of the mistake. Each alternative has
+//! at least three letters in a row, so the index narrows the search. It is given up soon.
+
+use crate::state::{App, rendering};
+use frontend::query::Query;
+use frontend::{Match, Scope};
+use schema::message::{Expr, Pattern, Syntax, Want};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Words that are suggested.
+const SUGGESTED_MAX: usize = 3;
+
+/// Letters of a word: of a shorter one, an alternative may have no trigram, and many words are near it.
+const LETTERS: RangeInclusive<usize> = 6..=32;
+
+/// The best matches, in which words are counted.
+const MATCHES_MAX: u64 = 100;
+
+/// How long the search may take.
+const TIME_MAX: Duration = Duration::from_millis(200);
+
+/// A letter, a digit, `_`, or anything beyond ASCII. It is a class with so many members that the planner does not
+/// enumerate them.
+const LETTER: &str = r"[^\x00-/:-@\[-\^`\x7b-\x7f]";
+
+/// Returns the words that are near the one that `pattern` looks for, the most frequent first; none if `pattern` is
+/// no word.
+pub(crate) async fn near_words(
+    app: &App,
+    scope: &Scope,
+    client: u64,
+    pattern: &Pattern,
+) -> Vec<String> {
+    let found = timeout(TIME_MAX, matches(app, scope, client, pattern)).await;
+    let found = found.ok().flatten().unwrap_or_default();
+    most_frequent(&found, pattern)
+}
+
+async fn matches(app: &App, scope: &Scope, client: u64, pattern: &Pattern) -> Option<Vec<Match>> {
+    let query = Query::new(Expr::Pattern(near(pattern)?), 0).ok()?;
+    let query = query.wanting(Want::Matches, MATCHES_MAX).ok()?;
+    let search = app
+        .coordinator
+        .search_for(scope, client, query, None, Some(TIME_MAX));
+    let answer = search.await.ok()?.finished().await.ok()?;
+    let whole = answer.clone();
+    rendering(&answer, move || whole.matches(0..whole.len()))
+        .await
+        .ok()
+}
+
+/// Returns the pattern that finds the words near another one.
+fn near(pattern: &Pattern) -> Option<Pattern> {
+    let word = &pattern.text[..];
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if pattern.syntax != Syntax::Literal
+        || pattern.in_path
+        || !LETTERS.contains(&word.len())
+        || !word.bytes().all(is_letter)
+    {
+        return None;
+    }
+    let length = word.len();
+    let differs = (0..length).map(|at| format!("{}{LETTER}?{}", &word[..at], &word[at + 1..]));
+    let lacks = (0..=length).map(|at| format!("{}{LETTER}{}", &word[..at], &word[at..]));
+    let swapped = (0..length - 1).map(|at| {
+        let (one, other) = (&word[at..=at], &word[at + 1..at + 2]);
+        [&word[..at], other, one, &word[at + 2..]].concat()
+    });
+    let alternatives: Vec<String> = differs.chain(lacks).chain(swapped).collect();
+    Some(Pattern {
+        text: alternatives.join("|"),
+        syntax: Syntax::Regexp,
+        word: true,
+        ..pattern.clone()
+    })
+}
+
+/// Returns the words that matched; in lower case if the pattern ignores case.
+fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
+    let fold = |word: &str| {
+        if pattern.ignore_case {
+            word.to_lowercase()
+        } else {
+            word.to_owned()
+        }
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for found in found {
+        let words = found.ranges.iter();
+        let words = words.filter_map(|range| str::from_utf8(found.text.get(range.clone())?).ok());
+        words.for_each(|word| *counts.entry(fold(word)).or_default() += 1);
+    }
+    counts.remove(&fold(&pattern.text));
+    let mut words: Vec<_> = counts.into_iter().collect();
+    // Stable: words that are as frequent stay in order.
+    words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let words = words.into_iter().map(|(word, _)| word);
+    words.take(SUGGESTED_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Pattern {
+        Pattern {
+            text: text.to_owned(),
+            ignore_case: true,
+            ..Pattern::default()
+        }
+    }
+
+    #[test]
+    fn each_alternative_has_one_mistake() {
+        let pattern = near(&word("socket")).unwrap();
+        let alternatives: Vec<_> = pattern.text.split('|').collect();
+        assert_eq!(alternatives.len(), 6 + 7 + 5);
+        assert_eq!(
+            alternatives[2],
+            format!("so{LETTER}?ket"),
+            "differs, or is too much"
+        );
+        assert_eq!(alternatives[6 + 2], format!("so{LETTER}cket"), "is missing");
+        assert_eq!(alternatives[6 + 7 + 2], "sokcet", "is swapped");
+        assert!(pattern.word && pattern.ignore_case && pattern.syntax == Syntax::Regexp);
+    }
+
+    #[test]
+    fn what_is_no_word_has_no_neighbours() {
+        for text in [
+            "short",
+            "two words",
+            "a.b.c.d",
+            "größer_als",
+            &"x".repeat(33),
+        ] {
+            assert_eq!(near(&word(text)), None, "{text}");
+        }
+        let expression = Pattern {
+            syntax: Syntax::Regexp,
+            ..word("socket")
+        };
+        assert_eq!(near(&expression), None);
+    }
+
+    #[test]
+    fn the_most_frequent_words_come_first_without_the_word_itself() {
+        let found = |text: &str| Match {
+            text: text.as_bytes().to_vec(),
+            ranges: vec![0..text.len()],
+            ..Match::default()
+        };
+        let found = ["sockets", "Pocket", "pocket", "SOCKET", "rocket", "locket"].map(found);
+        let expected = ["pocket", "locket", "rocket"];
+        assert_eq!(most_frequent(&found, &word("socket")), expected);
+        let sensitive = Pattern {
+            ignore_case: false,
+            ..word("socket")
+        };
+        let words = most_frequent(&found, &sensitive);
+        assert_eq!(words, ["Pocket", "SOCKET", "locket"]);
+    }
+}
