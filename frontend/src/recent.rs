@@ -46,9 +46,9 @@ pub struct QueryTimes {
     pub count: u64,
     /// Half of the queries took at most this long.
     pub p50: Duration,
-    /// Of 100 queries 90 took at most this long.
+    /// 90 of 100 queries took at most this long.
     pub p90: Duration,
-    /// Of 100 queries 99 took at most this long.
+    /// 99 of 100 queries took at most this long.
     pub p99: Duration,
     /// The slowest first.
     pub slowest: Vec<SlowQuery>,

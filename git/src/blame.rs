@@ -11,6 +11,7 @@
 
 mod former;
 mod lines;
+mod sliding;
 mod trail;
 
 use crate::LookupError;

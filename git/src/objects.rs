@@ -200,14 +200,19 @@ impl<'r> Objects<'r> {
         Ok(())
     }
 
+    /// Returns the number of bytes of an object; `None` if its head cannot be read.
+    pub(crate) fn size(&self, id: ObjectId) -> Option<u64> {
+        let header = self.repo.try_find_header(id).ok().flatten();
+        header.map(|header| header.size())
+    }
+
     /// Reads a file, unless it has more than `bytes_max` bytes.
     pub(crate) fn text(
         &self,
         id: ObjectId,
         bytes_max: u64,
     ) -> Result<Option<Vec<u8>>, LookupError> {
-        let header = self.repo.try_find_header(id).ok().flatten();
-        if header.is_some_and(|header| header.size() > bytes_max) {
+        if self.size(id).is_some_and(|size| size > bytes_max) {
             return Ok(None);
         }
         let object = self.get(id, "a tree")?;

@@ -253,7 +253,7 @@ fn by_message<'r>(
     if let Found::Object(id, _) = session.references.follow("HEAD")? {
         tips.push(id);
     }
-    // Of commits of the same second, git takes the last reference first.
+    // Git takes the last reference first among commits of the same second.
     for id in tips.into_iter().rev() {
         if let Some(commit) = session.objects.commit(id)? {
             history.add(commit.id, "a reference")?;

@@ -37,6 +37,7 @@ mod file_range;
 mod following;
 mod guard;
 mod health;
+mod histories;
 mod hosts;
 mod join;
 mod kept_body;

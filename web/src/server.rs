@@ -46,7 +46,7 @@ use tracing::Span;
 /// Connections beyond the limit, for these paths alone.
 const RESERVED: usize = 16;
 
-/// Of these, the connections of one client.
+/// The connections among these that one client may have.
 const RESERVED_PER_CLIENT: usize = 4;
 
 /// Paths that are served when all connections are taken.

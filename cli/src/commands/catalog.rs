@@ -19,7 +19,7 @@ const SHORT_ID: usize = 12;
 
 /// Show what a server searches, on which backends, and how old it is
 ///
-/// Of git repositories it shows the revisions that are indexed, at which commit, and how many commits the repository
+/// For git repositories it shows the revisions that are indexed, at which commit, and how many commits the repository
 /// has now that the index has not.
 ///
 /// Exit status: 0 success, 2 error, 3 a backend is not connected.

@@ -194,7 +194,7 @@ pub(crate) struct PrintOptions {
     pub(super) multi_line: bool,
     pub(super) links: Option<LinkFormat>,
     pub(super) stats: bool,
-    /// Of files with the same text, one is printed.
+    /// One of the files with the same text is printed.
     pub(super) folds: bool,
     /// Standard output is a terminal: a last line counts the matches.
     is_terminal: bool,

@@ -201,6 +201,12 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         tell(waiters, &built.into_result());
     }
 
+    /// Forgets the answer for a key. Who asks now waits for what is being built for it, if anything is.
+    pub fn forget(&self, key: &K) {
+        let _claims = lock(&self.claims);
+        self.store.remove(key);
+    }
+
     /// Forgets the answer for a key. What is being built for it is not kept.
     pub fn invalidate(&self, key: &K) {
         lock(&self.claims).invalidate(key, &self.store);

@@ -282,6 +282,24 @@ async fn put_and_invalidate_take_effect_at_once() {
 }
 
 #[tokio::test]
+async fn who_asks_for_a_forgotten_answer_waits_for_the_one_that_is_built() {
+    let cache = cache(config());
+    let CacheOutcome::Build(claim, _) = cache.look_up("a") else {
+        panic!("nobody builds");
+    };
+    cache.forget(&"a");
+    let CacheOutcome::Wait(waiting) = cache.look_up("a") else {
+        panic!("it is being built");
+    };
+    assert!(claim.put(Built::Value(2)));
+    let deadline = Instant::now() + HOUR;
+    assert!(matches!(waiting.turn(deadline).await, Turn::Answer(Ok(2))));
+    assert!(matches!(cache.look_up("a"), CacheOutcome::Fresh(2)));
+    cache.forget(&"a");
+    assert!(matches!(cache.look_up("a"), CacheOutcome::Build(..)));
+}
+
+#[tokio::test]
 async fn a_cache_that_is_off_builds_for_each_caller() {
     let cache = cache(CacheConfig {
         off: true,

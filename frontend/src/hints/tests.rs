@@ -36,6 +36,18 @@ async fn shared(hints: &Hints, key: &[u8], made: Instant) -> Hint {
     }
 }
 
+/// Looks up until the answer is found. On a busy machine a look-up may take so long that it is given up.
+async fn found(hints: &Hints, key: &[u8]) -> Hint {
+    let started = Instant::now();
+    loop {
+        if let Some(hint) = get(hints, key).await {
+            return hint;
+        }
+        assert!(started.elapsed() < PATIENCE, "nothing is found");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Looks up until the connection is there.
 async fn connect(hints: &Hints) {
     let started = Instant::now();
@@ -53,7 +65,7 @@ async fn an_answer_that_one_frontend_shares_another_finds_with_its_age() {
     let made = Instant::now().checked_sub(Duration::from_secs(10)).unwrap();
     shared(&one, b"key", made).await;
     connect(&two).await;
-    let hint = get(&two, b"key").await.unwrap();
+    let hint = found(&two, b"key").await;
     assert_eq!(hint.value, b"value");
     assert!(hint.age >= Duration::from_secs(10), "{hint:?}");
     assert_eq!(get(&two, b"other key").await, None);
@@ -140,7 +152,7 @@ async fn an_entry_of_one_key_says_nothing_about_another() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     redis.change(|_, _| entry.clone());
-    assert!(get(&hints, b"one").await.is_some());
+    found(&hints, b"one").await;
     assert_eq!(get(&hints, b"two").await, None);
 }
 

@@ -125,7 +125,7 @@ fn newest_builds<'a>(
         }
     }
     let mut newest: HashMap<&[u8], Build<'a>> = HashMap::new();
-    // Of backends with equal builds the first one by name is kept.
+    // If backends have equal builds, the first one by name is kept.
     for ((name, _), mut build) in builds {
         build.shards.sort_unstable();
         build.shards.dedup();

@@ -1,14 +1,18 @@
 //! The former name of a file that a commit has moved: as in git, a file that the commit removed and that has at least
 //! half of its bytes in common with it.
 //!
-//! The same content counts first, then the same last name, then what is most similar. Git also weighs other files that
-//! a commit moved against each other; where several were moved and changed at once, it may find another one.
+//! Chosen in the order of git's blame: the same content; the only removed file of the same last name if it has three
+//! quarters in common; the most similar file. Among equals, one of the same last name counts first, then the first path.
+//! Git compares hashes of lines that may collide, so it may weigh two files differently that are almost equally similar.
 
 use crate::LookupError;
 use crate::objects::Objects;
 use crate::tree::is_file;
 use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hasher};
 
 /// Entries of trees that are compared.
 const ENTRIES_MAX: usize = 100_000;
@@ -16,11 +20,26 @@ const ENTRIES_MAX: usize = 100_000;
 /// Directories below each other.
 const DEPTH_MAX: usize = 64;
 
+/// Removed files of the same content that are looked at, as in git.
+const SAME_MAX: usize = 100;
+
 /// Removed files whose content is compared.
 const COMPARED_MAX: usize = 200;
 
 /// Bytes of a part of a text that is compared, if it has no line end before.
 const PART_BYTES: usize = 64;
+
+/// Bytes at the start of a file that has a NUL among them if it is binary, as in git.
+const BINARY_BYTES: usize = 8_000;
+
+/// How similar files are: 60,000 if they are the same, as in git.
+const SCORE_MAX: usize = 60_000;
+
+/// The lowest score of a file that was moved.
+const SCORE_MIN: usize = SCORE_MAX / 2;
+
+/// The lowest score of the only file of a last name that makes others unnecessary.
+const NAMED_SCORE_MIN: usize = SCORE_MAX / 4 * 3;
 
 /// Returns the path that a file had before a commit, whose tree was `before` and is now `after`; `None` if it is new, or
 /// if too much was moved to tell.
@@ -30,6 +49,11 @@ pub(super) fn path(
     (now, file): (&[u8], ObjectId),
     bytes_max: u64,
 ) -> Result<Option<Vec<u8>>, LookupError> {
+    let names: Vec<&[u8]> = now.split(|&byte| byte == b'/').collect();
+    let old = objects.entry(before, &names)?;
+    if old.is_some_and(|(mode, _)| mode != EntryKind::Tree as u16) {
+        return Ok(None);
+    }
     let mut search = Search {
         objects,
         removed: Vec::new(),
@@ -39,40 +63,64 @@ pub(super) fn path(
     if search.entries > ENTRIES_MAX {
         return Ok(None);
     }
-    let name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
-    let has_name = |path: &[u8]| name(path) == name(now);
     let mut removed = search.removed;
-    // Stable: paths stay in order.
-    removed.sort_by_key(|(path, id)| (*id != file, !has_name(path)));
-    match removed.first() {
-        None => return Ok(None),
-        Some((path, id)) if *id == file => return Ok(Some(path.clone())),
-        Some(_) => {}
+    removed.sort_unstable();
+    let has_name = |path: &[u8]| last_name(path) == last_name(now);
+    let same = removed.iter().filter(|(_, id)| *id == file).take(SAME_MAX);
+    if let Some((path, _)) = same.min_by_key(|(path, _)| !has_name(path)) {
+        return Ok(Some(path.clone()));
     }
     let Some(text) = objects.text(file, bytes_max)? else {
         return Ok(None);
     };
     let parts = Parts::of(&text);
-    let mut best: Option<(usize, Vec<u8>)> = None;
-    for (path, id) in removed.into_iter().take(COMPARED_MAX) {
-        let is_named = has_name(&path);
-        if best.is_some() && !is_named && best.as_ref().is_some_and(|(_, best)| has_name(best)) {
+    let score = |id| score(objects, (&text, &parts), id, bytes_max);
+    let mut named = removed.iter().filter(|(path, _)| has_name(path));
+    if let (Some((path, id)), None) = (named.next(), named.next())
+        && score(*id)? >= NAMED_SCORE_MIN
+    {
+        return Ok(Some(path.clone()));
+    }
+    let mut best = None;
+    let mut compared = 0;
+    for (path, id) in &removed {
+        let size = objects.size(*id).unwrap_or(u64::MAX);
+        if !may_be_similar(size, text.len() as u64) {
+            continue;
+        }
+        compared += 1;
+        if compared > COMPARED_MAX {
             break;
         }
-        let Some(other) = objects.text(id, bytes_max)? else {
-            continue;
-        };
-        let shared = parts.shared(&Parts::of(&other));
-        let largest = text.len().max(other.len());
-        let is_better = best.as_ref().is_none_or(|(most, _)| {
-            // Of texts of different length the share counts.
-            shared * 1000 / largest.max(1) > *most
-        });
-        if 2 * shared >= largest && largest > 0 && is_better {
-            best = Some((shared * 1000 / largest, path));
+        let rank = (score(*id)?, has_name(path));
+        if rank.0 >= SCORE_MIN && best.is_none_or(|(known, _)| rank > known) {
+            best = Some((rank, path));
         }
     }
-    Ok(best.map(|(_, path)| path))
+    Ok(best.map(|(_, path)| path.clone()))
+}
+
+fn last_name(path: &[u8]) -> Option<&[u8]> {
+    path.rsplit(|&byte| byte == b'/').next()
+}
+
+/// Whether texts of these sizes can have half of the larger one in common.
+fn may_be_similar(one: u64, other: u64) -> bool {
+    one.abs_diff(other) <= one.max(other) / 2
+}
+
+/// Returns how similar a file is to a text; 0 if it has more than `bytes_max` bytes.
+fn score(
+    objects: &Objects<'_>,
+    (text, parts): (&[u8], &Parts),
+    id: ObjectId,
+    bytes_max: u64,
+) -> Result<usize, LookupError> {
+    let Some(other) = objects.text(id, bytes_max)? else {
+        return Ok(0);
+    };
+    let largest = text.len().max(other.len()).max(1);
+    Ok(parts.shared(&Parts::of(&other)) * SCORE_MAX / largest)
 }
 
 /// Compares two trees.
@@ -83,11 +131,11 @@ struct Search<'o, 'r> {
     entries: usize,
 }
 
-/// The directories and the files of a tree.
+/// The directories of a tree, and its other entries: files, and links and submodules without an id.
 #[derive(Default)]
 struct Entries {
     directories: BTreeMap<Vec<u8>, ObjectId>,
-    files: BTreeMap<Vec<u8>, ObjectId>,
+    others: BTreeMap<Vec<u8>, Option<ObjectId>>,
 }
 
 impl Search<'_, '_> {
@@ -103,8 +151,10 @@ impl Search<'_, '_> {
         }
         let (before, after) = (self.read(before)?, self.read(after)?);
         let length = path.len();
-        for (name, id) in before.files {
-            if !after.files.contains_key(&name) {
+        for (name, id) in before.others {
+            if let Some(id) = id
+                && !after.others.contains_key(&name)
+            {
                 self.removed.push(([&path[..], &name].concat(), id));
             }
         }
@@ -132,8 +182,9 @@ impl Search<'_, '_> {
             *entries += 1;
             if mode.is_tree() {
                 read.directories.insert(name.to_vec(), id);
-            } else if is_file(mode.kind() as u16) {
-                read.files.insert(name.to_vec(), id);
+            } else {
+                let file = is_file(mode.kind() as u16).then_some(id);
+                read.others.insert(name.to_vec(), file);
             }
             *entries <= ENTRIES_MAX
         })?;
@@ -141,24 +192,32 @@ impl Search<'_, '_> {
     }
 }
 
-/// The lines of a text, long ones in parts, and how many bytes each has in all its places.
-struct Parts<'t>(HashMap<&'t [u8], usize>);
+/// The lines of a text, long ones in parts, and how many bytes each has in all its places. The end of a line is one byte,
+/// also if it is CRLF. Parts are known by their hashes.
+struct Parts(HashMap<u64, usize>);
 
-impl Parts<'_> {
-    fn of(text: &[u8]) -> Parts<'_> {
+impl Parts {
+    fn of(text: &[u8]) -> Parts {
+        let is_binary = text[..text.len().min(BINARY_BYTES)].contains(&0);
         let mut parts = HashMap::new();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
+            let line = match line.strip_suffix(b"\r\n") {
+                Some(line) if !is_binary => Cow::Owned([line, b"\n"].concat()),
+                _ => Cow::Borrowed(line),
+            };
             for part in line.chunks(PART_BYTES) {
-                *parts.entry(part).or_default() += part.len();
+                let mut hasher = DefaultHasher::new();
+                hasher.write(part);
+                *parts.entry(hasher.finish()).or_default() += part.len();
             }
         }
         Parts(parts)
     }
 
     /// The bytes of the parts that both have.
-    fn shared(&self, other: &Parts<'_>) -> usize {
+    fn shared(&self, other: &Parts) -> usize {
         let shared =
-            |(part, bytes): (&&[u8], &usize)| other.0.get(part).map(|other| *bytes.min(other));
+            |(part, bytes): (&u64, &usize)| other.0.get(part).map(|other| *bytes.min(other));
         self.0.iter().filter_map(shared).sum()
     }
 }
@@ -174,7 +233,14 @@ mod tests {
         assert_eq!(shared("a\nb\n", "b\nc\n"), 2);
         assert_eq!(shared("a\na\n", "a\n"), 2);
         assert_eq!(shared("a", "b"), 0);
+        assert_eq!(shared("a\r\n", "a\n"), 2);
+        assert_eq!(shared("a\r\n\0", "a\n"), 0);
         let long = "x".repeat(100);
         assert_eq!(shared(&long, &format!("{long}\n")), 64);
+    }
+
+    #[test]
+    fn texts_of_too_different_sizes_are_not_similar() {
+        assert!(may_be_similar(50, 100) && !may_be_similar(49, 100));
     }
 }

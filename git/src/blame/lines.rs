@@ -1,6 +1,10 @@
 //! Lines on their way to the commit that they come from, and which of them an earlier text has.
 
-use gix_imara_diff::{Algorithm, Diff, InternedInput};
+use super::sliding;
+use gix_imara_diff::{Algorithm, Diff, InternedInput, Token};
+
+/// Bytes of a step in which the common end of two texts is left out of their comparison.
+const STEP: usize = 1024;
 
 /// Lines of a file that come from one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +76,14 @@ pub(super) fn pass(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
 
 /// Returns the lines that two texts share, ascending.
 fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
+    let lines = count(after);
+    let (before, after) = without_common_end(before, after);
     let input = InternedInput::new(before, after);
     let mut diff = Diff::compute(Algorithm::Myers, &input);
-    diff.postprocess_lines(&input);
+    let indent = |token| sliding::indent(input.interner[token]);
+    diff.postprocess_with_heuristic(&input, |tokens: &[Token], block, earliest_end| {
+        sliding::best_end(tokens, block, earliest_end, indent)
+    });
     let (mut same, mut at) = (Vec::new(), (0, 0));
     let mut add = |(before, after): (u32, u32), end: u32| {
         if end > after {
@@ -89,8 +98,21 @@ fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
         add(at, hunk.after.start);
         at = (hunk.before.end, hunk.after.end);
     }
-    add(at, input.after.len() as u32);
+    add(at, lines);
     same
+}
+
+/// Returns two texts without the end that both have, in steps of 1 KiB that are cut at a line end.
+///
+/// Git compares what is left. Without this step, a block of lines that fits in several places might get another place:
+/// one in the common end, or one that is not at the end of the text.
+fn without_common_end<'t>(before: &'t [u8], after: &'t [u8]) -> (&'t [u8], &'t [u8]) {
+    let steps = before.rchunks_exact(STEP).zip(after.rchunks_exact(STEP));
+    let common = STEP * steps.take_while(|(one, other)| one == other).count();
+    let end = &before[before.len() - common..];
+    let first_line = end.iter().position(|&byte| byte == b'\n');
+    let cut = common - first_line.map_or(common, |at| at + 1);
+    (&before[..before.len() - cut], &after[..after.len() - cut])
 }
 
 fn divide(lines: Lines, same: &[Same], found: &mut Passed) {
@@ -162,6 +184,19 @@ mod tests {
             (middle.passed, middle.kept),
             (vec![lines(0, 1, 1)], vec![lines(1, 3, 1)])
         );
+    }
+
+    #[test]
+    fn the_common_end_is_cut_in_steps_at_a_line_end() {
+        let end = "0123456\n".repeat(300);
+        let (before, after) = (format!("a\n{end}"), format!("b\nc\n{end}"));
+        let (before, after) = without_common_end(before.as_bytes(), after.as_bytes());
+        let rest = 2400 - 2048 + 8;
+        assert_eq!((before.len(), after.len()), (2 + rest, 4 + rest));
+        let (one, other) = ([b'x'; 3000], [b'x'; 2000]);
+        assert_eq!(without_common_end(&one, &other), (&one[..], &other[..]));
+        let lines = same(b"a\n", b"b\na\n").len();
+        assert_eq!(lines, 1);
     }
 
     #[test]

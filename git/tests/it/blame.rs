@@ -42,13 +42,67 @@ fn by_us(blame: &Blame) -> Vec<(String, u32, String)> {
     lines
 }
 
-fn check(root: &Root, worktree: &Worktree, rev: &str, path: &str) -> Blame {
-    let found = root.repositories();
-    let found = found.blame("r", rev, path.as_bytes(), patient()).unwrap();
-    let found = found.unwrap_or_else(|| panic!("{path} is there"));
-    assert_eq!(by_us(&found), by_git(worktree, rev, path), "{rev}:{path}");
-    assert!(found.complete);
-    found
+/// A repository whose files are blamed.
+struct History {
+    root: Root,
+    worktree: Worktree,
+}
+
+impl History {
+    fn new() -> History {
+        let root = Root::new();
+        let worktree = root.init("r");
+        History { root, worktree }
+    }
+
+    /// Commits a file with all other changes of the work tree.
+    fn commit(&self, path: &str, text: &str) {
+        let message = format!("{path} has {} lines", text.lines().count());
+        self.worktree.commit(path, text, &message);
+    }
+
+    fn git<const N: usize>(&self, arguments: [&str; N]) -> String {
+        self.worktree.git(arguments)
+    }
+
+    fn blame(
+        &self,
+        rev: &str,
+        path: &str,
+        limits: BlameLimits,
+    ) -> Result<Option<Blame>, LookupError> {
+        let repositories = self.root.repositories();
+        repositories.blame("r", rev, path.as_bytes(), limits)
+    }
+
+    /// Compares a blame with that of git.
+    fn check(&self, rev: &str, path: &str) -> Blame {
+        let found = self.blame(rev, path, patient()).unwrap();
+        let found = found.unwrap_or_else(|| panic!("{path} is there"));
+        let expected = by_git(&self.worktree, rev, path);
+        assert_eq!(by_us(&found), expected, "{rev}:{path}");
+        assert!(found.complete);
+        found
+    }
+
+    /// Writes a file without a commit.
+    fn write(&self, path: &str, text: &str) {
+        let path = self.worktree.path.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// A small generator of numbers below a bound.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = (self.0)
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
 }
 
 fn patient() -> BlameLimits {
@@ -67,137 +121,189 @@ fn lines(numbers: impl IntoIterator<Item = u32>) -> String {
 
 #[test]
 fn a_blame_has_the_commits_that_git_blame_has() {
-    let root = Root::new();
-    let worktree = root.init("r");
-    worktree.commit("a/f", &lines(0..30), "one");
-    worktree.commit("other", "x\n", "two");
-    worktree.commit(
-        "a/f",
-        &lines((0..10).chain(100..105).chain(10..30)),
-        "insert",
-    );
-    worktree.git(["checkout", "-q", "-b", "side"]);
-    worktree.commit(
-        "a/f",
-        &lines((0..10).chain(100..105).chain(12..30).chain(200..203)),
-        "side",
-    );
-    worktree.git(["checkout", "-q", "main"]);
-    worktree.commit(
-        "a/f",
-        &lines((300..302).chain(0..10).chain(100..105).chain(10..30)),
-        "top",
-    );
-    worktree.git(["merge", "-q", "--no-ff", "-m", "merge", "side"]);
-    worktree.commit("a/g", &lines(0..3), "another file");
+    let history = History::new();
+    let (start, middle) = (|| 0..10, || 100..105);
+    history.commit("a/f", &lines(0..30));
+    history.commit("other", "x\n");
+    history.commit("a/f", &lines(start().chain(middle()).chain(10..30)));
+    history.git(["checkout", "-q", "-b", "side"]);
+    let side = start().chain(middle()).chain(12..30).chain(200..203);
+    history.commit("a/f", &lines(side));
+    history.git(["checkout", "-q", "main"]);
+    let top = (300..302).chain(start()).chain(middle()).chain(10..30);
+    history.worktree.commit("a/f", &lines(top), "top");
+    history.git(["merge", "-q", "--no-ff", "-m", "merge", "side"]);
+    history.commit("a/g", &lines(0..3));
     for rev in ["main", "main~1", "main~2", "side"] {
-        check(&root, &worktree, rev, "a/f");
+        history.check(rev, "a/f");
     }
-    let found = check(&root, &worktree, "main", "a/f");
-    let newest = worktree.git(["rev-parse", "main"]);
-    assert_eq!(found.commit, newest);
+    let found = history.check("main", "a/f");
+    assert_eq!(found.commit, history.git(["rev-parse", "main"]));
     let top = found.sources.iter().find(|it| it.commit.subject == b"top");
     let previous = top.unwrap().previous.as_ref().unwrap();
-    let before = worktree.git(["rev-parse", "main~1^1~1"]);
+    let before = history.git(["rev-parse", "main~1^1~1"]);
     assert_eq!(*previous, (before, b"a/f".to_vec()));
 }
 
 #[test]
 fn a_blame_follows_a_file_that_was_moved() {
-    let root = Root::new();
-    let worktree = root.init("r");
-    worktree.commit("old/name.c", &lines(0..20), "one");
-    worktree.commit("old/name.c", &lines((0..20).chain(50..52)), "two");
-    worktree.git(["mv", "old/name.c", "new.c"]);
-    worktree.git(["commit", "-q", "-m", "moved"]);
-    worktree.commit(
-        "new.c",
-        &lines((0..3).chain(60..61).chain(3..20).chain(50..52)),
-        "three",
-    );
-    std::fs::create_dir(worktree.path.join("sub")).unwrap();
-    worktree.git(["mv", "new.c", "sub/new.c"]);
-    worktree.commit(
-        "sub/new.c",
-        &lines((0..18).chain(70..72).chain(50..52)),
-        "moved and changed",
-    );
-    let found = check(&root, &worktree, "main", "sub/new.c");
-    let paths = found
-        .sources
-        .iter()
-        .map(|it| String::from_utf8_lossy(&it.path));
-    let paths: Vec<_> = paths.collect();
-    assert!(paths.contains(&"old/name.c".into()), "{paths:?}");
+    let history = History::new();
+    history.commit("old/name.c", &lines(0..20));
+    history.commit("old/name.c", &lines((0..20).chain(50..52)));
+    history.git(["mv", "old/name.c", "new.c"]);
+    history.git(["commit", "-q", "-m", "moved"]);
+    let changed = (0..3).chain(60..61).chain(3..20).chain(50..52);
+    history.commit("new.c", &lines(changed));
+    std::fs::create_dir(history.worktree.path.join("sub")).unwrap();
+    history.git(["mv", "new.c", "sub/new.c"]);
+    let changed = (0..18).chain(70..72).chain(50..52);
+    history.commit("sub/new.c", &lines(changed));
+    let found = history.check("main", "sub/new.c");
+    let mut paths = found.sources.iter().map(|it| &it.path[..]);
+    assert!(paths.any(|path| path == b"old/name.c"));
+}
+
+/// A file is moved while others are removed that are similar, too.
+#[test]
+fn the_former_name_is_the_one_that_git_finds() {
+    let text = || lines(0..100);
+    let share = |share: u32| lines((0..share).chain(1000..1100 - share));
+    let crlf = text().replace('\n', "\r\n");
+    for (removed, now) in [
+        // The same content: the same last name, then the first path of all.
+        (vec![("z/b", text()), ("z/a/c", text())], "f"),
+        (vec![("b", text()), ("z/f", text())], "f"),
+        // One of the same last name with three quarters in common is taken without a look at others.
+        (vec![("b", share(95)), ("z/f", share(80))], "f"),
+        (vec![("b", share(95)), ("z/f", share(60))], "f"),
+        (vec![("b", share(40)), ("z/f", share(40))], "f"),
+        // Several of the same last name are weighed against all others.
+        (
+            vec![("b", share(95)), ("y/f", share(80)), ("z/f", share(90))],
+            "f",
+        ),
+        (
+            vec![("b", share(80)), ("y/f", share(80)), ("z/f", share(80))],
+            "f",
+        ),
+        (vec![("b", crlf.clone()), ("c", share(52))], "f"),
+    ] {
+        let history = History::new();
+        for (path, text) in &removed {
+            history.write(path, text);
+        }
+        history.commit("stays", &text());
+        for (path, _) in &removed {
+            history.git(["rm", "-q", path]);
+        }
+        history.commit(now, &text());
+        history.check("main", now);
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_not_its_end() {
+    let history = History::new();
+    let link = |path: &str| {
+        let _ = std::fs::remove_file(history.worktree.path.join(path));
+        std::os::unix::fs::symlink("stays", history.worktree.path.join(path)).unwrap();
+    };
+    history.write("replaced", &lines(0..50));
+    history.commit("stays", "x\n");
+    link("replaced");
+    history.commit("new", &lines(0..50));
+    history.check("main", "new");
+    link("other");
+    history.commit("stays", "y\n");
+    std::fs::remove_file(history.worktree.path.join("other")).unwrap();
+    history.git(["rm", "-q", "new"]);
+    history.commit("other", &lines(0..50));
+    history.check("main", "other");
+}
+
+/// Makes commits on two branches, and compares their blames. `line` makes a line of a number below 12, and `end` is the
+/// end of each text.
+fn check_random(seed: u64, steps: u32, line: impl Fn(usize) -> String, end: &str) {
+    let mut random = Random(seed);
+    let history = History::new();
+    let mut texts: HashMap<&str, Vec<usize>> = HashMap::new();
+    history.commit("f", &line(0));
+    for name in ["main", "side"] {
+        texts.insert(name, vec![0]);
+    }
+    history.git(["branch", "side"]);
+    for step in 0..steps {
+        let (branch, other) = match random.below(3) {
+            0 => ("side", "main"),
+            _ => ("main", "side"),
+        };
+        history.git(["checkout", "-q", branch]);
+        let text = texts.get_mut(branch).unwrap();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(text.len() + 1);
+            match random.below(3) {
+                0 if at < text.len() => drop(text.remove(at)),
+                // Few different lines, so that the diffs are ambiguous.
+                _ => (0..random.below(6)).for_each(|_| text.insert(at, random.below(12))),
+            }
+        }
+        let written: String = text.iter().map(|it| line(*it)).collect();
+        history.write("step", &step.to_string());
+        history.commit("f", &(written + end));
+        if random.below(8) == 0 {
+            history.git(["merge", "-q", "-s", "ours", "-m", "merge", other]);
+        }
+    }
+    for rev in ["main", "side", "main~7", "side~3", "main~20"] {
+        let (_, error) = (history.worktree).try_git(["cat-file", "-e", &format!("{rev}:f")]);
+        if error.is_none() {
+            history.check(rev, "f");
+        }
+    }
 }
 
 #[test]
 fn random_histories_are_blamed_as_by_git() {
-    let root = Root::new();
-    let worktree = root.init("r");
-    let mut seed: u64 = 7;
-    let mut random = |below: u64| {
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
-    let mut texts: HashMap<&str, Vec<u64>> = HashMap::new();
-    worktree.commit("f", "0\n", "first");
-    for name in ["main", "side"] {
-        texts.insert(name, vec![0]);
-    }
-    worktree.git(["branch", "side"]);
-    for step in 0..60 {
-        let branch = if random(3) == 0 { "side" } else { "main" };
-        worktree.git(["checkout", "-q", branch]);
-        let text = texts.get_mut(branch).unwrap();
-        let before = text.clone();
-        for _ in 0..1 + random(3) {
-            let at = random(text.len() as u64 + 1) as usize;
-            match random(3) {
-                0 if at < text.len() => drop(text.remove(at)),
-                // Few different lines, so that the diffs are ambiguous.
-                _ => (0..random(6)).for_each(|_| text.insert(at, random(12))),
-            }
-        }
-        if *text == before {
-            continue;
-        }
-        let written: String = text
-            .iter()
-            .map(|it| format!("{}{it}\n", "\t".repeat(*it as usize % 3)))
-            .collect();
-        worktree.commit("f", &written, &format!("{step}"));
-        if random(8) == 0 {
-            let other = if branch == "main" { "side" } else { "main" };
-            worktree.git(["merge", "-q", "-s", "ours", "-m", "merge", other]);
-        }
-    }
-    for rev in ["main", "side", "main~7", "side~3", "main~20"] {
-        if worktree
-            .try_git(["cat-file", "-e", &format!("{rev}:f")])
-            .1
-            .is_none()
-        {
-            check(&root, &worktree, rev, "f");
-        }
-    }
+    let line = |number: usize| format!("{}{number}\n", "\t".repeat(number % 3));
+    check_random(7, 60, line, "");
+}
+
+/// The place of a block depends on indents, blank lines, and what git leaves out of the comparison: the end that both
+/// texts have.
+#[test]
+fn blocks_that_fit_in_several_places_are_where_git_puts_them() {
+    let code = [
+        "",
+        "}",
+        "    }",
+        "\x0c",
+        "    if a {",
+        "fn f() {",
+        "        b();",
+        "\r",
+        "  ",
+        "\tc",
+    ];
+    let line = |number: usize| format!("{}\n", code[number % code.len()]);
+    check_random(3, 40, line, "");
+    let end: String = (0..400).map(|it| line(it * it % 11)).collect();
+    check_random(5, 40, line, &end);
 }
 
 #[test]
 fn what_is_no_file_has_no_blame_and_a_large_file_is_refused() {
-    let root = Root::new();
-    let worktree = root.init("r");
-    worktree.commit("a/f", &lines(0..10), "one");
-    worktree.commit("empty", "", "two");
-    let repositories = root.repositories();
-    let ask = |path: &str, limits| repositories.blame("r", "", path.as_bytes(), limits);
+    let history = History::new();
+    history.commit("a/f", &lines(0..10));
+    history.commit("empty", "");
     for path in ["", "a", "a/f/x", "none"] {
-        assert_eq!(ask(path, patient()), Ok(None), "{path}");
+        assert_eq!(history.blame("", path, patient()), Ok(None), "{path}");
     }
-    assert!(ask("empty", patient()).unwrap().unwrap().hunks.is_empty());
-    let refused = |limits| matches!(ask("a/f", limits), Err(LookupError::Refused { .. }));
+    let empty = history.blame("", "empty", patient()).unwrap().unwrap();
+    assert!(empty.hunks.is_empty());
+    let refused = |limits| {
+        let found = history.blame("", "a/f", limits);
+        matches!(found, Err(LookupError::Refused { .. }))
+    };
     assert!(refused(BlameLimits {
         lines_max: 9,
         ..patient()
@@ -210,35 +316,25 @@ fn what_is_no_file_has_no_blame_and_a_large_file_is_refused() {
 
 #[test]
 fn a_blame_that_reaches_a_limit_says_so() {
-    let root = Root::new();
-    let worktree = root.init("r");
+    let history = History::new();
     for count in 1..=10 {
-        worktree.commit("f", &lines(0..count), &format!("{count}"));
+        (history.worktree).commit("f", &lines(0..count), &format!("{count}"));
     }
-    let limits = BlameLimits {
+    let blame = |limits| history.blame("", "f", limits).unwrap().unwrap();
+    let found = blame(BlameLimits {
         commits_max: 4,
         ..patient()
-    };
-    let found = root
-        .repositories()
-        .blame("r", "", b"f", limits)
-        .unwrap()
-        .unwrap();
+    });
     assert!(!found.complete);
     let last = found.hunks.last().unwrap();
     assert_eq!((last.first, last.lines, last.or_earlier), (10, 1, false));
     let first = found.hunks.first().unwrap();
     assert_eq!((first.lines, first.or_earlier), (6, true));
     assert_eq!(found.sources[first.source].commit.subject, b"6");
-    let limits = BlameLimits {
+    let found = blame(BlameLimits {
         time_max: Duration::ZERO,
         ..patient()
-    };
-    let found = root
-        .repositories()
-        .blame("r", "", b"f", limits)
-        .unwrap()
-        .unwrap();
+    });
     assert!(found.hunks.iter().all(|hunk| hunk.or_earlier) && !found.complete);
 }
 
@@ -277,16 +373,14 @@ fn an_earlier_text_that_is_too_large_hides_the_commits_of_its_own_lines_alone() 
 
 #[test]
 fn a_commit_lists_the_files_that_git_lists() {
-    let root = Root::new();
-    let worktree = root.init("r");
-    worktree.commit("a/f", "1\n", "one");
-    worktree.commit("b", "1\n", "two");
-    worktree.git(["rm", "-q", "-r", "a"]);
-    std::fs::write(worktree.path.join("a"), "now a file\n").unwrap();
-    std::fs::create_dir_all(worktree.path.join("c/d")).unwrap();
-    std::fs::write(worktree.path.join("c/d/e"), "new\n").unwrap();
-    worktree.commit("b", "2\n", "three");
-    let repositories = root.repositories();
+    let history = History::new();
+    history.commit("a/f", "1\n");
+    history.commit("b", "1\n");
+    history.git(["rm", "-q", "-r", "a"]);
+    history.write("a", "now a file\n");
+    history.write("c/d/e", "new\n");
+    history.commit("b", "2\n");
+    let repositories = history.root.repositories();
     for rev in ["main", "main~1", "main~2"] {
         let found = repositories.changes("r", rev, 100).unwrap();
         let found = found.files.iter().map(|change| {
@@ -298,7 +392,7 @@ fn a_commit_lists_the_files_that_git_lists() {
             format!("{kind}\t{}", String::from_utf8_lossy(&change.path))
         });
         let args = ["show", "--no-renames", "--name-status", "--format=", rev];
-        let expected = worktree.git(args);
+        let expected = history.git(args);
         let mut expected: Vec<&str> = expected.lines().collect();
         let mut found: Vec<String> = found.collect();
         expected.sort();

@@ -59,7 +59,7 @@ fn the_default_branch_or_what_patterns_name_is_chosen() {
     assert_eq!(names(&repository, &[]), (vec![head.clone()], head.clone()));
     assert_eq!(names(&repository, &["HEAD"]).1, head);
     let tags = vec!["refs/tags/v1.0".to_owned(), "refs/tags/v1.1".to_owned()];
-    // Of several tags the youngest commit stands for the repository.
+    // The youngest commit of several tags stands for the repository.
     assert_eq!(
         names(&repository, &["v1.*"]),
         (tags.clone(), tags[1].clone())

@@ -117,7 +117,7 @@ impl Tables {
             hash: document.hash,
         });
         self.text_bytes.push(bytes);
-        // Of two texts with the same first bytes the earlier one stays: the later one is not shared.
+        // The earlier one of two texts with the same first bytes stays: the later one is not shared.
         self.known.entry(prefix(&document.hash)).or_insert(text);
         Ok(text)
     }

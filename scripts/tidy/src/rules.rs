@@ -110,7 +110,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "api cors raw",
             "dcs",
             "pages",
-            "conditional file_range guard health hosts left_out page_edits request_body request_id request_limits stream_body",
+            "conditional file_range guard health histories hosts left_out page_edits request_body request_id request_limits stream_body",
             "assets following join near_packages near_words repositories versions",
             "viewer",
             "cursor params",

@@ -3,12 +3,13 @@
 use super::body;
 use super::catalog::PART;
 use super::openapi::described as doc;
+use crate::histories;
 use crate::model::{
     Commit, CommitEntry, CommitLog, Commits, Ref, Refs, RevisionName, RevisionNames,
 };
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::repositories::{check_name, names, path, position, problem};
+use crate::repositories::{check_name, names, position, problem};
 use crate::response;
 use crate::state::App;
 use crate::viewer::Viewer;
@@ -17,7 +18,7 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
-use schema::message::{self, LookupOf};
+use schema::message;
 use std::sync::Arc;
 
 /// Commits that are asked for at once.
@@ -115,27 +116,16 @@ pub(crate) async fn log(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[&["repo", "rev"], LOG])?;
-    let (repo, rev) = names(&params)?;
-    let path = path(&params)?;
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
-    let of = LookupOf::Log {
-        revision: rev.to_owned(),
-        path: path.to_vec(),
-        after: position(&params, "cursor")?,
-        count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
-    };
-    let log = app.coordinator.log(&scope, repo.to_owned(), of).await;
-    let log = log.map_err(|error| problem(error, repo, rev))?;
-    let commits = log.commits.iter();
+    let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let history = histories::look_up(&app, &viewer, &params, count).await?;
+    let commits = history.commits().iter();
     Ok(response::json(&CommitLog {
-        repo: repo.to_owned(),
-        rev: rev.to_owned(),
+        repo: history.repo.to_owned(),
+        rev: history.rev.to_owned(),
         commits: commits
-            .map(|commit| Commit::new(repo, &commit.id, commit))
+            .map(|commit| Commit::new(history.repo, &commit.id, commit))
             .collect(),
-        next: Some(&log.next)
-            .filter(|next| !next.is_empty())
-            .map(|next| BASE64.encode(next)),
+        next: history.next(),
     }))
 }
 

@@ -11,7 +11,9 @@ use super::{
 };
 use crate::access::KeyName;
 use crate::pages::Reference;
+use crate::state::App;
 use axum::Extension;
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use described::AnyRequest;
@@ -75,9 +77,16 @@ pub(crate) async fn reference(key: Option<Extension<KeyName>>) -> Html<String> {
     Html(REFERENCE.page(key.is_some()))
 }
 
-/// Returns the description.
-pub(crate) async fn document() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], &**DOCUMENT).into_response()
+/// Returns the description, with the path below which the server is shown, if there is one.
+pub(crate) async fn document(State(app): State<App>) -> Response {
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    match app.base_path.as_str() {
+        "" => (kind, &**DOCUMENT).into_response(),
+        base => {
+            let servers = format!(r#"{{"servers":[{{"url":"{base}"}}],"#);
+            (kind, DOCUMENT.replacen('{', &servers, 1)).into_response()
+        }
+    }
 }
 
 #[cfg(test)]

@@ -268,6 +268,8 @@ impl Decisions {
     fn forget_all_with(&self, who: Principal, name: &[u8], split: &NameSplit) -> bool {
         let question = Question::All(who, split.hash);
         let Some(Decision::All(allowed)) = self.cache.peek(&question) else {
+            // What the service answered before it denied the name is not kept.
+            self.cache.invalidate(&question);
             return false;
         };
         let place = split.private_position(name);
@@ -314,7 +316,15 @@ impl Decisions {
 
     /// Applies a decision about all names to what is known. Returns it, and how many names were allowed until now.
     fn learn_all(&self, who: Principal, places: Vec<bool>, split: &NameSplit) -> (Decision, usize) {
-        let known = self.cache.peek(&Question::All(who, split.hash));
+        let all = Question::All(who, split.hash);
+        let known = self.cache.peek(&all);
+        let is_denied = |(was_allowed, is_allowed): (&bool, &bool)| *was_allowed && !is_allowed;
+        if let Some(Decision::All(known)) = &known
+            && known.places.iter().zip(&places).any(is_denied)
+        {
+            // Before the names are denied: a search that follows a denial waits for this decision.
+            self.cache.forget(&all);
+        }
         let mut denials = 0;
         let names = split.private_names().into_iter().enumerate();
         for (place, name) in names.filter(|(place, _)| !places[*place]) {

@@ -33,7 +33,7 @@ struct DirectoryPage {
     path: String,
     place: Place,
     notice: Option<String>,
-    /// Of the first page of the package itself.
+    /// What the first page of a package says about it; other pages have none.
     about: Option<PackageView>,
     tree: TreeView,
 }

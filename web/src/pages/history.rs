@@ -3,18 +3,16 @@
 use super::commit::signed;
 use super::form::{Form, Layout};
 use super::{filters, visible};
+use crate::histories::{self, History};
 use crate::links::{FileAddress, RepositoryAddress, encode};
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::repositories::{names, path, position, problem};
 use crate::state::App;
 use crate::viewer::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use schema::message::{Commit, LookupOf};
+use schema::message::Commit;
 
 /// Commits on a page.
 const COMMITS_MAX: u32 = 100;
@@ -50,17 +48,10 @@ pub(crate) async fn history(
     params: Params,
 ) -> Result<Html<String>, Problem> {
     params.expect(&[&["repo", "rev", "path", "cursor"]])?;
-    let (repo, rev) = names(&params)?;
-    let path = path(&params)?;
-    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
-    let of = LookupOf::Log {
-        revision: rev.to_owned(),
-        path: path.to_vec(),
-        after: position(&params, "cursor")?,
-        count: COMMITS_MAX,
-    };
-    let log = app.coordinator.log(&scope, repo.to_owned(), of).await;
-    let log = log.map_err(|error| problem(error, repo, rev))?;
+    let history = histories::look_up(&app, &viewer, &params, COMMITS_MAX).await?;
+    let &History {
+        repo, rev, path, ..
+    } = &history;
     let address = RepositoryAddress { repo, rev };
     let file = FileAddress {
         revision: rev,
@@ -76,16 +67,12 @@ pub(crate) async fn history(
         path: visible::plain(path),
         path_href: file.show_href(0),
         rev: visible::plain(rev.as_bytes()),
-        commits: (log.commits.iter())
+        commits: (history.commits().iter())
             .map(|commit| CommitRow::new(repo, path, commit))
             .collect(),
-        next: (!log.next.is_empty()).then(|| {
-            let cursor = BASE64.encode(&log.next);
-            format!(
-                "{}&cursor={}",
-                address.history_href(path),
-                encode(cursor.as_bytes())
-            )
+        next: history.next().map(|cursor| {
+            let cursor = encode(cursor.as_bytes());
+            format!("{}&cursor={cursor}", address.history_href(path))
         }),
     };
     Ok(Html(page.render().expect("a page fits in memory")))

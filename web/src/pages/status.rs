@@ -18,7 +18,7 @@ const TELLING_BYTES_MIN: u64 = 100_000_000;
 struct StatusPage<'a> {
     layout: Layout,
     status: &'a Status,
-    /// Of the queries of all callers.
+    /// Times of the queries of all callers.
     usage: Option<Usage>,
 }
 

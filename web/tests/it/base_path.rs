@@ -3,6 +3,7 @@
 use crate::shards;
 use crate::site::Site;
 use fake_backend::{Fake, Fault};
+use std::collections::BTreeSet;
 use ureq::http::Method;
 use web::Options;
 
@@ -45,6 +46,43 @@ fn every_address_of_a_page_is_below_the_path() {
     }
 }
 
+/// Scripts of pages, and people who want the same as JSON, follow these.
+#[test]
+fn addresses_of_the_api_in_pages_are_below_the_path() {
+    let site = site();
+    let mut found = BTreeSet::new();
+    for path in [
+        "/",
+        "/search?q=arse",
+        "/status",
+        "/api",
+        "/problems",
+        "/skipped?package=package0_1.0",
+    ] {
+        let page = site.get(&format!("/tools/code{path}")).text();
+        assert!(!page.contains("=\"/api/"), "{path}: {page}");
+        for address in addresses(&page) {
+            let Some(api) = address.strip_prefix("tools/code/api/") else {
+                continue;
+            };
+            let answer = site.get(&format!("/{}", address.replace("&#38;", "&")));
+            assert_eq!(answer.status, 200, "{path}: {address}");
+            found.insert(api.split('?').next().unwrap().to_owned());
+        }
+    }
+    let expected = [
+        "openapi.json",
+        "v2/complete",
+        "v2/export",
+        "v2/skipped",
+        "v2/status",
+    ];
+    assert_eq!(Vec::from_iter(found), expected);
+    let described: serde_json::Value = site.read("/tools/code/api/openapi.json");
+    assert_eq!(described["servers"][0]["url"], "/tools/code");
+    assert_eq!(described["info"]["title"], "Trawl");
+}
+
 #[test]
 fn pages_below_the_path_are_compressed() {
     let accepts = [("accept-encoding", "gzip"), ("cookie", "trawl-theme=dark")];
@@ -76,6 +114,8 @@ fn the_matches_of_a_running_search_lead_below_the_path() {
     let site = Site::with_options(vec![fake.backend()], options);
     let page = site.get("/code/search?q=arse").text();
     assert!(page.contains("-href=\"/code/search"), "{page}");
+    let start = "data-search-href=\"/code/api/v2/search/";
+    assert!(page.contains(start), "{page}");
     fake.open_gate();
     let events = site.get("/code/api/v2/events?q=arse").text();
     assert!(events.contains("href=\\\"/code/show?"), "{events}");

@@ -55,20 +55,21 @@ fn sends_events_until_the_end() {
 
 #[test]
 fn sends_the_first_match_at_once() {
-    let fake = Fake::with("one", shards(1, 1), Fault::Gate);
-    let site = Site::new(vec![fake.backend()]);
-    eventually("a connection", || {
-        site.frontend.backends(&Scope::everything())[0].connected
-    });
-    let asked = Instant::now();
-    let events = site.events("/api/v2/events?q=arse", "matches");
-    // The next regular event would come after 250 ms; a busy machine delays this one.
-    assert!(
-        asked.elapsed() < Duration::from_millis(150),
-        "{:?}",
-        asked.elapsed()
-    );
-    assert_eq!(names(&events), ["matches"]);
+    let first_match_after = || {
+        let fake = Fake::with("one", shards(1, 1), Fault::Gate);
+        let site = Site::new(vec![fake.backend()]);
+        eventually("a connection", || {
+            site.frontend.backends(&Scope::everything())[0].connected
+        });
+        let asked = Instant::now();
+        let events = site.events("/api/v2/events?q=arse", "matches");
+        let took = asked.elapsed();
+        assert_eq!(names(&events), ["matches"]);
+        took
+    };
+    // The next regular event would come after 250 ms. A busy machine delays this one, but not each time.
+    let mut times = (0..20).map(|_| first_match_after());
+    assert!(times.any(|took| took < Duration::from_millis(150)));
 }
 
 #[test]

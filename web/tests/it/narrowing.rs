@@ -62,6 +62,8 @@ fn a_value_that_is_selected_leads_to_the_query_without_it() {
 fn facets_are_a_fragment_that_grows_while_the_search_runs() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
+    // The search has ended then.
+    site.search("arse");
     let finished = site.get("/search/facets?q=arse");
     assert_eq!(finished.header("content-type"), "text/html; charset=utf-8");
     assert_eq!(finished.header("cache-control"), "no-store");

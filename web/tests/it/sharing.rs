@@ -199,7 +199,8 @@ fn light_queries_do_not_wait() {
 fn stops_a_query_at_its_timeout() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    let timeout = Duration::from_millis(50);
+    // Long enough for the second client to come in time on a busy machine.
+    let timeout = Duration::from_millis(500);
     let search = |text| {
         let everything = Scope::everything();
         let (query, timeout) = (query(text), Some(timeout));
@@ -211,7 +212,7 @@ fn stops_a_query_at_its_timeout() {
     let answer = search("arse");
     let answer = site.runtime.block_on(answer.finished()).unwrap();
     let reason = &answer.missing()[0].reason;
-    assert_eq!(reason, "the query was not done within 50ms");
+    assert_eq!(reason, "the query was not done within 500ms");
     // A client with a longer timeout extends it for all.
     let short = search("parse");
     let long = site
@@ -235,7 +236,8 @@ fn timeout_includes_the_queue() {
         .runtime
         .block_on(site.frontend.search(&Scope::everything(), query("arse")));
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
-    let timeout = Some(Duration::from_millis(80));
+    // Long enough for a busy backend to say that the query is costly.
+    let timeout = Some(Duration::from_secs(2));
     let everything = Scope::everything();
     let second = site
         .frontend
@@ -244,7 +246,7 @@ fn timeout_includes_the_queue() {
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     let reason = &answer.missing()[0].reason;
-    assert_eq!(reason, "the query was not admitted within 80ms");
+    assert_eq!(reason, "the query was not admitted within 2s");
     assert_eq!(fake.searches.load(SeqCst), 1);
     fake.open_gate();
 }

@@ -14,8 +14,9 @@ pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 /// For tests in which no backend is silent, however busy the machine is.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long the pages of tests wait for the whole answer.
-const WHOLE_PAGE: Duration = Duration::from_millis(300);
+/// How long the pages of tests wait for the whole answer: long enough for a busy machine and for a spool that waits for
+/// room, short enough for tests whose search is held up.
+const WHOLE_PAGE: Duration = Duration::from_secs(2);
 
 /// Threads for blocking work: few, so that a test notices when one of them waits for a client.
 pub(crate) const BLOCKING_THREADS: usize = 32;

@@ -40,7 +40,7 @@ pub(super) struct LinesView {
     /// Highlighted.
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
-    /// Of the lines that were rendered.
+    /// The definitions in the lines that were rendered.
     pub(super) outline: Outline,
 }
 

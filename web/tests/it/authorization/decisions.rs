@@ -275,6 +275,7 @@ fn a_view_that_was_rendered_for_one_caller_is_not_shown_to_another() {
 fn health_and_metrics_say_nothing_of_private_packages() {
     let guarded = Guarded::new(|_| ());
     assert_eq!(guarded.get("/metrics", BOB).status, 404);
+    eventually("a backend", || guarded.get("/readyz", BOB).status == 200);
     let ready = guarded.get("/readyz", BOB);
     assert_eq!(
         (ready.status, ready.text()),

@@ -61,7 +61,7 @@ fn an_interrupted_update_leaves_the_index_as_it_was() {
     sources[2].directory = there.path("gone");
     let out = there.path("out");
     let options = BuildOptions {
-        // Of those that can be read each has a shard by then.
+        // Each of those that can be read has a shard by then.
         shard_bytes: 1,
         ..there.options.clone()
     };

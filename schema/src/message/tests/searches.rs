@@ -1,0 +1,158 @@
+//! Searches, and what a backend answers besides batches.
+
+use super::expressions::{filter, pattern};
+use super::*;
+
+#[test]
+fn nothing_is_visible_beyond_the_end_of_a_bitmap() {
+    let all = visible().unwrap();
+    let seen = |shard: usize| -> Vec<u32> { (0..100).filter(|&n| all[shard].sees(n)).collect() };
+    assert_eq!(seen(0), [0, 7, 8]);
+    assert_eq!(seen(1).len(), 100);
+    assert!(seen(2).is_empty());
+    assert!(!all[0].sees(u32::MAX) && all[1].sees(u32::MAX) && !all[2].sees(u32::MAX));
+}
+
+#[test]
+fn a_request_that_shows_no_shard_is_not_one_that_shows_all() {
+    for visible in [None, Some(Vec::new())] {
+        check_round_trip!(
+            Search,
+            Search {
+                visible: visible.clone(),
+                ..Search::default()
+            }
+        );
+    }
+}
+
+#[test]
+fn a_search_is_decoded_as_it_was_encoded() {
+    check_round_trip!(
+        Search,
+        Search {
+            expr: Expr::all([
+                Expr::Pattern(Pattern {
+                    text: "naïve.*\\d".to_owned(),
+                    syntax: Syntax::Regexp,
+                    ignore_case: true,
+                    word: true,
+                    in_path: true,
+                }),
+                filter(Field::Package, Reading::Exact, "i3-wm"),
+                filter(Field::Path, Reading::Glob, "^naïve/").negated(),
+                Expr::any([
+                    filter(Field::Language, Reading::Exact, "C++"),
+                    filter(Field::Extension, Reading::Exact, "h"),
+                    filter(Field::Name, Reading::Regexp, "^i3"),
+                    filter(Field::Revision, Reading::Glob, "v1.*"),
+                    filter(Field::Branch, Reading::Exact, "main"),
+                    Expr::Line(Box::new(Expr::all([pattern("a"), pattern("b").negated()]))),
+                ]),
+            ]),
+            context_lines: 2,
+            shards: vec![[1; 32], [2; 32]],
+            want: Want::Documents,
+            limit: 1 << 40,
+            deadline_ms: 3000,
+            heavy: true,
+            names: true,
+            excluded: vec![Excluded {
+                shard: 1,
+                packages: vec![0, 7, u32::MAX],
+            }],
+            visible: visible(),
+        }
+    );
+}
+
+#[test]
+fn what_a_backend_says_of_a_search_is_decoded_as_it_was_encoded() {
+    let shard = ShardInfo {
+        id: [3; 32],
+        packages: 2,
+        parts: 3,
+        documents: 7,
+        blocks: 40,
+        text_bytes: 5_000_000_000,
+    };
+    check_round_trip!(
+        Hello,
+        Hello {
+            protocol: PROTOCOL,
+            shards: vec![shard],
+            updated: 1_800_000_000,
+            has_repositories: true,
+            indexed_repositories: 3,
+            semantics: 7,
+            has_views: true,
+        }
+    );
+    check_round_trip!(
+        Progress,
+        Progress {
+            blocks_done: 1,
+            blocks_total: 2,
+            documents: 3,
+            matches: 4,
+            bound: 1.5
+        }
+    );
+    check_round_trip!(
+        Skip,
+        Skip {
+            shard: 1,
+            document: 2,
+            package: b"a_1".to_vec(),
+            path: b"x/\xff\n".to_vec(),
+            reason: "too slow".to_owned(),
+        }
+    );
+    let end = ShardEnd {
+        shard: 1,
+        matches: 2,
+        documents: 3,
+        matched_documents: 4,
+        blocks: 5,
+        candidates: 6,
+        matched_blocks: 7,
+        verified_bytes: 8,
+        hash: 9,
+        found: 10,
+        skipped: 11,
+        failure: "corrupt at 4096".to_owned(),
+    };
+    check_round_trip!(
+        End,
+        End {
+            shards: vec![end, ShardEnd::default()],
+            plan: "all".to_owned(),
+            phases: Phases {
+                plan_us: 1,
+                candidates_us: 2,
+                verify_us: 3,
+            },
+            estimates: vec![Estimate {
+                plan: "none".to_owned(),
+                candidates: 7,
+            }],
+        }
+    );
+}
+
+#[test]
+fn a_failure_is_decoded_as_it_was_encoded() {
+    for (offset, atom) in [(None, None), (Some(0), Some(0)), (Some(17), None)] {
+        check_round_trip!(
+            Failure,
+            Failure {
+                kind: FailureKind::BadQuery,
+                message: "unclosed group".to_owned(),
+                offset,
+                atom,
+                hint: "close it".to_owned(),
+                cost: 5,
+            }
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! The history of a repository, or of a file or directory in it, as the API and a page ask for it.
+
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::repositories::{names, path, position, problem};
+use crate::state::App;
+use crate::viewer::Viewer;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use schema::message::{Commit, CommitLog, LookupOf};
+use std::sync::Arc;
+
+/// A part of a history.
+pub(crate) struct History<'p> {
+    pub(crate) repo: &'p str,
+    /// Empty: the default branch.
+    pub(crate) rev: &'p str,
+    /// The file or directory; empty: the whole repository.
+    pub(crate) path: &'p [u8],
+    log: Arc<CommitLog>,
+}
+
+/// Looks up the history that the parameters `repo`, `rev`, `path` and `cursor` name: at most `count` commits.
+pub(crate) async fn look_up<'p>(
+    app: &App,
+    viewer: &Viewer,
+    params: &'p Params,
+    count: u32,
+) -> Result<History<'p>, Problem> {
+    let (repo, rev) = names(params)?;
+    let path = path(params)?;
+    let of = LookupOf::Log {
+        revision: rev.to_owned(),
+        path: path.to_vec(),
+        after: position(params, "cursor")?,
+        count,
+    };
+    let scope = viewer.scope_with(app, repo.as_bytes()).await?;
+    let log = app.coordinator.log(&scope, repo.to_owned(), of).await;
+    let log = log.map_err(|error| problem(error, repo, rev))?;
+    Ok(History {
+        repo,
+        rev,
+        path,
+        log,
+    })
+}
+
+impl History<'_> {
+    /// The commits, youngest first.
+    pub(crate) fn commits(&self) -> &[Commit] {
+        &self.log.commits
+    }
+
+    /// The cursor of the next part, if there is one.
+    pub(crate) fn next(&self) -> Option<String> {
+        let next = &self.log.next;
+        (!next.is_empty()).then(|| BASE64.encode(next))
+    }
+}
