@@ -32,12 +32,12 @@ use options::{Checked, DeciderSettings};
 use rustls::ClientConfig;
 use schema::name::package_name;
 use service::{SINGLE_NAMES_MAX, Service};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokens::{TokenFault, Tokens};
 use tokio::sync::watch;
 use verified::Verified;
-use visible::NameSplit;
+use visible::{LastSplit, NameSplit};
 
 /// Seconds after which a caller may ask again whose decision is not known.
 const RETRY_AFTER_S: u64 = 5;
@@ -59,7 +59,8 @@ pub struct Authorization {
     /// With which principals are hashed.
     principal_key: [u8; 32],
     decider: Decider,
-    split: Mutex<Option<Arc<NameSplit>>>,
+    /// The names of all packages, split once for all callers.
+    split: Arc<LastSplit>,
     /// For tokens, whose deciding nobody waits for.
     no_denials: watch::Sender<u64>,
 }
@@ -114,6 +115,7 @@ impl Authorization {
         let client = HttpClient::new(tls);
         let shared = hints.and_then(|hints| Some((Arc::clone(hints), hints.hash_key()?)));
         let (hints, hash_key) = shared.unzip();
+        let split = Arc::default();
         let (identifying, decider) = match source {
             DeciderSettings::Service {
                 url,
@@ -121,10 +123,8 @@ impl Authorization {
                 headers,
             } => {
                 let service = Service::new(client, url, batch);
-                (
-                    headers,
-                    Decider::Service(Decisions::new(service, ttl, hints)),
-                )
+                let decisions = Decisions::new(service, ttl, hints, Arc::clone(&split));
+                (headers, Decider::Service(decisions))
             }
             DeciderSettings::Tokens { keys, rules } => {
                 let tokens = Arc::new(Tokens::new(keys, rules, client)?);
@@ -140,7 +140,7 @@ impl Authorization {
             identifying,
             principal_key,
             decider,
-            split: Mutex::default(),
+            split,
             no_denials: watch::channel(0).0,
         }))
     }
@@ -240,12 +240,7 @@ impl Authorization {
     }
 
     /// Whether a caller may see one package or repository, given the name of its directory.
-    pub(crate) async fn sees(
-        &self,
-        caller: &Caller,
-        names: Option<&Arc<PackageNames>>,
-        directory: &[u8],
-    ) -> Result<bool, Refusal> {
+    pub(crate) async fn sees(&self, caller: &Caller, directory: &[u8]) -> Result<bool, Refusal> {
         let name = package_name(directory);
         let is_public = self.public.matches(name);
         match &self.decider {
@@ -255,9 +250,7 @@ impl Authorization {
             }
             Decider::Service(_) if is_public => Ok(true),
             Decider::Service(decisions) => {
-                let split = names.map(|names| self.split(names));
-                let (who, credentials) = (caller.principal, &caller.credentials);
-                let sees = decisions.sees(who, credentials, name, split.as_ref());
+                let sees = decisions.sees(caller.principal, &caller.credentials, name);
                 sees.await.map_err(|unknown| refusal(&unknown))
             }
         }
@@ -265,18 +258,12 @@ impl Authorization {
 
     /// Splits the names into public and other ones, once for all callers.
     fn split(&self, names: &Arc<PackageNames>) -> Arc<NameSplit> {
-        let mut last = self.split.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some(split) if split.is_of(names) => Arc::clone(split),
-            _ => {
-                let split = Arc::new(NameSplit::new(Arc::clone(names), &self.public));
-                if let Err(error) = self.check_names(names) {
-                    tracing::error!(%error, "searches are refused");
-                }
-                *last = Some(Arc::clone(&split));
-                split
+        self.split.get_or_make(names, || {
+            if let Err(error) = self.check_names(names) {
+                tracing::error!(%error, "searches are refused");
             }
-        }
+            NameSplit::new(Arc::clone(names), &self.public)
+        })
     }
 }
 

@@ -92,7 +92,7 @@ async fn answer(
         },
         ..name.request()
     };
-    let scope = viewer.scope_of(&app, &name.package).await?;
+    let scope = viewer.scope_of(&name.package).await?;
     let Fetched { package, reply } = match fetch_file(&app, &scope, request.clone()).await {
         Ok(fetched) => fetched,
         Err(problem) => return Err(or_why_skipped(&app, &scope, &name, problem).await),

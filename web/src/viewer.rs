@@ -64,7 +64,7 @@ impl Viewer {
         if self.0.is_none() {
             return Ok(Scope::everything());
         }
-        if self.sees(app, directory).await? {
+        if self.sees(directory).await? {
             Ok(only(&[directory]))
         } else {
             self.scope(app).await
@@ -72,14 +72,13 @@ impl Viewer {
     }
 
     /// The one package or repository, if this caller may see it, or else nothing.
-    pub(crate) async fn scope_of(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
-        self.scope_with_all(app, [directory].into_iter()).await
+    pub(crate) async fn scope_of(&self, directory: &[u8]) -> Result<Scope, Problem> {
+        self.scope_with_all([directory].into_iter()).await
     }
 
     /// Those of the packages or repositories that this caller may see.
     pub(crate) async fn scope_with_all(
         &self,
-        app: &App,
         directories: impl Iterator<Item = &[u8]>,
     ) -> Result<Scope, Problem> {
         if self.0.is_none() {
@@ -87,7 +86,7 @@ impl Viewer {
         }
         let asked: BTreeSet<&[u8]> = directories.map(package_name).collect();
         let asked: Vec<&[u8]> = asked.into_iter().collect();
-        let visible = try_join_all(asked.iter().map(|name| self.sees(app, name))).await?;
+        let visible = try_join_all(asked.iter().map(|name| self.sees(name))).await?;
         let visible = asked
             .iter()
             .zip(visible)
@@ -96,14 +95,11 @@ impl Viewer {
     }
 
     /// Whether this caller may see one package or repository, by the name of its directory.
-    pub(crate) async fn sees(&self, app: &App, directory: &[u8]) -> Result<bool, Problem> {
+    async fn sees(&self, directory: &[u8]) -> Result<bool, Problem> {
         let Some((authorization, caller)) = &self.0 else {
             return Ok(true);
         };
-        let names = app.coordinator.package_names();
-        Ok(authorization
-            .sees(caller, names.as_ref(), directory)
-            .await?)
+        Ok(authorization.sees(caller, directory).await?)
     }
 }
 

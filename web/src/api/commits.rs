@@ -80,7 +80,7 @@ pub(crate) async fn commits(
         check_name("rev", rev)?;
     }
     let repos = asked.revisions.iter().map(|name| name.repo.as_bytes());
-    let scope = viewer.scope_with_all(&app, repos).await?;
+    let scope = viewer.scope_with_all(repos).await?;
     let pairs = asked.revisions.iter();
     let pairs = pairs.map(|name| (name.repo.clone(), name.rev.clone()));
     let found = app.coordinator.commits(&scope, pairs.collect()).await;

@@ -37,7 +37,7 @@ pub(crate) async fn raw(
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
     let range = FileRange::Bytes { offset, count };
-    let scope = viewer.scope_of(&app, params.required("package")?).await?;
+    let scope = viewer.scope_of(params.required("package")?).await?;
     let mut reply = fetch(&app, &scope, &params, range).await?.reply;
     let mut response = std::mem::take(&mut reply.text).into_response();
     let headers = response.headers_mut();

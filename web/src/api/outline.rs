@@ -29,7 +29,7 @@ pub(crate) async fn outline(
     params: Params,
 ) -> Result<Json<FileOutline>, Problem> {
     params.expect(&[&["package", "path", "rev"]])?;
-    let scope = viewer.scope_of(&app, params.required("package")?).await?;
+    let scope = viewer.scope_of(params.required("package")?).await?;
     let found = fetch_beginning(&app, &scope, &params, FILE_BYTES_MAX).await?;
     let answer = blocking(move || {
         let FileReply {

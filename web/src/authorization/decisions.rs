@@ -9,7 +9,7 @@
 use super::credentials::{Credentials, Principal};
 use super::service::Service;
 use super::shared::{DecisionLives, SharedAnswer, SharedDecisions};
-use super::visible::{NameSplit, Remembered};
+use super::visible::{LastSplit, NameSplit, Remembered};
 use frontend::cache::{Built, Cache, CacheConfig, CacheError};
 use frontend::{Hints, Scope};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -69,6 +69,8 @@ struct Allowed {
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
+    /// The names that are known now. A decision about a name may be older than they are.
+    split: Arc<LastSplit>,
     /// What other frontends know.
     shared: Option<SharedDecisions>,
     /// How many denials of something that was allowed are known.
@@ -93,6 +95,7 @@ impl Decisions {
         service: Service,
         ttl: Duration,
         hints: Option<Arc<Hints>>,
+        split: Arc<LastSplit>,
     ) -> Arc<Decisions> {
         let lives = DecisionLives {
             allowed: ttl,
@@ -112,6 +115,7 @@ impl Decisions {
         Arc::new(Decisions {
             service,
             cache: Cache::new(config, weigh),
+            split,
             shared,
             denials: watch::channel(0).0,
             logged: Mutex::default(),
@@ -142,20 +146,15 @@ impl Decisions {
         who: Principal,
         caller: &Credentials,
         name: &[u8],
-        split: Option<&Arc<NameSplit>>,
     ) -> Result<bool, Unknown> {
-        let (question, name) = (Question::Name(who, name.into()), Arc::from(name));
-        let (decisions, caller, split) = (Arc::downgrade(self), caller.clone(), split.cloned());
+        let (question, name) = (Question::Name(who, name.into()), Arc::<[u8]>::from(name));
+        let (decisions, caller) = (Arc::downgrade(self), caller.clone());
         let build = move || {
             let (decisions, caller) = (decisions.clone(), caller.clone());
-            let (name, split) = (Arc::clone(&name), split.clone());
+            let name = Arc::clone(&name);
             async move {
                 match decisions.upgrade() {
-                    Some(decisions) => {
-                        decisions
-                            .ask_for(who, &caller, &name, split.as_deref())
-                            .await
-                    }
+                    Some(decisions) => decisions.ask_for(who, &caller, &name).await,
                     None => Built::Transient("the server ends".into()),
                 }
             }
@@ -209,14 +208,13 @@ impl Decisions {
         who: Principal,
         caller: &Credentials,
         name: &[u8],
-        split: Option<&NameSplit>,
     ) -> Built<Decision, Arc<str>> {
         let question = Question::Name(who, name.into());
         if let Some(shared) = self.shared_for(&question)
             && let Some(SharedAnswer { answer, age }) = shared.name(who, name).await
         {
             return Built::Hint {
-                value: self.learn_name(who, name, answer, split),
+                value: self.learn_name(who, name, answer),
                 is_negative: !answer,
                 age,
             };
@@ -231,7 +229,7 @@ impl Decisions {
         if let Some(shared) = &self.shared {
             shared.tell_name(who, name, is_visible, asked);
         }
-        let decision = self.learn_name(who, name, is_visible, split);
+        let decision = self.learn_name(who, name, is_visible);
         if is_visible {
             Built::Value(decision)
         } else {
@@ -246,18 +244,12 @@ impl Decisions {
     }
 
     /// Applies a decision about a name to what is known.
-    fn learn_name(
-        &self,
-        who: Principal,
-        name: &[u8],
-        is_visible: bool,
-        split: Option<&NameSplit>,
-    ) -> Decision {
+    fn learn_name(&self, who: Principal, name: &[u8], is_visible: bool) -> Decision {
         if !is_visible {
             let known = self.cache.peek(&Question::Name(who, name.into()));
             let mut was_allowed = matches!(known, Some(Decision::Name(true)));
-            if let Some(split) = split {
-                was_allowed |= self.forget_all_with(who, name, split);
+            if let Some(split) = self.split.get() {
+                was_allowed |= self.forget_all_with(who, name, &split);
             }
             self.note_denials(usize::from(was_allowed));
         }

@@ -94,6 +94,33 @@ impl NameSplit {
     }
 }
 
+/// The split of the names that are known now, for whoever needs it later than the request that brought the names.
+#[derive(Debug, Default)]
+pub(super) struct LastSplit(Mutex<Option<Arc<NameSplit>>>);
+
+impl LastSplit {
+    /// Returns the split of these names, made by `make` if it is not the last one.
+    pub(super) fn get_or_make(
+        &self,
+        names: &Arc<PackageNames>,
+        make: impl FnOnce() -> NameSplit,
+    ) -> Arc<NameSplit> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(split) if split.is_of(names) => Arc::clone(split),
+            _ => Arc::clone(last.insert(Arc::new(make()))),
+        }
+    }
+
+    /// Returns the last split, if there was one.
+    pub(super) fn get(&self) -> Option<Arc<NameSplit>> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
 /// The last scope that was made for somebody.
 #[derive(Default)]
 pub(super) struct Remembered(Mutex<Option<(Arc<PackageNames>, Scope)>>);

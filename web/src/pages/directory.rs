@@ -50,7 +50,7 @@ pub(crate) async fn directory(
         (name, Some(path)) => (name, path),
         (name, None) => return Ok(Redirect::to(&package_href(&name)).into_response()),
     };
-    let scope = viewer.scope_of(&app, &name).await?;
+    let scope = viewer.scope_of(&name).await?;
     let (entry, notice) = find(&app, &scope, &name).await?;
     let package = &entry.package[..];
     if !path.is_empty() && !path.ends_with(b"/") {

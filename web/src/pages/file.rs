@@ -39,7 +39,7 @@ pub(crate) async fn show(
     params: Params,
 ) -> Result<Response, Problem> {
     let asked = AskedFile::new(&params)?;
-    let scope = viewer.scope_of(&app, asked.package).await?;
+    let scope = viewer.scope_of(asked.package).await?;
     let range = lines_from(asked.first.unwrap_or(1));
     let (fetched, mut notices) = match open::open(&app, &scope, &asked, range).await? {
         Opened::File(fetched, notices) => (fetched, notices),

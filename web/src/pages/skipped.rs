@@ -70,7 +70,7 @@ pub(crate) async fn skipped(
     let name = params.bytes("package").filter(|name| !name.is_empty());
     let (scope, package, notice) = match name {
         Some(name) => {
-            let scope = viewer.scope_of(&app, name).await?;
+            let scope = viewer.scope_of(name).await?;
             let (entry, notice) = find(&app, &scope, name).await?;
             (scope, entry.package, notice)
         }

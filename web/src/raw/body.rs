@@ -165,7 +165,7 @@ impl FileBody {
             },
             ..self.request.clone()
         };
-        let scope = self.viewer.scope_of(&self.app, &request.package).await?;
+        let scope = self.viewer.scope_of(&request.package).await?;
         let reply = self.app.coordinator.file(&scope, &request).await?;
         let taken = reply.text.len() as u64;
         let is_same = reply.found && reply.hash == self.hash && reply.offset == range.start;

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 /// How often a running stream looks again at what its caller may see, at least. A decision that is kept for less than
-/// twice that is looked at more often: one that nobody uses is forgotten, and then its denial concerns nobody.
+/// four times that is looked at more often: one that nobody uses is forgotten, and then its denial concerns nobody.
 const EVERY_MAX: Duration = Duration::from_secs(10);
 
 /// How long the last line may take to be sent. What is not sent when a transfer breaks off is lost.
@@ -46,7 +46,7 @@ impl Watched {
         let authorization = viewer.0.as_ref().map(|(authorization, _)| authorization);
         let look = authorization.map(|authorization| {
             let kept = authorization.decisions_kept();
-            let every = kept.map_or(EVERY_MAX, |kept| EVERY_MAX.min(kept / 2));
+            let every = kept.map_or(EVERY_MAX, |kept| EVERY_MAX.min(kept / 4));
             Look {
                 app: app.clone(),
                 viewer: viewer.clone(),

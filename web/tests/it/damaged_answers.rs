@@ -285,7 +285,7 @@ fn reports_and_counts_malformed_answers() {
         let before = counted(&stage, "silent");
         let page = stage.page(Fault::Stall(bytes));
         let said = stage.check_incomplete(&page, 3, "silence");
-        assert_eq!(said, "no data for 0.4 s");
+        assert_eq!(said, "no data for 2.0 s");
         assert!(counted(&stage, "silent") > before);
     }
     stage.check_whole(stage.frames.concat(), "after all of this");

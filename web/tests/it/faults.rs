@@ -86,7 +86,7 @@ fn reports_a_flipped_bit() {
 
 #[test]
 fn reports_a_silent_backend() {
-    check(Fault::Silence, expect!["no data for 0.4 s"]);
+    check(Fault::Silence, expect!["no data for 2.0 s"]);
 }
 
 #[test]

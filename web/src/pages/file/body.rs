@@ -155,7 +155,7 @@ impl PageBody {
             },
             ..self.request.clone()
         };
-        let scope = self.viewer.scope_of(&self.app, &request.package).await?;
+        let scope = self.viewer.scope_of(&request.package).await?;
         let reply = self.app.coordinator.file(&scope, &request).await?;
         if !reply.found || reply.hash != self.hash || reply.first_line != self.next {
             let detail = "the file has changed while it was read; reload the page";
@@ -176,14 +176,14 @@ impl PageBody {
     }
 
     async fn other_versions(&mut self) -> Result<String, Problem> {
-        let scope = self.viewer.scope_of(&self.app, &self.request.package);
+        let scope = self.viewer.scope_of(&self.request.package);
         let (scope, query) = (scope.await?, self.parts.query());
         other_versions::render(&self.app, &scope, &self.request, query).await
     }
 
     async fn tree(&mut self) -> Result<tree::TreeView, Problem> {
         let FileRequest { package, path, .. } = &self.request;
-        let scope = self.viewer.scope_of(&self.app, package).await?;
+        let scope = self.viewer.scope_of(package).await?;
         let directory = directory_of(path);
         tree::list(&self.app, &scope, package, directory, Vec::new(), path).await
     }
