@@ -18,6 +18,13 @@ test('each line has its commit, and the blame before it is a click away', () => 
   assert.equal(await page.locator('.blame').count(), 0);
 }));
 
+test('from a directory to its history', () => withPage({}, async (page) => {
+  await page.goto('/p/tool/');
+  await page.getByRole('link', { name: 'History', exact: true }).click();
+  await page.waitForURL(/\/log\?repo=tool&rev=/);
+  assert.match(await text(page, '.commits'), /Add int third; <b>/);
+}));
+
 test('from a file to its history, to a commit, and to the file as it was', () => withPage({}, async (page) => {
   await page.goto('/show?package=tool&path=new.c');
   await page.getByRole('link', { name: 'History' }).click();

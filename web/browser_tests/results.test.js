@@ -191,6 +191,23 @@ test('the start page lists the last searches of this browser, and forgets them',
   });
 });
 
+test('the last searches that are like what is typed are offered below the box', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/search?q=open_connection+lang%3Ac');
+    await page.goto('/search?q=needle&mode=literal');
+    await page.goto('/');
+    const box = page.getByRole('combobox', { name: 'What to search for' });
+    await box.press('ArrowDown');
+    await page.getByRole('option', { name: 'needle searched before' }).waitFor();
+    assert.deepEqual(await page.locator('#completions code').allInnerTexts(), ['needle', 'open_connection lang:c']);
+    await box.pressSequentially('CONN');
+    await page.waitForFunction(() => document.querySelectorAll('#completions li').length === 1);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=open_connection\+lang%3Ac$/);
+  });
+});
+
 test('keys change the options and search again', async () => {
   await withPage({}, async (page) => {
     await page.goto('/search?q=open_connection');

@@ -1,7 +1,7 @@
 //! `trawl search` prints what ripgrep prints, flag by flag.
 //!
-//! `as_ripgrep.txt` has the output of ripgrep after lines `$ FLAGS QUERY`. If `rg` is installed, the file is
-//! compared with its output, too; `REWRITE=1` updates the file.
+//! `as_ripgrep.txt` has the output of ripgrep after lines `$ FLAGS QUERY`. If a ripgrep of the same kind is installed, the
+//! file is compared with its output, too; `REWRITE=1` updates the file.
 
 use crate::home::Home;
 use std::fmt::Write;
@@ -120,8 +120,17 @@ fn of_trawl(home: &Home, place: &str) -> String {
     text
 }
 
-/// `None` if ripgrep is not installed.
+/// The oldest ripgrep that prints what the file has: earlier ones differ in `-C` with `-B`, and in `-U` with `-m`.
+const RIPGREP_MIN: u32 = 15;
+
+/// `None` if no such ripgrep is installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
+    let version = Command::new("rg").arg("--version").output().ok()?;
+    let version = String::from_utf8(version.stdout).ok()?;
+    let major = version.strip_prefix("ripgrep ")?.split('.').next()?;
+    if major.parse::<u32>().ok()? < RIPGREP_MIN {
+        return None;
+    }
     let mut text = String::new();
     for line in LINES {
         let words: Vec<&str> = line.split(' ').collect();

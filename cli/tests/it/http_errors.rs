@@ -84,7 +84,6 @@ fn api_errors_are_problem_documents() {
 fn page_errors_are_pages() {
     let home = Home::new();
     let table = "
-        search?q=                                400 => the query is empty
         search?q=a(b&mode=regexp                 400 => unclosed group => \"caret\">a(b
         search?q=wanted&page=3&group=none        404 => The answer has 3 pages. => Go to the last page
         search?q=absent&page=1                   404 => The answer has only one page.

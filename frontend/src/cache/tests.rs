@@ -179,6 +179,19 @@ async fn a_caller_waits_until_its_deadline() {
 
 #[tokio::test]
 async fn a_stale_answer_is_shown_at_once_and_built_again_once() {
+    for _ in 0..5 {
+        match use_until_built_again().await {
+            Ok(builds) => return assert_eq!(builds, 2),
+            // The machine stood still from the moment when the answer became stale until it expired.
+            Err(error) => assert!(matches!(error, CacheError::Late { .. })),
+        }
+    }
+    panic!("nobody built the answer again before it expired");
+}
+
+/// Uses an answer all the time until it is built again, which never ends, and a while longer. Returns how many builds
+/// began.
+async fn use_until_built_again() -> Result<usize, CacheError<&'static str>> {
     let cache = cache(CacheConfig {
         life: Duration::from_secs(1),
         ..config()
@@ -196,15 +209,21 @@ async fn a_stale_answer_is_shown_at_once_and_built_again_once() {
             }
         }
     };
-    assert_eq!(cache.get_and_keep("a", None, build.clone()).await, Ok(0));
+    let get = async || {
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let answer = cache.get_and_keep("a", Some(deadline), build.clone());
+        assert_eq!(answer.await?, 0);
+        Ok(())
+    };
+    get().await?;
     while builds.load(SeqCst) < 2 {
-        assert_eq!(cache.get_and_keep("a", None, build.clone()).await, Ok(0));
+        get().await?;
         tokio::task::yield_now().await;
     }
     for _ in 0..100 {
-        assert_eq!(cache.get_and_keep("a", None, build.clone()).await, Ok(0));
+        get().await?;
     }
-    assert_eq!(builds.load(SeqCst), 2);
+    Ok(builds.load(SeqCst))
 }
 
 #[tokio::test]

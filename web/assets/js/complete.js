@@ -1,9 +1,11 @@
 // @ts-check
-// Completes the query while it is typed: a combobox in the pattern of ARIA, with a list below the search box.
+// Completes the query while it is typed: a combobox in the pattern of ARIA, with a list below the search box. Below the
+// completions are the last searches that are like it.
+import { go, like } from './recent.js';
 
 const WAIT_MS = 80;
 
-/** @typedef {{ text: string, label: string, kind: string, about: string }} Completion */
+/** @typedef {{ text: string, label: string, kind: string, about: string, href?: string }} Completion */
 /** @typedef {{ from: number, to: number, completions: Completion[] }} Completions in bytes of the query */
 
 /** What is shown now, of how many bytes, and which entry is chosen; -1: none. */
@@ -53,18 +55,20 @@ export function start() {
 async function ask(box, list, href) {
   const end = box.selectionStart ?? box.value.length;
   const mode = /** @type {HTMLSelectElement | null} */ (box.form?.elements.namedItem('mode'));
-  if (mode && mode.value !== 'keyword') return hide(box, list);
-  request = new AbortController();
+  const last = like(box.value).map((search) => ({ text: search.q, label: search.q, kind: '', about: 'searched before', href: search.href }));
   const bytes = new TextEncoder().encode(box.value.slice(0, end)).length;
   const whole = new TextEncoder().encode(box.value).length;
-  const address = `${href}?q=${encodeURIComponent(box.value)}&at=${bytes}`;
+  let found = /** @type {Completions} */ ({ from: whole, to: whole, completions: [] });
+  const isCompleted = box.value !== '' && (!mode || mode.value === 'keyword');
+  request = new AbortController();
+  const { signal } = request;
   try {
-    const response = await fetch(address, { signal: request.signal });
-    if (response.ok) show(box, list, await response.json(), whole);
-    else hide(box, list);
+    const response = isCompleted && (await fetch(`${href}?q=${encodeURIComponent(box.value)}&at=${bytes}`, { signal }));
+    if (response && response.ok) found = await response.json();
   } catch {
-    // A newer request has taken the place of this one, or the server is gone.
+    // The server is gone, or a newer request has taken the place of this one.
   }
+  if (!signal.aborted) show(box, list, { ...found, completions: [...found.completions, ...last] }, whole);
 }
 
 /**
@@ -133,7 +137,11 @@ function choose(box, list, index) {
  */
 function press(event, box, list) {
   const count = list.children.length;
-  if (list.hidden || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (list.hidden) {
+    if (event.key === 'ArrowDown') box.dispatchEvent(new Event('input'));
+    return;
+  }
   // One step beyond either end nothing is chosen.
   if (event.key === 'ArrowDown') choose(box, list, chosen + 1 < count ? chosen + 1 : -1);
   else if (event.key === 'ArrowUp') choose(box, list, chosen < 0 ? count - 1 : chosen - 1);
@@ -151,7 +159,8 @@ function press(event, box, list) {
  * @param {number} index
  */
 function take(box, list, index) {
-  const { text, kind } = shown.completions[index];
+  const { text, kind, href } = shown.completions[index];
+  if (href) return go({ q: text, href });
   const bytes = new TextEncoder().encode(box.value);
   const decode = (/** @type {Uint8Array} */ part) => new TextDecoder().decode(part);
   const before = decode(bytes.slice(0, shown.from)) + text;

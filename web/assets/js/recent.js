@@ -1,9 +1,11 @@
 // @ts-check
-// The last searches of this browser, on the start page and by a key. They are kept in the browser and sent to nobody.
+// The last searches of this browser: on the start page, below the search box, and by a key. They are kept in the
+// browser and sent to nobody.
 import { register } from './keys.js';
 
 const NAME = 'trawl-recent';
 const KEPT_MAX = 10;
+const LIKE_MAX = 3;
 
 /** @typedef {{ q: string, href: string }} Search */
 
@@ -47,8 +49,27 @@ function keep(search) {
 /** Goes to the last search that is not the one of this page. */
 function previous() {
   const before = read().find((other) => other.href !== thisSearch()?.href);
-  const url = before && ownAddress(before.href);
+  if (before) go(before);
+}
+
+/**
+ * Does a search again.
+ * @param {Search} search
+ */
+export function go({ href }) {
+  const url = ownAddress(href);
   if (url) location.assign(url);
+}
+
+/**
+ * Returns the last searches that have in them what was typed.
+ * @param {string} typed
+ */
+export function like(typed) {
+  const part = typed.trim().toLowerCase();
+  const isLike = (/** @type {Search} */ { q }) => q.toLowerCase().includes(part) && q !== typed.trim();
+  const here = thisSearch()?.href;
+  return read().filter((search) => isLike(search) && search.href !== here).slice(0, LIKE_MAX);
 }
 
 /**

@@ -13,8 +13,8 @@ use axum::extract::State;
 use axum::response::Html;
 use schema::message::{Change, ChangeKind, ChangeList, Commit, Signature};
 
-/// Files that are listed.
-const CHANGES_MAX: u32 = 500;
+/// Files that are listed: as many as a backend tells.
+const CHANGES_MAX: u32 = 1000;
 
 #[derive(Template)]
 #[template(path = "commit.html")]

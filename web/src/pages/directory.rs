@@ -4,7 +4,7 @@
 //! those of the default revision.
 
 use super::form::{Form, Layout};
-use super::package::{self, PackageView};
+use super::package::{self, PackageView, RepositoryView};
 use super::place::Place;
 use super::tree::{self, TreeView};
 use super::{filters, visible};
@@ -35,6 +35,10 @@ struct DirectoryPage {
     notice: Option<String>,
     /// What the first page of a package says about it; other pages have none.
     about: Option<PackageView>,
+    /// If the package is a git repository.
+    repository: Option<RepositoryView>,
+    /// Of a git repository, the commits that changed this directory.
+    history: Option<String>,
     tree: TreeView,
 }
 
@@ -68,6 +72,7 @@ pub(crate) async fn directory(
     } else {
         None
     };
+    let repository = package::repository(&app, &scope, package).await?;
     let page = DirectoryPage {
         layout: Layout::new(Form {
             has_key: params.has_key,
@@ -78,6 +83,8 @@ pub(crate) async fn directory(
         place: Place::new(package, &path),
         notice,
         about,
+        history: (repository.as_ref()).map(|repository| repository.history_href(&path)),
+        repository,
         tree,
     };
     Ok(Html(page.render().expect("a page fits in memory")).into_response())

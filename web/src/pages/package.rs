@@ -5,7 +5,6 @@ use super::tree::TreeView;
 use super::visible;
 use crate::links::{FileAddress, RepositoryAddress, encode, package_href};
 use crate::model::LeftOut;
-use crate::params::lossy;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::versions::versions;
@@ -30,7 +29,6 @@ pub(super) struct PackageView {
     pub(super) indexed: String,
     /// The other versions, with their addresses.
     pub(super) versions: Vec<(String, String)>,
-    pub(super) repository: Option<RepositoryView>,
     /// Skipped files, and why.
     pub(super) skipped: Vec<(String, String)>,
     /// The address of the rest of them, if there are more.
@@ -50,6 +48,9 @@ pub(super) struct RepositoryView {
     pub(super) revisions: Vec<RevisionView>,
     /// Revisions that are not listed.
     pub(super) more: u32,
+    /// The default revision, at the commit that is indexed.
+    name: String,
+    commit: String,
 }
 
 /// A revision that is indexed.
@@ -89,8 +90,6 @@ pub(super) async fn about(
         versions: others
             .map(|other| (visible::plain(&other.package), package_href(&other.package)))
             .collect(),
-        repository: (repository(app, scope, package).await?)
-            .map(|repository| RepositoryView::new(&lossy(Some(package)), repository)),
         skipped,
         skipped_more: has_more.then(|| format!("/skipped?package={}", encode(package))),
         readme: readme(app, scope, package, tree).await?,
@@ -126,23 +125,32 @@ async fn skipped(
     Ok((entries.collect(), list.more))
 }
 
-async fn repository(
+/// Returns what is known of a package as a git repository; `None` if it is none.
+pub(super) async fn repository(
     app: &App,
     scope: &Scope,
     package: &[u8],
-) -> Result<Option<IndexedRepository>, Problem> {
+) -> Result<Option<RepositoryView>, Problem> {
+    let Ok(name) = str::from_utf8(package) else {
+        return Ok(None);
+    };
     let request = list_of(ListKind::Repositories, b"", package, 1);
     let list = app.coordinator.listing(scope, &request).await?;
     let mut entries = list.entries.into_iter();
     let found = entries.find(|entry| entry.package == package);
-    Ok(found.and_then(|entry| entry.repository))
+    let found = found.and_then(|entry| entry.repository);
+    Ok(found.map(|found| RepositoryView::new(name, found)))
 }
 
 impl RepositoryView {
     fn new(name: &str, repository: IndexedRepository) -> RepositoryView {
         let listed = repository.revisions.len() as u32;
+        let default = repository.revisions.first();
+        let commit = default.map_or_else(String::new, |default| default.commit.clone());
         let revisions = repository.revisions.into_iter();
         RepositoryView {
+            name: name.to_owned(),
+            commit,
             default: visible::plain(repository.default.as_bytes()),
             fetched: (repository.fetched > 0).then(|| filters::moment(repository.fetched)),
             problem: visible::plain(repository.problem.as_bytes()),
@@ -161,6 +169,15 @@ impl RepositoryView {
                 })
                 .collect(),
         }
+    }
+
+    /// The address of the history of a directory in the default revision.
+    pub(super) fn history_href(&self, path: &[u8]) -> String {
+        let address = RepositoryAddress {
+            repo: &self.name,
+            rev: &self.commit,
+        };
+        address.history_href(path)
     }
 }
 
