@@ -23,8 +23,9 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Documents of a page whose files are read.
 const DOCUMENTS_MAX: usize = 32;
 
-/// How long a page waits for them. Reading goes on, for the next page.
-const WAIT_MAX: Duration = Duration::from_millis(20);
+/// How long a page waits for them: with all else, and while others read, it is sent within 25 ms. Reading goes on, for
+/// the next page.
+const WAIT_MAX: Duration = Duration::from_millis(15);
 
 /// How long a file is kept at most. It never gets out of date, so this frees memory of what nobody looks at.
 const LIFE_MAX: Duration = Duration::from_secs(3600);

@@ -97,7 +97,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// With the time to send and draw a page, its first matches are on the screen within 100 ms.
-const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(30);
+const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(20);
 
 /// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
 /// `fragment.js` alone.
