@@ -38,7 +38,7 @@ class Document(typing.NamedTuple):
     package: str
     path: str
     text: bytes
-    # Of a git package, in the order of their names, and whether each is the default one.
+    # The revisions of a git package, by name, and the default one.
     revisions: tuple = ()
     default: Revision | None = None
 
