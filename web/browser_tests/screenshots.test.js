@@ -19,13 +19,13 @@ const LOOKS = {
  * @param {string} name
  * @param {string} path
  * @param {string} [site]
- * @param {string} [shown] what the page must have before
+ * @param {(page: import('playwright-core').Page) => Promise<void>} [ready] waits until the page shows what it should
  */
-async function picture(name, path, site = SITE, shown = 'main') {
+async function picture(name, path, site = SITE, ready = async () => {}) {
   for (const [look, options] of Object.entries(LOOKS)) {
     await withPage({ ...options, baseURL: site }, async (page) => {
       await page.goto(path);
-      await page.locator(shown).first().waitFor();
+      await ready(page);
       await page.screenshot({ path: join(directory ?? '', `${name}-${look}.png`) });
     });
   }
@@ -37,9 +37,17 @@ test('pictures of every page', { skip: !directory }, async () => {
 
 test('pictures of a running and of an incomplete search', { skip: !directory }, async () => {
   const split = await startSplit(process.env.TRAWL_INDEX ?? '');
-  split.gate.slow(100_000);
-  await picture('running', '/search?q=needle+timeout:300', split.url, '.result');
-  split.gate.cut();
-  await picture('incomplete', '/search?q=needle&context=1', split.url);
-  await split.stop();
+  split.gate.slow(60_000);
+  try {
+    await picture('running', '/search?q=needle+timeout:300', split.url, (page) => page.locator('.result').first().waitFor());
+    // An answer that is incomplete is not kept: each page searches again.
+    await picture('incomplete', '/search?q=needle+timeout:300&context=1', split.url, async (page) => {
+      await page.locator('#stop').waitFor();
+      await page.locator('.result').first().waitFor();
+      split.gate.cut();
+      await page.locator('.banner').waitFor();
+    });
+  } finally {
+    await split.stop();
+  }
 });

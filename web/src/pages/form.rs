@@ -25,11 +25,15 @@ pub(crate) struct Form {
     /// If it is not the default.
     pub(super) copies: Option<Copies>,
     pub(super) filters: Vec<FormFilter>,
+    pub(super) context: Option<String>,
     pub(super) want: Option<String>,
     pub(super) limit: Option<String>,
+    pub(super) timeout: Option<String>,
     pub(super) generation: Option<String>,
     /// If it is not the default.
     pub(super) per_page: Option<usize>,
+    pub(super) per_package: Option<String>,
+    pub(super) per_document: Option<String>,
     /// The first line that is shown, of results in one file; if it is not the first of all.
     pub(super) from: Option<u32>,
     /// The id of the search that the script of the page follows. No other address has it: people share
@@ -108,8 +112,12 @@ impl Form {
             filters: filters.collect(),
             per_page: params.number("per_page", 0).ok().filter(|&n| n > 0),
             from: params.number("from", 0).ok().filter(|&line| line > 1),
+            context: typed("context"),
+            per_package: typed("per_package"),
+            per_document: typed("per_document"),
             want: typed("want"),
             limit: typed("limit"),
+            timeout: typed("timeout"),
             generation: typed("generation"),
             run: typed("run"),
             has_key: params.has_key,
@@ -221,8 +229,10 @@ impl Form {
             push(name, typed);
         }
         for (name, typed) in [
+            ("context", &self.context),
             ("want", &self.want),
             ("limit", &self.limit),
+            ("timeout", &self.timeout),
             ("generation", &self.generation),
         ] {
             if let Some(typed) = typed {
@@ -252,6 +262,14 @@ impl Form {
         }
         if let Some(per_page) = self.per_page {
             href.push_str(&format!("&per_page={per_page}"));
+        }
+        for (name, typed) in [
+            ("per_package", &self.per_package),
+            ("per_document", &self.per_document),
+        ] {
+            if let Some(typed) = typed {
+                href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
+            }
         }
         if let Some(from) = self.from {
             href.push_str(&format!("&from={from}"));
@@ -405,6 +423,26 @@ mod tests {
         );
         let document = one.in_document("p", "a b").href(0);
         assert_eq!(document, "/search?q=x&package=%3Dp&path=%3Da%20b");
+    }
+
+    #[test]
+    fn addresses_keep_every_parameter_of_the_query_and_of_how_it_is_shown() {
+        let kept = "q=x&mode=regexp&case=no&word=yes&lang=c&package=p&path=s&rev=v1&branch=main&kind=tests&context=1\
+            &want=count&limit=7&timeout=9&generation=g&group=package&copies=all&per_page=5&per_package=2&per_document=3";
+        // `page` is a choice of each link, and the others are of programs.
+        let left_out = ["page", "wait", "explain", "cursor"];
+        let names: Vec<&str> = kept
+            .split('&')
+            .map(|pair| pair.split('=').next().unwrap())
+            .collect();
+        for name in crate::params::QUERY.iter().chain(crate::params::VIEW) {
+            assert!(names.contains(name) || left_out.contains(name), "{name}");
+        }
+        let params = Params::parse(kept).unwrap();
+        let href = Form::new(&params).href(0);
+        for pair in kept.split('&') {
+            assert!(href.contains(pair), "{pair} is not in {href}");
+        }
     }
 
     #[test]
