@@ -322,6 +322,7 @@ impl Form {
         };
         form.filters.extend(exact.iter().map(filter));
         (form.group, form.run, form.from) = (None, None, None);
+        (form.per_package, form.per_document) = (None, None);
         form
     }
 

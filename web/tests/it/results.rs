@@ -99,7 +99,7 @@ fn a_box_says_how_many_matches_are_left_in_its_file_and_where() {
     let page = site.get("/search?q=arse&context=0").text();
     assert_eq!(lines(&page).len(), 2, "{page}");
     assert!(page.contains("<span>233 matches</span>"), "{page}");
-    let more = "/search?q=arse&#38;package=%3Dp_1&#38;path=%3Dlong.c\" data-more=\"replace\">230 more in this file";
+    let more = "/search?q=arse&#38;package=%3Dp_1&#38;path=%3Dlong.c&#38;context=0\" data-more=\"replace\">230 more in this file";
     assert!(page.contains(more), "{page}");
     assert!(page.contains("class=\"gap\""), "lines are left out: {page}");
 }
