@@ -45,7 +45,7 @@ test('facets and the parts of the query work without a script', () => withPage({
 test('counts grow while a search runs, and are exact at its end', async () => {
   const split = await startSplit(process.env.TRAWL_INDEX ?? '');
   try {
-    await withPage({ baseURL: split.url }, async (page) => {
+    await withPage({ baseURL: split.url, mayRun: true }, async (page) => {
       split.gate.slow(20_000);
       await page.goto('/search?q=needle+timeout:300');
       await page.locator('#facets[data-next-href] .count').first().waitFor();

@@ -14,7 +14,7 @@ after(() => split.stop());
 const AWAY = /ERR_CONNECTION|Failed to (load|fetch)|NetworkError/;
 
 test('a restarted server shows the same page again', async () => {
-  await withPage({ baseURL: split.url, allowed: AWAY }, async (page) => {
+  await withPage({ baseURL: split.url, allowed: AWAY, mayRun: true }, async (page) => {
     await page.goto('/search?q=open_connection');
     const shown = () => page.locator('main mark').allInnerTexts();
     const [marks, links] = [await shown(), await page.locator('main a').count()];
@@ -26,7 +26,7 @@ test('a restarted server shows the same page again', async () => {
 });
 
 test('a running page comes to its answer although the server is restarted meanwhile', async () => {
-  await withPage({ baseURL: split.url, allowed: AWAY }, async (page) => {
+  await withPage({ baseURL: split.url, allowed: AWAY, mayRun: true }, async (page) => {
     split.gate.slow(100_000);
     await page.goto('/search?q=needle_1+timeout:300');
     await page.locator('#progress').waitFor();

@@ -22,7 +22,7 @@ async function withRunning(use, options = {}) {
   queries += 1;
   server.gate.slow(60_000);
   try {
-    await withPage({ baseURL: server.url, ...options }, async (page) => {
+    await withPage({ baseURL: server.url, mayRun: true, ...options }, async (page) => {
       await page.goto(`/search?q=needle+-nothing${queries}+timeout:300`);
       await page.locator('#stop').waitFor();
       await page.locator('.result').first().waitFor();
@@ -106,7 +106,7 @@ test('a stopped search says how many there were, and continues', async () => {
 test('without a script the page reloads until the answer is there', async () => {
   server.gate.slow(60_000);
   queries += 1;
-  await withPage({ baseURL: server.url, javaScriptEnabled: false }, async (page) => {
+  await withPage({ baseURL: server.url, javaScriptEnabled: false, mayRun: true }, async (page) => {
     await page.goto(`/search?q=needle+-nothing${queries}+timeout:300`);
     assert.match(await text(page, '.summary'), /so far/);
     server.gate.open();

@@ -23,7 +23,7 @@ const LOOKS = {
  */
 async function picture(name, path, site = SITE, ready = async () => {}) {
   for (const [look, options] of Object.entries(LOOKS)) {
-    await withPage({ ...options, baseURL: site }, async (page) => {
+    await withPage({ ...options, baseURL: site, mayRun: site !== SITE }, async (page) => {
       await page.goto(path);
       await ready(page);
       await page.screenshot({ path: join(directory ?? '', `${name}-${look}.png`) });

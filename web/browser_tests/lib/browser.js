@@ -22,12 +22,13 @@ after(async () => (await browser)?.close());
 
 /**
  * Opens an empty page, calls `use`, and checks that the page did nothing wrong.
- * @param {import('playwright-core').BrowserContextOptions & { allowed?: RegExp }} options `allowed`: messages of the
- *   console that are no fault
+ * @param {import('playwright-core').BrowserContextOptions & { allowed?: RegExp, mayRun?: boolean }} options `allowed`:
+ *   messages of the console that are no fault; `mayRun`: a new page may show a search that runs, else the test waits for
+ *   its end, which takes a while on a busy machine
  * @param {(page: import('playwright-core').Page) => Promise<void>} use
  */
 export async function withPage(options, use) {
-  const { allowed, ...rest } = options;
+  const { allowed, mayRun, ...rest } = options;
   const context = await (await connected()).newContext({
     baseURL: SITE, viewport: { width: 1280, height: 900 }, ...rest,
   });
@@ -49,11 +50,28 @@ export async function withPage(options, use) {
     if (message.type() === 'error' && !isExpected) faults.push(`console: ${message.text()}`);
   });
   try {
-    await use(await context.newPage());
+    const page = await context.newPage();
+    if (!mayRun) waitForEnds(page);
+    await use(page);
   } finally {
     await context.close();
   }
   assert.deepEqual(faults, []);
+}
+
+/**
+ * Whatever leads to a page also waits for the end of the search that it shows.
+ * @param {any} page
+ */
+function waitForEnds(page) {
+  for (const name of ['goto', 'reload', 'goBack', 'goForward', 'waitForURL']) {
+    const before = page[name].bind(page);
+    page[name] = async (/** @type {any[]} */ ...given) => {
+      const result = await before(...given);
+      await page.locator('#progress').waitFor({ state: 'detached' });
+      return result;
+    };
+  }
 }
 
 /**
