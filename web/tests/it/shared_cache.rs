@@ -168,24 +168,30 @@ fn two_frontends_share_commits_and_ask_again_when_they_are_lost() {
     let redis = FakeRedis::start();
     let one = Sharing::new(&redis, None, TTL);
     let two = Sharing::new(&redis, None, TTL);
-    let newest = format!("{COMMIT}HEAD");
-    let answer = one.get(&newest, ANN);
-    assert_eq!(answer.status, 200, "{}", answer.text());
     let is_shared = || {
         let entries = redis.entries();
         entries
             .iter()
             .any(|(key, _)| key.starts_with("trawl:1:lookup:"))
     };
-    eventually("the commit is shared", is_shared);
-    assert_eq!(two.get(&newest, ANN).json(), answer.json());
-    assert_eq!(one.fake.lookups.load(SeqCst), 1);
-    assert_eq!(two.fake.lookups.load(SeqCst), 0);
+    // On a busy machine Redis may not answer in its 20 ms: then the backend is asked.
+    let is_taken = (2..22).any(|number| {
+        redis.wipe();
+        let commit = format!("{COMMIT}HEAD~{number}");
+        let asked = [&one, &two].map(|frontend| frontend.fake.lookups.load(SeqCst));
+        let answer = one.get(&commit, ANN);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        eventually("the commit is shared", is_shared);
+        assert_eq!(two.get(&commit, ANN).json(), answer.json());
+        assert_eq!(one.fake.lookups.load(SeqCst), asked[0] + 1);
+        two.fake.lookups.load(SeqCst) == asked[1]
+    });
+    assert!(is_taken);
     redis.wipe();
-    let other = format!("{COMMIT}HEAD~1");
+    let (other, asked) = (format!("{COMMIT}HEAD~1"), two.fake.lookups.load(SeqCst));
     assert_eq!(one.get(&other, ANN).status, 200);
     eventually("the other commit is shared", is_shared);
     redis.wipe();
     assert_eq!(two.get(&other, ANN).status, 200);
-    assert_eq!(two.fake.lookups.load(SeqCst), 1);
+    assert_eq!(two.fake.lookups.load(SeqCst), asked + 1);
 }
