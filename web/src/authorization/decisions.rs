@@ -69,7 +69,7 @@ struct Allowed {
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
-    /// The names that are known now. A decision about a name may be older than they are.
+    /// The latest names: those of the request that started a refresh may be out of date.
     split: Arc<LastSplit>,
     /// What other frontends know.
     shared: Option<SharedDecisions>,

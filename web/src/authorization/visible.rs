@@ -94,7 +94,8 @@ impl NameSplit {
     }
 }
 
-/// The split of the names that are known now, for whoever needs it later than the request that brought the names.
+/// The latest split of the names. Background refreshes read it, because the names may have changed since the request
+/// that started them.
 #[derive(Debug, Default)]
 pub(super) struct LastSplit(Mutex<Option<Arc<NameSplit>>>);
 

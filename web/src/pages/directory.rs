@@ -37,7 +37,7 @@ struct DirectoryPage {
     about: Option<PackageView>,
     /// If the package is a git repository.
     repository: Option<RepositoryView>,
-    /// Of a git repository, the commits that changed this directory.
+    /// The address of the directory's history; `None` if the package is not a git repository.
     history: Option<String>,
     tree: TreeView,
 }
