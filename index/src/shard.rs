@@ -14,6 +14,7 @@
 
 mod candidates;
 mod dead_packages;
+mod dictionary;
 mod document_candidates;
 mod error;
 mod file;
@@ -285,17 +286,8 @@ impl Shard {
 
     /// Returns a trigram's posting list, dead blocks included; `None` when no block holds it.
     pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
-        let key = u64::from(trigram.value()) << 40;
-        let is_before = |entry: &U64| entry.get() < key;
-        let index = self.file.partition_point(Section::Dictionary, is_before)?;
-        if u64::from(index) == self.trigram_count() {
-            return Ok(None);
-        }
-        let entry = self.dictionary_entry(index)?;
-        if entry & !PAYLOAD != key {
-            return Ok(None);
-        }
-        self.list(entry & PAYLOAD).map(Some)
+        let entry = self.file.find_trigram(trigram)?;
+        entry.map(|entry| self.list(entry & PAYLOAD)).transpose()
     }
 
     fn dictionary_entry(&self, index: u32) -> Result<u64, ShardError> {

@@ -277,4 +277,24 @@ proptest! {
             }
         }
     }
+
+    /// Texts are planned like the same regular expressions, or weaker; and not much weaker, since the line that satisfies
+    /// a query has the text's trigrams, each in one of its ways.
+    #[test]
+    fn texts_are_planned_as_they_match(
+        text in "[abkstABKST_.]{1,8}",
+        line in "[abkstABKST_. ſ\u{212a}]{0,16}",
+        ignore_case in any::<bool>(),
+    ) {
+        let escaped = regex_syntax::escape(&text);
+        let (query, exact) = (plan_literal(&text, ignore_case).unwrap(), plan(&escaped, ignore_case).unwrap());
+        let regex = regex::RegexBuilder::new(&escaped).case_insensitive(ignore_case).build().unwrap();
+        let is_match = regex.is_match(&line);
+        let line = line.as_bytes();
+        prop_assert!(!is_match || satisfies(line, &query), "{text:?} {query}");
+        prop_assert!(!satisfies(line, &exact) || satisfies(line, &query), "{text:?} {exact} {query}");
+        if !ignore_case || !text.bytes().any(|byte| other_case(byte).is_some()) {
+            prop_assert_eq!(query, exact);
+        }
+    }
 }

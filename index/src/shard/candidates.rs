@@ -30,6 +30,9 @@ use std::ops::Range;
 /// verifying one block costs about as much as decoding a thousand ids (1.2 us to 2 us, measured).
 const WORTH_READING_RATIO: u64 = 1000;
 
+/// An OR of more parts is evaluated once; in the lists of fewer parts the remaining candidates are sought.
+const SOUGHT_PARTS_MAX: usize = 8;
+
 /// The live blocks that a query and filters do not rule out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Candidates {
@@ -206,107 +209,69 @@ impl<'s> Evaluator<'s> {
 
     /// Returns the blocks that satisfy a query, ascending.
     pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>, ShardError> {
+        if *query != TrigramQuery::All && (self.block_count == 0 || (self.stop)()) {
+            return Ok(Some(Vec::new()));
+        }
+        Ok(self.evaluate(&Lookup::of(query, self.shard)?))
+    }
+
+    fn evaluate(&self, query: &Lookup<'_>) -> Option<Vec<u32>> {
         match query {
-            TrigramQuery::All => Ok(None),
-            TrigramQuery::None => Ok(Some(Vec::new())),
-            _ if self.block_count == 0 || (self.stop)() => Ok(Some(Vec::new())),
-            TrigramQuery::Trigram(trigram) => {
-                let list = self.shard.postings(*trigram)?;
-                let blocks = list.map_or(Vec::new(), |list| list.within(self.ranges));
-                Ok(Some(blocks))
-            }
-            TrigramQuery::And(parts) => self.and(parts),
-            TrigramQuery::Or(parts) => self.or(parts),
+            Lookup::All => None,
+            Lookup::None => Some(Vec::new()),
+            Lookup::List(list) => Some(list.within(self.ranges)),
+            Lookup::And(parts) => self.and(parts),
+            Lookup::Or(parts, _) => self.or(parts),
         }
     }
 
     /// Intersects the operands, cheapest first, until the next one costs more than it saves.
-    fn and(&self, queries: &[TrigramQuery]) -> Result<Option<Vec<u32>>, ShardError> {
-        let mut operands = Vec::with_capacity(queries.len());
-        for query in queries {
-            match self.operand(query)? {
-                Some(operand) => operands.push(operand),
-                None => return Ok(Some(Vec::new())),
-            }
-        }
-        operands.sort_by_key(Operand::cost);
+    fn and(&self, operands: &[Lookup<'_>]) -> Option<Vec<u32>> {
         let mut blocks: Option<Vec<u32>> = None;
         for operand in operands {
             if (self.stop)() {
                 break;
             }
             match &mut blocks {
-                None => blocks = self.read(&operand)?,
+                None => blocks = self.evaluate(operand),
                 Some(blocks) if blocks.is_empty() => break,
-                Some(blocks) if self.shard.live.is_view => {
-                    self.keep(operand.query(), blocks)?;
+                Some(blocks) => {
+                    if !self.shard.live.is_view && !self.is_worth_reading(operand, blocks) {
+                        break;
+                    }
+                    self.keep(operand, blocks);
                 }
-                Some(blocks) if !self.is_worth_reading(&operand, blocks) => break,
-                Some(blocks) => self.restrict(blocks, &operand)?,
             }
         }
-        Ok(blocks)
+        blocks
     }
 
     /// Assumes that the share of the operand's ids inside the ranges is that of all blocks: ids
     /// outside are skipped over.
-    fn is_worth_reading(&self, operand: &Operand<'_, '_>, blocks: &[u32]) -> bool {
+    fn is_worth_reading(&self, operand: &Lookup<'_>, blocks: &[u32]) -> bool {
         let all = u128::from(self.shard.block_count());
         let inside = u128::from(operand.cost()) * u128::from(self.block_count) / all;
         inside / u128::from(WORTH_READING_RATIO) <= blocks.len() as u128
     }
 
-    /// Prepares an operand of an AND; `None` when no block satisfies it.
-    fn operand<'q>(&self, query: &'q TrigramQuery) -> Result<Option<Operand<'q, 's>>, ShardError> {
+    /// Keeps those of the ascending `blocks` that satisfy a query. They are sought in the lists, which costs little
+    /// if there are few of them.
+    fn keep(&self, query: &Lookup<'_>, blocks: &mut Vec<u32>) {
         match query {
-            TrigramQuery::None => Ok(None),
-            TrigramQuery::Trigram(trigram) => {
-                let list = self.shard.postings(*trigram)?;
-                Ok(list.map(|list| Operand::List(query, list)))
-            }
-            other => Ok(Some(Operand::Query(other, self.shard.cost(other)?))),
-        }
-    }
-
-    fn read(&self, operand: &Operand<'_, '_>) -> Result<Option<Vec<u32>>, ShardError> {
-        match operand {
-            Operand::List(_, list) => Ok(Some(list.within(self.ranges))),
-            Operand::Query(query, _) => self.blocks(query),
-        }
-    }
-
-    fn restrict(&self, blocks: &mut Vec<u32>, operand: &Operand<'_, '_>) -> Result<(), ShardError> {
-        match operand {
-            Operand::List(_, list) => posting::intersect(blocks, list),
-            Operand::Query(query, _) => {
-                if let Some(other) = self.blocks(query)? {
+            Lookup::All => {}
+            Lookup::None => blocks.clear(),
+            Lookup::List(list) => posting::intersect(blocks, list),
+            Lookup::And(parts) => parts.iter().for_each(|part| self.keep(part, blocks)),
+            Lookup::Or(parts, _) if parts.len() > SOUGHT_PARTS_MAX && !self.shard.live.is_view => {
+                if let Some(other) = self.or(parts) {
                     posting::retain_common(blocks, &other);
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// Keeps those of the ascending `blocks` that satisfy a query. The blocks are sought in the lists, which costs
-    /// little if there are few.
-    fn keep(&self, query: &TrigramQuery, blocks: &mut Vec<u32>) -> Result<(), ShardError> {
-        match query {
-            TrigramQuery::All => {}
-            TrigramQuery::None => blocks.clear(),
-            TrigramQuery::Trigram(trigram) => match self.shard.postings(*trigram)? {
-                Some(list) => posting::intersect(blocks, &list),
-                None => blocks.clear(),
-            },
-            TrigramQuery::And(parts) => {
-                for part in parts {
-                    self.keep(part, blocks)?;
-                }
-            }
-            TrigramQuery::Or(parts) => {
+            Lookup::Or(parts, _) => {
                 let mut kept = Vec::new();
                 for part in parts {
                     let mut some = blocks.clone();
-                    self.keep(part, &mut some)?;
+                    self.keep(part, &mut some);
                     kept.append(&mut some);
                 }
                 kept.sort_unstable();
@@ -314,21 +279,15 @@ impl<'s> Evaluator<'s> {
                 *blocks = kept;
             }
         }
-        Ok(())
     }
 
     /// Unites the operands.
-    fn or(&self, queries: &[TrigramQuery]) -> Result<Option<Vec<u32>>, ShardError> {
-        let mut lists = Vec::new();
-        let mut blocks = Vec::new();
-        for query in queries {
-            if let TrigramQuery::Trigram(trigram) = query {
-                lists.extend(self.shard.postings(*trigram)?);
-                continue;
-            }
-            match self.blocks(query)? {
-                None => return Ok(None),
-                Some(more) => blocks.extend(more),
+    fn or(&self, parts: &[Lookup<'_>]) -> Option<Vec<u32>> {
+        let (mut lists, mut blocks) = (Vec::new(), Vec::new());
+        for part in parts {
+            match part {
+                Lookup::List(list) => lists.push(*list),
+                part => blocks.extend(self.evaluate(part)?),
             }
         }
         if !lists.is_empty() {
@@ -337,27 +296,77 @@ impl<'s> Evaluator<'s> {
         }
         blocks.sort_unstable();
         blocks.dedup();
-        Ok(Some(blocks))
+        Some(blocks)
     }
 }
 
-/// An operand of an AND: a trigram and its posting list, or another query and its cost.
-enum Operand<'q, 's> {
-    List(&'q TrigramQuery, PostingList<'s>),
-    Query(&'q TrigramQuery, u64),
+/// A query whose trigrams were looked up in the dictionary, each once, without what cannot hold: a trigram that no
+/// block has ends an AND, and is left out of an OR.
+enum Lookup<'s> {
+    All,
+    None,
+    List(PostingList<'s>),
+    /// At least two, in ascending order of cost.
+    And(Vec<Lookup<'s>>),
+    /// At least two, and their cost.
+    Or(Vec<Lookup<'s>>, u64),
 }
 
-impl<'q> Operand<'q, '_> {
-    fn query(&self) -> &'q TrigramQuery {
-        match self {
-            Operand::List(query, _) | Operand::Query(query, _) => query,
-        }
+impl<'s> Lookup<'s> {
+    fn of(query: &TrigramQuery, shard: &'s Shard) -> Result<Lookup<'s>, ShardError> {
+        Ok(match query {
+            TrigramQuery::All => Lookup::All,
+            TrigramQuery::None => Lookup::None,
+            TrigramQuery::Trigram(trigram) => {
+                let list = shard.postings(*trigram)?;
+                list.map_or(Lookup::None, Lookup::List)
+            }
+            TrigramQuery::And(queries) => {
+                let mut parts = Vec::with_capacity(queries.len());
+                for query in queries {
+                    match Lookup::of(query, shard)? {
+                        Lookup::All => {}
+                        Lookup::None => return Ok(Lookup::None),
+                        part => parts.push(part),
+                    }
+                }
+                parts.sort_by_key(Lookup::cost);
+                match parts.len() {
+                    0 => Lookup::All,
+                    1 => parts.remove(0),
+                    _ => Lookup::And(parts),
+                }
+            }
+            TrigramQuery::Or(queries) => {
+                let mut parts = Vec::with_capacity(queries.len());
+                for query in queries {
+                    match Lookup::of(query, shard)? {
+                        Lookup::All => return Ok(Lookup::All),
+                        Lookup::None => {}
+                        part => parts.push(part),
+                    }
+                }
+                match parts.len() {
+                    0 => Lookup::None,
+                    1 => parts.remove(0),
+                    _ => {
+                        let costs = parts.iter().map(Lookup::cost);
+                        let cost = costs.fold(0, u64::saturating_add);
+                        Lookup::Or(parts, cost)
+                    }
+                }
+            }
+        })
     }
 
+    /// Estimates how many ids are read, as [`Shard::cost`] does.
     fn cost(&self) -> u64 {
         match self {
-            Operand::List(_, list) => u64::from(list.len()),
-            Operand::Query(_, cost) => *cost,
+            Lookup::All => u64::MAX,
+            Lookup::None => 0,
+            Lookup::List(list) => u64::from(list.len()),
+            Lookup::And(parts) => parts[0].cost(),
+            Lookup::Or(_, cost) => *cost,
         }
     }
 }

@@ -6,12 +6,14 @@
 //! **Invariant:** foreign bytes give an error that names file and offset, never a panic; the
 //! checksum of an intact page is computed once.
 
+use super::dictionary::RunStarts;
 use super::error::ShardError;
 use super::layout::Layout;
 use super::pages::{CHECKSUM_BYTES, PageChecks};
 use crate::file::Bytes;
 use crate::format::{PAGE_BYTES, Section};
 use crate::mapping::Damage;
+use crate::trigram::Trigram;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -26,6 +28,7 @@ pub(super) struct ShardFile {
     bytes: Bytes,
     layout: Layout,
     pages: PageChecks,
+    dictionary: RunStarts,
 }
 
 impl ShardFile {
@@ -38,9 +41,11 @@ impl ShardFile {
             let what = "checksum of the checksums";
             return Err(ShardError::corrupt(path, checksums.start, what));
         }
+        let dictionary = layout.extent(Section::Dictionary);
         let file = ShardFile {
             path: path.to_owned(),
             pages: PageChecks::new(table.len() / CHECKSUM_BYTES),
+            dictionary: RunStarts::new(dictionary.end - dictionary.start),
             bytes,
             layout,
         };
@@ -133,6 +138,12 @@ impl ShardFile {
         let start = u64::from(index) * size_of::<T>() as u64;
         let bytes = self.slice(section, start..start + size_of::<T>() as u64)?;
         Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
+    }
+
+    /// Returns the entry of a trigram in the dictionary.
+    pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
+        let read = |range| self.slice(Section::Dictionary, range);
+        self.dictionary.find(trigram, read)
     }
 
     /// Returns the number of leading entries of a table for which `below` holds, by binary search.
