@@ -70,7 +70,7 @@ impl CompiledQuery {
         let positive = line_matcher::positive_patterns(&rest, false).into_iter();
         Ok(CompiledQuery {
             filters,
-            strategy: Strategy::new(&rest, finds_names).map_err(renumber)?,
+            strategy: Strategy::new(&rest, finds_names, &pattern_plans).map_err(renumber)?,
             literals: positive
                 .filter_map(pattern::literal)
                 .map(str::to_owned)
@@ -80,10 +80,10 @@ impl CompiledQuery {
         })
     }
 
-    /// Returns whether a pattern may take a second or more in one long line.
-    pub(crate) fn is_slow(&self) -> bool {
+    /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.
+    pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         match &self.strategy {
-            Strategy::Lines { matcher, .. } => matcher.is_slow(),
+            Strategy::Lines { matcher, .. } => matcher.is_slow(blocks),
             Strategy::Documents(matcher) => matcher.is_slow(),
         }
     }
@@ -98,16 +98,23 @@ impl CompiledQuery {
 }
 
 impl Strategy {
-    fn new(expr: &Expr, finds_names: bool) -> Result<Strategy, BadExpr> {
+    /// `plans` are those of the patterns, in order.
+    fn new(expr: &Expr, finds_names: bool, plans: &[DocumentQuery]) -> Result<Strategy, BadExpr> {
         if finds_names || !is_line_expr(expr) {
             let matcher = DocumentMatcher::new(expr, finds_names)?;
             return Ok(Strategy::Documents(Box::new(matcher)));
         }
         let limits = SizeLimits::for_one_of(expr.patterns().len());
-        Ok(Strategy::Lines {
-            matcher: Box::new(LineMatcher::new(expr, limits)?),
-            query: line_matcher::plan(expr)?,
-        })
+        let matcher = Box::new(LineMatcher::new(expr, limits)?);
+        let of_blocks = plans.iter().map(|plan| match plan {
+            DocumentQuery::Block(query) => Some(query.clone()),
+            DocumentQuery::And(_) | DocumentQuery::Or(_) => None,
+        });
+        let query = match of_blocks.collect::<Option<Vec<_>>>() {
+            Some(plans) => line_matcher::join_plans(expr, plans),
+            None => line_matcher::plan(expr)?,
+        };
+        Ok(Strategy::Lines { matcher, query })
     }
 }
 

@@ -85,9 +85,10 @@ impl DocumentMatcher {
 
     /// Returns whether a pattern may take a second or more in one long line.
     pub(crate) fn is_slow(&self) -> bool {
+        // The matchers are not those for few blocks.
         self.texts.iter().any(|text| match &text.matcher {
-            TextMatcher::Line(matcher) => matcher.is_slow(),
-            TextMatcher::MultiLine(matcher) => matcher.is_slow(),
+            TextMatcher::Line(matcher) => matcher.is_slow(u64::MAX),
+            TextMatcher::MultiLine(matcher) => matcher.is_slow(u64::MAX),
         })
     }
 

@@ -66,6 +66,7 @@ pub mod document_matcher;
 mod filters;
 mod git_repositories;
 pub mod line_matcher;
+mod literal;
 mod live_shards;
 pub mod long_line;
 mod metrics;

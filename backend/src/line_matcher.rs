@@ -10,9 +10,8 @@
 use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
 use crate::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
-use crate::pattern::{self, SizeLimits, infallible, is_match};
-use grep_matcher::{LineMatchKind, Matcher};
-use grep_regex::RegexMatcher;
+use crate::pattern::{self, SizeLimits};
+use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
 use std::ops::Range;
@@ -71,9 +70,18 @@ impl LineMatcher {
         LineMatcher::new(expr, SizeLimits::FOR_ALL)
     }
 
-    /// Returns whether a pattern may take a second or more in one long line.
-    pub(crate) fn is_slow(&self) -> bool {
-        self.finder.is_slow() || self.condition.as_ref().is_some_and(LineCondition::is_slow)
+    /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.
+    pub(crate) fn is_slow(&self, blocks: u64) -> bool {
+        let condition = self.condition.as_ref();
+        self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
+    }
+
+    /// Returns a copy for a search in so many candidate blocks.
+    pub(crate) fn for_blocks(&self, blocks: u64) -> LineMatcher {
+        LineMatcher {
+            finder: self.finder.for_blocks(blocks),
+            condition: self.condition.as_ref().map(|it| it.for_blocks(blocks)),
+        }
     }
 
     /// Returns whether a line matches in which the finder has found something; `line` is without
@@ -92,13 +100,23 @@ impl LineMatcher {
 }
 
 impl LineCondition {
-    fn is_slow(&self) -> bool {
+    fn is_slow(&self, blocks: u64) -> bool {
         match self {
-            LineCondition::Matches(matcher) => matcher.is_slow(),
+            LineCondition::Matches(matcher) => matcher.is_slow(blocks),
             LineCondition::All(parts) | LineCondition::Any(parts) => {
-                parts.iter().any(LineCondition::is_slow)
+                parts.iter().any(|part| part.is_slow(blocks))
             }
-            LineCondition::Not(inner) => inner.is_slow(),
+            LineCondition::Not(inner) => inner.is_slow(blocks),
+        }
+    }
+
+    fn for_blocks(&self, blocks: u64) -> LineCondition {
+        let each = |parts: &[LineCondition]| parts.iter().map(|it| it.for_blocks(blocks)).collect();
+        match self {
+            LineCondition::Matches(matcher) => LineCondition::Matches(matcher.for_blocks(blocks)),
+            LineCondition::All(parts) => LineCondition::All(each(parts)),
+            LineCondition::Any(parts) => LineCondition::Any(each(parts)),
+            LineCondition::Not(inner) => LineCondition::Not(Box::new(inner.for_blocks(blocks))),
         }
     }
 
@@ -206,7 +224,7 @@ impl<'a> LineSearch<'a> {
     /// Moves on to the next piece. Returns `false` if it is one long line.
     fn next_piece(&mut self) -> bool {
         let rest = &self.text[self.at..];
-        let bytes_max = self.matcher.finder.piece_bytes;
+        let bytes_max = self.matcher.finder.piece_bytes();
         if rest.len() <= bytes_max {
             self.piece_end = self.text.len();
             return true;
@@ -218,19 +236,19 @@ impl<'a> LineSearch<'a> {
     }
 
     fn next_in_piece(&self) -> Option<Range<usize>> {
-        let finder = &self.matcher.finder.fast;
+        let finder = &self.matcher.finder;
         let piece = &self.text[..self.piece_end];
-        match finder.line_terminator() {
-            Some(_) => fast(finder, piece, self.at),
-            // The pattern has `\A` or `\z`, which must match at the ends of the line.
-            None => line_by_line(finder, piece, self.at),
+        if finder.searches_several_lines() {
+            fast(finder, piece, self.at)
+        } else {
+            line_by_line(finder, piece, self.at)
         }
     }
 }
 
-fn fast(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
+fn fast(matcher: &BoundedMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
     while at < text.len() {
-        let (offset, confirmed) = match infallible(matcher.find_candidate_line(&text[at..])) {
+        let (offset, confirmed) = match matcher.find_candidate_line(&text[at..]) {
             None => break,
             Some(LineMatchKind::Confirmed(offset)) => (at + offset, true),
             Some(LineMatchKind::Candidate(offset)) => (at + offset, false),
@@ -241,18 +259,18 @@ fn fast(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Range<usiz
             break;
         }
         at = line.end;
-        if confirmed || is_match(matcher, without_end(&text[line.clone()])) {
+        if confirmed || matcher.is_match_in_short(without_end(&text[line.clone()])) {
             return Some(line);
         }
     }
     None
 }
 
-fn line_by_line(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
+fn line_by_line(matcher: &BoundedMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
     while at < text.len() {
         let line = line_around(text, at);
         at = line.end;
-        if is_match(matcher, without_end(&text[line.clone()])) {
+        if matcher.is_match_in_short(without_end(&text[line.clone()])) {
             return Some(line);
         }
     }
@@ -303,6 +321,14 @@ pub fn ranges(
     }
 }
 
+/// Joins the queries of the patterns of `expr` to one for the blocks in which a line may match.
+pub(crate) fn join_plans(
+    expr: &Expr,
+    plans: impl IntoIterator<Item = TrigramQuery>,
+) -> TrigramQuery {
+    join(expr, &mut plans.into_iter())
+}
+
 /// Returns a query for the blocks in which a line may match.
 pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
     Ok(join(expr, &mut pattern::each(expr, plan_pattern)?))
@@ -311,6 +337,9 @@ pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
 /// Returns a query for the blocks in which a line may match a pattern.
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
     pattern::check_not_empty(pattern)?;
+    if let Some(text) = pattern::literal(pattern) {
+        return index::plan::plan_literal(text, pattern.ignore_case);
+    }
     index::plan::plan(&pattern::expression(pattern), pattern.ignore_case)
 }
 

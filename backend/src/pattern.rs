@@ -132,6 +132,7 @@ fn build(
 }
 
 /// What a matcher is compiled from.
+#[derive(Debug)]
 pub(crate) struct Recipe {
     /// Alternatives.
     expressions: Vec<String>,
@@ -242,6 +243,16 @@ pub(crate) fn weight(hir: &Hir) -> usize {
             let times = repetition.max.unwrap_or(repetition.min).max(1) as usize;
             weight(&repetition.sub).saturating_mul(times)
         }
+    }
+}
+
+/// Returns the [`weight`] of a text that is searched for as it is, or without regard to case.
+pub(crate) fn literal_weight(text: &str, ignore_case: bool) -> usize {
+    if ignore_case {
+        // Each letter is a class. The characters between them weigh less.
+        2 * text.len()
+    } else {
+        1 + text.len() / 8
     }
 }
 

@@ -82,7 +82,8 @@ fn search_shard(
     let searched = candidates
         .map_err(Interrupted::Failed)
         .and_then(|candidates| {
-            end.candidates = candidates.blocks();
+            let blocks = candidates.blocks();
+            end.candidates = blocks;
             let units = WorkList::new(&candidates, task.shard)?;
             let mut emitter = Emitter {
                 task,
@@ -91,11 +92,12 @@ fn search_shard(
                 last_document: None,
                 last_skip: None,
                 packer: None,
+                blocks,
             };
             pool::in_order(
                 task.request.workers,
                 units.len(),
-                || Worker::new(task),
+                || Worker::new(task, blocks),
                 |worker, index| worker.search(units.get(index)),
                 |unit| emitter.emit(unit),
             )
@@ -130,6 +132,8 @@ struct Emitter<'e, 'o, 'a> {
     last_skip: Option<DocId>,
     /// Packs top matches.
     packer: Option<Worker<'a>>,
+    /// Candidate blocks of the shard.
+    blocks: u64,
 }
 
 impl Emitter<'_, '_, '_> {
@@ -206,7 +210,9 @@ impl Emitter<'_, '_, '_> {
         if pending.is_empty() {
             return Ok(Packed::default());
         }
-        let packer = self.packer.get_or_insert_with(|| Worker::new(self.task));
+        let packer = self
+            .packer
+            .get_or_insert_with(|| Worker::new(self.task, self.blocks));
         packer.pack(&pending)
     }
 }
@@ -223,11 +229,14 @@ enum Matchers<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(task: ShardTask<'a>) -> Self {
+    /// `blocks` are the candidate blocks of the shard.
+    fn new(task: ShardTask<'a>, blocks: u64) -> Self {
         Worker {
             verifier: Verifier::new(task),
             matchers: match &task.request.query.strategy {
-                Strategy::Lines { matcher, .. } => Matchers::Line(matcher.clone()),
+                Strategy::Lines { matcher, .. } => {
+                    Matchers::Line(Box::new(matcher.for_blocks(blocks)))
+                }
                 Strategy::Documents(matcher) => Matchers::Document(DocumentMatchers::new(matcher)),
             },
         }

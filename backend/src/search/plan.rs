@@ -116,8 +116,9 @@ impl Request<'_> {
         let ShardPlan::Held(candidates) = plan else {
             return false;
         };
-        self.query.is_slow()
-            && candidates.weight() <= HEAVY_BLOCKS
+        let blocks = candidates.weight();
+        self.query.is_slow(blocks)
+            && blocks <= HEAVY_BLOCKS
             && candidates
                 .has_block_longer_than(SLOW_LINE_BYTES, shard)
                 .unwrap_or(false)

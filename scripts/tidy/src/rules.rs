@@ -80,6 +80,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "document_matcher",
             "filters line_matcher",
             "bounded_matcher",
+            "literal",
             "long_line pattern",
             "bad_expr revision_names",
         ],

@@ -1,0 +1,197 @@
+//! Finds a text that is searched for as it is, or without regard to case, without a regular expression.
+//!
+//! Compiling one takes 30 to 150 us and some hundred allocations, as long as everything else that a search with a few
+//! candidate blocks does. With regard to case this is `memmem`, which ripgrep's matcher uses too. Without, it looks for
+//! the rarest letter of the text and compares around it, which is slower in long texts than ripgrep's matcher, so that
+//! one is used for searches with many candidate blocks.
+//!
+//! **Invariant:** it finds what ripgrep's matcher finds. Without regard to case that includes `ſ` for `s`, and the Kelvin
+//! sign for `k`.
+
+use memchr::memmem::Finder;
+use std::ops::Range;
+
+/// Bytes of a text, at most.
+const BYTES_MAX: usize = 127;
+
+/// Letters from the most to the least frequent one in source code, roughly.
+const BY_FREQUENCY: &[u8] = b"etaoinrslcdupmfhgybvxwkqjz_";
+
+/// A text to find.
+#[derive(Debug)]
+pub(crate) enum Literal {
+    Exact(Box<Finder<'static>>),
+    Folded(Folded),
+}
+
+/// A text of ASCII characters, found without regard to case.
+#[derive(Debug)]
+pub(crate) struct Folded {
+    /// In lower case.
+    text: Vec<u8>,
+    /// The character that is looked for: not one with a case that is not ASCII.
+    anchor: usize,
+}
+
+impl Literal {
+    /// Returns the text as one to find, if that is possible.
+    pub(crate) fn new(text: &str, ignore_case: bool) -> Option<Literal> {
+        let has_line_end = text.contains(['\r', '\n']);
+        if text.is_empty() || text.len() > BYTES_MAX || has_line_end {
+            return None;
+        }
+        if !ignore_case {
+            let finder = Finder::new(text.as_bytes()).into_owned();
+            return Some(Literal::Exact(Box::new(finder)));
+        }
+        Folded::new(text).map(Literal::Folded)
+    }
+
+    /// Whether case does not matter.
+    pub(crate) fn is_folded(&self) -> bool {
+        matches!(self, Literal::Folded(_))
+    }
+
+    /// Returns the leftmost range that begins at or after `at`.
+    pub(crate) fn find(&self, haystack: &[u8], at: usize) -> Option<Range<usize>> {
+        match self {
+            Literal::Exact(finder) => {
+                let start = at + finder.find(haystack.get(at..)?)?;
+                Some(start..start + finder.needle().len())
+            }
+            Literal::Folded(folded) => folded.find(haystack, at),
+        }
+    }
+}
+
+impl Folded {
+    fn new(text: &str) -> Option<Folded> {
+        if !text.is_ascii() {
+            return None;
+        }
+        let text = text.to_ascii_lowercase().into_bytes();
+        // Characters that are not in the list are rarer than those that are.
+        let rank = |byte: &u8| {
+            let rank = BY_FREQUENCY.iter().position(|it| it == byte);
+            rank.unwrap_or(BY_FREQUENCY.len())
+        };
+        let candidates = (0..text.len()).filter(|&at| other_case(text[at]).is_empty());
+        let anchor = candidates.max_by_key(|&at| rank(&text[at]))?;
+        Some(Folded { text, anchor })
+    }
+
+    fn find(&self, haystack: &[u8], at: usize) -> Option<Range<usize>> {
+        let lower = self.text[self.anchor];
+        let upper = lower.to_ascii_uppercase();
+        let mut from = at;
+        loop {
+            let rest = haystack.get(from..)?;
+            let anchor = from + memchr::memchr2(lower, upper, rest)?;
+            if let Some(start) = self.start(&haystack[at..anchor])
+                && let Some(bytes) = self.end(&haystack[anchor..])
+            {
+                return Some(at + start..anchor + bytes);
+            }
+            from = anchor + 1;
+        }
+    }
+
+    /// Returns where the part before the anchor begins, if `before` ends with it.
+    fn start(&self, before: &[u8]) -> Option<usize> {
+        let mut left = before;
+        for &byte in self.text[..self.anchor].iter().rev() {
+            left = match left.split_last() {
+                Some((last, rest)) if last.eq_ignore_ascii_case(&byte) => rest,
+                _ => left.strip_suffix(some(other_case(byte))?)?,
+            };
+        }
+        Some(left.len())
+    }
+
+    /// Returns the length of the part from the anchor on, if `behind` begins with it.
+    fn end(&self, behind: &[u8]) -> Option<usize> {
+        let mut right = behind;
+        for &byte in &self.text[self.anchor..] {
+            right = match right.split_first() {
+                Some((first, rest)) if first.eq_ignore_ascii_case(&byte) => rest,
+                _ => right.strip_prefix(some(other_case(byte))?)?,
+            };
+        }
+        Some(behind.len() - right.len())
+    }
+}
+
+/// Returns the character that is not ASCII and a case of a lower-case ASCII letter; empty if there is none.
+fn other_case(byte: u8) -> &'static [u8] {
+    match byte {
+        b'k' => "\u{212a}".as_bytes(),
+        b's' => "\u{17f}".as_bytes(),
+        _ => b"",
+    }
+}
+
+fn some(bytes: &[u8]) -> Option<&[u8]> {
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{self, infallible};
+    use grep_matcher::Matcher;
+    use proptest::prelude::*;
+    use schema::message::{Pattern, Syntax};
+
+    #[test]
+    fn texts_that_need_a_regular_expression_are_refused() {
+        for text in ["", "a\nb", "a\r", &"x".repeat(BYTES_MAX + 1)] {
+            assert!(Literal::new(text, false).is_none(), "{text:?}");
+        }
+        assert!(Literal::new("é", true).is_none(), "not ASCII");
+        assert!(
+            Literal::new("ksSK", true).is_none(),
+            "no letter to look for"
+        );
+        assert!(Literal::new("é", false).is_some());
+    }
+
+    const PIECES: &[&str] = &[
+        "a", "A", "k", "K", "s", "S", "\u{17f}", "\u{212a}", "_", "é", "É", ".", "\n", " ", "ks",
+        "aS",
+    ];
+
+    fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(PIECES), pieces).prop_map(|it| it.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn finds_what_the_regular_expression_finds(
+            needle in text(1..5),
+            mut haystack in text(0..40).prop_map(String::into_bytes),
+            broken in prop::collection::vec((0..60usize, any::<u8>()), 0..3),
+            ignore_case in any::<bool>(),
+        ) {
+            for (at, byte) in broken {
+                haystack.insert(at.min(haystack.len()), byte);
+            }
+            let Some(literal) = Literal::new(&needle, ignore_case) else {
+                return Ok(());
+            };
+            let pattern = Pattern {
+                text: needle,
+                syntax: Syntax::Literal,
+                ignore_case,
+                ..Pattern::default()
+            };
+            let regex = pattern::compile(&pattern, 1).unwrap();
+            for at in 0..=haystack.len() {
+                let expected = infallible(regex.find_at(&haystack, at));
+                let expected = expected.map(|found| found.start()..found.end());
+                prop_assert_eq!(literal.find(&haystack, at), expected, "at {}", at);
+            }
+        }
+    }
+}
