@@ -27,7 +27,7 @@ def zoekt_server(corpus, work):
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     with running([webserver, "-index", index, "-rpc", "-listen", "%s:%d" % address]):
-        yield Zoekt(connected(address))
+        yield Zoekt(connected(address), address)
 
 
 def connected(address, patience_s=60):
@@ -43,8 +43,11 @@ def connected(address, patience_s=60):
 
 
 class Zoekt:
-    def __init__(self, connection):
-        self.connection = connection
+    def __init__(self, connection, address):
+        self.connection, self.address = connection, address
+
+    def __str__(self):
+        return "%s:%d" % self.address
 
     def all(self, mode, text):
         """Returns the seconds that all matches take, and the number of lines."""

@@ -140,9 +140,9 @@ def small_answers(table, trawls, corpus, built, work):
         table.row(f"{what}: CPU, each", cpu, "{:.0f} us")
 
 
-def rare_words(corpus):
+def rare_words(corpus, *flags):
     """Returns identifiers that occur at most ten times in a corpus, shuffled."""
-    find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", "-oNI",
+    find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", *flags, "-oNI",
             r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", corpus]
     # In awk, because Python needs several times the time and memory for half a gigabyte of text.
     count = f"{{n[$0]++}} END {{for (word in n) if (n[word] <= {LINES_MAX}) print word}}"
@@ -150,7 +150,8 @@ def rare_words(corpus):
     counted = tools.run(["awk", count], stdin=found.stdout, text=True, env=dict(os.environ, LC_ALL="C"))
     found.stdout.close()
     found.wait()
-    words = sorted(counted.stdout.split())
+    # Without ripgrep's remarks on binary files.
+    words = sorted(word for word in counted.stdout.split() if word.isidentifier())
     random.Random(1).shuffle(words)
     return words[:WORDS]
 

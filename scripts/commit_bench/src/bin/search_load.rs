@@ -1,0 +1,142 @@
+//! Searches for words over some connections, each as soon as the last answer is there, and writes how many lines each
+//! word has and how long its answer took.
+//!
+//! usage: `search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE`. KIND is `trawl` or `zoekt`. FILE has a word a line; the
+//! connections take them in turn, from number FROM on, until SECONDS are over or none is left. For each answer a line is
+//! printed: the word's number, its lines, and microseconds; `-` instead of the lines if the answer is not whole.
+
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+struct Load {
+    is_zoekt: bool,
+    address: String,
+    words: Vec<String>,
+    next: AtomicUsize,
+    until: Instant,
+}
+
+/// A word's number, its lines if the answer is whole, and microseconds.
+type Answer = (usize, Option<usize>, u32);
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, address, connections, seconds, from, file] = &arguments[..] else {
+        panic!("usage: search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE");
+    };
+    let number = |text: &String| text.parse::<usize>().expect("a number");
+    let load = Load {
+        is_zoekt: kind == "zoekt",
+        address: address.clone(),
+        words: std::fs::read_to_string(file)?
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+        next: AtomicUsize::new(number(from)),
+        until: Instant::now() + Duration::from_secs(number(seconds) as u64),
+    };
+    let answers = thread::scope(|scope| {
+        let threads = (0..number(connections)).map(|_| scope.spawn(|| load.run()));
+        let threads: Vec<_> = threads.collect();
+        let joined = threads.into_iter().map(|it| it.join().expect("no panic"));
+        joined.collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for (word, lines, micros) in answers.into_iter().flatten() {
+        match lines {
+            Some(lines) => writeln!(out, "{word} {lines} {micros}")?,
+            None => writeln!(out, "{word} - {micros}")?,
+        }
+    }
+    out.flush()
+}
+
+impl Load {
+    fn run(&self) -> std::io::Result<Vec<Answer>> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.set_nodelay(true)?;
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let (mut answers, mut body) = (Vec::new(), Vec::new());
+        while Instant::now() < self.until {
+            let number = self.next.fetch_add(1, Relaxed);
+            let Some(word) = self.words.get(number) else {
+                break;
+            };
+            let request = self.request(word);
+            let began = Instant::now();
+            stream.write_all(request.as_bytes())?;
+            let is_good = read_answer(&mut reader, &mut body)?;
+            let micros = began.elapsed().as_micros() as u32;
+            let lines = is_good.then(|| self.lines(&body)).flatten();
+            answers.push((number, lines, micros));
+        }
+        Ok(answers)
+    }
+
+    fn request(&self, word: &str) -> String {
+        let host = &self.address;
+        if !self.is_zoekt {
+            return format!("GET /api/v2/search?q={word} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        }
+        let body = format!(r#"{{"Q":"content:{word}"}}"#);
+        let bytes = body.len();
+        format!(
+            "POST /api/search HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {bytes}\r\n\r\n{body}"
+        )
+    }
+
+    /// Returns the number of lines of an answer, which has them all; `None` if it says that it is not whole.
+    fn lines(&self, body: &[u8]) -> Option<usize> {
+        let body = String::from_utf8_lossy(body);
+        if self.is_zoekt {
+            return Some(body.matches("\"LineNumber\":").count());
+        }
+        let (_, total) = body.split_once("\"total\":")?;
+        let digits = total.split(|it: char| !it.is_ascii_digit()).next()?;
+        body.contains("\"complete\":true")
+            .then(|| digits.parse().ok())?
+    }
+}
+
+/// Reads an answer to `body`. Returns whether its status is 200.
+fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io::Result<bool> {
+    let (mut line, mut length, mut is_chunked) = (String::new(), 0, false);
+    reader.read_line(&mut line)?;
+    let is_good = line.starts_with("HTTP/1.1 200");
+    loop {
+        line.clear();
+        if reader.read_line(&mut line)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let lower = line.to_ascii_lowercase();
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse().map_err(std::io::Error::other)?;
+        }
+        is_chunked |= lower.starts_with("transfer-encoding:") && lower.contains("chunked");
+        if line == "\r\n" {
+            break;
+        }
+    }
+    body.clear();
+    if !is_chunked {
+        body.resize(length, 0);
+        reader.read_exact(body)?;
+        return Ok(is_good);
+    }
+    loop {
+        line.clear();
+        reader.read_line(&mut line)?;
+        let bytes = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
+        let start = body.len();
+        // The chunk and the end of its line.
+        body.resize(start + bytes + 2, 0);
+        reader.read_exact(&mut body[start..])?;
+        body.truncate(start + bytes);
+        if bytes == 0 {
+            return Ok(is_good);
+        }
+    }
+}
