@@ -26,8 +26,8 @@ pub(crate) struct ResultCache {
     uses: u64,
 }
 
-/// Executions that are not in the cache any more. Dropping them removes their files, which must not be
-/// done under a lock.
+/// Executions that are not in the cache any more. Dropping them removes their files, if they have any, which must not
+/// be done under a lock.
 #[must_use]
 #[derive(Default)]
 pub(crate) struct Evicted(Vec<Arc<Execution>>);
@@ -35,6 +35,12 @@ pub(crate) struct Evicted(Vec<Arc<Execution>>);
 impl Evicted {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether dropping them removes files.
+    pub(crate) fn has_files(&self) -> bool {
+        let mut executions = self.0.iter();
+        executions.any(|execution| execution.spool.held_bytes().0 > 0)
     }
 }
 
