@@ -1,7 +1,7 @@
 //! Finds a text that is searched for as it is, or without regard to case, without a regular expression.
 //!
-//! Compiling one takes 30 to 150 us and some hundred allocations, as long as everything else that a search with a few
-//! candidate blocks does. With regard to case this is `memmem`, which ripgrep's matcher uses too. Without, it looks for
+//! To plan and compile one took 184 us, longer than all else that a backend does for a search with some candidate blocks;
+//! without, it takes 8 us (medians of 800 rare identifiers, on a busy machine). With regard to case this is `memmem`, which ripgrep's matcher uses too. Without, it looks for
 //! the rarest letter of the text and compares around it, which is slower in long texts than ripgrep's matcher, so that
 //! one is used for searches with many candidate blocks.
 //!

@@ -53,7 +53,7 @@ pub fn plan(pattern: &str, ignore_case: bool) -> Result<TrigramQuery, BadPattern
 
 /// Returns the query of a text that is searched for as it is, or without regard to case.
 ///
-/// [`plan`] would find the same query for most texts, in ten times the time. Only where a letter has more than two cases
+/// [`plan`] would find the same query for most texts, through a parser and sets of strings. Only where a letter has more than two cases
 /// (`s` has `ſ`, `k` has the Kelvin sign) this query is the weaker and much smaller one: each three letters may be
 /// written in any of their ways, whatever their neighbours are. `test_subclass` has 16 ways, of 13 trigrams each.
 ///

@@ -1,7 +1,6 @@
 //! Looks a trigram up in the dictionary: its entries ascend, 8 bytes each.
 //!
-//! A binary search over all of them would touch some twenty places of the file, most of which are in no cache of the
-//! processor (400 ns in a dictionary of 4 MB). The first trigrams of runs of entries are kept in memory once they have
+//! A binary search over all of them would touch some twenty places of the file, far from each other. The first trigrams of runs of entries are kept in memory once they have
 //! been read, 4 bytes for 4 KiB of the dictionary, so that a look-up searches these and one run.
 //!
 //! **Invariant:** opening a shard reads nothing of its dictionary.
