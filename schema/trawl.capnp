@@ -97,6 +97,8 @@ struct Search {
   visible @9 :List(VisibleShard);
                              # if `restricted`: one for each of `shards`, in their order
   restricted @10 :Bool;      # only what `visible` lists is searched; else all packages are visible
+  uncounted @11 :Bool;       # with a limit: matches beyond it need not be found, so ShardEnd.found may be too
+                             # small, but not below the limit
 }
 
 struct Excluded {

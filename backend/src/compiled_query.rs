@@ -21,6 +21,9 @@ pub struct CompiledQuery {
     pub strategy: Strategy,
     /// The literals that are not negated. Ranking looks for them in paths.
     pub literals: Vec<String>,
+    /// The words, one of which a line has to define to be a definition of a match. `None` if that is not known: a
+    /// match may be any text, or several words.
+    pub defined_words: Option<Vec<Vec<u8>>>,
     /// Whether matching documents are reported by their names instead of their lines.
     pub finds_names: bool,
     /// A query per pattern, for the documents in which it may match.
@@ -67,8 +70,13 @@ impl CompiledQuery {
         let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
         pattern::check_total_size(&rest.patterns())
             .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
-        let positive = line_matcher::positive_patterns(&rest, false).into_iter();
+        let positive = line_matcher::positive_patterns(&rest, false);
+        let defined_words = positive.iter().map(|pattern| pattern::words(pattern));
+        let positive = positive.iter().copied();
         Ok(CompiledQuery {
+            defined_words: defined_words
+                .collect::<Option<Vec<_>>>()
+                .map(|all| all.concat()),
             filters,
             strategy: Strategy::new(&rest, finds_names, &pattern_plans).map_err(renumber)?,
             literals: positive

@@ -77,6 +77,23 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     is_literal.then_some(&pattern.text)
 }
 
+/// Returns the word that every match of a pattern has in it, none or one; `None` if matches may have other words.
+pub(crate) fn words(pattern: &Pattern) -> Option<Vec<Vec<u8>>> {
+    let text = literal(pattern)?;
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    // Other letters fold to ASCII ones: `ſ` to `s`, and the sign of Kelvin to `k`.
+    let folds = |byte: u8| !byte.is_ascii() || b"sSkK".contains(&byte);
+    if pattern.ignore_case && text.bytes().any(folds) {
+        return None;
+    }
+    let words = text.as_bytes().split(|byte| !is_word(byte));
+    let words: Vec<Vec<u8>> = words
+        .filter(|word| !word.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect();
+    (words.len() < 2).then_some(words)
+}
+
 /// Refuses a pattern that is empty.
 pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     if pattern.text.is_empty() {

@@ -1,14 +1,17 @@
 //! The rank of a match: Debian Code Search's formula, but independent of the order of arrival.
 //!
 //! ```text
-//! rank = 1 + static + path + line
+//! rank = score and place
+//! score = 1 + static + path + line
 //!   static  of the document, in the shard (popularity of the package, class of the path)
 //!   path    0.1460 M(path): the literal as a whole word at i: 0.75 + 0.25 (1 - i/len), elsewhere
 //!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
-//!   line    0.1 (1 - leading blanks/100) L: the first range on word boundaries at i:
-//!           0.75 + 0.25 (1 - i/len), none: 0.5
-//!           + 0.3 D: how much the line looks like a definition of the match, 0 to 1
+//!   line    0.3 D: how much the line looks like a definition of the match, 0 to 1 in quarters
+//! place = (1 - leading blanks/100) L: the first range on word boundaries at i:
+//!         0.75 + 0.25 (1 - i/len), none: 0.5
 //! ```
+//!
+//! The score orders matches of different documents, the place those of one ([`order::rank`]).
 //!
 //! A document that is found by its name has a name rank instead of a line rank: the share of the
 //! file name that the literal is, from the whole name down to a part of a directory name.
@@ -18,27 +21,39 @@
 //!
 //! `scripts/ranking` measures it by the mean reciprocal rank of the file that a person wants.
 
-use schema::definition;
+use schema::{definition, order};
 
 /// The highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
-/// The most that the indent and the position of the match add.
-const POSITION_MAX: f32 = 0.1;
-/// The most that a definition adds. It equals the difference between source and vendored files;
+/// The most that a line adds, which is a definition. It equals the difference between source and vendored files;
 /// `scripts/ranking` has the measurements.
-const DEFINITION_MAX: f32 = 0.3;
-/// The highest [`line_rank`].
-const LINE_MAX: f32 = POSITION_MAX + DEFINITION_MAX;
+const LINE_MAX: f32 = 0.3;
 /// The highest [`name_rank`]. It is more than popularity and class of a document can add, so that a
 /// file with exactly the searched name comes first.
 const NAME_MAX: f32 = 2.0;
 
 /// Returns the highest rank of a match in a document whose static rank is at most `static_rank`.
 pub fn bound(static_rank: f32, finds_names: bool) -> f32 {
-    document_bound(1.0 + static_rank + PATH_MAX, finds_names)
+    let score = document_bound(best_document_rank(static_rank), finds_names);
+    order::rank(score, 1.0)
 }
 
-/// Returns the highest rank of a match in a document of this [`document_rank`].
+/// Returns the highest [`document_rank`] of a document whose static rank is at most `static_rank`.
+pub fn best_document_rank(static_rank: f32) -> f32 {
+    1.0 + static_rank + PATH_MAX
+}
+
+/// Returns the [`document_rank`] of a document that has none of the literals in its path.
+pub fn other_document_rank(static_rank: f32) -> f32 {
+    1.0 + static_rank + PATH_MAX * 0.5
+}
+
+/// Returns whether a path has a literal in it, without ASCII case.
+pub fn is_in_path(path: &[u8], literal: &str) -> bool {
+    occurrences(path, literal.as_bytes()).next().is_some()
+}
+
+/// Returns the highest score of a match in a document of this [`document_rank`].
 pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
     document_rank + if finds_names { NAME_MAX } else { LINE_MAX }
 }
@@ -96,24 +111,34 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
     PATH_MAX * m
 }
 
-/// Returns what a line adds; `ranges` match in it.
-pub fn line_rank(line: &[u8], ranges: impl IntoIterator<Item = (usize, usize)>) -> f32 {
+/// Returns the rank of a match in a document of this [`document_rank`]: `ranges` match in the line.
+pub fn line_rank(
+    document_rank: f32,
+    line: &[u8],
+    ranges: impl IntoIterator<Item = (usize, usize)>,
+) -> f32 {
     let blanks = line
         .iter()
         .take_while(|&&byte| byte == b' ' || byte == b'\t')
         .count()
         .min(100);
-    let word = ranges
+    let words = ranges
         .into_iter()
-        .find(|&(start, end)| on_word_boundaries(line, start, end));
-    let (l, defines) = match word {
+        .find_map(|(start, end)| definition::words_in(line, start, end));
+    let (l, level) = match words {
         Some((start, end)) => (
             0.75 + 0.25 * (1.0 - share(start, line.len())),
-            definition::share(line, start, end),
+            definition::level(line, start, end),
         ),
-        None => (0.5, 0.0),
+        None => (0.5, 0),
     };
-    POSITION_MAX * (1.0 - blanks as f32 / 100.0) * l + DEFINITION_MAX * defines
+    let place = (1.0 - blanks as f32 / 100.0) * l;
+    order::rank(level_bound(document_rank, level), place)
+}
+
+/// Returns the highest score of a match in a document of this [`document_rank`] whose line is a definition of this level.
+pub fn level_bound(document_rank: f32, level: u8) -> f32 {
+    document_rank + LINE_MAX * (f32::from(level) / f32::from(definition::LEVEL_MAX))
 }
 
 fn share(at: usize, length: usize) -> f32 {
@@ -159,28 +184,42 @@ mod tests {
     }
 
     #[test]
-    fn lines_rank_by_first_word_and_indent() {
-        let line = |line: &[u8], at| line_rank(line, [(at, at + 4)]);
-        assert_eq!(line(b"font", 0), POSITION_MAX);
-        assert_eq!(line(b"font(", 0), LINE_MAX);
+    fn lines_rank_by_definition_then_by_first_word_and_indent() {
+        let line = |line: &[u8], at| line_rank(1.0, line, [(at, at + 4)]);
+        assert_eq!(line(b"font", 0), order::rank(1.0, 1.0));
+        assert_eq!(line(b"font(", 0), order::rank(1.0 + LINE_MAX, 1.0));
+        assert!(line(b"    fn font", 7) > line(b"font", 0));
         assert!(line(b"font x", 0) > line(b"x font", 2));
         assert!(line(b"font", 0) > line(b"fonts", 0));
         assert!(line(b" fonts", 1) > line(b"        fonts", 8));
-        assert_eq!(line(&b" ".repeat(300), 200), 0.0, "never negative");
+        assert_eq!(line(&b" ".repeat(300), 200), 1.0, "never negative");
         assert_eq!(
-            line_rank(b"", [(0, 0)]),
-            0.05,
-            "an empty range is on no word"
+            line_rank(1.0, b"", [(0, 0)]),
+            order::rank(1.0, 0.5),
+            "an empty range has no word"
         );
+    }
+
+    #[test]
+    fn what_is_beside_the_word_of_a_range_does_not_matter() {
+        let line = b"static int font (int a)";
+        let alone = line_rank(1.0, line, [(11, 15)]);
+        assert!(alone >= 1.0 + LINE_MAX - 1e-3);
+        for (start, end) in [(11, 17), (10, 15), (10, 16)] {
+            assert_eq!(line_rank(1.0, line, [(start, end)]), alone);
+        }
+        assert!(line_rank(1.0, line, [(12, 17)]) < alone);
     }
 
     #[test]
     fn no_rank_is_above_the_bound() {
         let font = ["x".to_owned(), "font".to_owned()];
         let document = document_rank(0.7, b"font", &font);
-        assert!(document + line_rank(b"font", [(0, 4)]) <= bound(0.7, false));
-        assert!(document + line_rank(b"font", [(0, 4)]) <= document_bound(document, false));
-        assert!(document + name_rank(b"font", &font) <= bound(0.7, true));
+        let score = |rank| order::RankKey::of(rank).score;
+        let best = score(line_rank(document, b"fn font", [(3, 7)]));
+        assert!(best >= score(bound(0.7, false)));
+        assert!(best >= score(document_bound(document, false)));
+        assert!(score(document + name_rank(b"font", &font)) >= score(bound(0.7, true)));
     }
 
     #[test]

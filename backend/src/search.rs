@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** the frames do not depend on the number of workers or on time.
 
+mod best_first;
 mod document_matches;
 mod document_search;
 mod found_lines;

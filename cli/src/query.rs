@@ -219,6 +219,7 @@ impl<'a> TypedQuery<'a> {
             context: self.get("context"),
             want: self.get("want"),
             limit: self.get("limit"),
+            total: self.get("total"),
             filters: &self.filters,
         });
         let mut parsed = parsed.map_err(|bad| self.locate(bad.into()))?;

@@ -1,4 +1,5 @@
-//! From the texts of documents to a *segment*: blocks, and sorted runs of (trigram, block) pairs.
+//! From the texts of documents to a *segment*: blocks, and sorted runs of (trigram, block) pairs. Words that lines
+//! define are trigrams that no text has ([`Trigram::of_definition`]).
 //!
 //! One worker makes a segment of some megabytes of documents, independently of all others; the
 //! [`writer`](crate::writer) joins segments in order. Memory is bounded by [`Limits`], whatever the
@@ -12,7 +13,8 @@ pub(crate) use sorted_run::RunReader;
 
 use crate::block::{self, Cut};
 use crate::file;
-use crate::trigram::TrigramSet;
+use crate::trigram::{Trigram, TrigramSet};
+use schema::definition;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -235,6 +237,26 @@ impl SegmentBuilder {
         Ok(())
     }
 
+    /// Whether a line that is a block by itself, and ends at `end`, may define something. It is all in memory then.
+    fn is_short(&self, end: usize) -> bool {
+        let line_end = 2;
+        self.spilled_bytes + self.block_start as u64 == self.block_offset
+            && end - self.block_start <= definition::LINE_BYTES_MAX + line_end
+    }
+
+    /// Takes the words that the lines of the block in progress define. It ends at `end`.
+    fn take_definitions(&mut self, end: usize) -> io::Result<()> {
+        let block = u64::from(number(self.segment.blocks.len())?);
+        let text = &self.segment.text[self.block_start..end];
+        definition::for_each(text, |word, level| {
+            let key = Trigram::of_definition(word, level);
+            if self.trigrams.insert(key) {
+                self.pairs.push(u64::from(key.value()) << 32 | block);
+            }
+        });
+        Ok(())
+    }
+
     fn clear_trigrams(&mut self) {
         let added = self.pairs[self.block_pairs..].iter();
         self.trigrams.clear(added.map(|pair| (pair >> 32) as u32));
@@ -242,6 +264,9 @@ impl SegmentBuilder {
 
     fn close_block(&mut self, end: usize) -> io::Result<()> {
         self.take_trigrams(end)?;
+        if !self.in_line || self.is_short(end) {
+            self.take_definitions(end)?;
+        }
         self.clear_trigrams();
         let (offset, first_line) = (self.block_offset, self.next_line);
         self.segment

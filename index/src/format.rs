@@ -10,7 +10,7 @@
 //!      8    4  version: 2
 //!     12    4  target size of a block, in bytes
 //!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each after
-//!              its length in 8 bytes; and of DECODED, if it is there
+//!              its length in 8 bytes; of DECODED, if it is there; of the rules at 100, if they are not 0
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
 //!     68    4  codec of the content: 0, raw
@@ -18,16 +18,19 @@
 //!              as it has documents
 //!     88    8  bytes of the file
 //!     96    4  CRC-32C of the section CHECKSUMS
-//!    100    4  zeros
-//!    104   16  for each of 16 sections: offset, length in bytes. The first eleven are those below up to
-//!              DECODED, in this order, the last one is CHECKSUMS. The others are free: a reader skips
+//!    100    4  rules by which the words were found that lines define (see `schema::definition`); 0 in shards that
+//!              do not list them
+//!    104   16  for each of 16 sections: offset, length in bytes. The first twelve are those below up to
+//!              PATHS, in this order, the last one is CHECKSUMS. The others are free: a reader skips
 //!              those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
 //!    CONTENT      the texts, in the order of TEXTS; without byte-order marks, and UTF-16 converted
 //!                 to UTF-8
-//!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros
+//!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros. A trigram
+//!                 whose first byte is an upper-case letter is in no folded text: its list has the blocks with a
+//!                 line that defines a word, by a hash of the word and how much the line looks like it
 //!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
 //!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a list of
 //!                 one block, bit 39 and the block
@@ -47,6 +50,9 @@
 //!    DECODED      8 per document whose file was decoded: the document, ascending, 4; its encoding 4:
 //!                 1, UTF-16 with the low byte first, or 2, with the high byte first. Absent if there
 //!                 is none, and in shards of older programs, which did not note it
+//!    PATHS        which documents may have a text in their path: the number of trigrams, 4; zeros, 4; then as in
+//!                 DICTIONARY 8 per trigram, and as in POSTINGS the lists, and 8 zeros. A list has the groups of 64
+//!                 documents in which a path has the trigram. Absent in shards of older programs, and without documents
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
@@ -108,13 +114,15 @@ pub enum Section {
     Skipped,
     /// Documents that were decoded, and from what.
     Decoded,
+    /// Trigrams of paths; absent in shards of older programs.
+    Paths,
     /// A checksum for every page of the other sections.
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
     /// All sections, in their order.
-    pub const ALL: [Section; 12] = [
+    pub const ALL: [Section; 13] = [
         Section::Content,
         Section::Postings,
         Section::Dictionary,
@@ -126,6 +134,7 @@ impl Section {
         Section::Blocks,
         Section::Skipped,
         Section::Decoded,
+        Section::Paths,
         Section::Checksums,
     ];
 }
@@ -170,7 +179,7 @@ pub(crate) struct Header {
     pub(crate) text_bytes: U64,
     pub(crate) file_bytes: U64,
     pub(crate) checksums_crc: U32,
-    pub(crate) padding: [u8; 4],
+    pub(crate) definition_rules: U32,
     pub(crate) sections: [Extent; SECTIONS_MAX],
     pub(crate) reserved: [u8; RESERVED_BYTES],
     pub(crate) crc: U32,
@@ -259,6 +268,9 @@ impl TextEncoding {
         }
     }
 }
+
+/// Documents of a group in PATHS.
+pub(crate) const PATH_GROUP_DOCUMENTS: u32 = 64;
 
 /// Set in the low 40 bits of a dictionary entry when they hold a block.
 pub(crate) const SINGLE: u64 = 1 << 39;

@@ -12,6 +12,7 @@
 //! leaves it. Methods that return owned data ([`Shard::candidates`], [`Shard::skipped`]) have
 //! already asked.
 
+mod best_first;
 mod candidates;
 mod dead_packages;
 mod dictionary;
@@ -21,10 +22,12 @@ mod file;
 mod layout;
 mod live_set;
 mod pages;
+mod paths;
 mod revisions;
 mod tables;
 mod texts;
 
+pub use best_first::BestFirst;
 pub use candidates::Candidates;
 pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
@@ -40,7 +43,7 @@ use file::ShardFile;
 use live_set::LiveSet;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use zerocopy::little_endian::U64;
 
 /// Bytes that are enough to read the length of a posting list.
@@ -51,6 +54,8 @@ pub struct Shard {
     file: Arc<ShardFile>,
     live: LiveSet,
     revisions: Option<Arc<Revisions>>,
+    /// Sorted when it is first asked for; shared by shards of the same file and revisions.
+    best_first: Arc<OnceLock<BestFirst>>,
 }
 
 /// A text of a shard: dense, in the order of the best documents that have it.
@@ -169,6 +174,7 @@ impl Shard {
             file,
             live,
             revisions: None,
+            best_first: Arc::default(),
         })
     }
 

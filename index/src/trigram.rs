@@ -5,11 +5,16 @@
 //! enumerates the other characters that Unicode folds.
 //! **Invariant:** a trigram never contains `\n`, neither in an index nor in a plan.
 
+use fnv::FnvHasher;
 use std::fmt;
+use std::hash::Hasher;
 
 /// Three folded bytes, the first one the most significant, so trigrams are ordered as their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trigram(u32);
+
+/// Values of the first byte of a key that stands for a defined word: folded text has none of them.
+const UPPER: u32 = 26;
 
 /// Number of values that a trigram can have.
 const VALUES: usize = 1 << 24;
@@ -22,6 +27,19 @@ impl Trigram {
         }
         let [a, b, c] = bytes.map(|byte| u32::from(byte.to_ascii_lowercase()));
         Some(Trigram(a << 16 | b << 8 | c))
+    }
+
+    /// Returns the key under which a shard lists the blocks that define a word at this level: one that no trigram of
+    /// text has, because its first byte is an upper-case letter. Several words may share a key.
+    pub fn of_definition(word: &[u8], level: u8) -> Trigram {
+        let mut hasher = FnvHasher::default();
+        for byte in word {
+            hasher.write_u8(byte.to_ascii_lowercase());
+        }
+        hasher.write_u8(level);
+        // FNV mixes its low bits least.
+        let hash = (hasher.finish() >> 20) as u32;
+        Trigram(((u32::from(b'A') + hash % UPPER) << 16) | ((hash / UPPER) & 0xffff))
     }
 
     /// Converts a value below 2^24.
@@ -101,7 +119,17 @@ impl TrigramSet {
         (self.window, self.barrier) = (window, barrier);
     }
 
-    /// Makes the set empty. `members` are the trigrams that [`extend`](Self::extend) has reported.
+    /// Adds a trigram that may be in no text. Returns whether it is new.
+    pub(crate) fn insert(&mut self, trigram: Trigram) -> bool {
+        let word = &mut self.bits[trigram.0 as usize / 64];
+        let bit = 1 << (trigram.0 % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    /// Makes the set empty. `members` are the trigrams that [`extend`](Self::extend) and [`insert`](Self::insert)
+    /// have reported as new.
     pub(crate) fn clear(&mut self, members: impl Iterator<Item = u32>) {
         for member in members {
             self.bits[(member / 64) as usize] = 0;

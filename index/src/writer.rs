@@ -10,6 +10,7 @@
 
 mod merge;
 mod page;
+mod paths;
 mod segment_text;
 mod tables;
 
@@ -24,6 +25,7 @@ use crate::format::{
 use crate::posting::{self, PADDING_BYTES, encode_varint};
 use merge::{RunExtent, RunMerge};
 use page::PageWriter;
+use schema::definition;
 use segment_text::SegmentText;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -217,6 +219,11 @@ impl ShardWriter {
             id.update(&(decoded.len() as u64).to_le_bytes())
                 .update(decoded);
         }
+        if tables.counts.documents > 0 {
+            let paths = paths::encode(&tables.documents, &tables.names)?;
+            self.section(Section::Paths, &paths)?;
+        }
+        id.update(&definition::RULES.to_le_bytes());
         let checksums = self.write_checksums()?;
         let mut header = Header::new_zeroed();
         header.magic = MAGIC;
@@ -229,6 +236,7 @@ impl ShardWriter {
         header.shared = tables.counts.shared.into();
         header.blocks = blocks.into();
         header.codec = CODEC_RAW.into();
+        header.definition_rules = definition::RULES.into();
         header.content_bytes = self.content_bytes.into();
         header.text_bytes = tables.counts.text_bytes.into();
         header.file_bytes = self.out.offset().into();

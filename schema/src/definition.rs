@@ -5,50 +5,123 @@
 //! definitions before it (`fn`, `def`, `#define`), or a type before it and an argument list after
 //! it, from the first column and without `;` at the end. In doubt, the line is no definition.
 
-/// Returns how much a line looks like the definition of the word at `start..end`, from 0 to 1.
-pub fn share(line: &[u8], start: usize, end: usize) -> f32 {
+mod scan;
+
+pub use scan::for_each;
+
+/// The level of a line that certainly looks like a definition; 0 is that of a line that does not.
+pub const LEVEL_MAX: u8 = 4;
+
+/// Bytes of a line, without its end, that may define something. A longer line is data, or was written by a program.
+pub const LINE_BYTES_MAX: usize = 255;
+
+/// The number of the rules in this file. An index lists the names that lines define, so it holds only for the rules
+/// by which it was built: raise it with every change of them.
+pub const RULES: u32 = 1;
+
+/// Returns the words in a range of a line, with what is between them: `name` of `name (`. `None` if there is no word,
+/// or if the first or the last one goes on outside of the range.
+pub fn words_in(line: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+    let range = line.get(start..end)?;
+    let first = range.iter().position(|&byte| is_word(byte))?;
+    let last = range.iter().rposition(|&byte| is_word(byte))?;
+    let (start, end) = (start + first, start + last + 1);
+    let is_cut = |at: Option<&u8>| at.is_some_and(|&byte| is_word(byte));
+    if is_cut(line[..start].last()) || is_cut(line.get(end)) {
+        return None;
+    }
+    Some((start, end))
+}
+
+/// Returns how much a line looks like the definition of the word, or of the words with what is between them, at
+/// `start..end`: from 0 to [`LEVEL_MAX`].
+pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
+    let name = &line[start..end];
+    let is_hunk = line.starts_with(b"@@");
+    if line.len() > LINE_BYTES_MAX || is_hunk || name.first().is_none_or(u8::is_ascii_digit) {
+        return 0;
+    }
     let before = line[..start].trim_ascii_end();
     let behind = line[end..].trim_ascii();
     match last_word(before) {
-        b"define" if before.starts_with(b"#") => return 1.0,
+        b"define" if before.starts_with(b"#") => return 4,
         b"fn" | b"func" | b"function" | b"def" | b"defun" | b"defmacro" | b"sub" | b"proc"
         | b"trait" | b"macro_rules!" | b"defn" | b"module" | b"newtype" | b"data"
-        | b"interface" => return 1.0,
+        | b"interface" | b"package" => return 4,
         b"class" | b"struct" | b"enum" | b"union" | b"type" | b"object" | b"record" => {
-            return if opens(behind) { 1.0 } else { 0.0 };
+            return if opens(behind) { 4 } else { 0 };
         }
-        b"static" | b"const" | b"let" | b"var" | b"val" if behind.starts_with(b":") => return 0.7,
+        b"static" | b"const" | b"let" | b"var" | b"val" if behind.starts_with(b":") => return 3,
         _ => {}
     }
     if before == b"}" && behind.starts_with(b";") {
-        return 0.9;
+        return 3;
     }
     if before.starts_with(b"typedef ") && behind.starts_with(b";") {
-        return 0.9;
+        return 3;
     }
     // `func (r *Router) Name(`, as Go has it.
     if before.starts_with(b"func (") && before.ends_with(b")") && behind.starts_with(b"(") {
-        return 1.0;
+        return 4;
+    }
+    // `class EXPORT Name {`
+    if has_type_keyword(before) && matches!(behind.first(), Some(b'{') | None) {
+        return 4;
+    }
+    if is_statement(name) {
+        return 0;
+    }
+    // `NAME = 3,`: a member of an enumeration.
+    if before.is_empty() && is_member(line, behind) {
+        return 2;
     }
     at_first_column(line, before, behind)
 }
 
 /// Rates a function whose type is before it or on the line above, or an assignment.
-fn at_first_column(line: &[u8], before: &[u8], behind: &[u8]) -> f32 {
+fn at_first_column(line: &[u8], before: &[u8], behind: &[u8]) -> u8 {
     let is_first = line.first().is_some_and(|byte| !byte.is_ascii_whitespace());
     if !is_first || !before.iter().all(|&byte| is_of_type(byte)) || is_statement(before) {
-        return 0.0;
+        return 0;
     }
     let last = line.trim_ascii_end().last();
     match behind.first() {
-        Some(b'(') if last == Some(&b';') => 0.5,
-        Some(b'(') => 1.0,
+        Some(b'(') if last == Some(&b';') => 2,
+        Some(b'(') => 4,
+        // `name,(arguments)`: a macro writes the declaration.
+        Some(b',') if before.is_empty() && behind.starts_with(b",(") => 3,
         // `name::`, `name :: Type` and `name = function`.
-        Some(b':') if before.is_empty() && behind.starts_with(b"::") => 0.7,
-        Some(b'=') if !behind.starts_with(b"==") => 0.5,
-        Some(b'[') if last == Some(&b'{') => 0.7,
-        _ => 0.0,
+        Some(b':') if before.is_empty() && behind.starts_with(b"::") => 3,
+        Some(b'=') if !behind.starts_with(b"==") => 2,
+        Some(b'[') if last == Some(&b'{') => 3,
+        _ => 0,
     }
+}
+
+/// Returns whether a line that begins with a name goes on as a member of an enumeration does: with a value, and a
+/// comma behind it.
+fn is_member(line: &[u8], behind: &[u8]) -> bool {
+    if !behind.starts_with(b"=") || behind.starts_with(b"==") {
+        return false;
+    }
+    let code = line.trim_ascii_end();
+    let code = match code.windows(2).position(|two| two == b"/*" || two == b"//") {
+        Some(comment) => code[..comment].trim_ascii_end(),
+        None => code,
+    };
+    code.ends_with(b",")
+}
+
+/// Returns whether the words before a name are modifiers, one of which begins a type.
+fn has_type_keyword(before: &[u8]) -> bool {
+    let is_modifier = |&byte: &u8| is_word(byte) || byte == b' ' || byte == b'\t';
+    before.iter().all(is_modifier)
+        && before.split(|&byte| !is_word(byte)).any(|word| {
+            matches!(
+                word,
+                b"class" | b"struct" | b"enum" | b"union" | b"interface"
+            )
+        })
 }
 
 /// Returns whether a byte may be in a type or qualifier before a name.
@@ -57,9 +130,9 @@ fn is_of_type(byte: u8) -> bool {
 }
 
 /// First words of lines that define nothing.
-const STATEMENTS: [&[u8]; 17] = [
+const STATEMENTS: [&[u8]; 20] = [
     b"return", b"else", b"if", b"while", b"for", b"case", b"goto", b"import", b"from", b"use",
-    b"echo", b"and", b"or", b"not", b"new", b"throw", b"await",
+    b"echo", b"and", b"or", b"not", b"new", b"throw", b"await", b"switch", b"sizeof", b"elif",
 ];
 
 fn is_statement(before: &[u8]) -> bool {
@@ -92,41 +165,77 @@ mod tests {
     use super::*;
 
     #[test]
+    fn words_of_a_range_are_whole() {
+        fn words<'a>(line: &'a str, range: &str) -> Option<&'a str> {
+            let start = line.find(range).unwrap();
+            let found = words_in(line.as_bytes(), start, start + range.len())?;
+            Some(&line[found.0..found.1])
+        }
+        assert_eq!(words("a name (b)", "name"), Some("name"));
+        assert_eq!(words("a name (b)", " name ("), Some("name"));
+        assert_eq!(words("a name (b)", "name (b"), Some("name (b"));
+        assert_eq!(words("a names", "name"), None);
+        assert_eq!(words("a b::name", "b::name"), Some("b::name"));
+        assert_eq!(words("a b::name", ":na"), None);
+        assert_eq!(words("a; b", ";"), None);
+        assert_eq!(words_in(b"a", 0, 9), None);
+    }
+
+    #[test]
+    fn statements_numbers_and_long_lines_define_nothing() {
+        assert_eq!(level(b"return(a)", 0, 6), 0);
+        assert_eq!(level(b"pub fn new(a)", 7, 10), 4);
+        assert_eq!(level(b"123(a)", 0, 3), 0);
+        let long = [&b"fn name() "[..], &[b'x'; LINE_BYTES_MAX]].concat();
+        assert_eq!(level(&long, 3, 7), 0);
+        assert_eq!(level(&long[..LINE_BYTES_MAX], 3, 7), 4);
+    }
+
+    #[test]
     fn definitions_differ_from_uses() {
         for (line, name, expected) in [
-            ("int name(void)", "name", 1.0),
-            ("name (a, b)", "name", 1.0),
-            ("static char *name(int a,", "name", 1.0),
-            ("void Class::name(int a) {", "name", 1.0),
-            ("int name(void);", "name", 0.5),
-            ("extern char *name (int);", "name", 0.5),
-            ("    name(a);", "name", 0.0),
-            ("  int name(void) {", "name", 0.0),
-            ("return name(a);", "name", 0.0),
-            ("x = name(a);", "name", 0.0),
-            ("#define name(x) x", "name", 1.0),
-            ("# define name 1", "name", 1.0),
-            ("#undef name", "name", 0.0),
-            ("struct name {", "name", 1.0),
-            ("struct name *x;", "name", 0.0),
-            ("struct name", "name", 1.0),
-            ("struct name;", "name", 0.0),
-            ("} name;", "name", 0.9),
-            ("typedef int name;", "name", 0.9),
-            ("    def name(self):", "name", 1.0),
-            ("class name(Base):", "name", 1.0),
-            ("pub fn name<T>(t: T) {", "name", 1.0),
-            ("func (r *Router) name(x int) {", "name", 1.0),
-            ("type name struct {", "name", 1.0),
-            ("name :: Int -> Int", "name", 0.7),
-            ("name = function(x) {", "name", 0.5),
-            ("if name == 3:", "name", 0.0),
-            ("const name: u8 = 1;", "name", 0.7),
-            ("* name(3) does", "name", 0.0),
-            ("name", "name", 0.0),
+            ("int name(void)", "name", 4),
+            ("name (a, b)", "name", 4),
+            ("static char *name(int a,", "name", 4),
+            ("void Class::name(int a) {", "name", 4),
+            ("int name(void);", "name", 2),
+            ("extern char *name (int);", "name", 2),
+            ("    name(a);", "name", 0),
+            ("  int name(void) {", "name", 0),
+            ("return name(a);", "name", 0),
+            ("x = name(a);", "name", 0),
+            ("#define name(x) x", "name", 4),
+            ("# define name 1", "name", 4),
+            ("#undef name", "name", 0),
+            ("struct name {", "name", 4),
+            ("struct name *x;", "name", 0),
+            ("struct name", "name", 4),
+            ("@@ -1,2 +3,4 @@ struct name {", "name", 0),
+            ("class EXPORT name {", "name", 4),
+            ("class EXPORT name : public Base {", "name", 0),
+            ("class name : public Base {", "name", 4),
+            ("class Other : public name {", "name", 0),
+            ("package name;", "name", 4),
+            ("  name = 3, /* three */", "name", 2),
+            ("  name = 3;", "name", 0),
+            ("name,(int a))", "name", 3),
+            ("struct name;", "name", 0),
+            ("} name;", "name", 3),
+            ("typedef int name;", "name", 3),
+            ("    def name(self):", "name", 4),
+            ("class name(Base):", "name", 4),
+            ("pub fn name<T>(t: T) {", "name", 4),
+            ("func (r *Router) name(x int) {", "name", 4),
+            ("type name struct {", "name", 4),
+            ("name :: Int -> Int", "name", 3),
+            ("name = function(x) {", "name", 2),
+            ("if name == 3:", "name", 0),
+            ("const name: u8 = 1;", "name", 3),
+            ("* name(3) does", "name", 0),
+            ("name", "name", 0),
         ] {
             let start = line.find(name).unwrap();
-            let found = share(line.as_bytes(), start, start + name.len());
+            let found = level(line.as_bytes(), start, start + name.len());
             // A comment's star looks like a pointer's.
             if !line.starts_with('*') {
                 assert_eq!(found, expected, "{line}");

@@ -1,8 +1,12 @@
 //! The order of matches, as every process must compute it.
 //!
-//! Rank descending; [`document_hash`]; where different documents have the same hash,
-//! package and path themselves; line. A backend that sends only the best matches and the frontend
-//! that sorts what arrives both compare by these rules, so they live here and nowhere else.
+//! Score descending; [`document_hash`]; where different documents have the same hash, package and path themselves;
+//! place in the document descending; line. Score and place are the two parts of a match's rank ([`rank`]): the score
+//! compares matches of different documents, the place those of one. A backend that sends only the best matches and the
+//! frontend that sorts what arrives both compare by these rules, so they live here and nowhere else.
+//!
+//! Scores have few values, so many documents share one, and their hashes order them. So a search can know that no
+//! document with a higher hash has a better match before it has read any of them.
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -13,7 +17,7 @@ use std::hash::Hasher;
 /// Raise it with every change after which the same query over the same documents may give other matches,
 /// ranks or another order: what a pattern or a filter matches, the formula of ranks or its inputs,
 /// [`path_hash`], the order itself. Changes of speed, formats and messages do not count.
-pub const SEMANTICS: u32 = 1;
+pub const SEMANTICS: u32 = 2;
 
 /// Returns FNV-1a 64 of `package`, "/" and `path`. Compute it once a document: it takes about 28 ns.
 pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {
@@ -37,23 +41,47 @@ pub fn document_hash(package: &[u8], path: &[u8], text: Option<&[u8]>) -> u64 {
     hasher.finish()
 }
 
-/// Returns a number that ascends from the best rank to the worst: the reverse of `f32::total_cmp`.
-pub fn descending(rank: f32) -> u32 {
-    let bits = rank.to_bits();
-    if bits >> 31 == 1 {
-        bits
-    } else {
-        !(bits | 1 << 31)
+/// Steps of a score between 0 and 1.
+const SCORE_STEPS: f32 = 4096.0;
+
+/// Values that a place can have. A place is the part of a rank that is smaller than a step of the score.
+const PLACES: f32 = 256.0;
+
+/// The two parts of a rank, ascending from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RankKey {
+    /// Compares matches of different documents.
+    pub score: u16,
+    /// Compares matches of one document.
+    pub place: u8,
+}
+
+impl RankKey {
+    /// Splits a rank. It is below 16; a higher one counts as the highest, and what is no number as 0.
+    pub fn of(rank: f32) -> RankKey {
+        let steps = (rank * (SCORE_STEPS * PLACES)) as u32;
+        let score = u16::try_from(steps >> 8).unwrap_or(u16::MAX);
+        RankKey {
+            score: !score,
+            place: !(steps as u8),
+        }
+    }
+
+    /// Returns the rank that has these parts.
+    pub fn rank(self) -> f32 {
+        let steps = u32::from(!self.score) << 8 | u32::from(!self.place);
+        steps as f32 / (SCORE_STEPS * PLACES)
     }
 }
 
-/// Returns the rank that [`descending`] made this number from.
-pub fn rank(descending: u32) -> f32 {
-    f32::from_bits(if descending >> 31 == 1 {
-        descending
-    } else {
-        !descending & !(1 << 31)
-    })
+/// Returns the rank of a match: its score, rounded down to a step, and its place in the document, from 0 to 1.
+pub fn rank(score: f32, place: f32) -> f32 {
+    let place = (place * (PLACES - 1.0)) as u8;
+    let key = RankKey {
+        place: !place,
+        ..RankKey::of(score)
+    };
+    key.rank()
 }
 
 #[cfg(test)]
@@ -76,10 +104,32 @@ mod tests {
 
     #[test]
     fn ranks_sort_from_the_best_to_the_worst() {
-        let ranks = [f32::INFINITY, 2.0, 1.0, 0.0, -0.0, -1.0, f32::NEG_INFINITY];
-        assert!(ranks.is_sorted_by(|a, b| descending(*a) < descending(*b)));
-        for each in ranks {
-            assert_eq!(rank(descending(each)).to_bits(), each.to_bits());
+        let ranks = [
+            f32::INFINITY,
+            rank(2.0, 1.0),
+            rank(2.0, 0.5),
+            rank(2.0, 0.0),
+            rank(1.9999, 1.0),
+            1.0,
+            0.0,
+        ];
+        assert!(ranks.is_sorted_by(|a, b| RankKey::of(*a) < RankKey::of(*b)));
+        for worst in [f32::NAN, -1.0, f32::NEG_INFINITY] {
+            assert_eq!(RankKey::of(worst), RankKey::of(0.0));
         }
+    }
+
+    #[test]
+    fn both_parts_of_a_rank_are_exact() {
+        for score in [0_u16, 1, 4095, 6000, 32_768, u16::MAX] {
+            for place in 0..=u8::MAX {
+                let key = RankKey { score, place };
+                assert_eq!(RankKey::of(key.rank()), key);
+            }
+        }
+        let low = RankKey::of(rank(1.5, 0.0));
+        let high = RankKey::of(rank(1.5, 1.0));
+        assert_eq!((low.score, high.score), (high.score, low.score));
+        assert_eq!((low.place, high.place), (u8::MAX, 0));
     }
 }

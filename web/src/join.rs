@@ -15,10 +15,13 @@ use frontend::page::{
 };
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
-    DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle, SearchResult, SpoolError,
+    BEST_MAX, DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle, SearchResult,
+    SpoolError,
 };
+use schema::message::Want;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
 pub(crate) async fn start(
@@ -61,6 +64,45 @@ pub(crate) async fn finished(
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
         (error, _) => error,
     })?)
+}
+
+/// How long the best matches of a search are waited for.
+const PROOF_WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// Blocks that may match, from which on a search takes so long that its best matches are worth a search of their own.
+const PROOF_BLOCKS_MIN: u64 = 8192;
+
+/// Finds the best matches of a search of all matches that has just begun, if they can be proven without looking at most
+/// of the others. `None` if that takes too long, or if the search ends before.
+pub(crate) async fn best_of(
+    app: &App,
+    client: u64,
+    search: &SearchHandle,
+) -> Option<Arc<SearchResult>> {
+    let query = search.query();
+    if query.want() != Want::Matches || query.limit() > 0 || query.names() {
+        return None;
+    }
+    let best = query.clone().wanting(Want::Matches, BEST_MAX as u64).ok()?;
+    let best = best.uncounted().ok()?;
+    let finished = async {
+        while search.progress().blocks_total < PROOF_BLOCKS_MIN {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let (coordinator, scope) = (&app.coordinator, search.scope());
+        let generation = Some(search.generation());
+        let best = coordinator
+            .search_for(scope, client, best, generation, None)
+            .await
+            .ok()?;
+        best.finished().await.ok()
+    };
+    tokio::select! {
+        biased;
+        _ = search.finished() => None,
+        best = finished => best.filter(|best| best.is_complete()),
+        () = tokio::time::sleep(PROOF_WAIT_MAX) => None,
+    }
 }
 
 /// Returns the search with this id, or searches again if its result was evicted.

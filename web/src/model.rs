@@ -58,6 +58,6 @@ pub(crate) use page::notices;
 pub use page::{
     BackendProgress, BrokenOff, ExportDone, ExportEnd, IndexUse, Missing, Notice,
     OverlappingPackage, Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped,
-    SkippedDocument, Timings,
+    SkippedDocument, Timings, TotalRelation,
 };
 pub use problem::{NewestRevision, ProblemDocument};

@@ -17,7 +17,7 @@ const LINE_BYTES_MAX: usize = 300;
 const NAME_BYTES_MAX: usize = 100;
 
 /// How much a line has to look like a definition.
-const SHARE_MIN: f32 = 0.7;
+const LEVEL_MIN: u8 = 3;
 
 /// A line that looks like a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn definition<'a>(
         if is_coloured {
             return None;
         }
-        let kind = if definition::share(line, start, end) >= SHARE_MIN {
+        let kind = if definition::level(line, start, end) >= LEVEL_MIN {
             kind_of(syntax, line, start, end)?
         } else if is_method(line, start, end) {
             Defined::Function

@@ -34,6 +34,7 @@ pub(crate) const QUERY: &[&str] = &[
     "context",
     "want",
     "limit",
+    "total",
     "timeout",
     "generation",
 ];
@@ -244,6 +245,7 @@ impl Params {
             context: text("context")?,
             want: text("want")?,
             limit: text("limit")?,
+            total: text("total")?,
             filters: &filters?,
         })
     }

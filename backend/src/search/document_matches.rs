@@ -12,6 +12,7 @@ use crate::long_line::LINE_STEPS_MAX;
 use crate::rank;
 use index::shard::{DocId, Document, ShardError};
 use schema::message::{Skip, Want};
+use schema::order;
 use std::mem;
 use std::sync::{Arc, LazyLock};
 
@@ -88,12 +89,14 @@ impl<'a> DocumentMatches<'a> {
     /// else that of a line.
     fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
         let (path, query) = (self.document.path, self.task.request.query);
-        let rank = if query.finds_names {
-            rank::name_rank(path, &query.literals)
+        if query.finds_names {
+            order::rank(
+                self.document_rank + rank::name_rank(path, &query.literals),
+                0.0,
+            )
         } else {
-            rank::line_rank(path, ranges.iter().copied())
-        };
-        self.document_rank + rank
+            rank::line_rank(self.document_rank, path, ranges.iter().copied())
+        }
     }
 
     /// Keeps a match for later, since a better one may displace it.
@@ -200,8 +203,8 @@ impl LineSink for DocumentMatches<'_> {
         ranges: &[(usize, usize)],
         out: &mut UnitResult,
     ) -> Result<(), ShardError> {
-        let line_rank = rank::line_rank(line_matcher::without_end(line), ranges.iter().copied());
-        let rank = self.document_rank + line_rank;
+        let line_body = line_matcher::without_end(line);
+        let rank = rank::line_rank(self.document_rank, line_body, ranges.iter().copied());
         if let Some(limit) = self.task.request.top_k() {
             self.defer(position, rank, limit, &mut out.pending);
             return Ok(());

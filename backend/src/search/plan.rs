@@ -24,7 +24,7 @@ pub const HEAVY_BLOCKS: u64 = 8192;
 /// A line of this length takes most of the steps that one line may take ([`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX)) if its pattern
 /// is slow: a second or more. A search that may read one is heavy, however few blocks it reads. Long
 /// blocks are single lines.
-const SLOW_LINE_BYTES: u64 = 16 << 10;
+pub(super) const SLOW_LINE_BYTES: u64 = 16 << 10;
 
 /// Candidate blocks whose ids are held between counting and searching: 4 MiB of them.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
@@ -259,7 +259,11 @@ impl ShardCandidates {
         }
     }
 
-    fn has_block_longer_than(&self, bytes: u64, shard: &Shard) -> Result<bool, ShardError> {
+    pub(super) fn has_block_longer_than(
+        &self,
+        bytes: u64,
+        shard: &Shard,
+    ) -> Result<bool, ShardError> {
         let is_longer = |block| -> Result<bool, ShardError> {
             let text = shard.text_range(block..block + 1)?;
             Ok(text.end - text.start > bytes)

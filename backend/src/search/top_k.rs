@@ -11,11 +11,11 @@ use super::slices::UNIT_DOCUMENTS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
 use index::shard::DocId;
-use schema::order;
+use schema::order::{self, RankKey};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use std::sync::atomic::{self, AtomicU32};
+use std::sync::atomic::{self, AtomicU16};
 
 /// The keys of the best matches so far.
 pub(super) struct TopMatches {
@@ -47,6 +47,15 @@ impl TopMatches {
         self.worst().is_some_and(|worst| key > worst)
     }
 
+    /// Returns where a document would be whose best match is the worst of the top matches, once there are `limit` of
+    /// them.
+    pub(super) fn worst_place(&self) -> Option<DocumentPlace> {
+        self.worst().map(|worst| DocumentPlace {
+            score: worst.score,
+            hash: worst.name.hash,
+        })
+    }
+
     /// Returns the worst of the top matches, once there are `limit` of them.
     fn worst(&self) -> Option<&SortKey> {
         self.keys.peek().filter(|_| self.keys.len() == self.limit)
@@ -56,10 +65,18 @@ impl TopMatches {
 /// The position of a match in the total order. The best match has the least key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SortKey {
-    /// As [`order::descending`] encodes it.
-    rank: u32,
+    score: u16,
     name: Arc<DocumentName>,
+    place: u8,
     line: u32,
+}
+
+/// Where the best match of a document can be in the total order, at best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DocumentPlace {
+    /// As [`RankKey`] has it.
+    pub(super) score: u16,
+    pub(super) hash: u64,
 }
 
 /// A document's name, and the hash that orders it.
@@ -100,36 +117,42 @@ impl PartialOrd for DocumentName {
 
 impl SortKey {
     pub(super) fn new(rank: f32, name: Arc<DocumentName>, line: u32) -> Self {
-        let rank = order::descending(rank);
-        SortKey { rank, name, line }
+        let RankKey { score, place } = RankKey::of(rank);
+        SortKey {
+            score,
+            name,
+            place,
+            line,
+        }
     }
 
     pub(super) fn rank(&self) -> f32 {
-        order::rank(self.rank)
+        let SortKey { score, place, .. } = *self;
+        RankKey { score, place }.rank()
     }
 }
 
-/// The rank that a match needs to be among the top ones, as workers see it.
+/// The score that a match needs to be among the top ones, as workers see it.
 #[derive(Debug)]
-pub(super) struct Threshold(AtomicU32);
+pub(super) struct Threshold(AtomicU16);
 
 impl Default for Threshold {
     /// Leaves nothing out.
     fn default() -> Self {
-        Threshold(AtomicU32::new(u32::MAX))
+        Threshold(AtomicU16::new(u16::MAX))
     }
 }
 
 impl Threshold {
     pub(super) fn raise_to(&self, top: &TopMatches) {
         if let Some(worst) = top.worst() {
-            self.0.store(worst.rank, atomic::Ordering::Relaxed);
+            self.0.store(worst.score, atomic::Ordering::Relaxed);
         }
     }
 
     /// Returns whether a match of this rank is certainly not among the top ones.
     pub(super) fn leaves_out(&self, rank: f32) -> bool {
-        order::descending(rank) > self.0.load(atomic::Ordering::Relaxed)
+        RankKey::of(rank).score > self.0.load(atomic::Ordering::Relaxed)
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Ends the matches of a document in a slice.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         matches: DocumentMatches<'a>,
         out: &mut UnitResult,
@@ -142,7 +142,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Searches blocks of one text.
-    fn search_blocks(
+    pub(super) fn search_blocks(
         &mut self,
         matcher: &LineMatcher,
         mut blocks: BlockRanges<'_>,

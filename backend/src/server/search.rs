@@ -165,6 +165,11 @@ impl SearchJob {
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
         let request = self.request(&shards, &query);
         let planned = Instant::now();
+        if self.search.uncounted
+            && let Some(finished) = self.run_best_first(&request, started, &queue)?
+        {
+            return Ok(finished);
+        }
         let plan = self.plan(&request)?;
         let counted = Instant::now();
         let mut chunks = ChunkWriter::new(queue, plan.progress)?;
@@ -189,6 +194,25 @@ impl SearchJob {
         crate::metrics::record_search(phases, waited, &shards);
         let end = end(&query, phases, shards);
         Ok(Finished { rest, end })
+    }
+
+    /// Finds the best matches only; `None` if that is not cheaper than a search of all candidates.
+    fn run_best_first(
+        &self,
+        request: &Request<'_>,
+        started: Instant,
+        queue: &mpsc::Sender<Chunk>,
+    ) -> Result<Option<Finished>, Incomplete> {
+        let compiled = started.elapsed();
+        let mut chunks = ChunkWriter::new(queue.clone(), Progress::default())?;
+        let Some(shards) = request.run_best_first(&mut chunks)? else {
+            return Ok(None);
+        };
+        let (rest, waited) = chunks.finish();
+        let phases = [compiled, Duration::ZERO, started.elapsed() - compiled];
+        crate::metrics::record_search(phases, waited, &shards);
+        let end = end(request.query, phases, shards);
+        Ok(Some(Finished { rest, end }))
     }
 
     /// Returns the shards without the packages that the search excludes.

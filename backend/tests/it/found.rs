@@ -170,6 +170,48 @@ pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) ->
     }
 }
 
+/// Finds the best matches without looking at all candidates, if that is possible.
+pub(crate) fn find_best_first(
+    shards: &[Arc<Shard>],
+    compiled: &CompiledQuery,
+    how: How,
+) -> Option<Found> {
+    let request = Request {
+        shards,
+        query: compiled,
+        want: how.want,
+        limit: how.limit,
+        context_lines: how.context_lines,
+        workers: how.workers,
+        cancel: &Cancel::default(),
+    };
+    let mut frames = Frames::default();
+    let ends = request
+        .run_best_first(&mut frames)
+        .expect("not cancelled")?;
+    let sent = ends.iter().map(|end| end.matches).sum();
+    assert_eq!(frames.matches, sent);
+    Some(Found {
+        frames: frames.bytes,
+        ends,
+    })
+}
+
+/// Collects frames.
+#[derive(Default)]
+struct Frames {
+    bytes: Vec<u8>,
+    matches: u64,
+}
+
+impl Sink for Frames {
+    fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
+        self.bytes.extend(frames);
+        self.matches = after.matches;
+        Ok(())
+    }
+}
+
 /// Collects frames, and checks the progress that was reported before them.
 struct Collect {
     frames: Vec<u8>,

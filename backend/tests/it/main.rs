@@ -3,10 +3,11 @@
 //!
 //! [`corpus`] generates directories of difficult files, [`query`] patterns to search in them,
 //! [`filter`] filters, [`expressions`] combinations of both, and [`revisions`] gives documents revisions. [`found`] runs a search and
-//! decodes its frames; [`naive`] computes the expected matches, and [`wants`] which of them are
+//! decodes its frames; [`best_first`] checks searches that stop early; [`naive`] computes the expected matches, and [`wants`] which of them are
 //! sent when not all are wanted. The expected matches share no code with `index` or `backend`: they
 //! have their own definitions of text, lines and patterns.
 
+mod best_first;
 mod corpus;
 mod expressions;
 mod filter;

@@ -5,12 +5,13 @@
 
 use crate::found::{Batch, Found};
 use schema::message::{ShardEnd, Want};
+use schema::order::RankKey;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// A match that was sent.
 #[derive(Clone, Debug, PartialEq)]
-struct Match {
+pub(crate) struct Match {
     /// Shard, document and line: its position in the stream.
     key: (u32, u32, u32),
     rank: f32,
@@ -25,10 +26,12 @@ impl Match {
     }
 
     /// Compares in the order of pages.
-    fn order(&self, other: &Self) -> Ordering {
-        (other.rank.total_cmp(&self.rank))
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let (key, others) = (RankKey::of(self.rank), RankKey::of(other.rank));
+        (key.score.cmp(&others.score))
             .then(self.hash.cmp(&other.hash))
             .then_with(|| (&self.package, &self.path).cmp(&(&other.package, &other.path)))
+            .then(key.place.cmp(&others.place))
             .then(self.key.2.cmp(&other.key.2))
     }
 }
@@ -42,7 +45,8 @@ fn fnv(bytes: &[u8]) -> u64 {
     hash as u64
 }
 
-fn matches(found: &Found) -> Vec<Match> {
+/// Returns the matches that were sent, in the order of the stream.
+pub(crate) fn matches(found: &Found) -> Vec<Match> {
     let of = |batch: Batch| {
         let mut name = [&batch.package[..], b"/", &batch.path].concat();
         // A path of a repository may have several texts.

@@ -18,8 +18,8 @@ pub(crate) struct BegunDocument {
     path_hash: u64,
     /// A hash of the lines that match, in order.
     lines: u64,
-    /// The best rank, as in pointers.
-    rank: u32,
+    /// The best score, as in pointers.
+    score: u16,
     /// The offsets of its other frames.
     frames: Vec<u64>,
 }
@@ -33,7 +33,7 @@ impl BegunDocument {
             text: text.first_chunk().copied(),
             path_hash: origin.hash,
             lines: 0,
-            rank: u32::MAX,
+            score: u16::MAX,
             frames: Vec::new(),
         }
     }
@@ -49,7 +49,7 @@ impl BegunDocument {
 
     /// Takes a match.
     pub(crate) fn add(&mut self, pointer: &Pointer, line: u32) {
-        self.rank = self.rank.min(pointer.rank_key());
+        self.score = self.score.min(pointer.score());
         self.lines =
             (self.lines.rotate_left(5) ^ u64::from(line)).wrapping_mul(0x517c_c1b7_2722_0a95);
         if line == 0 {
@@ -65,7 +65,7 @@ impl BegunDocument {
         };
         let group = TextGroup::new(&text, self.lines);
         let mut push = |frame: FrameAt, is_first| {
-            let document = DocumentPointer::new(group, self.rank, self.path_hash, frame, is_first);
+            let document = DocumentPointer::new(group, self.score, self.path_hash, frame, is_first);
             collector.push_document(document);
         };
         push((backend, self.first), true);

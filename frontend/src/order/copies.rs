@@ -40,17 +40,17 @@ impl TextGroup {
 pub(crate) struct DocumentPointer(pub(crate) Pointer);
 
 impl DocumentPointer {
-    /// `rank` is that of the document's best match ([`Pointer::rank_key`]), `hash` that of its name.
+    /// `score` is that of the document's best match ([`Pointer::score`]), `hash` that of its name.
     pub(crate) fn new(
         TextGroup(first, second): TextGroup,
-        rank: u32,
+        score: u16,
         hash: u64,
         (backend, offset): FrameAt,
         is_first: bool,
     ) -> DocumentPointer {
         let frame = u64::from(backend) << 48 | offset | u64::from(!is_first);
         DocumentPointer(Pointer {
-            key: [first, u64::from(second) << 32 | u64::from(rank)],
+            key: [first, u64::from(second) << 32 | u64::from(score)],
             frame: hash,
             package: (frame >> 32) as u32,
             index: frame as u32,
@@ -61,7 +61,7 @@ impl DocumentPointer {
         TextGroup(self.0.key[0], (self.0.key[1] >> 32) as u32)
     }
 
-    /// Rank of the best match and hash of the name: what orders the documents of a group.
+    /// Score of the best match and hash of the name: what orders the documents of a group.
     pub(crate) fn order(&self) -> (u32, u64) {
         (self.0.key[1] as u32, self.0.frame)
     }

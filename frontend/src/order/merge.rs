@@ -174,7 +174,7 @@ impl<S> LoserTree<S> {
     }
 }
 
-/// Collects pointers that share rank and hash.
+/// Collects pointers that share score and hash.
 struct Groups<'a, F, G> {
     documents: DocumentNames<'a, F>,
     group: Vec<Pointer>,
@@ -281,14 +281,14 @@ where
         Ok(())
     }
 
-    /// Orders pointers of equal rank and hash by document, then by line.
+    /// Orders pointers of equal score and hash by document, then by place and line.
     fn sort(&mut self, group: &mut [Pointer]) -> Result<(), E> {
         for pointer in &*group {
             self.read_name(self.start(pointer))?;
         }
         let key = |pointer: &Pointer| {
             let name = &self.names[&self.start(pointer)];
-            (name, pointer.line(), pointer.frame)
+            (name, pointer.place(), pointer.line(), pointer.frame)
         };
         group.sort_by(|a, b| key(a).cmp(&key(b)));
         Ok(())

@@ -4,8 +4,10 @@
 //!
 //! ```text
 //! offset  bits  field
-//!      0    32  rank, as a number that ascends from the best to the worst
+//!      0    16  score, as a number that ascends from the best to the worst
 //!           64  FNV-1a 64 of package, "/", path
+//!            8  place in the document, ascending from the best to the worst
+//!            8  zeros
 //!           32  line number
 //!     16    16  backend
 //!           48  offset of the match's frame in that backend's frame file
@@ -16,7 +18,7 @@
 //! The sort key is the first three words: sorting compares words and computes nothing.
 
 use rayon::slice::ParallelSliceMut;
-use schema::order::descending;
+use schema::order::RankKey;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The largest frame offset that a pointer can hold.
@@ -28,7 +30,7 @@ const OFFSET_BITS: u32 = 48;
 #[derive(Clone, Copy, Debug, PartialEq, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct Pointer {
-    /// Rank and the upper half of the hash; its lower half and the line.
+    /// Score and the upper 48 bits of the hash; its lower 16 bits, the place and the line.
     pub(super) key: [u64; 2],
     pub(super) frame: u64,
     pub(super) package: u32,
@@ -38,8 +40,8 @@ pub struct Pointer {
 /// The position of a frame: backend, and offset in its frame file.
 pub(crate) type FrameAt = (u16, u64);
 
-/// Rank and path hash, in the order of pointers.
-pub(crate) type TieKey = (u64, u32);
+/// Score and path hash, in the order of pointers.
+pub(crate) type TieKey = (u64, u16);
 
 /// The fields that the pointers of all matches in a frame share.
 #[derive(Clone, Copy, Debug)]
@@ -54,10 +56,11 @@ impl Origin {
     /// Returns the pointer to the match in line `index` of the frame.
     pub(crate) fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
         debug_assert!(self.offset <= OFFSET_MAX);
+        let RankKey { score, place } = RankKey::of(rank);
         Pointer {
             key: [
-                u64::from(descending(rank)) << 32 | self.hash >> 32,
-                self.hash << 32 | u64::from(line),
+                u64::from(score) << 48 | self.hash >> 16,
+                self.hash << 48 | u64::from(place) << 40 | u64::from(line),
             ],
             frame: u64::from(self.backend) << OFFSET_BITS | self.offset,
             package: self.package,
@@ -76,6 +79,11 @@ impl Pointer {
         self.key[1] as u32
     }
 
+    /// The place in the document, as a number that ascends from the best to the worst.
+    pub(super) fn place(&self) -> u8 {
+        (self.key[1] >> 40) as u8
+    }
+
     pub(crate) fn package(&self) -> u32 {
         self.package
     }
@@ -86,7 +94,7 @@ impl Pointer {
 
     /// FNV-1a 64 of the document's name.
     pub(crate) fn hash(&self) -> u64 {
-        self.key[0] << 32 | self.key[1] >> 32
+        self.key[0] << 16 | self.key[1] >> 48
     }
 
     pub(crate) fn offset(&self) -> u64 {
@@ -103,14 +111,14 @@ impl Pointer {
         self.frame
     }
 
-    /// The rank, as a number that ascends from the best to the worst.
-    pub(crate) fn rank_key(&self) -> u32 {
-        (self.key[0] >> 32) as u32
+    /// The score, as a number that ascends from the best to the worst.
+    pub(crate) fn score(&self) -> u16 {
+        (self.key[0] >> 48) as u16
     }
 
-    /// Whether the rank is higher than `rank`.
+    /// Whether the match comes before all matches of `rank` and below it, whatever their documents are.
     pub(crate) fn is_above(&self, rank: f32) -> bool {
-        (self.key[0] >> 32) < u64::from(descending(rank))
+        self.score() < RankKey::of(rank).score
     }
 
     /// A number that orders pointers by frame, then by line within the frame: from bit 32 on the
@@ -125,9 +133,9 @@ impl Pointer {
         (self.key, self.frame)
     }
 
-    /// Rank and path hash. Pointers that share both may need the document's name to be ordered.
+    /// Score and path hash. Pointers that share both may need the document's name to be ordered.
     pub(crate) fn tie_key(&self) -> TieKey {
-        (self.key[0], (self.key[1] >> 32) as u32)
+        (self.key[0], (self.key[1] >> 48) as u16)
     }
 }
 
@@ -181,11 +189,15 @@ mod tests {
             offset: OFFSET_MAX - 7,
         };
         let pointer = origin.pointer(1.25, 3, u32::MAX);
-        let rank = u64::from(descending(1.25));
+        let RankKey { score, place } = RankKey::of(1.25);
         assert_eq!(
             pointer.key,
-            [rank << 32 | 0x0123_4567, 0x89ab_cdef << 32 | 3]
+            [
+                u64::from(score) << 48 | 0x0123_4567_89ab,
+                0xcdef << 48 | u64::from(place) << 40 | 3
+            ]
         );
+        assert_eq!((pointer.line(), pointer.score()), (3, score));
         assert_eq!(pointer.hash(), origin.hash);
         assert_eq!(pointer.frame(), (u16::MAX, OFFSET_MAX - 7));
         assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
@@ -202,7 +214,7 @@ mod tests {
                     backend: 0,
                     offset: 0,
                 };
-                origin.pointer((n * 31 % 17) as f32, n, n)
+                origin.pointer((n * 31 % 13) as f32, n, n)
             })
             .collect();
         all.iter().for_each(|&pointer| best.offer(pointer));

@@ -25,6 +25,8 @@ pub struct Query {
     want: Want,
     /// 0: all.
     limit: u64,
+    /// Matches beyond the limit need not be found.
+    uncounted: bool,
 }
 
 impl Query {
@@ -40,6 +42,7 @@ impl Query {
             context_lines,
             want: Want::Matches,
             limit: 0,
+            uncounted: false,
         })
     }
 
@@ -68,6 +71,24 @@ impl Query {
             context_lines: if is_count { 0 } else { self.context_lines },
             ..self
         })
+    }
+
+    /// Makes the number of all matches unknown if there are as many as the limit says, which the query must have. The
+    /// best ones are then often found without looking at the others.
+    pub fn uncounted(self) -> Result<Query, BadQuery> {
+        if self.limit == 0 {
+            let bad = BadQuery::new("total=estimate needs a limit");
+            return Err(bad.hint("say with limit=N how many of the best matches are wanted"));
+        }
+        Ok(Query {
+            uncounted: true,
+            ..self
+        })
+    }
+
+    /// Whether matches beyond the limit are not counted.
+    pub fn is_uncounted(&self) -> bool {
+        self.uncounted
     }
 
     /// The expression.
@@ -128,6 +149,7 @@ impl Query {
             context_lines: self.context_lines,
             want: self.want,
             limit: self.limit,
+            uncounted: self.uncounted,
             ..Search::default()
         }
     }
@@ -136,7 +158,12 @@ impl Query {
     pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
         let query = Query::new(search.expr, search.context_lines)?;
         let names = search.names;
-        Query { names, ..query }.wanting(search.want, search.limit)
+        let query = Query { names, ..query }.wanting(search.want, search.limit)?;
+        if search.uncounted {
+            query.uncounted()
+        } else {
+            Ok(query)
+        }
     }
 
     /// Encodes the query. Versions of this program understand each other as long as the protocol is the same.

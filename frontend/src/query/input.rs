@@ -34,6 +34,8 @@ pub struct QueryInput<'a> {
     pub want: Option<&'a str>,
     /// How many of the best are wanted; 0 (the default): all.
     pub limit: Option<&'a str>,
+    /// With a limit: `exact` (the default), or `estimate`: matches beyond the limit need not be counted.
+    pub total: Option<&'a str>,
     /// Filters, as [`filter::parse`] takes them. They are joined by AND, except exact filters of one
     /// field, which are joined by OR if a document has one value of it.
     pub filters: &'a [(Field, &'a str)],
@@ -107,8 +109,13 @@ impl Query {
         if defaults.names {
             parsed.query = parsed.query.of_names();
         }
+        let query = parsed.query.wanting(input.want()?, limit)?;
         Ok(ParsedQuery {
-            query: parsed.query.wanting(input.want()?, limit)?,
+            query: if input.is_uncounted()? {
+                query.uncounted()?
+            } else {
+                query
+            },
             timeout: options.timeout,
             notices: ast.notices,
             terms: ast.terms,
@@ -189,6 +196,17 @@ impl QueryInput<'_> {
             Some(other) => {
                 let what = format!("want={other}");
                 Err(BadQuery::invalid(&what, "matches, documents or count"))
+            }
+        }
+    }
+
+    fn is_uncounted(&self) -> Result<bool, BadQuery> {
+        match self.total {
+            None | Some("exact") => Ok(false),
+            Some("estimate") => Ok(true),
+            Some(other) => {
+                let what = format!("total={other}");
+                Err(BadQuery::invalid(&what, "exact or estimate"))
             }
         }
     }

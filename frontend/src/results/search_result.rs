@@ -83,9 +83,19 @@ impl SearchResult {
     }
 
     /// The number of matches, or of documents if those are wanted, sent or not. Exact if the result is
-    /// complete; else what backends reported, and at least what arrived.
+    /// complete and [counted](Self::is_counted); else what backends reported, and at least what arrived.
     pub fn found(&self) -> u64 {
-        self.found.max(self.counts.pointers)
+        if self.is_counted() {
+            self.found.max(self.counts.pointers)
+        } else {
+            // How far backends looked depends on their shards.
+            self.query.limit()
+        }
+    }
+
+    /// Whether [`found`](Self::found) counts all matches. Else there are at least so many.
+    pub fn is_counted(&self) -> bool {
+        !self.query.is_uncounted() || self.found.max(self.counts.pointers) < self.query.limit()
     }
 
     /// The number of matches that can be read: without a limit, all if the result is complete, else those

@@ -9,6 +9,7 @@ use super::stream::Ground;
 use crate::execution::stream_stats::BestDocuments;
 use crate::order::{BEST_LINES_MAX, BEST_MAX};
 use crate::results::{self, Match};
+use schema::order::RankKey;
 use std::collections::BTreeSet;
 
 /// Rank and name of a file's best match.
@@ -59,7 +60,7 @@ fn place_of(lines: &[Match]) -> Place {
     assert!((1..=BEST_LINES_MAX).contains(&lines.len()));
     let places = corpus::places(lines);
     assert!(places.iter().all(|(_, name)| *name == places[0].1));
-    let key = |each: &Match| (-each.rank, each.line);
+    let key = |each: &Match| (RankKey::of(each.rank), each.line);
     assert!(lines.is_sorted_by(|a, b| key(a) <= key(b)));
     places[0]
 }

@@ -5,7 +5,7 @@ use crate::execution::memory::CHUNK_LEN;
 use crate::results::ShardId;
 use crate::results::{self, ContextLine, Match};
 use schema::message::{Batch, DocumentKind, Line, Range};
-use schema::order::{descending, path_hash};
+use schema::order::{RankKey, path_hash};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -225,7 +225,7 @@ pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
         (found[0].document.hash.clone(), lines)
     };
     // The matches are in order, so the first one of a document is its best.
-    let place = |found: &[&Match]| (descending(found[0].rank), hash(found[0]));
+    let place = |found: &[&Match]| (RankKey::of(found[0].rank).score, hash(found[0]));
     let mut texts: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for found in documents.values() {
         texts.entry(text(found)).or_default().push(place(found));
@@ -257,9 +257,10 @@ fn hash(shown: &Match) -> u64 {
 /// The total order of matches.
 pub(super) fn order(a: &Match, b: &Match) -> Ordering {
     let name = |each: &Match| (each.document.package.clone(), each.document.path.clone());
-    let by_rank = b.rank.total_cmp(&a.rank);
-    by_rank
+    let (key, other) = (RankKey::of(a.rank), RankKey::of(b.rank));
+    (key.score.cmp(&other.score))
         .then_with(|| hash(a).cmp(&hash(b)))
         .then_with(|| name(a).cmp(&name(b)))
+        .then_with(|| key.place.cmp(&other.place))
         .then_with(|| a.line.cmp(&b.line))
 }

@@ -78,6 +78,20 @@ impl Shard {
         Ok(candidates.filter(|_| !stop()))
     }
 
+    /// Returns those of `blocks` that `query` does not rule out.
+    pub fn candidates_within(
+        &self,
+        query: &TrigramQuery,
+        blocks: &[Range<u32>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Candidates, ShardError> {
+        let found = Evaluator::new(self, blocks, stop).blocks(query)?;
+        Ok(match found {
+            Some(blocks) => Candidates::Blocks(blocks),
+            None => Candidates::Ranges(blocks.to_vec()),
+        })
+    }
+
     /// Returns the live blocks that hold a trigram, ascending.
     pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, ShardError> {
         let list = self.postings(trigram)?;

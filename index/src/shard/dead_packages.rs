@@ -6,6 +6,7 @@ use super::live_set::{Counts, LiveSet};
 use super::{DocId, PackageId, Shard};
 use crate::format::Section;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Shard {
     /// Returns the same shard without the packages `dead`, which must ascend; both share the open
@@ -35,6 +36,7 @@ impl Shard {
             file: self.file.clone(),
             live,
             revisions: self.revisions.clone(),
+            best_first: Arc::clone(&self.best_first),
         })
     }
 
@@ -59,6 +61,7 @@ impl Shard {
             file: self.file.clone(),
             live,
             revisions: self.revisions.clone(),
+            best_first: Arc::clone(&self.best_first),
         })
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Layout {
     pub(super) text_bytes: u64,
     pub(super) file_bytes: u64,
     pub(super) checksums_crc: u32,
+    /// The rules by which defined words were found; 0 when the shard does not list them.
+    pub(super) definition_rules: u32,
     sections: [Range<u64>; SECTIONS_MAX],
 }
 
@@ -99,6 +101,7 @@ impl Layout {
             text_bytes: header.text_bytes.get(),
             file_bytes,
             checksums_crc: header.checksums_crc.get(),
+            definition_rules: header.definition_rules.get(),
             sections,
         })
     }
@@ -124,6 +127,7 @@ impl Layout {
             text_bytes: header.text_bytes.get(),
             file_bytes,
             checksums_crc: header.checksums_crc.get(),
+            definition_rules: 0,
             sections,
         })
     }

@@ -50,6 +50,7 @@ impl Shard {
             file: self.file.clone(),
             live: LiveSet::all(self.file.layout()),
             revisions: Some(Arc::new(revisions)),
+            best_first: Arc::default(),
         }
         .with_parts(Vec::new(), Vec::new())
     }
@@ -71,6 +72,7 @@ impl Shard {
             file: self.file.clone(),
             live: self.live.clone(),
             revisions: Some(Arc::clone(revisions)),
+            best_first: Arc::clone(&self.best_first),
         }))
     }
 
@@ -80,6 +82,7 @@ impl Shard {
             file: self.file.clone(),
             live: LiveSet::all(self.file.layout()),
             revisions: None,
+            best_first: Arc::default(),
         }
     }
 

@@ -110,6 +110,7 @@ fn format_2_is_read() {
     ];
     check_fixture("format-2", &copies, 2);
     check_fixture("format-2-decoded", &copies, 2);
+    check_fixture("format-2-best-first", &copies, 2);
     let encodings = |name: &str| -> Vec<TextEncoding> {
         let index = Index::open(&testdata(name)).unwrap();
         let shard = &index.shards[0];
@@ -216,7 +217,7 @@ fn format_2_is_written() {
     let given = [testdata("source"), testdata("source-2")];
     run(sources(&given, true).unwrap(), &[]);
     run(Vec::new(), &[b"gamma"]);
-    let fixture = testdata("format-2-decoded");
+    let fixture = testdata("format-2-best-first");
     let mut expected = read_manifest(&fixture).unwrap();
     let mut manifest = read_manifest(out.path()).unwrap();
     for shard in expected.shards.iter_mut().chain(&mut manifest.shards) {

@@ -36,6 +36,9 @@ pub struct Search {
     pub want: Want,
     /// Number of matches to send, the best ones in the total order; 0 means all.
     pub limit: u64,
+    /// With a limit: matches beyond it need not be found. So [`ShardEnd::found`](super::ShardEnd::found) may be too
+    /// small, but in all shards together not below the limit.
+    pub uncounted: bool,
     /// Milliseconds after the arrival of the request at which it ends with an ERROR; 0 means never.
     pub deadline_ms: u32,
     /// Run the search whatever it costs. Otherwise an expensive search is answered with the ERROR
@@ -111,6 +114,7 @@ impl Search {
         root.set_context_lines(self.context_lines);
         root.set_want(self.want.into());
         root.set_limit(self.limit);
+        root.set_uncounted(self.uncounted);
         root.set_deadline_ms(self.deadline_ms);
         root.set_heavy(self.heavy);
         root.set_names(self.names);
@@ -153,6 +157,7 @@ impl Search {
                 .collect::<Result<_, _>>()?,
             want: root.get_want()?.into(),
             limit: root.get_limit(),
+            uncounted: root.get_uncounted(),
             deadline_ms: root.get_deadline_ms(),
             heavy: root.get_heavy(),
             names: root.get_names(),

@@ -28,6 +28,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         deadline_ms: 3000,
         heavy: true,
         names: true,
+        uncounted: true,
         excluded: vec![Excluded {
             shard: 1,
             packages: vec![0, 3],

@@ -53,7 +53,14 @@ pub(crate) async fn by_query(
     let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
     let notices = notices(&parsed.notices);
     let watched = Watched::new(&app, &viewer, &scope);
-    Ok(events(&app, watched, search, Some(parsed), notices).await)
+    Ok(events(
+        (&app, params.client),
+        watched,
+        search,
+        Some(parsed),
+        notices,
+    )
+    .await)
 }
 
 /// Follow a search by its id.
@@ -73,7 +80,7 @@ pub(crate) async fn by_id(
     let search = join::by_id(&app, &scope, &id).await?;
     let parsed = parse_again(search.query());
     let watched = Watched::new(&app, &viewer, &scope);
-    Ok(events(&app, watched, search, parsed, Vec::new()).await)
+    Ok(events((&app, params.client), watched, search, parsed, Vec::new()).await)
 }
 
 /// Parses a query as `interpreted_as` shows it, so that faults are located in that text. What the user
@@ -90,7 +97,7 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
 
 /// Sends events. Without any backend the search ends at once, and its end decides the status.
 async fn events(
-    app: &App,
+    (app, client): (&App, u64),
     watched: Watched,
     search: SearchHandle,
     parsed: Option<ParsedQuery>,
@@ -105,7 +112,16 @@ async fn events(
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
     let edits = PageEdits::of_fragment(app.base_path.clone());
-    tokio::spawn(follow(watched, search, edits, parsed, notices, sender).in_current_span());
+    let following = follow(
+        (app.clone(), client),
+        watched,
+        search,
+        edits,
+        parsed,
+        notices,
+        sender,
+    );
+    tokio::spawn(following.in_current_span());
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     let mut response = (id, events).into_response();
     if let Some(answer) = answer {
@@ -116,6 +132,7 @@ async fn events(
 
 /// Sends events until the search ends, the client disconnects, or it may not see any more what it saw.
 async fn follow(
+    (app, client): (App, u64),
     mut watched: Watched,
     search: SearchHandle,
     edits: PageEdits,
@@ -130,6 +147,7 @@ async fn follow(
         sender,
         eta: Eta::default(),
         shown: TopMatches::default(),
+        is_final: false,
         reported: None,
     };
     for notice in notices {
@@ -138,6 +156,11 @@ async fn follow(
         }
     }
     let search = Arc::clone(&follower.search);
+    if let Some(best) = join::best_of(&app, client, &search).await
+        && follower.send_best(best).await.is_none()
+    {
+        return;
+    }
     if following::follow(&mut watched, &search, &mut follower).await {
         follower.end().await;
     }
@@ -152,8 +175,10 @@ struct Follower {
     parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
-    /// What the last `matches` showed.
+    /// What the last `matches` showed of the matches so far.
     shown: TopMatches,
+    /// Whether the best matches were sent as final.
+    is_final: bool,
     /// Blocks, documents and matches of the last `progress`.
     reported: Option<[u64; 3]>,
 }
@@ -163,16 +188,17 @@ impl Report for Follower {
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
-        is_first || (is_final && !self.shown.is_final)
+        !self.is_final && (is_first || is_final)
     }
 
     /// Sends the best matches if they have changed, and the progress. Returns whether that has changed.
     async fn report(&mut self) -> Option<bool> {
         let standing = self.search.top_matches();
-        if !standing.pointers.is_empty() && standing != self.shown {
+        if !self.is_final && !standing.pointers.is_empty() && standing != self.shown {
             let (search, best) = (Arc::clone(&self.search), standing.clone());
             if let Ok(matches) = blocking(move || search.read(&best.pointers)).await {
                 self.matches(&matches, standing.is_final).await?;
+                self.is_final = standing.is_final;
                 self.shown = standing;
             }
         }
@@ -222,13 +248,23 @@ impl Follower {
         self.send(EventName::Matches, &event).await
     }
 
+    /// Sends the best matches, which were found before all others.
+    async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
+        let read = move || best.matches(0..best.len().min(BEST_MAX));
+        if let Ok(matches) = blocking(read).await {
+            self.matches(&matches, true).await?;
+            self.is_final = true;
+        }
+        Some(())
+    }
+
     /// Sends the first page, unless it was already sent as final, and the end.
     async fn end(&self) -> Option<()> {
         let answer = match join::finished(&self.search, self.parsed.as_ref()).await {
             Ok(answer) => answer,
             Err(problem) => return self.fail(&problem).await,
         };
-        if !self.shown.is_final {
+        if !self.is_final {
             let reader = Arc::clone(&answer);
             let first = move || reader.matches(0..reader.len().min(BEST_MAX));
             match blocking(first).await {

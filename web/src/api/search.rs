@@ -9,7 +9,7 @@ use crate::eta::Eta;
 use crate::join::{self, Items, Start, View};
 use crate::model::{
     MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Skipped,
-    Timings, notices,
+    Timings, TotalRelation, notices,
 };
 use crate::params::{Params, Path, QUERY, VIEW};
 use crate::problem::Problem;
@@ -200,6 +200,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         searched: None,
         reached: None,
         found: None,
+        total_relation: TotalRelation::Gte,
         total: progress.matches,
         unique: None,
         documents: 0,
@@ -245,6 +246,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         searched: Some(answer.into()),
         reached: Reached::of(answer),
         found: Some(answer.found()),
+        total_relation: TotalRelation::of(answer),
         total: answer.len() as u64,
         unique: answer.unique().map(|unique| unique as u64),
         documents: answer.documents(),

@@ -39,6 +39,10 @@ pub struct Page<'a> {
     pub reached: Option<Reached>,
     /// How many matches there are, also beyond `limit`; null while the search runs.
     pub found: Option<u64>,
+    /// Whether `found` counts all matches.
+    #[serde(default)]
+    #[schema(required)]
+    pub total_relation: TotalRelation,
     /// How many matches there are: with `copies=all`, on all pages.
     pub total: u64,
     /// How many matches there are if only one of the documents counts that have the same text and the same
@@ -100,6 +104,27 @@ pub struct Reached {
 pub enum SearchState {
     Running,
     Done,
+}
+
+/// How a number of matches compares with how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TotalRelation {
+    /// There are so many.
+    #[default]
+    Eq,
+    /// There are so many or more.
+    Gte,
+}
+
+impl TotalRelation {
+    pub(crate) fn of(answer: &SearchResult) -> TotalRelation {
+        if answer.is_counted() && answer.is_complete() {
+            TotalRelation::Eq
+        } else {
+            TotalRelation::Gte
+        }
+    }
 }
 
 /// A backend whose shards were not all searched to the end.

@@ -28,6 +28,7 @@ pub(crate) struct Form {
     pub(super) context: Option<String>,
     pub(super) want: Option<String>,
     pub(super) limit: Option<String>,
+    pub(super) total: Option<String>,
     pub(super) timeout: Option<String>,
     pub(super) generation: Option<String>,
     /// If it is not the default.
@@ -117,6 +118,7 @@ impl Form {
             per_document: typed("per_document"),
             want: typed("want"),
             limit: typed("limit"),
+            total: typed("total"),
             timeout: typed("timeout"),
             generation: typed("generation"),
             run: typed("run"),
@@ -232,6 +234,7 @@ impl Form {
             ("context", &self.context),
             ("want", &self.want),
             ("limit", &self.limit),
+            ("total", &self.total),
             ("timeout", &self.timeout),
             ("generation", &self.generation),
         ] {
@@ -429,7 +432,7 @@ mod tests {
     #[test]
     fn addresses_keep_every_parameter_of_the_query_and_of_how_it_is_shown() {
         let kept = "q=x&mode=regexp&case=no&word=yes&lang=c&package=p&path=s&rev=v1&branch=main&kind=tests&context=1\
-            &want=count&limit=7&timeout=9&generation=g&group=package&copies=all&per_page=5&per_package=2&per_document=3";
+            &want=count&limit=7&total=exact&timeout=9&generation=g&group=package&copies=all&per_page=5&per_package=2&per_document=3";
         // `page` is a choice of each link, and the others are of programs.
         let left_out = ["page", "wait", "explain", "cursor"];
         let names: Vec<&str> = kept

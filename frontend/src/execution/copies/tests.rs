@@ -34,7 +34,7 @@ fn documents(count: u32) -> Vec<Synthetic> {
             } else {
                 count + n
             },
-            // Distinct, and exact as a rank.
+            // Distinct.
             place: scattered & 0xf_ffff,
             backend,
             frames: frames.collect(),
@@ -56,23 +56,28 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
         let mut text = [7; 12];
         text[8..].copy_from_slice(&document.text.to_le_bytes());
         let group = TextGroup::new(&text, matches.into());
-        let rank = document.place as f32;
+        // The first bits of the place are the score, all of them the hash.
+        let rank = 1.0 + (document.place >> 8) as f32 / 4096.0;
+        let hash = u64::from(!document.place);
         let mut line = 0;
         for (number, &(offset, matches)) in document.frames.iter().enumerate() {
             let origin = Origin {
-                hash: document.place.into(),
+                hash,
                 package: 0,
                 backend: document.backend,
                 offset,
             };
+            if number > 0 {
+                let first = document.frames[0].0;
+                collector.continued.push(offset, first);
+            }
             for index in 0..matches {
                 line += 1;
-                let pointer = origin.pointer(rank - line as f32, line, index);
+                let pointer = origin.pointer(rank, line, index);
                 collector.push(pointer);
             }
-            let best = origin.pointer(rank - 1.0, 1, 0).rank_key();
+            let best = origin.pointer(rank, 1, 0).score();
             let frame = (document.backend, offset);
-            let hash = document.place.into();
             let pointer = DocumentPointer::new(group, best, hash, frame, number == 0);
             collector.push_document(pointer);
         }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::order::pointer::{Origin, sort};
 use proptest::prelude::*;
-use schema::order::path_hash;
+use schema::order::{RankKey, path_hash, rank};
 
 impl From<Collision> for String {
     fn from(Collision: Collision) -> String {
@@ -66,7 +66,7 @@ fn continued(backends: u16) -> Vec<Continued> {
 
 fn matches() -> impl Strategy<Value = Vec<Match>> {
     let document = ("[ab]", "[abc]").prop_map(|(package, path)| (package.into(), path.into()));
-    let rank = prop::sample::select(vec![1.0, 1.5, -0.0, 0.0, -1.0, f32::NAN]);
+    let rank = prop::sample::select(vec![1.0, rank(1.0, 0.5), rank(1.5, 1.0), 1.5, 0.0]);
     let one = (rank, document, 1_u32..4).prop_map(|(rank, document, line)| Match {
         rank,
         document,
@@ -86,9 +86,11 @@ proptest! {
         };
         let mut expected = all.clone();
         expected.sort_by(|a, b| {
-            b.rank.total_cmp(&a.rank)
+            let (key, other) = (RankKey::of(a.rank), RankKey::of(b.rank));
+            (key.score.cmp(&other.score))
                 .then_with(|| hash(&a.document).cmp(&hash(&b.document)))
                 .then_with(|| a.document.cmp(&b.document))
+                .then_with(|| key.place.cmp(&other.place))
                 .then_with(|| a.line.cmp(&b.line))
         });
         let expected: Vec<_> = expected.iter().map(|each| format!("{each:?}")).collect();
@@ -137,7 +139,7 @@ fn documents_are_read_only_where_they_share_a_hash() {
     let apart = |pointer: &Pointer| Pointer {
         key: [
             pointer.key[0],
-            (pointer.offset() / 80) << 32 | pointer.key[1] & 0xff,
+            (pointer.offset() / 80) << 48 | pointer.key[1] & 0xff,
         ],
         ..*pointer
     };

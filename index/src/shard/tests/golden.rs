@@ -13,8 +13,8 @@ fn check(shard: &Shard, expected: &Expect) {
 fn the_golden_shard() {
     let bytes = shard_bytes(&FIXTURE, 16);
     let expected = expect![[r#"
-        version 2, blocks of 16, id 3c5f35f39c6d416d
-        48 bytes of texts, 64 of documents, 5044 of file
+        version 2, blocks of 16, id 09c45e5ca8acf103
+        48 bytes of texts, 64 of documents, 5324 of file
         Content at 4096, 48 bytes
         Postings at 4144, 18 bytes
         Dictionary at 4168, 168 bytes
@@ -25,7 +25,8 @@ fn the_golden_shard() {
         Shared at 4912, 12 bytes
         Blocks at 4928, 84 bytes
         Skipped at 5016, 19 bytes
-        Checksums at 5040, 4 bytes
+        Paths at 5040, 280 bytes
+        Checksums at 5320, 4 bytes
         text 0: 0 lines, af1349b9, documents 0..2
         text 1: 5 lines, 0976cc2f, documents 2..3
             block 0 from line 1: int main;\n
@@ -71,7 +72,7 @@ fn the_golden_shard() {
         skipped: PackageId(0) src/logo.c: binary
     "#]];
     check(&open(&bytes).unwrap(), &expected);
-    expect!["43b9cba37711295d96cf57d30aba3d0f4dedf80bd96744d84088c1cd9fc065e1"]
+    expect!["b024d80450db4e4236dd67a1b0f7c7f259b1d2c59a9329a2a6c6699d619d880c"]
         .assert_eq(&blake3::hash(&bytes).to_hex());
 }
 
@@ -91,7 +92,7 @@ const EXAMPLE: &[(usize, &str)] = &[
     (8, "21 bytes of documents"),
     (8, "bytes of the file"),
     (4, "checksum of CHECKSUMS"),
-    (4, ""),
+    (4, "rules of definitions: 1"),
     (8, "CONTENT is at"),
     (8, "and has bytes"),
     (8, "POSTINGS is at"),
@@ -112,7 +113,10 @@ const EXAMPLE: &[(usize, &str)] = &[
     (8, "and has bytes"),
     (8, "SKIPPED is at"),
     (8, "and has bytes"),
-    (80, "room for five sections"),
+    (16, "no section DECODED"),
+    (8, "PATHS is at"),
+    (8, "and has bytes"),
+    (48, "room for three sections"),
     (8, "CHECKSUMS is at"),
     (8, "and has bytes"),
     (3732, "reserved"),
@@ -193,6 +197,12 @@ const EXAMPLE: &[(usize, &str)] = &[
     (1, "reason of 6 bytes"),
     (6, "\"binary\""),
     (6, "padding to a multiple of 8"),
+    (4, "PATHS: 3 trigrams"),
+    (4, ""),
+    (8, "\"a.c\": group 0"),
+    (8, "\"b.c\": group 0"),
+    (8, "\"c.c\": group 0"),
+    (8, "padding of PATHS"),
     (4, "CHECKSUMS: of page 1, up to here"),
 ];
 
@@ -257,33 +267,34 @@ fn the_example_of_version_1_is_read() {
     check(
         &shard,
         &expect![[r#"
-        version 1, blocks of 4096, id 162f5bc1ed191405
-        14 bytes of texts, 14 of documents, 4388 of file
-        Content at 4096, 14 bytes
-        Postings at 4112, 12 bytes
-        Dictionary at 4128, 48 bytes
-        Names at 4176, 9 bytes
-        Packages at 4192, 24 bytes
-        Texts at 0, 0 bytes
-        Documents at 4216, 112 bytes
-        Shared at 0, 0 bytes
-        Blocks at 4328, 36 bytes
-        Skipped at 4368, 10 bytes
-        Checksums at 4384, 4 bytes
-        text 0: 1 lines, 0d937065, documents 0..1
-            block 0 from line 1: int a;\n
-        text 1: 1 lines, 709be070, documents 1..2
-            block 1 from line 1: int b;\n
-        package 0 p_1: texts 0..2, 14 bytes, inst 0, rdep 0
-          document 0 a.c: text 0, rank 0.3
-          document 1 b.c: text 1, rank 0.3
-        " a;" in [0]
-        " b;" in [1]
-        "int" in [0, 1]
-        "nt " in [0, 1]
-        "t a" in [0]
-        "t b" in [1]
-        skipped: PackageId(0) l: binary
-    "#]],
+            version 1, blocks of 4096, id 162f5bc1ed191405
+            14 bytes of texts, 14 of documents, 4388 of file
+            Content at 4096, 14 bytes
+            Postings at 4112, 12 bytes
+            Dictionary at 4128, 48 bytes
+            Names at 4176, 9 bytes
+            Packages at 4192, 24 bytes
+            Texts at 0, 0 bytes
+            Documents at 4216, 112 bytes
+            Shared at 0, 0 bytes
+            Blocks at 4328, 36 bytes
+            Skipped at 4368, 10 bytes
+            Paths at 0, 0 bytes
+            Checksums at 4384, 4 bytes
+            text 0: 1 lines, 0d937065, documents 0..1
+                block 0 from line 1: int a;\n
+            text 1: 1 lines, 709be070, documents 1..2
+                block 1 from line 1: int b;\n
+            package 0 p_1: texts 0..2, 14 bytes, inst 0, rdep 0
+              document 0 a.c: text 0, rank 0.3
+              document 1 b.c: text 1, rank 0.3
+            " a;" in [0]
+            " b;" in [1]
+            "int" in [0, 1]
+            "nt " in [0, 1]
+            "t a" in [0]
+            "t b" in [1]
+            skipped: PackageId(0) l: binary
+        "#]],
     );
 }

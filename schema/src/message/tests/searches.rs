@@ -57,6 +57,7 @@ fn a_search_is_decoded_as_it_was_encoded() {
             deadline_ms: 3000,
             heavy: true,
             names: true,
+            uncounted: true,
             excluded: vec![Excluded {
                 shard: 1,
                 packages: vec![0, 7, u32::MAX],

@@ -107,6 +107,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "context",
     "want",
     "limit",
+    "total",
     "timeout",
     "generation",
     "page",

@@ -71,6 +71,11 @@ pub(crate) struct QueryParams {
     #[param(nullable = false, minimum = 0, maximum = 10_000)]
     #[schema(nullable = false, minimum = 0, maximum = 10_000)]
     pub(crate) limit: Option<u64>,
+    /// With `limit`: `exact` (the default), or `estimate`: matches beyond the limit need not be counted, so the best
+    /// ones are often found without looking at the others.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) total: Option<TotalChoice>,
     /// The time limit of the search: seconds, or milliseconds such as `500ms`. The answer then has what
     /// was found by that time, and says that it is incomplete.
     #[param(nullable = false, example = "2")]
@@ -335,6 +340,7 @@ macro_rules! names {
 names! {
     WordChoice { Yes, No }
     WantChoice { Matches, Documents, Count }
+    TotalChoice { Exact, Estimate }
     ExportFormat { Jsonl, Csv, Paths, Text }
     ListFormat { Json, Text }
 }

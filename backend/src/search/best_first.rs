@@ -1,0 +1,435 @@
+//! Finds the best matches by looking at the documents that can have them first, and proves that no other document
+//! has a better one.
+//!
+//! The score of a match is at most that of its document and of a line that defines the searched word. The index lists
+//! the blocks whose lines define a word, and the documents whose paths may have it. So documents come from three
+//! sources, each of which has a bound: those that define the word, those that have it in their path, and all others, in
+//! the order of static rank and hash. The document that can be best is searched next, until the worst of the wanted
+//! matches is better than what any other document can have.
+//!
+//! What the index cannot tell counts as the best that is possible: a regular expression may match any definition.
+//!
+//! **Invariant:** the matches are those that a search of all candidates leaves. The work is bounded: if
+//! [`BLOCKS_MAX`] or [`DOCUMENTS_MAX`] do not suffice, there is no answer.
+
+use super::document_matches::UnitResult;
+use super::plan::{SLOW_LINE_BYTES, ShardCandidates};
+use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, Stopped};
+use super::slices::BlockRanges;
+use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
+use super::{Matchers, Worker};
+use crate::batch::Packed;
+use crate::compiled_query::Strategy;
+use crate::rank;
+use index::plan::TrigramQuery;
+use index::shard::{BlockId, Candidates, DocId, PackageId, ShardError};
+use schema::definition::LEVEL_MAX;
+use schema::message::{Progress, ShardEnd, Want};
+use schema::order::RankKey;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::mem;
+use std::ops::Range;
+use std::slice;
+
+/// Blocks that are verified at most: what a light search reads.
+const BLOCKS_MAX: u64 = 8192;
+
+/// Documents that are looked at in a shard, at most. Each costs about a microsecond.
+const DOCUMENTS_MAX: usize = 16 << 10;
+
+/// Blocks that define the searched words, of a shard, at most.
+const DEFINING_BLOCKS_MAX: usize = 64 << 10;
+
+/// Paths in which a literal is looked for, of a shard, at most.
+const PATHS_MAX: usize = 128 << 10;
+
+/// Documents whose candidates are computed one by one. For more of them those of the whole shard are cheaper.
+const SINGLE_DOCUMENTS: usize = 32;
+
+impl Request<'_> {
+    /// Finds the best matches without counting the others. Returns `None` if that may need as much work as a search of
+    /// all candidates. Matches are counted as far as they were seen.
+    pub fn run_best_first(&self, sink: &mut dyn Sink) -> Result<Option<Vec<ShardEnd>>, Stopped> {
+        let (Some(limit), Strategy::Lines { query, .. }) = (self.top_k(), &self.query.strategy)
+        else {
+            return Ok(None);
+        };
+        let mut top = TopMatches::new(limit);
+        let threshold = Threshold::default();
+        let evaluations = SharedEvaluations::default();
+        let (mut searches, mut blocks) = (Vec::new(), 0);
+        for (index, shard) in (0..).zip(self.shards) {
+            let task = ShardTask {
+                request: self,
+                shard,
+                index,
+                later_static_rank: 0.0,
+                threshold: &threshold,
+                evaluations: &evaluations,
+            };
+            let mut search = ShardSearch::new(task, query, &mut top, blocks);
+            match search.run() {
+                Ok(Proof::Complete) => {}
+                Ok(Proof::TooMuch) => return Ok(None),
+                Err(Interrupted::Stopped) => return Err(Stopped),
+                Err(Interrupted::Failed(error)) => search.end.failure = error.to_string(),
+            }
+            blocks = search.blocks;
+            searches.push((task, search.found, search.out.skips, search.end));
+        }
+        let mut progress = Progress::default();
+        let mut ends = Vec::with_capacity(searches.len());
+        for (task, mut found, mut skips, mut end) in searches {
+            found.retain(|pending| !top.leaves_out(&pending.key));
+            found.sort_unstable_by_key(|pending| (pending.document, pending.position.number));
+            let mut packed = Packed::default();
+            if !found.is_empty() {
+                match Worker::new(task, 0).pack(&found) {
+                    Ok(all) => packed = all,
+                    Err(Interrupted::Stopped) => return Err(Stopped),
+                    Err(Interrupted::Failed(error)) => end.failure = error.to_string(),
+                }
+            }
+            let Packed { mut frames, keys } = packed;
+            frames.append(&mut skips);
+            end.matches = keys.len() as u64;
+            end.hash = keys.iter().fold(0, |hash, &(document, line)| {
+                ShardEnd::key_hash(hash, document.0, line)
+            });
+            progress.matches += end.matches;
+            progress.blocks_done += end.candidates;
+            progress.blocks_total = progress.blocks_done;
+            progress.documents += end.documents;
+            sink.frames(frames, &progress)?;
+            ends.push(end);
+        }
+        Ok(Some(ends))
+    }
+}
+
+/// How the search of a shard ended.
+enum Proof {
+    /// No document that was not searched can have a wanted match.
+    Complete,
+    /// It would have to read more than is worth it.
+    TooMuch,
+}
+
+/// A document that may be searched, and where its best match can be.
+type Entry = Reverse<(DocumentPlace, DocId, Option<usize>)>;
+
+/// Documents that are not in the queue yet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    /// Documents whose path has one of the literals.
+    Paths,
+    /// All others.
+    Others,
+}
+
+struct ShardSearch<'s, 'a> {
+    task: ShardTask<'a>,
+    query: &'a TrigramQuery,
+    top: &'s mut TopMatches,
+    worker: Worker<'a>,
+    /// The best document first. Documents of the last source have the number of their group.
+    queue: BinaryHeap<Entry>,
+    /// Where the next document of each group is.
+    groups: Vec<Range<usize>>,
+    /// The sources that are left, with their bounds, the last one first.
+    sources: Vec<(DocumentPlace, Source)>,
+    /// The highest level of a line in a document that defines none of the words.
+    other_level: u8,
+    /// The level of each document that defines one.
+    levels: HashMap<u32, u8>,
+    searched: HashSet<u32>,
+    candidates: Option<Candidates>,
+    /// Documents whose candidates were computed one by one.
+    single: usize,
+    /// Blocks that were verified in all shards.
+    blocks: u64,
+    found: Vec<PendingMatch>,
+    out: UnitResult,
+    end: ShardEnd,
+}
+
+impl<'s, 'a> ShardSearch<'s, 'a> {
+    fn new(
+        task: ShardTask<'a>,
+        query: &'a TrigramQuery,
+        top: &'s mut TopMatches,
+        blocks: u64,
+    ) -> Self {
+        ShardSearch {
+            task,
+            query,
+            top,
+            worker: Worker::new(task, 0),
+            queue: BinaryHeap::new(),
+            groups: Vec::new(),
+            sources: Vec::new(),
+            other_level: LEVEL_MAX,
+            levels: HashMap::new(),
+            searched: HashSet::new(),
+            candidates: None,
+            single: 0,
+            blocks,
+            found: Vec::new(),
+            out: UnitResult::default(),
+            end: ShardEnd {
+                shard: task.index,
+                blocks: u64::from(task.shard.live_counts().blocks),
+                ..ShardEnd::default()
+            },
+        }
+    }
+
+    fn run(&mut self) -> Result<Proof, Interrupted> {
+        let shard = self.task.shard;
+        shard.intact()?;
+        if !self.add_defining()? {
+            return Ok(Proof::TooMuch);
+        }
+        let static_rank = shard.static_rank_from(PackageId(0))?;
+        let level = self.other_level;
+        let bound = |document_rank| place(rank::level_bound(document_rank, level), 0);
+        self.sources = vec![(
+            bound(rank::other_document_rank(static_rank)),
+            Source::Others,
+        )];
+        if !self.task.request.query.literals.is_empty() {
+            let best = bound(rank::best_document_rank(static_rank));
+            self.sources.push((best, Source::Paths));
+        }
+        let mut looked_at = 0;
+        loop {
+            self.task.request.cancel.check()?;
+            let head = self.queue.peek().map(|Reverse((place, ..))| *place);
+            let source = self.sources.last().copied();
+            let next = match (head, source) {
+                (None, None) => break,
+                (Some(head), None) => head,
+                (None, Some((bound, _))) => bound,
+                (Some(head), Some((bound, _))) => head.min(bound),
+            };
+            if self.top.worst_place().is_some_and(|worst| worst < next) {
+                break;
+            }
+            if let Some((bound, source)) = source
+                && head.is_none_or(|head| bound <= head)
+            {
+                self.sources.pop();
+                if !self.open(source)? {
+                    return Ok(Proof::TooMuch);
+                }
+                continue;
+            }
+            let Some(Reverse((_, document, group))) = self.queue.pop() else {
+                break;
+            };
+            if let Some(group) = group {
+                self.push_next(group)?;
+            }
+            looked_at += 1;
+            if looked_at > DOCUMENTS_MAX {
+                return Ok(Proof::TooMuch);
+            }
+            if !self.searched.insert(document.0) {
+                continue;
+            }
+            if !self.search(document)? {
+                return Ok(Proof::TooMuch);
+            }
+        }
+        shard.intact()?;
+        let out = &self.out;
+        let end = &mut self.end;
+        end.documents = out.documents;
+        end.matched_documents = out.matched_documents;
+        end.matched_blocks = out.matched_blocks;
+        end.verified_bytes = out.verified_bytes;
+        end.skipped = out.skipped;
+        end.found = match self.task.request.want {
+            Want::Documents => out.matched_documents,
+            Want::Matches | Want::Count | Want::Estimate => out.lines,
+        };
+        Ok(Proof::Complete)
+    }
+
+    /// Adds the documents that may define one of the words. Returns `false` if there are too many.
+    fn add_defining(&mut self) -> Result<bool, ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        let Some(words) = &request.query.defined_words else {
+            return Ok(true);
+        };
+        let mut read = 0;
+        for level in (1..=LEVEL_MAX).rev() {
+            for word in words {
+                let Some(blocks) = shard.definitions(word, level)? else {
+                    return Ok(true);
+                };
+                read += blocks.len();
+                if read > DEFINING_BLOCKS_MAX {
+                    return Ok(false);
+                }
+                for block in blocks {
+                    for document in shard.text_with(BlockId(block))?.documents {
+                        self.levels.entry(document).or_insert(level);
+                    }
+                }
+            }
+        }
+        self.other_level = 0;
+        let documents: Vec<u32> = self.levels.keys().copied().collect();
+        for document in documents {
+            self.add(DocId(document))?;
+        }
+        Ok(true)
+    }
+
+    /// Adds a document, unless the filters refuse it.
+    fn add(&mut self, id: DocId) -> Result<(), ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        if shard.is_accepted(&request.query.filters, id)? {
+            let place = self.place_of(id)?;
+            self.queue.push(Reverse((place, id, None)));
+        }
+        Ok(())
+    }
+
+    /// Returns where the best match of a document can be.
+    fn place_of(&self, id: DocId) -> Result<DocumentPlace, ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        let document = shard.document(id)?;
+        let literals = &request.query.literals;
+        let document_rank = rank::document_rank(document.static_rank, document.path, literals);
+        let level = self.levels.get(&id.0).copied().unwrap_or(self.other_level);
+        let score = rank::level_bound(document_rank, level);
+        Ok(place(score, shard.document_hash(id)?))
+    }
+
+    /// Adds the documents of a source. Returns `false` if there may be too many.
+    fn open(&mut self, source: Source) -> Result<bool, ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        match source {
+            Source::Paths => {
+                let all = 0..shard.document_count();
+                for literal in &request.query.literals {
+                    let ranges = shard.documents_with_path(literal.as_bytes())?;
+                    let ranges = ranges.unwrap_or_else(|| vec![all.clone()]);
+                    let paths: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+                    if paths > PATHS_MAX {
+                        return Ok(false);
+                    }
+                    for id in ranges.into_iter().flatten() {
+                        let is_known = self.levels.contains_key(&id);
+                        let path = shard.document(DocId(id))?.path;
+                        if !is_known && rank::is_in_path(path, literal) {
+                            self.add(DocId(id))?;
+                        }
+                    }
+                }
+            }
+            Source::Others => {
+                let groups = &shard.best_first()?.groups;
+                self.groups = groups.iter().map(|(_, range)| range.clone()).collect();
+                for group in 0..self.groups.len() {
+                    self.push_next(group)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds the next document of a group.
+    fn push_next(&mut self, group: usize) -> Result<(), ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        let documents = &shard.best_first()?.documents;
+        for at in self.groups[group].by_ref() {
+            let id = documents[at];
+            if self.searched.contains(&id)
+                || !shard.is_accepted(&request.query.filters, DocId(id))?
+            {
+                continue;
+            }
+            // Its own place may be better than those of the documents before it; it was searched then.
+            let rank = rank::other_document_rank(shard.document(DocId(id))?.static_rank);
+            let score = rank::level_bound(rank, self.other_level);
+            let place = place(score, shard.document_hash(DocId(id))?);
+            self.queue.push(Reverse((place, DocId(id), Some(group))));
+            break;
+        }
+        Ok(())
+    }
+
+    /// Searches a document. Returns `false` if too many blocks would be verified.
+    fn search(&mut self, id: DocId) -> Result<bool, Interrupted> {
+        let ShardTask { shard, request, .. } = self.task;
+        let document = shard.document(id)?;
+        let candidates = ShardCandidates::Blocks(self.candidates_of(&document.blocks)?);
+        let blocks = candidates.blocks();
+        if blocks == 0 {
+            return Ok(true);
+        }
+        self.blocks += blocks;
+        self.end.candidates += blocks;
+        let has_slow_line =
+            request.query.is_slow(0) && candidates.has_block_longer_than(SLOW_LINE_BYTES, shard)?;
+        if self.blocks > BLOCKS_MAX || has_slow_line {
+            return Ok(false);
+        }
+        let Worker { verifier, matchers } = &mut self.worker;
+        let Matchers::Line(matcher) = &*matchers else {
+            unreachable!("only lines are searched best first");
+        };
+        let blocks_of_document = document.blocks.clone();
+        let mut matches = verifier.begin(document)?;
+        let blocks = match &candidates {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => BlockRanges::listed(blocks),
+            _ => BlockRanges::all(blocks_of_document),
+        };
+        verifier.search_blocks(matcher, blocks, &mut matches, &mut self.out)?;
+        verifier.finish(matches, &mut self.out)?;
+        let pending = mem::take(&mut self.out.pending).0;
+        pending
+            .iter()
+            .for_each(|pending| self.top.offer(&pending.key));
+        self.task.threshold.raise_to(self.top);
+        self.found.extend(pending);
+        self.found
+            .retain(|pending| !self.top.leaves_out(&pending.key));
+        Ok(true)
+    }
+
+    /// Returns the candidates among the blocks of a document.
+    fn candidates_of(&mut self, of: &Range<u32>) -> Result<Candidates, ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        let stop = || request.cancel.is_cancelled();
+        if of.is_empty() {
+            return Ok(Candidates::Blocks(Vec::new()));
+        }
+        if self.candidates.is_none() && self.single < SINGLE_DOCUMENTS {
+            self.single += 1;
+            return shard.candidates_within(self.query, slice::from_ref(of), &stop);
+        }
+        let all = match &mut self.candidates {
+            Some(all) => all,
+            none => none.insert(shard.candidates_within(self.query, shard.live_blocks(), &stop)?),
+        };
+        Ok(match all {
+            Candidates::Blocks(blocks) => {
+                let start = blocks.partition_point(|&block| block < of.start);
+                let own = blocks[start..].partition_point(|&block| block < of.end);
+                Candidates::Blocks(blocks[start..start + own].to_vec())
+            }
+            // All live blocks, of which the document is one.
+            Candidates::Ranges(_) => Candidates::Ranges(vec![of.clone()]),
+        })
+    }
+}
+
+fn place(score: f32, hash: u64) -> DocumentPlace {
+    let score = RankKey::of(score).score;
+    DocumentPlace { score, hash }
+}

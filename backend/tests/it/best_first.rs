@@ -1,0 +1,204 @@
+//! The best matches, found without looking at all candidates, are those that a search of all candidates finds.
+
+use crate::cases;
+use crate::corpus::{Build, write_package};
+use crate::found::{Found, How, find, find_best_first};
+use crate::wants::{Match, matches};
+use backend::CompiledQuery;
+use index::corpus::sources;
+use index::directory::Index;
+use index::document::Popularity;
+use index::indexing::{BuildOptions, Progress, build};
+use index::manifest::Options;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+
+/// The lines of files, in which `@` is replaced by a word.
+const LINES: [&str; 18] = [
+    "int @(int a)",
+    "@(1);",
+    "  @(2);",
+    "def @(x):",
+    "    fn @() {",
+    "#define @ 1",
+    "class EXPORT @ {",
+    "struct @;",
+    "} @;",
+    "  @ = 1,",
+    "@ = 2",
+    "return @;",
+    "return(@)",
+    "xx@yy",
+    "// @ @",
+    "a::@::b",
+    "@@",
+    "",
+];
+
+const WORDS: [&str; 8] = [
+    "foo", "bar", "foobar", "e", "Foo", "parse", "return", "task",
+];
+
+const PATHS: [&str; 12] = [
+    "foo.c",
+    "src/foo.c",
+    "src/foobar.rs",
+    "parse/x.c",
+    "e.py",
+    "tests/foo.c",
+    "vendor/foo/bar.c",
+    "doc/foo.md",
+    "README",
+    "x/y/task.h",
+    "lib/Parse.pm",
+    "a.c",
+];
+
+/// What is searched: text, and whether it is a regular expression.
+const PATTERNS: [(&str, bool); 16] = [
+    ("foo", false),
+    ("bar", false),
+    ("e", false),
+    ("oo", false),
+    ("foo(", false),
+    ("(foo", false),
+    ("foo (", false),
+    ("foo bar", false),
+    ("return", false),
+    ("task", false),
+    (";", false),
+    ("ars", false),
+    (r"[a-z]+o\s*\(", true),
+    (".", true),
+    (r"\bfoo\b", true),
+    ("a::foo", false),
+];
+
+/// A file: its path, and its lines, each with a word.
+type File = (usize, Vec<(usize, usize)>);
+
+fn packages() -> impl Strategy<Value = Vec<(f32, Vec<File>)>> {
+    let line = (0..LINES.len(), 0..WORDS.len());
+    let file = (0..PATHS.len(), vec(line, 0..12));
+    let popularity =
+        prop_oneof![2 => Just(0.0_f32), 1 => Just(0.3), 1 => Just(0.31), 1 => 0.0..1.0_f32];
+    vec((popularity, vec(file, 0..12)), 1..6)
+}
+
+fn text(lines: &[(usize, usize)]) -> Vec<u8> {
+    let lines = lines.iter();
+    let lines = lines.map(|&(line, word)| LINES[line].replace('@', WORDS[word]) + "\n");
+    lines.collect::<String>().into_bytes()
+}
+
+fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index) {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("source");
+    for (number, (_, files)) in packages.iter().enumerate() {
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, lines)| (PATHS[*path].as_bytes().to_vec(), text(lines)))
+            .collect();
+        write_package(&source.join(format!("p{number}_1")), &files);
+    }
+    let popularity = packages.iter().enumerate().map(|(number, (inst, _))| {
+        let popularity = Popularity {
+            inst: *inst,
+            rdep: 0.0,
+        };
+        (format!("p{number}").into_bytes(), popularity)
+    });
+    let options = BuildOptions {
+        options: Options {
+            block_bytes: how.block_bytes,
+            no_ignore: true,
+        },
+        shard_bytes: how.shard_bytes,
+        jobs: 1,
+        popularity: popularity.collect(),
+        ..BuildOptions::default()
+    };
+    let out = directory.path().join("out");
+    build(
+        sources(&[source], true).unwrap(),
+        &out,
+        &options,
+        &Progress::default(),
+    )
+    .unwrap();
+    let index = Index::open(&out).unwrap();
+    (directory, index)
+}
+
+/// Returns the best matches in the total order.
+fn best(found: &Found) -> Vec<Match> {
+    let mut all = matches(found);
+    all.sort_by(Match::order);
+    all
+}
+
+fn expr(number: usize, other: Option<usize>, ignore_case: bool, filter: Option<&str>) -> Expr {
+    let pattern = |number: usize| {
+        let (text, is_regexp) = PATTERNS[number];
+        Expr::Pattern(Pattern {
+            text: text.to_owned(),
+            syntax: if is_regexp {
+                Syntax::Regexp
+            } else {
+                Syntax::Literal
+            },
+            ignore_case,
+            ..Pattern::default()
+        })
+    };
+    let any = Expr::any([Some(number), other].into_iter().flatten().map(pattern));
+    let filter = filter.map(|text| {
+        Expr::Filter(Filter {
+            field: Field::Path,
+            reading: Reading::Regexp,
+            text: text.to_owned(),
+        })
+    });
+    Expr::all([Some(any), filter].into_iter().flatten())
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn the_best_matches_are_those_of_a_search_of_everything(
+        packages in packages(),
+        block_bytes in prop::sample::select(vec![16, 256, 4096]),
+        shard_bytes in prop_oneof![3 => Just(u64::MAX), 1 => Just(1)],
+        queries in vec((
+            0..PATTERNS.len(),
+            prop::option::weighted(0.2, 0..PATTERNS.len()),
+            any::<bool>(),
+            prop::option::weighted(0.2, prop::sample::select(vec!["foo", "src/", r"\.c$"])),
+        ), 20),
+    ) {
+        let (_directory, index) = index(&packages, Build { block_bytes, shard_bytes });
+        for (pattern, other, ignore_case, filter) in queries {
+            let query = CompiledQuery::new(&expr(pattern, other, ignore_case, filter), false).unwrap();
+            for want in [Want::Matches, Want::Documents] {
+                let how = How { want, ..How::all(1) };
+                let expected = best(&find(&index.shards, &query, how));
+                for limit in [1, 10, 100] {
+                    let how = How { limit, ..how };
+                    let found = find_best_first(&index.shards, &query, how);
+                    let found = found.expect("few blocks are searched best first");
+                    let there = expected.len().min(limit as usize);
+                    let reported: u64 = found.ends.iter().map(|end| end.found).sum();
+                    prop_assert!(reported >= there as u64);
+                    prop_assert!(reported <= expected.len() as u64);
+                    prop_assert_eq!(
+                        &best(&found)[..],
+                        &expected[..there],
+                        "{:?} {:?} {:?}", PATTERNS[pattern], other, ignore_case
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Looks up the documents whose paths may have a text in them.
+
+use super::error::ShardError;
+use super::live_set::push_range;
+use super::{LENGTH_BYTES_MAX, Shard};
+use crate::format::{PATH_GROUP_DOCUMENTS, PAYLOAD, SINGLE, Section};
+use crate::posting::{self, PADDING_BYTES, PostingList};
+use crate::trigram::Trigram;
+use std::ops::Range;
+use zerocopy::FromBytes;
+use zerocopy::little_endian::{U32, U64};
+
+/// Bytes of the section before its dictionary.
+const HEAD_BYTES: usize = 8;
+
+impl Shard {
+    /// Returns the documents whose path may contain `literal`, without ASCII case: ascending ranges that do not touch.
+    /// `None` if the index cannot tell: the literal has no trigram, or the shard lists none.
+    pub fn documents_with_path(
+        &self,
+        literal: &[u8],
+    ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
+        let bytes = self.section_bytes(Section::Paths);
+        let windows = literal.windows(3);
+        let trigrams = windows.filter_map(|three| Trigram::of([three[0], three[1], three[2]]));
+        let mut trigrams: Vec<Trigram> = trigrams.collect();
+        trigrams.sort_unstable();
+        trigrams.dedup();
+        if bytes == 0 || trigrams.is_empty() {
+            return Ok(None);
+        }
+        let paths = Paths::new(self, self.file.slice(Section::Paths, 0..bytes)?)?;
+        let mut lists = Vec::with_capacity(trigrams.len());
+        for trigram in trigrams {
+            match paths.list(trigram)? {
+                Some(list) => lists.push(list),
+                None => return Ok(Some(Vec::new())),
+            }
+        }
+        lists.sort_by_key(PostingList::len);
+        let all = 0..paths.groups;
+        let mut groups = lists[0].within(std::slice::from_ref(&all));
+        for list in &lists[1..] {
+            posting::intersect(&mut groups, list);
+        }
+        let mut documents = Vec::new();
+        for group in groups {
+            let start = group * PATH_GROUP_DOCUMENTS;
+            let end = start
+                .saturating_add(PATH_GROUP_DOCUMENTS)
+                .min(self.document_count());
+            push_range(&mut documents, start..end)
+                .ok_or_else(|| self.corrupt(Section::Paths, "order of documents"))?;
+        }
+        Ok(Some(documents))
+    }
+}
+
+/// The section PATHS.
+struct Paths<'s> {
+    shard: &'s Shard,
+    dictionary: &'s [U64],
+    lists: &'s [u8],
+    groups: u32,
+}
+
+impl<'s> Paths<'s> {
+    fn new(shard: &'s Shard, section: &'s [u8]) -> Result<Paths<'s>, ShardError> {
+        let corrupt = || shard.corrupt(Section::Paths, "length");
+        let (entries, _) = U32::ref_from_prefix(section).map_err(|_| corrupt())?;
+        let body = section.get(HEAD_BYTES..).ok_or_else(corrupt)?;
+        let bytes = entries.get() as usize * size_of::<U64>();
+        let (dictionary, lists) = body.split_at_checked(bytes).ok_or_else(corrupt)?;
+        Ok(Paths {
+            shard,
+            dictionary: <[U64]>::ref_from_bytes(dictionary).map_err(|_| corrupt())?,
+            lists,
+            groups: shard.document_count().div_ceil(PATH_GROUP_DOCUMENTS),
+        })
+    }
+
+    fn list(&self, trigram: Trigram) -> Result<Option<PostingList<'s>>, ShardError> {
+        let key = u64::from(trigram.value()) << 40;
+        let index = self.dictionary.partition_point(|entry| entry.get() < key);
+        let entry = self.dictionary.get(index).map_or(0, |entry| entry.get());
+        if entry & !PAYLOAD != key {
+            return Ok(None);
+        }
+        let corrupt = || self.shard.corrupt(Section::Paths, "a list");
+        let payload = entry & PAYLOAD;
+        if payload & SINGLE != 0 {
+            let group = (payload & !SINGLE) as u32;
+            return if group < self.groups {
+                Ok(Some(PostingList::One(group)))
+            } else {
+                Err(corrupt())
+            };
+        }
+        let bytes = self.lists.get(payload as usize..).ok_or_else(corrupt)?;
+        let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX as usize)];
+        let length = posting::list_bytes(head, self.groups).ok_or_else(corrupt)?;
+        let list = bytes.get(..length + PADDING_BYTES).ok_or_else(corrupt)?;
+        let list = PostingList::decode(list, self.groups).ok_or_else(corrupt)?;
+        Ok(Some(list))
+    }
+}

@@ -1,0 +1,58 @@
+//! The index of paths: which documents may have a text in their path.
+//!
+//! Documents are taken in groups of [`GROUP_DOCUMENTS`], because neighbours share most of their path. So the lists of
+//! all trigrams take about 8 bytes a document.
+
+use crate::format::{DocumentRecord, PATH_GROUP_DOCUMENTS, SINGLE};
+use crate::posting::{self, PADDING_BYTES};
+use crate::trigram::TrigramSet;
+use std::io;
+use zerocopy::FromBytes;
+
+use super::tables::count;
+
+/// Encodes the section PATHS of these DOCUMENTS and NAMES.
+pub(super) fn encode(documents: &[u8], names: &[u8]) -> io::Result<Vec<u8>> {
+    let documents = <[DocumentRecord]>::ref_from_bytes(documents);
+    let documents = documents.expect("whole records");
+    let groups = documents.chunks(PATH_GROUP_DOCUMENTS as usize);
+    let group_count = count(groups.len())?;
+    let mut trigrams = TrigramSet::new();
+    // `trigram << 32 | group`
+    let mut pairs: Vec<u64> = Vec::new();
+    for (number, group) in (0_u64..).zip(groups) {
+        let first = pairs.len();
+        for document in group {
+            let start = document.path_offset.get() as usize;
+            let path = &names[start..start + document.path_bytes.get() as usize];
+            // A line end parts it from the next one.
+            for text in [path, b"\n"] {
+                trigrams.extend(text, |trigram| {
+                    pairs.push(u64::from(trigram) << 32 | number);
+                });
+            }
+        }
+        trigrams.clear(pairs[first..].iter().map(|pair| (pair >> 32) as u32));
+    }
+    pairs.sort_unstable();
+    let (mut dictionary, mut lists) = (Vec::new(), Vec::new());
+    for pairs in pairs.chunk_by(|a, b| a >> 32 == b >> 32) {
+        let groups: Vec<u32> = pairs.iter().map(|&pair| pair as u32).collect();
+        let payload = match groups[..] {
+            [group] => SINGLE | u64::from(group),
+            _ => {
+                let offset = lists.len() as u64;
+                posting::encode(&groups, group_count, &mut lists);
+                offset
+            }
+        };
+        let entry = pairs[0] >> 32 << 40 | payload;
+        dictionary.extend_from_slice(&entry.to_le_bytes());
+    }
+    let mut section = count(dictionary.len() / 8)?.to_le_bytes().to_vec();
+    section.extend_from_slice(&[0; 4]);
+    section.extend_from_slice(&dictionary);
+    section.extend_from_slice(&lists);
+    section.extend_from_slice(&[0; PADDING_BYTES]);
+    Ok(section)
+}
