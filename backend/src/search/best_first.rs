@@ -117,7 +117,18 @@ enum Proof {
 }
 
 /// A document that may be searched, and where its best match can be.
-type Entry = Reverse<(DocumentPlace, DocId, Option<usize>)>;
+type Entry = Reverse<(DocumentPlace, DocId, Part)>;
+
+/// What is searched of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// The blocks that define a word.
+    Defining,
+    /// All blocks that were not searched yet.
+    Rest,
+    /// The same; the document is one of a group of the last source.
+    OfGroup(usize),
+}
 
 /// Documents that are not in the queue yet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,7 +144,7 @@ struct ShardSearch<'s, 'a> {
     query: &'a TrigramQuery,
     top: &'s mut TopMatches,
     worker: Worker<'a>,
-    /// The best document first. Documents of the last source have the number of their group.
+    /// The best document first.
     queue: BinaryHeap<Entry>,
     /// Where the next document of each group is.
     groups: Vec<Range<usize>>,
@@ -141,8 +152,8 @@ struct ShardSearch<'s, 'a> {
     sources: Vec<(DocumentPlace, Source)>,
     /// The highest level of a line in a document that defines none of the words.
     other_level: u8,
-    /// The level of each document that defines one.
-    levels: HashMap<u32, u8>,
+    /// The highest level of each document that defines one, and the blocks that do.
+    defining: HashMap<u32, (u8, Vec<u32>)>,
     searched: HashSet<u32>,
     candidates: Option<Candidates>,
     /// Documents whose candidates were computed one by one.
@@ -170,7 +181,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             groups: Vec::new(),
             sources: Vec::new(),
             other_level: LEVEL_MAX,
-            levels: HashMap::new(),
+            defining: HashMap::new(),
             searched: HashSet::new(),
             candidates: None,
             single: 0,
@@ -225,21 +236,24 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                 }
                 continue;
             }
-            let Some(Reverse((_, document, group))) = self.queue.pop() else {
+            let Some(Reverse((_, document, part))) = self.queue.pop() else {
                 break;
             };
-            if let Some(group) = group {
+            if let Part::OfGroup(group) = part {
                 self.push_next(group)?;
             }
             looked_at += 1;
             if looked_at > DOCUMENTS_MAX {
                 return Ok(Proof::TooMuch);
             }
-            if !self.searched.insert(document.0) {
+            if part != Part::Defining && !self.searched.insert(document.0) {
                 continue;
             }
-            if !self.search(document)? {
+            if !self.search(document, part)? {
                 return Ok(Proof::TooMuch);
+            }
+            if part == Part::Defining {
+                self.add(document, 0, Part::Rest)?;
             }
         }
         shard.intact()?;
@@ -275,38 +289,47 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                 }
                 for block in blocks {
                     for document in shard.text_with(BlockId(block))?.documents {
-                        self.levels.entry(document).or_insert(level);
+                        let none = || (level, Vec::new());
+                        self.defining
+                            .entry(document)
+                            .or_insert_with(none)
+                            .1
+                            .push(block);
                     }
                 }
             }
         }
         self.other_level = 0;
-        let documents: Vec<u32> = self.levels.keys().copied().collect();
-        for document in documents {
-            self.add(DocId(document))?;
+        // The first line of a document may be in any of its blocks.
+        let part = match request.want {
+            Want::Documents => Part::Rest,
+            Want::Matches | Want::Count | Want::Estimate => Part::Defining,
+        };
+        let documents: Vec<(u32, u8)> = (self.defining.iter_mut())
+            .map(|(document, (level, blocks))| {
+                blocks.sort_unstable();
+                blocks.dedup();
+                (*document, *level)
+            })
+            .collect();
+        for (document, level) in documents {
+            self.add(DocId(document), level, part)?;
         }
         Ok(true)
     }
 
-    /// Adds a document, unless the filters refuse it.
-    fn add(&mut self, id: DocId) -> Result<(), ShardError> {
+    /// Adds a part of a document, in which lines have at most this level, unless the filters refuse the document.
+    fn add(&mut self, id: DocId, level: u8, part: Part) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         if shard.is_accepted(&request.query.filters, id)? {
-            let place = self.place_of(id)?;
-            self.queue.push(Reverse((place, id, None)));
+            let document = shard.document(id)?;
+            let literals = &request.query.literals;
+            let document_rank = rank::document_rank(document.static_rank, document.path, literals);
+            let score = rank::level_bound(document_rank, level);
+            let place = place(score, shard.document_hash(id)?);
+            self.queue.push(Reverse((place, id, part)));
         }
         Ok(())
-    }
-
-    /// Returns where the best match of a document can be.
-    fn place_of(&self, id: DocId) -> Result<DocumentPlace, ShardError> {
-        let ShardTask { shard, request, .. } = self.task;
-        let document = shard.document(id)?;
-        let literals = &request.query.literals;
-        let document_rank = rank::document_rank(document.static_rank, document.path, literals);
-        let level = self.levels.get(&id.0).copied().unwrap_or(self.other_level);
-        let score = rank::level_bound(document_rank, level);
-        Ok(place(score, shard.document_hash(id)?))
     }
 
     /// Adds the documents of a source. Returns `false` if there may be too many.
@@ -323,10 +346,10 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                         return Ok(false);
                     }
                     for id in ranges.into_iter().flatten() {
-                        let is_known = self.levels.contains_key(&id);
+                        let is_known = self.defining.contains_key(&id);
                         let path = shard.document(DocId(id))?.path;
                         if !is_known && rank::is_in_path(path, literal) {
-                            self.add(DocId(id))?;
+                            self.add(DocId(id), self.other_level, Part::Rest)?;
                         }
                     }
                 }
@@ -357,17 +380,36 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             let rank = rank::other_document_rank(shard.document(DocId(id))?.static_rank);
             let score = rank::level_bound(rank, self.other_level);
             let place = place(score, shard.document_hash(DocId(id))?);
-            self.queue.push(Reverse((place, DocId(id), Some(group))));
+            self.queue
+                .push(Reverse((place, DocId(id), Part::OfGroup(group))));
             break;
         }
         Ok(())
     }
 
-    /// Searches a document. Returns `false` if too many blocks would be verified.
-    fn search(&mut self, id: DocId) -> Result<bool, Interrupted> {
+    /// Searches a part of a document. Returns `false` if too many blocks would be verified.
+    fn search(&mut self, id: DocId, part: Part) -> Result<bool, Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
         let document = shard.document(id)?;
-        let candidates = ShardCandidates::Blocks(self.candidates_of(&document.blocks)?);
+        let defining = self.defining.get(&id.0).map(|(_, blocks)| blocks.clone());
+        let candidates = match (part, defining) {
+            (Part::Defining, defining) => Candidates::Blocks(defining.unwrap_or_default()),
+            (Part::Rest | Part::OfGroup(_), None) => self.candidates_of(&document.blocks)?,
+            (Part::Rest | Part::OfGroup(_), Some(_)) if request.want == Want::Documents => {
+                self.candidates_of(&document.blocks)?
+            }
+            (Part::Rest | Part::OfGroup(_), Some(defining)) => {
+                let is_new = |block: &u32| defining.binary_search(block).is_err();
+                Candidates::Blocks(match self.candidates_of(&document.blocks)? {
+                    Candidates::Blocks(mut blocks) => {
+                        blocks.retain(is_new);
+                        blocks
+                    }
+                    Candidates::Ranges(_) => document.blocks.clone().filter(is_new).collect(),
+                })
+            }
+        };
+        let candidates = ShardCandidates::Blocks(candidates);
         let blocks = candidates.blocks();
         if blocks == 0 {
             return Ok(true);

@@ -182,6 +182,11 @@ impl SearchResult {
 
     /// Documents with a match.
     pub fn documents(&self) -> u64 {
+        if self.query.is_uncounted() {
+            // Backends count those that they looked at.
+            let listed = documents::count(&self.spool.packages);
+            return listed.unwrap_or_default() as u64;
+        }
         self.documents
     }
 

@@ -58,6 +58,7 @@ def query(rng):
 
 def parameters(rng):
     """Returns the parameters of a search."""
+    limit = maybe(rng, 0.2, rng.choice(("1", "5", "1000")))
     return {
         "q": query(rng),
         "mode": maybe(rng, 0.1, rng.choice(("literal", "regexp", "wrong"))),
@@ -65,7 +66,8 @@ def parameters(rng):
         "package": maybe(rng, 0.1, [rng.choice(("^pub", "-^aaa", "=aaa-vault", "*vault*", "=pub-beta"))]),
         "context": maybe(rng, 0.2, rng.choice(("0", "1", "4"))),
         "want": maybe(rng, 0.2, rng.choice(("documents", "count"))),
-        "limit": maybe(rng, 0.2, rng.choice(("1", "5", "1000"))),
+        "limit": limit,
+        "total": limit and maybe(rng, 0.5, "estimate"),
     }
 
 
