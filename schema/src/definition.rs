@@ -43,7 +43,10 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
     }
     let before = line[..start].trim_ascii_end();
     let behind = line[end..].trim_ascii();
-    match last_word(before) {
+    let keyword = last_word(before);
+    let modifiers = &before[..before.len() - keyword.len()];
+    match keyword {
+        _ if !words(modifiers).all(is_modifier) => {}
         b"define" if before.starts_with(b"#") => return 4,
         b"fn" | b"func" | b"function" | b"def" | b"defun" | b"defmacro" | b"sub" | b"proc"
         | b"trait" | b"macro_rules!" | b"defn" | b"module" | b"newtype" | b"data"
@@ -110,6 +113,48 @@ fn is_member(line: &[u8], behind: &[u8]) -> bool {
         None => code,
     };
     code.ends_with(b",")
+}
+
+/// Returns whether a word may stand before the keyword of a definition.
+fn is_modifier(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"abstract"
+            | b"async"
+            | b"class"
+            | b"const"
+            | b"crate"
+            | b"declare"
+            | b"default"
+            | b"enum"
+            | b"export"
+            | b"extern"
+            | b"final"
+            | b"global"
+            | b"inline"
+            | b"internal"
+            | b"local"
+            | b"open"
+            | b"override"
+            | b"partial"
+            | b"private"
+            | b"protected"
+            | b"pub"
+            | b"public"
+            | b"readonly"
+            | b"sealed"
+            | b"static"
+            | b"strict"
+            | b"typedef"
+            | b"unsafe"
+            | b"virtual"
+    )
+}
+
+/// Returns the words of a text.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let parts = text.split(|&byte| !is_word(byte));
+    parts.filter(|word| !word.is_empty())
 }
 
 /// Returns whether the words before a name are modifiers, one of which begins a type.

@@ -3,7 +3,7 @@
 //! **Invariant:** exactly the words of which [`level`](super::level) is above 0. That function is asked only about words
 //! that one of its rules may hold for; each test below names the rules.
 
-use super::{LINE_BYTES_MAX, level};
+use super::{LINE_BYTES_MAX, is_modifier, level};
 
 /// Calls `found` with each word that a line of `text` defines, and how much the line looks like it.
 pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
@@ -33,6 +33,8 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     // The last word, if it is a keyword.
     let mut keyword: Option<(usize, usize)> = None;
     let (mut is_first, mut has_type_keyword) = (true, false);
+    // Whether all words so far are modifiers.
+    let mut are_modifiers = true;
     for (start, end) in (Words { line, at: 0 }) {
         let looks_behind = is_first || !is_indented || has_type_keyword;
         let may_define = looks_behind && {
@@ -61,7 +63,12 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
         let word = &line[start..end];
         if may_be_keyword(word) {
             has_type_keyword |= is_type_keyword(word);
-            keyword = is_keyword(word).then_some((start, end));
+            keyword = (are_modifiers && is_keyword(word)).then_some((start, end));
+        }
+        are_modifiers &= is_modifier(word);
+        // Of an indented line that begins with other words nothing else can be a definition.
+        if is_indented && !are_modifiers && !has_type_keyword && keyword.is_none() {
+            return;
         }
     }
 }
@@ -205,7 +212,7 @@ mod tests {
                 "name", "x1", "9", "class", "struct", "enum", "fn", "def", "static", "macro_rules!", "#define",
                 "typedef", "func (r *T)", "return", "if", "package", "type", "const", "} ", "}", "{", "(", ")", ";",
                 ":", "::", "=", "==", ",", "/*", "//", "[", "]", "!", " ", " ", " ", "\t", "\n", "\r\n", "@@", "é",
-                "extends", "<", ">", "*", "&", "interface", "let", "\x0b",
+                "extends", "pub", "static", "<", ">", "*", "&", "interface", "let", "\x0b",
             ]), 0..40),
         ) {
             let text = pieces.concat();
