@@ -51,6 +51,9 @@ pub struct Config {
     pub query_memory_bytes: u64,
     /// Bytes of a result that stay in memory; a larger one spills to disk.
     pub result_memory_bytes: u64,
+    /// Whether matches are put in order when a search has ended. If not, they can only be followed as they are
+    /// found, and results have none.
+    pub ordered: bool,
     /// Whether finished results survive a restart.
     pub durable: bool,
     /// Whether callers may see different packages, so that backends are asked for the names of theirs.
@@ -86,6 +89,7 @@ impl Config {
             memory_bytes: 256 << 20,
             query_memory_bytes: 64 << 20,
             result_memory_bytes: 64 << 10,
+            ordered: true,
             durable: true,
             has_scopes: false,
             hints: None,

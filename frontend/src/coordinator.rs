@@ -132,6 +132,7 @@ impl Coordinator {
                 spool,
                 memory: Memory::new(config.memory_bytes / 2),
                 execution_memory_bytes: config.query_memory_bytes,
+                ordered: config.ordered,
                 runtime,
             },
             cache,

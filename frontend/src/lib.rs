@@ -71,9 +71,10 @@ pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use recent::{QueryTimes, SlowQuery};
 pub use results::{
     ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
-    DocumentRevisions, Explain, FacetsSoFar, Listing, Match, MatchEvent, MatchStream, Missing,
-    OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer,
-    SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
+    DocumentRevisions, Explain, FacetsSoFar, FoundText, Listing, Match, MatchEvent, MatchStream,
+    Missing, OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches,
+    Renderer, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch,
+    entry_name, page,
 };
 pub use scope::{NameSet, PackageNames, Scope};
 pub use secret_file::{BadSecret, read_secret};

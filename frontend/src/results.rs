@@ -9,6 +9,7 @@ pub(crate) mod copies;
 pub(crate) mod documents;
 pub(crate) mod facets;
 pub(crate) mod folded;
+mod line_text;
 mod listing;
 mod manifest;
 mod match_stream;
@@ -23,7 +24,7 @@ pub use documents::{DOCUMENTS_MAX, DocumentGroup};
 pub use facets::FacetsSoFar;
 pub(crate) use listing::merge;
 pub use listing::{Listing, entry_name};
-pub use match_stream::{MatchEvent, MatchStream};
+pub use match_stream::{FoundText, MatchEvent, MatchStream};
 pub use matches::{ContextLine, Copies, Document, DocumentRevisions, Match, Window};
 pub use outcome::{
     CorpusSize, Explain, Missing, OverlappingPackage, Overlaps, Reached, ShardId, Skipped,

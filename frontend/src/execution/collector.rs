@@ -20,6 +20,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Collector {
     sorter: PointerSorter,
+    /// Whether pointers are collected, or counted only.
+    is_ordered: bool,
+    /// Matches that were counted only.
+    uncollected: u64,
     /// The documents that may have copies.
     pub(crate) log: DocumentLog,
     /// The part of the memory budget that all of this is in.
@@ -46,6 +50,8 @@ impl Collector {
         Collector {
             sorter: PointerSorter::new(format!("run-{backend}"), Arc::clone(&share)),
             log: DocumentLog::new(Arc::clone(&share)),
+            is_ordered: true,
+            uncollected: 0,
             share,
             packages: StringPool::default(),
             continued: Continued::default(),
@@ -63,6 +69,21 @@ impl Collector {
             facets: Facets::of_query(query),
             ..self
         }
+    }
+
+    /// Collects pointers, or only counts matches.
+    pub(crate) fn ordered(self, is_ordered: bool) -> Collector {
+        Collector { is_ordered, ..self }
+    }
+
+    /// Whether pointers are collected.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    /// Counts a match that gets no pointer.
+    pub(crate) fn count(&mut self) {
+        self.uncollected += 1;
     }
 
     /// Adds the pointer of a match whose frame is about to be written. A receive buffer fills at most
@@ -90,9 +111,9 @@ impl Collector {
         FacetsSoFar::of_stream(&self.facets, &self.package_matches, &self.packages)
     }
 
-    /// Number of pointers in memory.
+    /// Number of matches in memory, pointers or counted ones.
     pub(crate) fn len(&self) -> usize {
-        self.sorter.in_memory()
+        self.sorter.in_memory() + self.uncollected as usize
     }
 
     /// Takes the counts of a stream that ended well.
@@ -110,7 +131,7 @@ impl Collector {
     /// Marks the frames of all pointers so far as written. Returns the number of pointers since the last
     /// call.
     pub(crate) fn mark_written(&mut self) -> u64 {
-        let all = self.sorter.len();
+        let all = self.sorter.len() + self.uncollected;
         let before = std::mem::replace(&mut self.matches, all);
         all - before
     }

@@ -66,6 +66,8 @@ pub(crate) struct Resources {
     pub(crate) memory: Arc<Memory>,
     /// Bytes of pointers that one execution may have in memory.
     pub(crate) execution_memory_bytes: u64,
+    /// Whether matches are put in order.
+    pub(crate) ordered: bool,
     pub(crate) runtime: Handle,
 }
 
@@ -96,7 +98,9 @@ impl Execution {
                     ..query.search()
                 },
                 StreamStats::new(news.clone()),
-                Collector::new(backend, resources.memory.share(memory_bytes)).of_query(&query),
+                Collector::new(backend, resources.memory.share(memory_bytes))
+                    .of_query(&query)
+                    .ordered(resources.ordered),
             ));
             assignments.push(assignment.clone());
         }

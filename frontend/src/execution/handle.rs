@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::results::Match;
 use crate::results::facets::FacetsSoFar;
 use crate::results::{self, SearchResult};
-use crate::results::{MatchEvent, MatchStream};
+use crate::results::{FoundText, MatchEvent, MatchStream};
 use crate::scope::Scope;
 use crate::spool::SpoolError;
 use std::ops::ControlFlow;
@@ -207,6 +207,28 @@ impl SearchHandle {
                 return Err(error);
             }
             each(MatchEvent::Pause)?;
+            if has_ended {
+                return Ok(());
+            }
+            self.execution.runtime.block_on(self.more(&mut news));
+        }
+    }
+
+    /// Does the same as [`follow`](Self::follow) with text; `None` when there is no more for the moment.
+    pub fn follow_text<E: From<SpoolError>>(
+        &self,
+        mut each: impl FnMut(Option<FoundText<'_>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut follower, mut news) = (self.follower(), self.news());
+        loop {
+            let has_ended = self.is_finished();
+            let read = follower.read_text(has_ended, &mut |text| {
+                each(Some(text)).map_or_else(ControlFlow::Break, ControlFlow::Continue)
+            });
+            if let ControlFlow::Break(error) = read? {
+                return Err(error);
+            }
+            each(None)?;
             if has_ended {
                 return Ok(());
             }

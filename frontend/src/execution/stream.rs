@@ -249,13 +249,14 @@ impl<'a> Ingest<'a> {
     /// Expects the answer to a request that was just sent.
     pub(crate) fn new(target: Target<'a>, collector: &'a mut Collector, now: Instant) -> Self {
         let shards = target.search.shards.len();
+        let folds = folds(target.search) && collector.is_ordered();
         Ingest {
             account: StreamAccount::new(shards),
             collector,
             best: TopPointers::default(),
             best_documents: TopDocuments::default(),
             begun: (0..shards).map(|_| None).collect(),
-            folds: folds(target.search),
+            folds,
             written: target.stats.received_bytes.load(Relaxed),
             walked: 0,
             published: now,
@@ -377,6 +378,10 @@ impl<'a> Ingest<'a> {
             if let Err(error) = shard.key(view.document, line.number) {
                 self.collector.drop_from(origin.offset);
                 return Err(error.into());
+            }
+            if !self.collector.is_ordered() {
+                self.collector.count();
+                continue;
             }
             let pointer = origin.pointer(line.rank, line.number, index);
             document.add(&pointer, line.number);

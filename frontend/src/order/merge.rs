@@ -240,7 +240,12 @@ where
     fn is_one_document(&mut self) -> Result<bool, E> {
         let first = self.emitted.unwrap_or(self.group[0]);
         let start = self.documents.start(&first);
-        for pointer in self.group.iter().filter(|each| each.frame != first.frame) {
+        let mut last = first.frame;
+        for pointer in &self.group {
+            // Lines of one frame follow each other.
+            if pointer.frame == std::mem::replace(&mut last, pointer.frame) {
+                continue;
+            }
             let other = self.documents.start(pointer);
             if other != start && !self.documents.have_one_name(start, other)? {
                 return Ok(false);

@@ -17,7 +17,6 @@
 //!
 //! The sort key is the first three words: sorting compares words and computes nothing.
 
-use rayon::slice::ParallelSliceMut;
 use schema::order::RankKey;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -129,8 +128,11 @@ impl Pointer {
 
     /// The sort key, with ties broken by the frame's position: two sorts of the same spool give the
     /// same order. [`merge`](super::merge) then orders ties by document.
-    pub(super) fn sort_key(&self) -> ([u64; 2], u64) {
-        (self.key, self.frame)
+    ///
+    /// One number compares several times faster than an array.
+    pub(super) fn sort_key(&self) -> (u128, u64) {
+        let [high, low] = self.key;
+        (u128::from(high) << 64 | u128::from(low), self.frame)
     }
 
     /// Score and path hash. Pointers that share both may need the document's name to be ordered.
@@ -139,9 +141,10 @@ impl Pointer {
     }
 }
 
-/// Sorts pointers by their own fields, as [`merge`](super::merge) expects its sources.
+/// Sorts pointers by their own fields, as [`merge`](super::merge) expects its sources. The calling thread sorts
+/// alone: a chunk takes half a millisecond, and other threads have their own work.
 pub(crate) fn sort(pointers: &mut [Pointer]) {
-    pointers.par_sort_unstable_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    pointers.sort_unstable_by_key(Pointer::sort_key);
 }
 
 /// How many of the best matches are shown while a query runs.

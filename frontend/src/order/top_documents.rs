@@ -32,7 +32,7 @@ impl TopDocument {
         self.lines.insert(at, pointer);
     }
 
-    fn best(&self) -> ([u64; 2], u64) {
+    fn best(&self) -> (u128, u64) {
         self.lines[0].sort_key()
     }
 }

@@ -1,4 +1,5 @@
-//! One file of a result: in memory while it is small, then on disk.
+//! One file of a result: in memory while it is small, then on disk. If the result does not outlive the process,
+//! the bytes that are in memory stay there, and the file has those after them.
 //!
 //! The files of a running query are open. Readers open the files of a finished one, so that descriptors
 //! do not grow with the results that are cached.
@@ -23,15 +24,15 @@ pub(crate) struct Blob {
 #[derive(Debug)]
 enum Storage {
     Memory(Vec<u8>),
-    /// A file that is appended to.
-    Open(Arc<File>),
-    /// A complete file. Readers open it and share the descriptor.
-    Closed(Mutex<Weak<File>>),
+    /// A file that is appended to, and the bytes before it.
+    Open(Arc<Vec<u8>>, Arc<File>),
+    /// A complete file, and the bytes before it. Readers open it and share the descriptor.
+    Closed(Arc<Vec<u8>>, Mutex<Weak<File>>),
 }
 
-/// A file that a reader keeps open.
+/// A file that a reader keeps open, and the bytes before it.
 #[derive(Debug, Default)]
-pub(crate) struct OpenFile(Option<Arc<File>>);
+pub(crate) struct OpenFile(Option<(Arc<Vec<u8>>, Arc<File>)>);
 
 impl Blob {
     /// An empty file, in memory.
@@ -48,7 +49,7 @@ impl Blob {
         let is_whole = path.metadata().is_ok_and(|meta| meta.len() == bytes);
         is_whole.then(|| Blob {
             path,
-            state: RwLock::new(Storage::Closed(Mutex::default())),
+            state: RwLock::new(Storage::Closed(Arc::default(), Mutex::default())),
             bytes: AtomicU64::new(bytes),
         })
     }
@@ -69,8 +70,8 @@ impl Blob {
     /// The file that is appended to.
     pub(super) fn file(&self) -> Option<Arc<File>> {
         match &*self.read_state() {
-            Storage::Open(file) => Some(Arc::clone(file)),
-            Storage::Memory(_) | Storage::Closed(_) => None,
+            Storage::Open(_, file) => Some(Arc::clone(file)),
+            Storage::Memory(_) | Storage::Closed(..) => None,
         }
     }
 
@@ -111,15 +112,24 @@ impl Blob {
         if let Storage::Memory(memory) = &*state {
             write(&file, memory)?;
         }
-        *state = Storage::Open(Arc::new(file));
+        *state = Storage::Open(Arc::default(), Arc::new(file));
         Ok(())
+    }
+
+    /// Uses the file, which is empty, for what comes after the bytes in memory.
+    pub(super) fn continue_in(&self, file: File) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if let Storage::Memory(memory) = &mut *state {
+            let memory = Arc::new(std::mem::take(memory));
+            *state = Storage::Open(memory, Arc::new(file));
+        }
     }
 
     /// Closes the file, which is complete. Readers open it.
     pub(super) fn close(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let Storage::Open(file) = &*state {
-            *state = Storage::Closed(Mutex::new(Arc::downgrade(file)));
+        if let Storage::Open(memory, file) = &*state {
+            *state = Storage::Closed(Arc::clone(memory), Mutex::new(Arc::downgrade(file)));
         }
     }
 
@@ -131,15 +141,24 @@ impl Blob {
         offset: u64,
         held: &mut OpenFile,
     ) -> Result<usize, SpoolError> {
-        if let Some(file) = &held.0 {
-            return self.read_file(file, space, offset);
+        if held.0.is_none() {
+            held.0 = Some(match &*self.read_state() {
+                Storage::Memory(memory) => return Ok(copy(memory, space, offset)),
+                Storage::Open(memory, file) => (Arc::clone(memory), Arc::clone(file)),
+                Storage::Closed(memory, open) => (Arc::clone(memory), self.reopen(open)?),
+            });
         }
-        let file = match &*self.read_state() {
-            Storage::Memory(memory) => return Ok(copy(memory, space, offset)),
-            Storage::Open(file) => Arc::clone(file),
-            Storage::Closed(open) => self.reopen(open)?,
+        let Some((memory, file)) = &held.0 else {
+            return Ok(0);
         };
-        self.read_file(held.0.insert(file), space, offset)
+        let copied = copy(memory, space, offset);
+        if copied == space.len() {
+            return Ok(copied);
+        }
+        let (in_file, in_memory) = (offset + copied as u64, memory.len() as u64);
+        let file_len = self.len().saturating_sub(in_memory);
+        let read = self.read_file(file, file_len, &mut space[copied..], in_file - in_memory)?;
+        Ok(copied + read)
     }
 
     fn reopen(&self, open: &Mutex<Weak<File>>) -> Result<Arc<File>, SpoolError> {
@@ -152,7 +171,13 @@ impl Blob {
         Ok(file)
     }
 
-    fn read_file(&self, file: &File, space: &mut [u8], offset: u64) -> Result<usize, SpoolError> {
+    fn read_file(
+        &self,
+        file: &File,
+        file_len: u64,
+        space: &mut [u8],
+        offset: u64,
+    ) -> Result<usize, SpoolError> {
         let mut at = 0;
         while at < space.len() {
             metrics::counter!("trawl_frontend_spool_reads_total").increment(1);
@@ -163,7 +188,7 @@ impl Blob {
                 Err(error) => return Err(io_error(&self.path)(error)),
             }
             // Do not call again just to see the end of the file.
-            if offset + at as u64 >= self.len() {
+            if offset + at as u64 >= file_len {
                 break;
             }
         }

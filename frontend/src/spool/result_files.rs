@@ -15,8 +15,9 @@
 //!              documents of backend b, and sorted runs of them, until their copies are found
 //! ```
 //!
-//! A small result stays in memory and has no directory. A result that was finished on disk stays there
-//! when it is dropped; others remove their directory.
+//! A small result stays in memory and has no directory. If results do not outlive the process, the first bytes of
+//! each file are in memory as far as the result's share allows it, and the file has the rest. A result that was
+//! finished on disk stays there when it is dropped; others remove their directory.
 
 use super::blob::Blob;
 use super::budget::Budget;
@@ -185,6 +186,10 @@ impl ResultFiles {
         fs::create_dir_all(&self.directory).map_err(io_error(&self.directory))?;
         let created = self.budget.check_write().and_then(|()| blob.create());
         let file = created.map_err(io_error(blob.path()))?;
+        if !self.budget.config.durable {
+            blob.continue_in(file);
+            return Ok(());
+        }
         let bytes = blob.len();
         self.reserve(bytes)?;
         let moved = blob.move_to(file, |mut file, memory| {

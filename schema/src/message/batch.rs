@@ -4,7 +4,7 @@
 //! a range 8 bytes, and context that two matches share is sent once.
 //!
 //! **Invariant:** [`BatchReader::view`] checks every length in the message against the data, so
-//! iterating afterwards cannot run out of bytes.
+//! iterating afterwards cannot run out of bytes. Without that check iterating ends early; it never panics.
 
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
 use super::document_kind::DocumentKind;
@@ -210,6 +210,14 @@ impl<'a> BatchReader<'a> {
 
     /// Checks every length in the message and returns its content.
     pub fn view(&self) -> Result<BatchView<'_>, MessageError> {
+        let view = self.view_again()?;
+        view.check()?;
+        Ok(view)
+    }
+
+    /// Returns the content of a message that has passed [`view`](Self::view) before. If it has not, iterating over
+    /// its lines and ranges ends early, and ranges may be outside of their line.
+    pub fn view_again(&self) -> Result<BatchView<'_>, MessageError> {
         let root = self.message.get_root::<batch::Reader<'_>>()?;
         let windows = if root.has_windows() {
             Some(root.get_windows()?)
@@ -226,7 +234,7 @@ impl<'a> BatchReader<'a> {
         } else {
             None
         };
-        let view = BatchView {
+        Ok(BatchView {
             shard: root.get_shard(),
             document: root.get_document(),
             package: root.get_package()?,
@@ -242,9 +250,7 @@ impl<'a> BatchReader<'a> {
             revisions,
             revision_count: root.get_revision_count(),
             commit: root.get_commit()?.to_str()?,
-        };
-        view.check()?;
-        Ok(view)
+        })
     }
 }
 
@@ -308,12 +314,13 @@ impl<'a> LineView<'a> {
     /// Returns what matched: ranges of `text`, ascending.
     pub fn ranges(&self) -> impl Iterator<Item = Range> + use<'a> {
         let ranges = self.all_ranges;
-        (self.first_range..self.first_range + self.range_count).map(move |index| {
-            let range = ranges.get(index);
-            Range {
+        let indexes = self.first_range..self.first_range.saturating_add(self.range_count);
+        indexes.map_while(move |index| {
+            let range = ranges.try_get(index)?;
+            Some(Range {
                 start: range.get_start(),
                 end: range.get_end(),
-            }
+            })
         })
     }
 }
@@ -437,7 +444,8 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<LineView<'a>> {
         let line = self.batch.lines.try_get(self.next)?;
-        let text = &self.batch.text[self.text_at..][..line.get_text_bytes() as usize];
+        let text = self.batch.text.get(self.text_at..)?;
+        let text = text.get(..line.get_text_bytes() as usize)?;
         let (start, line_bytes) = self.window().unwrap_or((0, text.len() as u64));
         let view = LineView {
             number: line.get_number(),
@@ -453,7 +461,7 @@ impl<'a> Iterator for Lines<'a> {
         };
         self.next += 1;
         self.text_at += text.len();
-        self.range_at += line.get_ranges();
+        self.range_at = self.range_at.saturating_add(line.get_ranges());
         Some(view)
     }
 

@@ -1,9 +1,10 @@
 //! A part of a window: renders the matches of some frames, in the order of the spool.
 
+use crate::results::line_text::LineText;
 use crate::results::matches::Match;
 use crate::results::search_result::LinePosition;
 use crate::spool::{ResultFiles, SpoolError};
-use schema::message::{BatchView, LineView};
+use schema::message::BatchView;
 
 /// Appends a match in some format.
 pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
@@ -43,12 +44,13 @@ impl<'a> Part<'a> {
         bytes_max: usize,
     ) -> Result<bool, SpoolError> {
         self.matches.reserve(positions.len());
-        let (mut reader, mut name) = (spool.reader(), Vec::new());
+        let (mut reader, mut text) = (spool.reader(), LineText::default());
         for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
-            reader.batch(group[0].frame(), |batch| match self.write {
-                Some(write) => self.add_each(batch, group, write),
-                None => self.add_text(batch, group, &mut name),
-            })?;
+            let frame = group[0].frame();
+            match self.write {
+                Some(write) => reader.batch(frame, |batch| self.add_each(batch, group, write))?,
+                None => reader.batch_text(frame, |batch| self.add_text(batch, group, &mut text))?,
+            }
             if self.bytes.len() > bytes_max {
                 return Ok(false);
             }
@@ -78,17 +80,14 @@ impl<'a> Part<'a> {
         &mut self,
         batch: &BatchView<'_>,
         group: &[LinePosition],
-        name: &mut Vec<u8>,
+        text: &mut LineText,
     ) -> Option<()> {
-        name.clear();
-        for part in [batch.package, b"/", batch.path] {
-            name.extend_from_slice(part);
-        }
+        text.begin(batch);
         let mut lines = (0_u32..).zip(batch.lines());
         for position in group {
             let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
             let start = self.bytes.len();
-            self.push_text(name, &line);
+            text.push(&line, &mut self.bytes);
             self.end(start, line.text.len() as u64 == line.line_bytes)?;
         }
         Some(())
@@ -102,45 +101,5 @@ impl<'a> Part<'a> {
             whole,
         });
         Some(())
-    }
-
-    fn push_text(&mut self, name: &[u8], line: &LineView<'_>) {
-        match line.number {
-            // A match of the name has no line.
-            0 => self.push_line(name, b""),
-            number if line.lines == 1 => self.push_numbered(name, number, line.text),
-            first => {
-                let lines = line.text.split(|&byte| byte == b'\n');
-                let lines = (first..).zip(lines);
-                lines.for_each(|(number, text)| self.push_numbered(name, number, text));
-            }
-        }
-    }
-
-    fn push_numbered(&mut self, name: &[u8], number: u32, text: &[u8]) {
-        self.bytes.extend_from_slice(name);
-        self.bytes.push(b':');
-        push_number(number, &mut self.bytes);
-        self.push_line(b":", text);
-    }
-
-    fn push_line(&mut self, head: &[u8], text: &[u8]) {
-        self.bytes.extend_from_slice(head);
-        self.bytes.extend_from_slice(text);
-        self.bytes.push(b'\n');
-    }
-}
-
-/// Appends a number in decimal.
-fn push_number(mut number: u32, out: &mut Vec<u8>) {
-    let mut digits = [0; 10];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return out.extend_from_slice(&digits[at..]);
-        }
     }
 }

@@ -315,6 +315,11 @@ proptest! {
         {
             assert!(view.lines().all(|line| line.ranges().all(|range| range.start <= range.end)));
         }
+        if let Ok(message) = BatchReader::new(words.as_bytes())
+            && let Ok(view) = message.view_again()
+        {
+            view.lines().for_each(|line| line.ranges().for_each(drop));
+        }
         let _ = Hello::decode(words.as_bytes());
         let _ = Search::decode(words.as_bytes());
         let _ = End::decode(words.as_bytes());
