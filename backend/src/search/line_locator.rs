@@ -59,6 +59,21 @@ impl<'a> LineLocator<'a> {
         text: &[u8],
         line: &Range<usize>,
     ) -> Result<LinePosition, ShardError> {
+        let position = self.locate_start(text, line)?;
+        // Neighbours often match, so its end is not to be searched for again.
+        if text[..line.end].ends_with(b"\n") {
+            self.number = self.number.saturating_add(1);
+            self.counted = line.end;
+        }
+        Ok(position)
+    }
+
+    /// Locates a line, or the first one of a span, and counts lines up to its start.
+    fn locate_start(
+        &mut self,
+        text: &[u8],
+        line: &Range<usize>,
+    ) -> Result<LinePosition, ShardError> {
         self.enter(line)?;
         let between = text.get(self.counted..line.start);
         let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
@@ -74,7 +89,7 @@ impl<'a> LineLocator<'a> {
         text: &[u8],
         span: &Range<usize>,
     ) -> Result<LinePosition, ShardError> {
-        let position = self.locate(text, span)?;
+        let position = self.locate_start(text, span)?;
         let body = &text[span.clone()];
         let ends = memchr::memchr_iter(b'\n', body).count() as u32;
         let mut last_block = position.block;
