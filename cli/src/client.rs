@@ -154,7 +154,7 @@ impl Client {
     fn in_process(directory: &Path) -> Result<Client> {
         let runtime = in_process::runtime()?;
         let _guard = runtime.enter();
-        let frontend = in_process::frontend(directory)?;
+        let frontend = in_process::frontend(directory, true)?;
         wait_for_backends(&frontend);
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let router = web::app(frontend, web::Options::default(), metrics);

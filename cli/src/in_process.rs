@@ -21,12 +21,14 @@ const MEMORY_BYTES: u64 = 64 << 20;
 
 /// Starts a frontend over the index in `directory`, whose spool is not kept. The spool is in the user's
 /// cache directory; or if that cannot be written, in the system's temporary directory; or else there is
-/// none, and a result must fit in memory. Needs a tokio runtime.
-pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
+/// none, and a result must fit in memory. If results are not `ordered`, their matches can only be followed as
+/// they are found. Needs a tokio runtime.
+pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinator>> {
     let backend = backend(directory, None)?;
     let start = |spool: &Path| {
         let config = Config {
             durable: false,
+            ordered,
             result_memory_bytes: MEMORY_BYTES,
             query_memory_bytes: MEMORY_BYTES,
             ..Config::new(spool)

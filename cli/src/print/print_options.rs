@@ -306,12 +306,12 @@ impl PrintOptions {
             || self.per_file_max < u64::MAX
     }
 
-    /// Whether matches are printed as `package/path:line:text`, byte for byte, best first.
+    /// Whether matches are printed as `package/path:line:text`, byte for byte, best first or as they are found.
     pub(crate) fn is_plain(&self) -> bool {
         let changed = self.columns || self.escape || self.null || self.only_matching;
         let extra = self.stats || self.links.is_some();
         self.kind == OutputKind::Lines
-            && self.sort == SortOrder::Rank
+            && self.sort != SortOrder::Path
             && self.names
             && self.numbers
             && !(changed || extra || self.is_grouped())

@@ -5,8 +5,8 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Result, bail};
 use frontend::{
-    Coordinator, Document, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer, Scope,
-    SearchError, SearchHandle, SearchResult,
+    Coordinator, Document, FoundText, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer,
+    Scope, SearchError, SearchHandle, SearchResult,
 };
 use schema::message::{FileRange, FileRequest, FileSource};
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(super) fn search(
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     in_process::runtime()?.block_on(async {
-        let frontend = in_process::frontend(index)?;
+        let frontend = in_process::frontend(index, !printer.options().streams())?;
         search_with(&frontend, parsed, printer).await
     })
 }
@@ -86,6 +86,15 @@ fn stream(
     printer: &mut Printer<'_>,
 ) -> Result<()> {
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
+    if printer.options().is_plain() {
+        return search.follow_text(|followed| match followed {
+            Some(FoundText::Lines(text)) => Ok(printer.print_bytes(text)?),
+            Some(FoundText::Cut(matches)) => matches
+                .into_iter()
+                .try_for_each(|found| printer.add(found, &read)),
+            None => printer.flush(),
+        });
+    }
     search.follow(|followed| {
         let MatchEvent::Matches(matches) = followed else {
             return printer.flush();

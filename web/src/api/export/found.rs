@@ -16,7 +16,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use frontend::query::ParsedQuery;
-use frontend::{Match, MatchStream, SearchHandle, SearchResult, SpoolError};
+use frontend::{FoundText, Match, MatchStream, SearchHandle, SearchResult, SpoolError};
 use futures_util::StreamExt;
 use futures_util::stream::{self, TryStreamExt};
 use std::ops::ControlFlow;
@@ -123,25 +123,40 @@ impl FoundExport {
     /// Reads and renders what has been found, about a chunk of it.
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
+        if let Format::Text = self.format {
+            let _ = self.follower.read_text(has_ended, &mut |text| {
+                match text {
+                    FoundText::Lines(lines) => out.extend_from_slice(lines),
+                    FoundText::Cut(matches) => {
+                        matches.iter().for_each(|it| it.write_text(&mut out))
+                    }
+                }
+                if out.len() < PIECE_BYTES {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })?;
+            return Ok(out);
+        }
         if self.write_document(&mut out).is_continue() {
             let FoundExport {
                 follower,
                 document,
                 written,
-                format,
                 ..
             } = self;
             // A break loses nothing: matches that are not written stay in `document`.
             let _ = follower.read(has_ended, &mut |matches| {
                 *document = matches.into_iter();
-                write(*format, document, written, &mut out)
+                write(document, written, &mut out)
             })?;
         }
         Ok(out)
     }
 
     fn write_document(&mut self, out: &mut Vec<u8>) -> ControlFlow<()> {
-        write(self.format, &mut self.document, &mut self.written, out)
+        write(&mut self.document, &mut self.written, out)
     }
 
     /// Returns the last part, once the search has ended and all its matches are written.
@@ -161,9 +176,8 @@ impl FoundExport {
     }
 }
 
-/// Appends matches until there are enough for a chunk.
+/// Appends matches as lines of JSON until there are enough for a chunk.
 fn write(
-    format: Format,
     document: &mut vec::IntoIter<Match>,
     written: &mut u64,
     out: &mut Vec<u8>,
@@ -173,10 +187,7 @@ fn write(
             return ControlFlow::Continue(());
         };
         *written += 1;
-        match format {
-            Format::Text => found.write_text(out),
-            _ => Format::write_json(&found, out),
-        }
+        Format::write_json(&found, out);
     }
     ControlFlow::Break(())
 }
