@@ -71,12 +71,17 @@ impl fmt::Debug for Trigram {
 /// One bit for every possible trigram: 2 MiB, which fit into a second-level cache. Clearing costs as
 /// much as the block added, not the size of the set.
 pub(crate) struct TrigramSet {
-    bits: Box<[u64]>,
+    bits: Box<[u64; VALUES / 64]>,
+    /// The new trigrams of a piece of text, and room for the last one, which may not be new.
+    found: Box<[u32; PIECE_BYTES]>,
     /// The last three bytes of text, folded.
     window: u32,
     /// A one bit for each of the last three bytes that is a line end or missing.
     barrier: u32,
 }
+
+/// Bytes of text whose trigrams are collected at once; a power of two.
+const PIECE_BYTES: usize = 4096;
 
 /// For each byte its folded value, and in bit 8 whether it is a line end.
 static FOLDED: [u16; 256] = {
@@ -93,7 +98,8 @@ static FOLDED: [u16; 256] = {
 impl TrigramSet {
     pub(crate) fn new() -> Self {
         TrigramSet {
-            bits: vec![0; VALUES / 64].into_boxed_slice(),
+            bits: zeros(),
+            found: zeros(),
             window: 0,
             barrier: 0b11,
         }
@@ -102,21 +108,30 @@ impl TrigramSet {
     /// Adds the trigrams of `text`, which continues the text added before, and calls `added` with each
     /// one that is new.
     pub(crate) fn extend(&mut self, text: &[u8], mut added: impl FnMut(u32)) {
+        for piece in text.chunks(PIECE_BYTES) {
+            let count = self.extend_by_piece(piece);
+            self.found[..count].iter().copied().for_each(&mut added);
+        }
+    }
+
+    /// Adds the trigrams of a piece of text, and returns how many are new and in `found`. One in five is,
+    /// which a processor cannot predict, so there is no branch: a trigram that is not new is overwritten by
+    /// the next one.
+    fn extend_by_piece(&mut self, piece: &[u8]) -> usize {
         let (mut window, mut barrier) = (self.window, self.barrier);
-        for &byte in text {
+        let mut count = 0;
+        for &byte in piece {
             let folded = u32::from(FOLDED[usize::from(byte)]);
             window = (window << 8 | folded & 0xff) & 0xff_ffff;
             barrier = (barrier << 1 | folded >> 8) & 0b111;
-            if barrier == 0 {
-                let word = &mut self.bits[(window / 64) as usize];
-                let bit = 1 << (window % 64);
-                if *word & bit == 0 {
-                    *word |= bit;
-                    added(window);
-                }
-            }
+            let word = &mut self.bits[(window / 64) as usize];
+            let bit = u64::from(barrier == 0) << (window % 64);
+            self.found[count % PIECE_BYTES] = window;
+            count += usize::from(!*word & bit != 0);
+            *word |= bit;
         }
         (self.window, self.barrier) = (window, barrier);
+        count
     }
 
     /// Adds a trigram that may be in no text. Returns whether it is new.
@@ -136,6 +151,12 @@ impl TrigramSet {
         }
         (self.window, self.barrier) = (0, 0b11);
     }
+}
+
+/// Zeros, without an array on the stack.
+fn zeros<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
+    let zeros = vec![T::default(); N].into_boxed_slice();
+    zeros.try_into().ok().expect("a slice of this length")
 }
 
 #[cfg(test)]

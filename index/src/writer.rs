@@ -268,24 +268,26 @@ impl ShardWriter {
         self.align()?;
         let start = self.out.offset();
         self.runs_out.flush()?;
-        let mut merge = RunMerge::new(self.runs_out.get_ref(), &self.runs, merge_bytes)?;
-        let (mut dictionary, mut list, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some(trigram) = merge.next(&mut list)? {
-            let payload = match list[..] {
+        let merge = RunMerge::new(self.runs_out.get_ref(), &self.runs, merge_bytes)?;
+        let (mut dictionary, mut encoded) = (Vec::new(), Vec::new());
+        let out = &mut self.out;
+        merge.for_each(|trigram, list| {
+            let payload = match *list {
                 // All of its blocks were left out.
-                [] => continue,
+                [] => return Ok(()),
                 [block] => SINGLE | u64::from(block),
                 _ => {
                     encoded.clear();
-                    posting::encode(&list, blocks, &mut encoded);
-                    let offset = self.out.offset() - start;
-                    self.out.write_all(&encoded)?;
+                    posting::encode(list, blocks, &mut encoded);
+                    let offset = out.offset() - start;
+                    out.write_all(&encoded)?;
                     offset
                 }
             };
             let entry = u64::from(trigram) << 40 | payload;
             dictionary.extend_from_slice(&entry.to_le_bytes());
-        }
+            Ok(())
+        })?;
         self.out.write_all(&[0; PADDING_BYTES])?;
         let bytes = self.out.offset() - start;
         self.sections[Section::Postings as usize] = Extent {

@@ -4,8 +4,8 @@
 //! number of blocks, the first block, and for each further block the difference to the one before.
 //! That is about 1.3 bytes for a pair, which takes 8 in memory.
 
-use crate::posting::encode_varint;
-use std::io::{self, Read};
+use crate::posting::{decode_varint, encode_varint};
+use std::io::{self, BufRead};
 
 /// Bits of a trigram that one pass of the radix sort looks at.
 const DIGIT_BITS: u32 = 12;
@@ -59,8 +59,8 @@ pub(crate) struct RunReader<R> {
     trigram: u64,
 }
 
-impl<R: Read> RunReader<R> {
-    /// Reads from the start of a run. `from` should be buffered.
+impl<R: BufRead> RunReader<R> {
+    /// Reads from the start of a run.
     pub(crate) fn new(from: R) -> Self {
         RunReader { from, trigram: 0 }
     }
@@ -76,11 +76,29 @@ impl<R: Read> RunReader<R> {
 
     /// Appends the trigram's blocks, each with `base` added, to `blocks`.
     pub(crate) fn list(&mut self, base: u32, blocks: &mut Vec<u32>) -> io::Result<()> {
-        let count = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let mut count = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut block = u64::from(base);
-        for _ in 0..count {
-            block += self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-            blocks.push(block as u32);
+        while count > 0 {
+            let buffered = self.from.fill_buf()?;
+            let mut rest = buffered;
+            while count > 0 {
+                let mut behind = rest;
+                let Some(gap) = decode_varint(&mut behind) else {
+                    break;
+                };
+                rest = behind;
+                block += gap;
+                blocks.push(block as u32);
+                count -= 1;
+            }
+            let decoded = buffered.len() - rest.len();
+            self.from.consume(decoded);
+            if decoded == 0 {
+                // It continues behind the buffer.
+                block += self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+                blocks.push(block as u32);
+                count -= 1;
+            }
         }
         Ok(())
     }
@@ -88,12 +106,12 @@ impl<R: Read> RunReader<R> {
     fn varint(&mut self) -> io::Result<Option<u64>> {
         let (mut value, mut shift) = (0, 0);
         loop {
-            let mut byte = [0];
-            if self.from.read(&mut byte)? == 0 {
+            let Some(&byte) = self.from.fill_buf()?.first() else {
                 return Ok(None);
-            }
-            value |= u64::from(byte[0] & 0x7f) << shift;
-            if byte[0] < 0x80 {
+            };
+            self.from.consume(1);
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
                 return Ok(Some(value));
             }
             shift += 7;

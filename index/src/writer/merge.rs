@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 /// Where a sorted run is in the file, and what has become of the blocks of its segment.
 #[derive(Clone, Debug)]
@@ -43,6 +44,18 @@ const BUFFER_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a run that are read at once, at least.
 const BUFFER_BYTES_MIN: usize = 4 << 10;
 
+/// Blocks of the lists that are passed on at once. Three times as many are in memory: some are merged,
+/// some wait, some are written. A list that is longer is passed on as a whole.
+const MERGED_BLOCKS: usize = 64 << 10;
+
+/// Posting lists of consecutive trigrams.
+#[derive(Default)]
+struct MergedLists {
+    /// For each trigram the end of its list.
+    ends: Vec<(u32, usize)>,
+    blocks: Vec<u32>,
+}
+
 /// Reads all runs in the order of their trigrams.
 pub(super) struct RunMerge<'a> {
     readers: Vec<(RunReader<BufReader<FileRange<'a>>>, &'a RunExtent)>,
@@ -75,10 +88,47 @@ impl<'a> RunMerge<'a> {
         Ok(merge)
     }
 
-    /// Returns the next trigram and puts its blocks into `blocks`, which stays empty when all of them
-    /// are left out.
-    pub(super) fn next(&mut self, blocks: &mut Vec<u32>) -> io::Result<Option<u32>> {
-        blocks.clear();
+    /// Merges in a thread of its own, and calls `each` with every trigram and its blocks, which are none
+    /// when all of them are left out.
+    pub(super) fn for_each(
+        mut self,
+        mut each: impl FnMut(u32, &[u32]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (sender, merged) = mpsc::sync_channel(1);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while let Some(lists) = self.some_lists().transpose() {
+                    let failed = lists.is_err();
+                    // Nobody receives them when writing has failed.
+                    if sender.send(lists).is_err() || failed {
+                        return;
+                    }
+                }
+            });
+            merged.into_iter().try_for_each(|lists| {
+                let MergedLists { ends, blocks } = lists?;
+                let mut start = 0;
+                ends.into_iter().try_for_each(|(trigram, end)| {
+                    each(trigram, &blocks[std::mem::replace(&mut start, end)..end])
+                })
+            })
+        })
+    }
+
+    /// Returns the lists of the next trigrams; `None` at the end.
+    fn some_lists(&mut self) -> io::Result<Option<MergedLists>> {
+        let mut lists = MergedLists::default();
+        while lists.blocks.len() < MERGED_BLOCKS {
+            let Some(trigram) = self.next(&mut lists.blocks)? else {
+                break;
+            };
+            lists.ends.push((trigram, lists.blocks.len()));
+        }
+        Ok((!lists.ends.is_empty()).then_some(lists))
+    }
+
+    /// Returns the next trigram and appends its blocks, none when all of them are left out.
+    fn next(&mut self, blocks: &mut Vec<u32>) -> io::Result<Option<u32>> {
         let Some(&Reverse((trigram, _))) = self.heads.peek() else {
             return Ok(None);
         };
