@@ -17,6 +17,7 @@ mod found_lines;
 mod line_locator;
 mod plan;
 mod pool;
+mod read_ahead;
 mod request;
 mod slices;
 mod spans;
@@ -36,6 +37,7 @@ use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
 use plan::{ShardCandidates, WorkList, WorkUnit};
+use read_ahead::ReadAhead;
 use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Want};
 use std::mem;
@@ -85,7 +87,9 @@ fn search_shard(
         .and_then(|candidates| {
             let blocks = candidates.blocks();
             end.candidates = blocks;
+            candidates.read_tables_ahead(task.shard);
             let units = WorkList::new(&candidates, task.shard)?;
+            let read_ahead = ReadAhead::default();
             let mut emitter = Emitter {
                 task,
                 output,
@@ -99,7 +103,10 @@ fn search_shard(
                 task.request.workers,
                 units.len(),
                 || Worker::new(task, blocks),
-                |worker, index| worker.search(units.get(index)),
+                |worker, index| {
+                    read_ahead.before(index, &units, task.shard)?;
+                    worker.search(units.get(index))
+                },
                 |unit| emitter.emit(unit),
             )
         });

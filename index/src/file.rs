@@ -3,7 +3,7 @@
 use crate::mapping::{Damage, Mapping};
 use std::fs::{self, File};
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +21,29 @@ impl Bytes {
         match self {
             Bytes::Mapped(mapping) => mapping.damage(),
             Bytes::Owned(_) => None,
+        }
+    }
+
+    /// See [`Mapping::will_need`].
+    pub fn will_need(&self, range: Range<u64>) {
+        if let Bytes::Mapped(mapping) = self {
+            mapping.will_need(range);
+        }
+    }
+
+    /// Has the system read a range unless its last page is in memory.
+    pub fn read_ahead(&self, range: Range<u64>) {
+        if !range.is_empty() && !self.is_cached(range.end - 1) {
+            self.will_need(range);
+        }
+    }
+
+    /// See [`Mapping::is_cached`].
+    pub fn is_cached(&self, offset: u64) -> bool {
+        match self {
+            Bytes::Mapped(mapping) => mapping.is_cached(offset),
+            // Tests of bytes in memory read ahead as if these were on a disk.
+            Bytes::Owned(_) => !cfg!(test),
         }
     }
 

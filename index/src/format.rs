@@ -61,7 +61,8 @@
 //! other packages may have them too. An empty text has no block. Every text has a document.
 //!
 //! **Invariant:** a shard never changes after it has been written. A reader verifies a checksum
-//! before it uses a byte: the header's at open, any other page's when it is first read.
+//! before it uses a byte: the header's at open, any other page's when it is first read. The checksum of
+//! CHECKSUMS needs no comparison before: if an entry is wrong, the page that it is for is rejected.
 //!
 //! Worked example: packages `p_1` and `q_1`, of unknown popularity. The first has two documents and a
 //! binary file; the only document of the second is a copy. A test builds this shard and compares it

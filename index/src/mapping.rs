@@ -14,9 +14,12 @@
 //! syncs and renames it. Changes by others can make reads wrong and are detected as described, except
 //! a write through another mapping, or one that restores the modification time.
 
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
+use rustix::fs::fadvise;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, IoSliceMut};
+use std::num::NonZeroU64;
 use std::ops::{Deref, Range};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -61,6 +64,9 @@ impl Mapping {
         // only bytes are read, for which every value is valid.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(&file)? };
+        // A fault reads its page, not megabytes around it: whoever wants more says so
+        // ([`Mapping::will_need`]). Advice only: nothing depends on it.
+        let _ = map.advise(Advice::Random);
         let start = map.as_ptr() as usize;
         Ok(Mapping {
             slot: register(start..start + bytes)?,
@@ -89,6 +95,31 @@ impl Mapping {
     /// Fills `buffer` with the file's bytes from `offset` on, without touching the mapping.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
+    }
+
+    /// Has the system read a range of the file from the disk, and does not wait for it.
+    pub fn will_need(&self, range: Range<u64>) {
+        if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
+            // Advice only.
+            let _ = fadvise(
+                &self.file,
+                range.start,
+                Some(bytes),
+                rustix::fs::Advice::WillNeed,
+            );
+        }
+    }
+
+    /// Whether the page at `offset` is in memory.
+    pub fn is_cached(&self, offset: u64) -> bool {
+        let mut byte = [0];
+        let read = preadv2(
+            &self.file,
+            &mut [IoSliceMut::new(&mut byte)],
+            offset,
+            ReadWriteFlags::NOWAIT,
+        );
+        !matches!(read, Err(Errno::AGAIN))
     }
 }
 
@@ -320,6 +351,28 @@ mod tests {
     /// The size of a page, and a file of several pages.
     const PAGE: usize = 4096;
     const BYTES: usize = 64 * PAGE;
+
+    /// A hostile header may say anything of where something is.
+    #[test]
+    fn advice_for_bytes_that_are_not_there_changes_nothing() {
+        let there = tempfile::tempdir().unwrap();
+        let mapping = Mapping::new(ones(&there).0).unwrap();
+        let end = BYTES as u64;
+        #[allow(clippy::reversed_empty_ranges)]
+        let ranges = [
+            0..end,
+            end - 1..end + 9,
+            end * 9..end * 10,
+            7..7,
+            9..3,
+            0..u64::MAX,
+        ];
+        for range in ranges {
+            mapping.will_need(range);
+        }
+        assert!(mapping.is_cached(end * 9), "there is nothing to wait for");
+        assert_eq!((&mapping[..], mapping.damage()), (&[1; BYTES][..], None));
+    }
 
     /// Creates a file of ones, last modified a minute ago; returns it and its path.
     fn ones(there: &tempfile::TempDir) -> (File, PathBuf) {

@@ -23,6 +23,7 @@ mod layout;
 mod live_set;
 mod pages;
 mod paths;
+mod read_ahead;
 mod revisions;
 mod tables;
 mod texts;

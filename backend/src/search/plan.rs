@@ -259,6 +259,17 @@ impl ShardCandidates {
         }
     }
 
+    /// Has the system read what a search of them needs of the shard's tables, if they are on a disk.
+    pub(super) fn read_tables_ahead(&self, shard: &Shard) {
+        match self {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => {
+                shard.read_tables_ahead(Some(blocks));
+            }
+            ShardCandidates::Blocks(Candidates::Ranges(_)) => shard.read_tables_ahead(None),
+            ShardCandidates::Documents(it) => shard.read_tables_ahead(it.blocks.as_deref()),
+        }
+    }
+
     pub(super) fn has_block_longer_than(
         &self,
         bytes: u64,
@@ -348,6 +359,18 @@ impl<'a> WorkList<'a> {
 }
 
 impl WorkUnit<'_> {
+    /// Has the system read the unit's text, if it is on a disk.
+    pub(super) fn read_ahead(&self, shard: &Shard) -> Result<(), ShardError> {
+        match self {
+            WorkUnit::Texts(slices, all) => {
+                shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
+            }
+            WorkUnit::Documents(slices, all) => {
+                shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
+            }
+        }
+    }
+
     /// Returns the last document, whether or not the filters accept it.
     pub(super) fn last_document(&self) -> Option<DocId> {
         match self {

@@ -16,6 +16,7 @@ pub(super) const UNIT_BLOCKS: usize = 64;
 pub(super) const UNIT_DOCUMENTS: usize = 256;
 
 /// Ascending blocks, taken from the front as ranges of consecutive ones.
+#[derive(Clone)]
 pub(super) struct BlockRanges<'a> {
     range: Range<u32>,
     list: &'a [u32],
@@ -61,6 +62,14 @@ impl<'a> BlockRanges<'a> {
             .count();
         self.list = &self.list[consecutive..];
         Some(start..start + consecutive as u32)
+    }
+}
+
+impl Iterator for BlockRanges<'_> {
+    type Item = Range<u32>;
+
+    fn next(&mut self) -> Option<Range<u32>> {
+        self.next_range(u32::MAX)
     }
 }
 

@@ -58,6 +58,7 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Candidates>, ShardError> {
+        self.read_lists_ahead(query);
         let ranges = match self.texts_of_accepted(filters, stop)? {
             Cow::Borrowed(_) => Cow::Borrowed(self.live_blocks()),
             Cow::Owned(texts) => Cow::Owned(self.blocks_of_all(&texts)?),
@@ -150,6 +151,7 @@ impl Shard {
         within: &[Range<u32>],
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
+        self.read_tables_ahead(None);
         let mut accepted = Vec::new();
         for range in within {
             let mut id = self.text_of(BlockId(range.start))?;
@@ -180,6 +182,7 @@ impl Shard {
         blocks: &[u32],
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<u32>>, ShardError> {
+        self.read_tables_ahead(Some(blocks));
         let (mut accepted, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
             if stop() {

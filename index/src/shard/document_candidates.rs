@@ -78,6 +78,7 @@ impl Shard {
     ) -> Result<Option<Vec<u32>>, ShardError> {
         match query {
             DocumentQuery::Block(query) => {
+                self.read_lists_ahead(query);
                 let blocks = evaluator.blocks(query)?;
                 blocks.map(|blocks| self.texts_of(&blocks)).transpose()
             }
@@ -112,6 +113,7 @@ impl Shard {
 
     /// Returns the texts that hold the ascending `blocks`.
     fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
+        self.read_tables_ahead(Some(blocks));
         let (mut texts, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
             let text = self.text_with(BlockId(block))?;

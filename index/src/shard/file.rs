@@ -1,8 +1,10 @@
 //! The file of a shard: its header, its sections, and bytes that are checked before they are used.
 //!
-//! Opening checks the header and the table of checksums. Every other page is checked when it is
-//! first read, so a search pays only for what it reads. What the entries of a table mean is not
-//! decided here but by [`Shard`](super::Shard).
+//! Opening checks the header; beyond that it costs one bit of memory for each page. Every other page is checked when
+//! it is first read, so a search pays only for what it reads. The table of checksums has a checksum
+//! itself, which is compared only by [`ShardFile::verify`], and when a page has another checksum than
+//! that table says: damage in the table makes intact pages look damaged, never the other way round.
+//! What the entries of a table mean is not decided here but by [`Shard`](super::Shard).
 //! **Invariant:** foreign bytes give an error that names file and offset, never a panic; the
 //! checksum of an intact page is computed once.
 
@@ -18,9 +20,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// Bytes that [`ShardFile::read_slice`] reads at once, at most. A larger range is taken from the
+/// Bytes that are read at once, and ahead of those that are checked, at most. A larger range is taken from the
 /// mapping: a line of any length is in one block.
-const READ_BYTES_MAX: usize = 1 << 20;
+const READ_BYTES_MAX: u64 = 1 << 20;
+
+/// Bytes of tables after which more is read ahead, when they are read in order.
+const READ_IN_ORDER_BYTES: u64 = 64 << 10;
 
 /// An open file, of which pages are checked one by one.
 pub(super) struct ShardFile {
@@ -32,19 +37,15 @@ pub(super) struct ShardFile {
 }
 
 impl ShardFile {
-    /// Checks header and checksums of `bytes`; `path` is for messages.
+    /// Checks the header of `bytes`; `path` is for messages.
     pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile, ShardError> {
         let layout = Layout::read(path, &bytes)?;
         let checksums = layout.extent(Section::Checksums);
-        let table = &bytes[checksums.start as usize..checksums.end as usize];
-        if crc32c::crc32c(table) != layout.checksums_crc {
-            let what = "checksum of the checksums";
-            return Err(ShardError::corrupt(path, checksums.start, what));
-        }
+        let pages = (checksums.end - checksums.start) as usize / CHECKSUM_BYTES;
         let dictionary = layout.extent(Section::Dictionary);
         let file = ShardFile {
             path: path.to_owned(),
-            pages: PageChecks::new(table.len() / CHECKSUM_BYTES),
+            pages: PageChecks::new(pages),
             dictionary: RunStarts::new(dictionary.end - dictionary.start),
             bytes,
             layout,
@@ -67,6 +68,25 @@ impl ShardFile {
         extent.end - extent.start
     }
 
+    /// Has the system read a range of a section; what is outside of the file is left out.
+    pub(super) fn will_need(&self, section: Section, range: Range<u64>) {
+        if let Ok(range) = self.range_in_file(section, range) {
+            self.bytes.will_need(range);
+        }
+    }
+
+    /// Whether a byte of a section is in memory, or there is none.
+    pub(super) fn is_cached(&self, section: Section, offset: u64) -> bool {
+        self.bytes
+            .is_cached(self.layout.extent(section).start + offset)
+    }
+
+    /// Whether the page of a byte of a section has been checked.
+    pub(super) fn is_checked(&self, section: Section, offset: u64) -> bool {
+        let at = self.layout.extent(section).start + offset;
+        at < self.layout.extent(Section::Checksums).start && self.pages.are_checked(at..at + 1)
+    }
+
     /// Fails when the file is no longer what was opened.
     pub(super) fn intact(&self) -> Result<(), ShardError> {
         match self.bytes.damage() {
@@ -87,10 +107,14 @@ impl ShardFile {
         self.pages.has_failed() || self.intact().is_err()
     }
 
-    /// Checks every page that has not been checked yet.
+    /// Checks the table of checksums, and every page that has not been checked yet.
     pub(super) fn verify(&self) -> Result<(), ShardError> {
+        self.check_table()?;
         let end = self.layout.extent(Section::Checksums).start;
-        self.check_pages(PAGE_BYTES as u64..end)?;
+        let mut buffer = Vec::new();
+        for start in (PAGE_BYTES as u64..end).step_by(READ_BYTES_MAX as usize) {
+            self.read_pages(start..end.min(start + READ_BYTES_MAX), &mut buffer)?;
+        }
         self.intact()
     }
 
@@ -116,18 +140,24 @@ impl ShardFile {
                 .end
                 .next_multiple_of(PAGE_BYTES as u64)
                 .min(checksums.start);
-        let bytes = (pages.end - pages.start) as usize;
+        let bytes = pages.end - pages.start;
         if bytes > READ_BYTES_MAX || self.pages.are_checked(file.clone()) {
             return self.checked(file);
         }
-        buffer.resize(bytes, 0);
+        self.read_pages(pages.clone(), buffer)?;
+        Ok(&buffer[(file.start - pages.start) as usize..(file.end - pages.start) as usize])
+    }
+
+    /// Reads whole pages into `buffer`, and checks them.
+    fn read_pages(&self, pages: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), ShardError> {
+        buffer.resize((pages.end - pages.start) as usize, 0);
         self.bytes
             .read_at(buffer, pages.start)
             .map_err(|_| self.corrupt_at(pages.start, "the file cannot be read from here on"))?;
+        let checksums = self.layout.extent(Section::Checksums).start as usize;
         self.pages
-            .check_read(buffer, pages.start, &self.bytes[checksums.start as usize..])
-            .map_err(|offset| self.corrupt_at(offset, "checksum"))?;
-        Ok(&buffer[(file.start - pages.start) as usize..(file.end - pages.start) as usize])
+            .check_read(buffer, pages.start, &self.bytes[checksums..])
+            .map_err(|offset| self.wrong_checksum(offset))
     }
 
     /// Returns entry number `index` of a table.
@@ -204,8 +234,53 @@ impl ShardFile {
     fn check_pages(&self, range: Range<u64>) -> Result<(), ShardError> {
         let checksums = self.layout.extent(Section::Checksums);
         let (file, checksums) = self.bytes.split_at(checksums.start as usize);
-        self.pages
-            .check(file, checksums, range)
-            .map_err(|offset| self.corrupt_at(offset, "checksum"))
+        let check = |range| {
+            let checked = self.pages.check(file, checksums, range);
+            checked.map_err(|offset| self.wrong_checksum(offset))
+        };
+        if range.end - range.start <= PAGE_BYTES as u64 {
+            self.read_in_order_ahead(range.start);
+            return check(range);
+        }
+        let mut start = range.start;
+        self.bytes
+            .read_ahead(start..range.end.min(start + READ_BYTES_MAX));
+        while start < range.end {
+            let end = range.end.min(start + READ_BYTES_MAX);
+            self.bytes
+                .read_ahead(end..range.end.min(end + READ_BYTES_MAX));
+            check(start..end)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Has the system read what follows `offset` if the page before was read: probably a table is read in
+    /// order. Asked once for some pages.
+    fn read_in_order_ahead(&self, offset: u64) {
+        let page = offset / PAGE_BYTES as u64 * PAGE_BYTES as u64;
+        let before = page.saturating_sub(1)..page;
+        if page.is_multiple_of(READ_IN_ORDER_BYTES) && self.pages.are_checked(before) {
+            let end = self.layout.extent(Section::Checksums).end;
+            self.bytes
+                .read_ahead(page..end.min(page + 2 * READ_IN_ORDER_BYTES));
+        }
+    }
+
+    /// The error for a page that has another checksum than the table says: the page is damaged, or the
+    /// table.
+    #[cold]
+    fn wrong_checksum(&self, offset: u64) -> ShardError {
+        let table = self.check_table().err();
+        table.unwrap_or_else(|| self.corrupt_at(offset, "checksum"))
+    }
+
+    /// Checks the table of checksums.
+    fn check_table(&self) -> Result<(), ShardError> {
+        let Range { start, end } = self.layout.extent(Section::Checksums);
+        if crc32c::crc32c(&self.bytes[start as usize..end as usize]) != self.layout.checksums_crc {
+            return Err(self.corrupt_at(start, "checksum of the checksums"));
+        }
+        Ok(())
     }
 }
