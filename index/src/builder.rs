@@ -1,5 +1,5 @@
-//! From the texts of documents to a *segment*: blocks, and sorted runs of (trigram, block) pairs. Words that lines
-//! define are trigrams that no text has ([`Trigram::of_definition`]).
+//! From the texts of documents to a *segment*: blocks, and sorted runs of (trigram, block) pairs. A word
+//! that a line defines is a pair too: its key is a trigram that no text has ([`Trigram::of_definition`]).
 //!
 //! One worker makes a segment of some megabytes of documents, independently of all others; the
 //! [`writer`](crate::writer) joins segments in order. Memory is bounded by [`Limits`], whatever the

@@ -64,8 +64,8 @@ impl Mapping {
         // only bytes are read, for which every value is valid.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(&file)? };
-        // A fault reads its page, not megabytes around it: whoever wants more says so
-        // ([`Mapping::will_need`]). Advice only: nothing depends on it.
+        // A page fault reads one page, not megabytes around it. Callers that need more call
+        // [`Mapping::will_need`]. If the advice fails, only time is lost.
         let _ = map.advise(Advice::Random);
         let start = map.as_ptr() as usize;
         Ok(Mapping {

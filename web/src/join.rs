@@ -72,8 +72,8 @@ const PROOF_WAIT_MAX: Duration = Duration::from_millis(50);
 /// Blocks that may match, from which on a search takes so long that its best matches are worth a search of their own.
 const PROOF_BLOCKS_MIN: u64 = 8192;
 
-/// Finds the best matches of a search of all matches that has just begun, if they can be proven without looking at most
-/// of the others. `None` if that takes too long, or if the search ends before.
+/// Finds the best matches of a search that has just begun, by a second search that stops when they are proven. Returns
+/// `None` if the second search takes longer than [`PROOF_WAIT_MAX`], or if the first one ends before it.
 pub(crate) async fn best_of(
     app: &App,
     client: u64,

@@ -140,19 +140,29 @@ impl How {
             limit: 0,
         }
     }
+
+    fn request<'a>(
+        self,
+        shards: &'a [Arc<Shard>],
+        query: &'a CompiledQuery,
+        cancel: &'a Cancel,
+    ) -> Request<'a> {
+        Request {
+            shards,
+            query,
+            want: self.want,
+            limit: self.limit,
+            context_lines: self.context_lines,
+            workers: self.workers,
+            cancel,
+        }
+    }
 }
 
 /// Searches shards to their end.
 pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) -> Found {
-    let request = Request {
-        shards,
-        query: compiled,
-        want: how.want,
-        limit: how.limit,
-        context_lines: how.context_lines,
-        workers: how.workers,
-        cancel: &Cancel::default(),
-    };
+    let cancel = Cancel::default();
+    let request = how.request(shards, compiled, &cancel);
     let plan = request.plan(true).expect("not cancelled");
     let mut sink = Collect {
         frames: Vec::new(),
@@ -176,15 +186,8 @@ pub(crate) fn find_best_first(
     compiled: &CompiledQuery,
     how: How,
 ) -> Option<Found> {
-    let request = Request {
-        shards,
-        query: compiled,
-        want: how.want,
-        limit: how.limit,
-        context_lines: how.context_lines,
-        workers: how.workers,
-        cancel: &Cancel::default(),
-    };
+    let cancel = Cancel::default();
+    let request = how.request(shards, compiled, &cancel);
     let mut frames = Frames::default();
     let ends = request
         .run_best_first(&mut frames)

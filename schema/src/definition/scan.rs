@@ -66,7 +66,7 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
             keyword = (are_modifiers && is_keyword(word)).then_some((start, end));
         }
         are_modifiers &= is_modifier(word);
-        // Of an indented line that begins with other words nothing else can be a definition.
+        // An indented line that begins with other words defines nothing more.
         if is_indented && !are_modifiers && !has_type_keyword && keyword.is_none() {
             return;
         }
