@@ -9,6 +9,7 @@
 
 mod clients;
 mod limits;
+mod sent_before_error;
 mod timed_stream;
 mod tls;
 
@@ -29,6 +30,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rustls::ServerConfig;
+use sent_before_error::SentBeforeError;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
@@ -217,7 +219,7 @@ impl Server {
             async move {
                 let (response, held) = server.respond(request, peer, is_reserved).await;
                 let body = |body| KeptBody {
-                    body,
+                    body: Body::new(SentBeforeError::new(body)),
                     span: Span::none(),
                     _kept: (busy, held),
                 };

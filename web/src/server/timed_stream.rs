@@ -3,7 +3,6 @@
 
 use super::limits::ConnectionLimits;
 use futures_util::task::AtomicWaker;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -12,6 +11,7 @@ use std::sync::atomic::{
 };
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use std::{io, mem};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
@@ -20,6 +20,8 @@ use tokio::time::{Instant, Sleep, sleep};
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     requests: AtomicU32,
+    /// How many requests have begun, modulo 2^32.
+    begun: AtomicU32,
     /// The task of the connection, which begins to wait for the next request when one has been answered.
     task: AtomicWaker,
 }
@@ -28,11 +30,16 @@ impl Phase {
     /// Counts a request until its end.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Relaxed);
+        self.begun.fetch_add(1, Relaxed);
         Busy(Arc::clone(self))
     }
 
     fn is_busy(&self) -> bool {
         self.requests.load(Acquire) > 0
+    }
+
+    fn begun(&self) -> u32 {
+        self.begun.load(Relaxed)
     }
 }
 
@@ -65,6 +72,8 @@ pub(super) struct TimedStream {
     stream: TcpStream,
     phase: Arc<Phase>,
     waiting: Waiting,
+    /// How many requests had begun when the stream was last read.
+    begun: u32,
     head_max: Duration,
     idle_max: Duration,
     unread_max: Duration,
@@ -80,6 +89,7 @@ impl TimedStream {
             stream,
             phase,
             waiting: Waiting::First,
+            begun: 0,
             head_max: limits.head_max,
             idle_max: limits.idle_max,
             unread_max: limits.unread_max,
@@ -127,7 +137,13 @@ impl AsyncRead for TimedStream {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         // Registered first: a request that ends after the check wakes the task.
         self.phase.task.register(context.waker());
-        let waiting = match (self.phase.is_busy(), read.is_ready()) {
+        let is_busy = self.phase.is_busy();
+        // A request can begin and end between two reads.
+        let begun = self.phase.begun();
+        if mem::replace(&mut self.begun, begun) != begun {
+            self.waiting = Waiting::No;
+        }
+        let waiting = match (is_busy, read.is_ready()) {
             (true, _) => Waiting::No,
             (false, true) => Waiting::Head,
             (false, false) if self.waiting == Waiting::No => Waiting::Next,
@@ -178,4 +194,45 @@ impl AsyncWrite for TimedStream {
 
 fn timed_out(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn requests_that_end_between_two_reads_have_a_time_each() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        let phase = Arc::new(Phase::default());
+        let limits = ConnectionLimits {
+            head_max: Duration::from_millis(200),
+            ..ConnectionLimits::default()
+        };
+        let mut stream = TimedStream::new(stream, Arc::clone(&phase), &limits);
+        let began = Instant::now();
+        let mut requests = 0;
+        while began.elapsed() < limits.head_max * 3 {
+            client.write_all(b"r").await.unwrap();
+            let mut head = [0; 1];
+            stream.read_exact(&mut head).await.unwrap();
+            drop(phase.begin());
+            let next = tokio::time::timeout(limits.head_max / 5, stream.read(&mut head)).await;
+            assert!(next.is_err(), "after {requests}: {next:?}");
+            requests += 1;
+        }
+        client.write_all(b"r").await.unwrap();
+        stream.read_exact(&mut [0; 1]).await.unwrap();
+        let error = stream.read_exact(&mut [0; 1]).await.unwrap_err();
+        assert_eq!(
+            error.kind(),
+            io::ErrorKind::TimedOut,
+            "a head that does not end"
+        );
+    }
 }
