@@ -48,11 +48,6 @@ pub fn other_document_rank(static_rank: f32) -> f32 {
     1.0 + static_rank + PATH_MAX * 0.5
 }
 
-/// Returns whether a path has a literal in it, without ASCII case.
-pub fn is_in_path(path: &[u8], literal: &str) -> bool {
-    occurrences(path, literal.as_bytes()).next().is_some()
-}
-
 /// Returns the highest score of a match in a document of this [`document_rank`].
 pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
     document_rank + if finds_names { NAME_MAX } else { LINE_MAX }

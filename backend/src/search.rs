@@ -37,6 +37,7 @@ use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
 use plan::{ShardCandidates, WorkList, WorkUnit};
+use pool::Workers;
 use read_ahead::ReadAhead;
 use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Want};
@@ -49,6 +50,10 @@ impl Request<'_> {
     /// `failure`; frames sent before it stay valid.
     pub fn run(&self, plan: Plan, sink: &mut dyn Sink) -> Result<Vec<ShardEnd>, Stopped> {
         let threshold = Threshold::default();
+        let workers = Workers {
+            count: self.workers,
+            yielding: plan.is_heavy(),
+        };
         let mut output = Output {
             sink,
             progress: plan.progress,
@@ -66,7 +71,7 @@ impl Request<'_> {
                 threshold: &threshold,
                 evaluations: &SharedEvaluations::default(),
             };
-            search_shard(task, candidates, &mut output)
+            search_shard(task, workers, candidates, &mut output)
         });
         ends.collect()
     }
@@ -74,6 +79,7 @@ impl Request<'_> {
 
 fn search_shard(
     task: ShardTask<'_>,
+    workers: Workers,
     candidates: Result<ShardCandidates, ShardError>,
     output: &mut Output<'_>,
 ) -> Result<ShardEnd, Stopped> {
@@ -100,7 +106,7 @@ fn search_shard(
                 blocks,
             };
             pool::in_order(
-                task.request.workers,
+                workers,
                 units.len(),
                 || Worker::new(task, blocks),
                 |worker, index| {

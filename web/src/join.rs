@@ -69,10 +69,15 @@ pub(crate) async fn finished(
 /// How long the best matches of a search are waited for.
 const PROOF_WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// Blocks that may match, from which on a search takes so long that its best matches are worth a search of their own.
-const PROOF_BLOCKS_MIN: u64 = 8192;
+/// How long most light searches take. A search that goes on after it is worth a second one for its best matches.
+const LIGHT_SEARCH: Duration = Duration::from_millis(2);
 
-/// Finds the best matches of a search that has just begun, by a second search that stops when they are proven. Returns
+/// Documents that are searched, from which on a search can take so long that its best matches are worth a search of
+/// their own.
+const PROOF_DOCUMENTS_MIN: u64 = 8192;
+
+/// Finds the best matches of a search that has just begun, by a second search that stops when they are proven. The
+/// second search begins when the first one has a slot for heavy queries or waits for one, and is not light. Returns
 /// `None` if the second search takes longer than [`PROOF_WAIT_MAX`], or if the first one ends before it.
 pub(crate) async fn best_of(
     app: &App,
@@ -80,28 +85,30 @@ pub(crate) async fn best_of(
     search: &SearchHandle,
 ) -> Option<Arc<SearchResult>> {
     let query = search.query();
-    if query.want() != Want::Matches || query.limit() > 0 || query.names() {
+    let is_small = search.documents_known() < PROOF_DOCUMENTS_MIN;
+    if query.want() != Want::Matches || query.limit() > 0 || query.names() || is_small {
         return None;
     }
     let best = query.clone().wanting(Want::Matches, BEST_MAX as u64).ok()?;
     let best = best.uncounted().ok()?;
     let finished = async {
-        while search.progress().blocks_total < PROOF_BLOCKS_MIN {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        search.may_be_heavy().await;
+        tokio::time::sleep(LIGHT_SEARCH).await;
         let (coordinator, scope) = (&app.coordinator, search.scope());
         let generation = Some(search.generation());
         let best = coordinator
             .search_for(scope, client, best, generation, None)
             .await
             .ok()?;
-        best.finished().await.ok()
+        tokio::select! {
+            best = best.finished() => best.ok(),
+            () = tokio::time::sleep(PROOF_WAIT_MAX) => None,
+        }
     };
     tokio::select! {
         biased;
         _ = search.finished() => None,
         best = finished => best.filter(|best| best.is_complete()),
-        () = tokio::time::sleep(PROOF_WAIT_MAX) => None,
     }
 }
 

@@ -21,13 +21,16 @@ use super::{Matchers, Worker};
 use crate::batch::Packed;
 use crate::compiled_query::Strategy;
 use crate::rank;
+use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
 use index::shard::{BlockId, Candidates, DocId, PackageId, ShardError};
+use memchr::memmem::Finder;
 use schema::definition::LEVEL_MAX;
 use schema::message::{Progress, ShardEnd, Want};
 use schema::order::RankKey;
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::BinaryHeap;
 use std::mem;
 use std::ops::Range;
 use std::slice;
@@ -43,6 +46,10 @@ const DEFINING_BLOCKS_MAX: usize = 64 << 10;
 
 /// Paths in which a literal is looked for, of a shard, at most.
 const PATHS_MAX: usize = 128 << 10;
+
+/// Operands of an OR that is left out beside other conditions: uniting its lists costs more than verifying the few blocks
+/// that only it rules out.
+const OR_OPERANDS_MAX: usize = 8;
 
 /// Documents whose candidates are computed one by one. For more of them those of the whole shard are cheaper.
 const SINGLE_DOCUMENTS: usize = 32;
@@ -141,7 +148,7 @@ enum Source {
 
 struct ShardSearch<'s, 'a> {
     task: ShardTask<'a>,
-    query: &'a TrigramQuery,
+    query: Cow<'a, TrigramQuery>,
     top: &'s mut TopMatches,
     worker: Worker<'a>,
     /// The best document first.
@@ -153,8 +160,8 @@ struct ShardSearch<'s, 'a> {
     /// The highest level of a line in a document that defines none of the words.
     other_level: u8,
     /// The highest level of each document that defines one, and the blocks that do.
-    defining: HashMap<u32, (u8, Vec<u32>)>,
-    searched: HashSet<u32>,
+    defining: FnvHashMap<u32, (u8, Vec<u32>)>,
+    searched: FnvHashSet<u32>,
     candidates: Option<Candidates>,
     /// Documents whose candidates were computed one by one.
     single: usize,
@@ -174,15 +181,15 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
     ) -> Self {
         ShardSearch {
             task,
-            query,
+            query: without_long_ors(query),
             top,
             worker: Worker::new(task, 0),
             queue: BinaryHeap::new(),
             groups: Vec::new(),
             sources: Vec::new(),
             other_level: LEVEL_MAX,
-            defining: HashMap::new(),
-            searched: HashSet::new(),
+            defining: FnvHashMap::default(),
+            searched: FnvHashSet::default(),
             candidates: None,
             single: 0,
             blocks,
@@ -318,15 +325,27 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Adds a part of a document, in which lines have at most this level, unless the filters refuse the document.
+    /// Returns whether a document of this rank can have a wanted match on a line that defines none of the words.
+    fn may_be_wanted(&self, document_rank: f32) -> bool {
+        let best = place(rank::level_bound(document_rank, self.other_level), 0);
+        self.top.worst_place().is_none_or(|worst| worst >= best)
+    }
+
+    /// Adds a part of a document, in which lines have at most this level, unless the filters refuse the document or
+    /// enough better matches are known.
     fn add(&mut self, id: DocId, level: u8, part: Part) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
-        if shard.is_accepted(&request.query.filters, id)? {
-            let document = shard.document(id)?;
-            let literals = &request.query.literals;
-            let document_rank = rank::document_rank(document.static_rank, document.path, literals);
-            let score = rank::level_bound(document_rank, level);
-            let place = place(score, shard.document_hash(id)?);
+        let (path, static_rank) = shard.path_and_rank(id)?;
+        let document_rank = rank::document_rank(static_rank, path, &request.query.literals);
+        let score = rank::level_bound(document_rank, level);
+        let worst = self.top.worst_place();
+        if worst.is_some_and(|worst| worst < place(score, 0))
+            || !shard.is_accepted(&request.query.filters, id)?
+        {
+            return Ok(());
+        }
+        let place = place(score, shard.document_hash(id)?);
+        if worst.is_none_or(|worst| worst >= place) {
             self.queue.push(Reverse((place, id, part)));
         }
         Ok(())
@@ -338,6 +357,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         match source {
             Source::Paths => {
                 let all = 0..shard.document_count();
+                let mut lower_case = Vec::new();
                 for literal in &request.query.literals {
                     let ranges = shard.documents_with_path(literal.as_bytes())?;
                     let ranges = ranges.unwrap_or_else(|| vec![all.clone()]);
@@ -345,10 +365,17 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                     if paths > PATHS_MAX {
                         return Ok(false);
                     }
+                    let literal = literal.to_ascii_lowercase();
+                    let literal = Finder::new(literal.as_bytes());
                     for id in ranges.into_iter().flatten() {
-                        let is_known = self.defining.contains_key(&id);
-                        let path = shard.document(DocId(id))?.path;
-                        if !is_known && rank::is_in_path(path, literal) {
+                        let (path, static_rank) = shard.path_and_rank(DocId(id))?;
+                        if !self.may_be_wanted(rank::best_document_rank(static_rank)) {
+                            continue;
+                        }
+                        lower_case.clear();
+                        lower_case.extend_from_slice(path);
+                        lower_case.make_ascii_lowercase();
+                        if literal.find(&lower_case).is_some() && !self.defining.contains_key(&id) {
                             self.add(DocId(id), self.other_level, Part::Rest)?;
                         }
                     }
@@ -453,11 +480,13 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
         if self.candidates.is_none() && self.single < SINGLE_DOCUMENTS {
             self.single += 1;
-            return shard.candidates_within(self.query, slice::from_ref(of), &stop);
+            return shard.candidates_within(&self.query, slice::from_ref(of), &stop);
         }
         let all = match &mut self.candidates {
             Some(all) => all,
-            none => none.insert(shard.candidates_within(self.query, shard.live_blocks(), &stop)?),
+            none => {
+                none.insert(shard.candidates_within(&self.query, shard.live_blocks(), &stop)?)
+            }
         };
         Ok(match all {
             Candidates::Blocks(blocks) => {
@@ -468,6 +497,24 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             // All live blocks, of which the document is one.
             Candidates::Ranges(_) => Candidates::Ranges(vec![of.clone()]),
         })
+    }
+}
+
+/// Returns a query that rules out no more blocks than `query`, and reads fewer lists.
+fn without_long_ors(query: &TrigramQuery) -> Cow<'_, TrigramQuery> {
+    let TrigramQuery::And(parts) = query else {
+        return Cow::Borrowed(query);
+    };
+    let is_long = |part: &&TrigramQuery| matches!(part, TrigramQuery::Or(parts) if parts.len() > OR_OPERANDS_MAX);
+    let short: Vec<TrigramQuery> = parts
+        .iter()
+        .filter(|part| !is_long(part))
+        .cloned()
+        .collect();
+    if short.is_empty() || short.len() == parts.len() {
+        Cow::Borrowed(query)
+    } else {
+        Cow::Owned(TrigramQuery::And(short))
     }
 }
 

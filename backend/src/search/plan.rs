@@ -4,7 +4,7 @@
 //! So a search that is too expensive can be refused, and its progress is known from the start. The
 //! candidates are kept if they are few; else they are computed again, shard by shard, when it runs.
 
-use super::pool;
+use super::pool::{self, Workers};
 use super::request::{Interrupted, Request, Stopped};
 use super::slices::{DocumentSlice, DocumentSlices};
 use super::text_slices::{TextSlice, TextSlices};
@@ -74,8 +74,12 @@ impl Request<'_> {
         let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
         let has_slow_lines = AtomicBool::new(false);
         let (counted, mut shards) = (AtomicU64::new(0), Vec::new());
+        let workers = Workers {
+            count: self.workers,
+            yielding: false,
+        };
         let plans = pool::in_order(
-            self.workers,
+            workers,
             self.shards.len(),
             || (),
             |(), index| {

@@ -14,22 +14,37 @@ const WINDOW_RESULTS: usize = 4;
 /// Fewer results are computed by the calling thread alone, since starting workers takes longer.
 const PARALLEL_MIN: usize = 4;
 
-/// Calls `pass_on` with the results number 0 to `count`, in order, which `workers` threads compute.
+/// The priority of [`Workers::yielding`] beside other threads: a third of their time on a busy processor.
+const YIELDING_NICE: i32 = 5;
+
+/// Threads that compute.
+#[derive(Clone, Copy)]
+pub(super) struct Workers {
+    pub(super) count: usize,
+    /// Whether other threads of this process are preferred when processors are few.
+    pub(super) yielding: bool,
+}
+
+/// Calls `pass_on` with the results number 0 to `count`, in order, which `workers` compute.
 /// Each of them has a state of its own, from `new_worker`.
 pub(super) fn in_order<W, T: Send>(
-    workers: usize,
+    workers: Workers,
     count: usize,
     new_worker: impl Fn() -> W + Sync,
     compute: impl Fn(&mut W, usize) -> Result<T, Interrupted> + Sync,
     mut pass_on: impl FnMut(T) -> Result<(), Interrupted>,
 ) -> Result<(), Interrupted> {
-    if workers < 2 || count < PARALLEL_MIN {
+    if workers.count < 2 || count < PARALLEL_MIN {
         let mut worker = new_worker();
         return (0..count).try_for_each(|index| pass_on(compute(&mut worker, index)?));
     }
-    let workers = workers.min(count);
-    let pool = Pool::new(count, workers * WINDOW_RESULTS);
+    let threads = workers.count.min(count);
+    let pool = Pool::new(count, threads * WINDOW_RESULTS);
     let work = || {
+        if workers.yielding {
+            // Where a thread has no priority of its own, it keeps the usual one.
+            let _ = rustix::process::nice(YIELDING_NICE);
+        }
         let _stop = StopOnPanic(&pool);
         let mut worker = new_worker();
         while let Some(index) = pool.take() {
@@ -37,7 +52,7 @@ pub(super) fn in_order<W, T: Send>(
         }
     };
     thread::scope(|scope| {
-        for _ in 0..workers {
+        for _ in 0..threads {
             scope.spawn(work);
         }
         let result = (0..count).try_for_each(|index| pass_on(pool.wait_for(index)?));

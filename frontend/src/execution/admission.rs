@@ -80,6 +80,11 @@ impl Admission {
         if let Some(slot) = self.heavy.try_take(client) {
             return Permit::new(true, slot);
         }
+        self.light(client).await
+    }
+
+    /// Waits for a light place.
+    pub(crate) async fn light(&self, client: u64) -> Permit {
         let slot = self.light.take(client).await;
         Permit::new(false, slot.expect("all that are active may wait"))
     }

@@ -45,13 +45,15 @@ pub(crate) struct Execution {
     client: u64,
     pub(crate) spool: Arc<ResultFiles>,
     pub(crate) runtime: Handle,
-    known: CorpusSize,
+    pub(super) known: CorpusSize,
     overlaps: Arc<Overlaps>,
     state: Mutex<ExecutionState>,
     pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
     /// Told whenever the state wants to be admitted.
     acquire: Notify,
+    /// Whether it has a slot for heavy queries, or waits for one.
+    pub(super) may_be_heavy: watch::Sender<bool>,
     /// When the state wants to be told the time.
     timer: watch::Sender<Option<Instant>>,
     /// Told whenever a stream has published something.
@@ -120,6 +122,7 @@ impl Execution {
             streams,
             result: watch::Sender::default(),
             acquire: Notify::new(),
+            may_be_heavy: watch::Sender::default(),
             timer: watch::Sender::default(),
             news,
             span: Span::current(),
@@ -142,6 +145,7 @@ impl Execution {
             streams: Vec::new(),
             result: watch::Sender::new(Some(Arc::new(answer))),
             acquire: Notify::new(),
+            may_be_heavy: watch::Sender::default(),
             timer: watch::Sender::default(),
             news: watch::Sender::default(),
             span: Span::none(),
@@ -160,12 +164,19 @@ impl Execution {
 
     async fn wait_for_admission(self: &Arc<Self>, admission: &Admission) -> Infallible {
         self.acquire.notified().await;
-        let permit = admission.any(self.client).await;
+        // The best matches are found with little work, or not at all.
+        let permit = if self.query.is_uncounted() {
+            admission.light(self.client).await
+        } else {
+            admission.any(self.client).await
+        };
         let heavy = permit.is_heavy;
+        self.may_be_heavy.send_replace(heavy);
         self.on(Event::Admitted { heavy });
         // A second time only if a backend finds the query heavy.
         self.acquire.notified().await;
         drop(permit);
+        self.may_be_heavy.send_replace(true);
         let slot = admission.heavy(self.client).await;
         self.on(match slot {
             Some(_) => Event::Admitted { heavy: true },

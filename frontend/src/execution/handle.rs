@@ -144,6 +144,19 @@ impl SearchHandle {
         self.execution.progress()
     }
 
+    /// Waits until the search has a slot for heavy queries, or waits for one: it may take long, and others that take
+    /// long do not use up all slots. Waits forever if neither happens.
+    pub async fn may_be_heavy(&self) {
+        let mut heavy = self.execution.may_be_heavy.subscribe();
+        let waited = heavy.wait_for(|is_heavy| *is_heavy).await;
+        waited.expect("the sender is in the execution");
+    }
+
+    /// How many documents are searched.
+    pub fn documents_known(&self) -> u64 {
+        self.execution.known.documents
+    }
+
     /// Returns a function that reads the progress without holding the execution.
     pub fn watch(&self) -> impl Fn() -> Progress + Send + use<> {
         let execution = Arc::clone(&self.execution);
@@ -177,6 +190,11 @@ impl SearchHandle {
     /// Changes whenever [`top_matches`](Self::top_matches) may have changed.
     pub fn news(&self) -> watch::Receiver<()> {
         self.execution.news.subscribe()
+    }
+
+    /// Changes [`news`](Self::news), for what the caller has found elsewhere.
+    pub fn announce(&self) {
+        self.execution.news.send_replace(());
     }
 
     /// Reads matches. Blocks on the disk.

@@ -118,6 +118,17 @@ impl Shard {
         })
     }
 
+    /// Returns the path of a document and its static rank, without the rest of its entry.
+    pub fn path_and_rank(&self, id: DocId) -> Result<(&[u8], f32), ShardError> {
+        if self.is_version_1() {
+            let document = self.document_of_version_1(id)?;
+            return Ok((document.path, document.static_rank));
+        }
+        let entry: &DocumentRecord = self.file.entry(Section::Documents, id.0)?;
+        let path = self.name(entry.path_offset.get(), entry.path_bytes.get())?;
+        Ok((path, entry.static_rank.get()))
+    }
+
     /// Returns the text of a document, without the rest of its entry.
     pub(super) fn text_of_document(&self, id: DocId) -> Result<TextId, ShardError> {
         if self.is_version_1() {

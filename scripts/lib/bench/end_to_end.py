@@ -24,6 +24,8 @@ CONTEXT_LINES = 2
 # Identifiers for small answers: more than are requested in ten seconds, so that none repeats.
 WORDS = 200_000
 LINES_MAX = 10
+# How often a common word occurs, at least.
+COMMON_MIN = 1000
 STARTED = "trawl_frontend_queries_started_total"
 LOAD = ["-t", "2", "-c", "8", "-d", "10s", "--latency"]
 
@@ -142,18 +144,32 @@ def small_answers(table, trawls, corpus, built, work):
 
 def rare_words(corpus, *flags):
     """Returns identifiers that occur at most ten times in a corpus, shuffled."""
-    find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", *flags, "-oNI",
-            r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", corpus]
+    counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", f"n[word] <= {LINES_MAX}", flags)
+    # Without ripgrep's remarks on binary files.
+    words = sorted(word for word in counted if word.isidentifier())
+    random.Random(1).shuffle(words)
+    return words[:WORDS]
+
+
+def common_words(corpus, *flags):
+    """Returns the 100th to the 1,500th most frequent word of a corpus, shuffled."""
+    counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{2,30}\b", f"n[word] >= {COMMON_MIN}", flags)
+    words = sorted(counted, key=lambda word: (-counted[word], word))[100:1500]
+    random.Random(1).shuffle(words)
+    return words
+
+
+def counted_words(corpus, pattern, condition, flags):
+    """Returns the words of a corpus that fulfil a condition of awk, and how often each occurs."""
+    find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", *flags, "-oNI", pattern, corpus]
     # In awk, because Python needs several times the time and memory for half a gigabyte of text.
-    count = f"{{n[$0]++}} END {{for (word in n) if (n[word] <= {LINES_MAX}) print word}}"
+    count = f"{{n[$0]++}} END {{for (word in n) if ({condition}) print word, n[word]}}"
     found = subprocess.Popen(find, stdout=subprocess.PIPE)
     counted = tools.run(["awk", count], stdin=found.stdout, text=True, env=dict(os.environ, LC_ALL="C"))
     found.stdout.close()
     found.wait()
-    # Without ripgrep's remarks on binary files.
-    words = sorted(word for word in counted.stdout.split() if word.isidentifier())
-    random.Random(1).shuffle(words)
-    return words[:WORDS]
+    lines = (line.rsplit(" ", 1) for line in counted.stdout.splitlines())
+    return {word: int(times) for word, times in lines}
 
 
 def check_small(server, corpus, word):

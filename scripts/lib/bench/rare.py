@@ -86,14 +86,14 @@ def agree(rounds, words):
 class Rounds:
     """The answers of a server."""
 
-    def __init__(self, name, server, client, file):
+    def __init__(self, name, server, client, file, kind=None):
         self.name, self.server, self.client, self.file = name, server, client, file
+        self.kind = kind or ("zoekt" if name == "zoekt" else "trawl")
         self.asked, self.lines, self.times, self.rates, self.cpu = 0, {}, [], [], []
 
     def ask(self, counts):
-        kind = "zoekt" if self.name == "zoekt" else "trawl"
-        cpu_s = self.server.cpu_s() if kind == "trawl" else 0
-        command = [self.client, kind, self.server, CONNECTIONS, SECONDS, self.asked, self.file]
+        cpu_s = self.server.cpu_s() if self.kind == "trawl" else 0
+        command = [self.client, self.kind, self.server, CONNECTIONS, SECONDS, self.asked, self.file]
         answers = [line.split() for line in tools.run(command, text=True).stdout.splitlines()]
         if not answers:
             raise Wrong("no word is left that was not asked for")
@@ -105,7 +105,7 @@ class Rounds:
         if counts:
             self.times += [int(micros) / 1e3 for _, _, micros in answers]
             self.rates.append(len(answers) / SECONDS)
-            if kind == "trawl":
+            if self.kind == "trawl":
                 self.cpu.append(1e6 * (self.server.cpu_s() - cpu_s) / len(answers))
 
     def rate(self):

@@ -27,9 +27,10 @@ use axum::response::{IntoResponse, Response};
 use frontend::query::{ParsedQuery, Query, QueryInput};
 use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
@@ -142,6 +143,7 @@ async fn follow(
 ) {
     let mut follower = Follower {
         search: Arc::new(search),
+        proof: Proof::default(),
         edits,
         parsed,
         sender,
@@ -156,19 +158,39 @@ async fn follow(
         }
     }
     let search = Arc::clone(&follower.search);
-    if let Some(best) = join::best_of(&app, client, &search).await
-        && follower.send_best(best).await.is_none()
-    {
-        return;
-    }
+    follower.proof.begin(app, client, Arc::clone(&search));
     if following::follow(&mut watched, &search, &mut follower).await {
         follower.end().await;
+    }
+}
+
+/// The search for the best matches beside the search for all.
+#[derive(Default)]
+struct Proof {
+    best: Arc<OnceLock<Arc<SearchResult>>>,
+    /// Ends the search when it is dropped.
+    task: JoinSet<()>,
+}
+
+impl Proof {
+    /// Begins to search. The result is announced as news of the search for all.
+    fn begin(&mut self, app: App, client: u64, search: Arc<SearchHandle>) {
+        let found = Arc::clone(&self.best);
+        let task = async move {
+            if let Some(best) = join::best_of(&app, client, &search).await
+                && found.set(best).is_ok()
+            {
+                search.announce();
+            }
+        };
+        self.task.spawn(task.in_current_span());
     }
 }
 
 /// Sends the events of one search to one client. A method returns `None` once the client has gone.
 struct Follower {
     search: Arc<SearchHandle>,
+    proof: Proof,
     /// What is changed in the markup of matches.
     edits: PageEdits,
     /// The query with the positions of what the user typed.
@@ -188,11 +210,14 @@ impl Report for Follower {
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
-        !self.is_final && (is_first || is_final)
+        !self.is_final && (is_first || is_final || self.proof.best.get().is_some())
     }
 
     /// Sends the best matches if they have changed, and the progress. Returns whether that has changed.
     async fn report(&mut self) -> Option<bool> {
+        if let Some(best) = self.proof.best.get().filter(|_| !self.is_final) {
+            self.send_best(Arc::clone(best)).await?;
+        }
         let standing = self.search.top_matches();
         if !self.is_final && !standing.pointers.is_empty() && standing != self.shown {
             let (search, best) = (Arc::clone(&self.search), standing.clone());

@@ -1,8 +1,8 @@
 //! Searches for words over some connections, each as soon as the last answer is there, and writes how many lines each
 //! word has and how long its answer took.
 //!
-//! usage: `search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE`. KIND is `trawl` or `zoekt`. FILE has a word a line; the
-//! connections take them in turn, from number FROM on, until SECONDS are over or none is left. For each answer a line is
+//! usage: `search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE`. KIND is `trawl`, `zoekt`, or `zoekt-page` for the first
+//! ten files only. FILE has a word a line, for trawl with further parameters; the connections take them in turn, from number FROM on, until SECONDS are over or none is left. For each answer a line is
 //! printed: the word's number, its lines, and microseconds; `-` instead of the lines if the answer is not whole.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -11,8 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Trawl,
+    Zoekt,
+    ZoektPage,
+}
+
 struct Load {
-    is_zoekt: bool,
+    kind: Kind,
     address: String,
     words: Vec<String>,
     next: AtomicUsize,
@@ -29,7 +36,12 @@ fn main() -> std::io::Result<()> {
     };
     let number = |text: &String| text.parse::<usize>().expect("a number");
     let load = Load {
-        is_zoekt: kind == "zoekt",
+        kind: match kind.as_str() {
+            "trawl" => Kind::Trawl,
+            "zoekt" => Kind::Zoekt,
+            "zoekt-page" => Kind::ZoektPage,
+            _ => panic!("{kind} is not trawl, zoekt or zoekt-page"),
+        },
         address: address.clone(),
         words: std::fs::read_to_string(file)?
             .lines()
@@ -78,8 +90,11 @@ impl Load {
 
     fn request(&self, word: &str) -> String {
         let host = &self.address;
-        if !self.is_zoekt {
-            return format!("GET /api/v2/search?q={word} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        let get = |target: String| format!("GET {target} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        match self.kind {
+            Kind::Trawl => return get(format!("/api/v2/search?q={word}")),
+            Kind::ZoektPage => return get(format!("/search?q={word}&num=10&format=json")),
+            Kind::Zoekt => {}
         }
         let body = format!(r#"{{"Q":"content:{word}"}}"#);
         let bytes = body.len();
@@ -91,7 +106,7 @@ impl Load {
     /// Returns the number of lines of an answer, which has them all; `None` if it says that it is not whole.
     fn lines(&self, body: &[u8]) -> Option<usize> {
         let body = String::from_utf8_lossy(body);
-        if self.is_zoekt {
+        if self.kind != Kind::Trawl {
             return Some(body.matches("\"LineNumber\":").count());
         }
         let (_, total) = body.split_once("\"total\":")?;

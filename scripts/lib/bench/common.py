@@ -1,0 +1,81 @@
+"""`bench common`: the ten best matches of common words a second, over eight connections, of running servers.
+
+The words are the 100th to the 1,500th most frequent of the corpus, in an order that depends on the corpus alone. Trawl
+(`limit=10&total=estimate`) and zoekt (its first page of ten files, if it is installed) get the same ones from the same
+client, in turn, in rounds of some seconds. Trawl gets each word with other context lines each time, so that none is answered
+from a result that is kept. The ten matches of a sample must be those that a search of all candidates leaves.
+"""
+
+import contextlib
+import os
+
+from .. import servers, tools, zoekt
+from ..table import Goals, Wrong
+from . import end_to_end, indexes
+from .best import K, places
+from .git_commits import commit_bench
+from .rare import Rounds
+
+CONTEXTS = 11
+SAMPLE = 20
+P99_MS, TIMES_ZOEKT = 50, 5
+
+
+def main(directory, runs=5, baseline=None):
+    trawls = {"trawl": tools.trawl()} | ({"baseline": tools.binary(baseline)} if baseline else {})
+    is_index = os.path.exists(os.path.join(directory, "manifest"))
+    client = commit_bench() / "search_load"
+    tools.need("rg")
+    table = Goals(bool(baseline))
+    with tools.workspace() as work, contextlib.ExitStack() as stack:
+        # The text of an index stands in its shards as it is.
+        words = end_to_end.common_words(directory, *(["-a", "-g", "*.shard"] if is_index else []))
+        built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
+        ours = [f"{word}&limit={K}&total=estimate&context={context}" for context in range(CONTEXTS) for word in words]
+        rounds = {}
+        for name, trawl in trawls.items():
+            spool = os.path.join(work, f"spool-{name}")
+            server = stack.enter_context(servers.serve(trawl, built[name], spool))
+            rounds[name] = Rounds(name, server, client, written(work, "trawl", ours))
+        peer = None if is_index else stack.enter_context(zoekt.zoekt_server(directory, work))
+        if peer:
+            file = written(work, "zoekt", words * CONTEXTS)
+            rounds["zoekt"] = Rounds("zoekt", peer, client, file, kind="zoekt-page")
+        with table.rows("sample"):
+            for word in words[:SAMPLE]:
+                check(rounds["trawl"].server, word)
+        with table.rows("common words"):
+            measure(table, rounds, runs)
+    return table.finish()
+
+
+def written(work, name, words):
+    file = os.path.join(work, f"words-{name}")
+    with open(file, "w") as opened:
+        opened.writelines(f"{word}\n" for word in words)
+    return file
+
+
+def check(server, word):
+    query = {"q": word, "limit": K, "context": 0}
+    best, whole = server.search(**query, total="estimate"), server.search(**query)
+    if places(best) != places(whole):
+        raise Wrong(f"{word}: the ten best are {places(best)}, expected {places(whole)}")
+
+
+def measure(table, rounds, runs):
+    for turn in range(runs + 1):
+        for each in list(rounds.values())[:: 1 if turn % 2 == 0 else -1]:
+            # The first round, with cold caches, is not counted.
+            each.ask(counts=turn > 0)
+    of = {name: each for name, each in rounds.items() if name != "zoekt"}
+    column = lambda figure: {name: figure(each) for name, each in of.items()}
+    table.row("common words, ten best: requests", column(Rounds.rate), "{:,.0f}/s")
+    table.row("common words, ten best: p50", column(lambda each: each.quantiles()[0]), "{:.2f} ms")
+    table.row("common words, ten best: p99", column(lambda each: each.quantiles()[1]), "{:.2f} ms", at_most=P99_MS)
+    table.row("common words, ten best: processor time of the server, each", column(Rounds.cpu_us), "{:,.0f} us")
+    if "zoekt" in rounds:
+        peer = rounds["zoekt"]
+        p50, p99 = peer.quantiles()
+        table.row("common words: first page of zoekt, requests", peer.rate(), "{:,.0f}/s", note=f"p50 {p50:.2f} ms, p99 {p99:.2f} ms")
+        table.row("common words: times zoekt", rounds["trawl"].rate() / peer.rate(), "{:.1f}", at_least=TIMES_ZOEKT)
