@@ -8,7 +8,7 @@ use crate::bad_expr::BadExpr;
 use crate::document_matcher::{self, DocumentMatcher};
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
-use crate::pattern::{self, SizeLimits};
+use crate::pattern::{self, DefinedWords, SizeLimits};
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Field};
@@ -23,7 +23,7 @@ pub struct CompiledQuery {
     pub literals: Vec<String>,
     /// The words, one of which a line has to define to be a definition of a match. `None` if that is not known: a
     /// match may be any text, or several words.
-    pub defined_words: Option<Vec<Vec<u8>>>,
+    pub defined_words: Option<DefinedWords>,
     /// Whether matching documents are reported by their names instead of their lines.
     pub finds_names: bool,
     /// A query per pattern, for the documents in which it may match.
@@ -71,12 +71,10 @@ impl CompiledQuery {
         pattern::check_total_size(&rest.patterns())
             .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
         let positive = line_matcher::positive_patterns(&rest, false);
-        let defined_words = positive.iter().map(|pattern| pattern::words(pattern));
+        let defined_words = DefinedWords::of(&positive);
         let positive = positive.iter().copied();
         Ok(CompiledQuery {
-            defined_words: defined_words
-                .collect::<Option<Vec<_>>>()
-                .map(|all| all.concat()),
+            defined_words,
             filters,
             strategy: Strategy::new(&rest, finds_names, &pattern_plans).map_err(renumber)?,
             literals: positive

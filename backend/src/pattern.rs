@@ -7,7 +7,7 @@
 use crate::bad_expr::BadExpr;
 use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use index::plan::BadPattern;
+use index::plan::{BadPattern, TrigramQuery};
 use regex_syntax::ast::{self, Ast, Visitor};
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
@@ -77,21 +77,40 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     is_literal.then_some(&pattern.text)
 }
 
-/// Returns the word that every match of a pattern has in it, none or one; `None` if matches may have other words.
-pub(crate) fn words(pattern: &Pattern) -> Option<Vec<Vec<u8>>> {
+/// The words, one of which a line has to define to be a definition of a match.
+#[derive(Debug)]
+pub struct DefinedWords {
+    /// Words of ASCII letters, digits and `_`; their case does not matter.
+    pub words: Vec<Vec<u8>>,
+    /// Blocks in which a match may be written in other letters: `ſ` for `s`, and the sign of Kelvin for `k`.
+    pub other_cases: TrigramQuery,
+}
+
+impl DefinedWords {
+    /// Returns the words of all patterns; `None` if a match may have other words, or several.
+    pub(crate) fn of(patterns: &[&Pattern]) -> Option<DefinedWords> {
+        let all: Option<Vec<_>> = patterns.iter().map(|pattern| words(pattern)).collect();
+        let (words, other_cases): (Vec<_>, Vec<_>) = all?.into_iter().unzip();
+        Some(DefinedWords {
+            words: words.into_iter().flatten().collect(),
+            other_cases: TrigramQuery::or(other_cases),
+        })
+    }
+}
+
+/// Returns the word that every match of a pattern has in it, none or one, unless it is written in other letters.
+fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
     let text = literal(pattern)?;
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    // Other letters fold to ASCII ones: `ſ` to `s`, and the sign of Kelvin to `k`.
-    let folds = |byte: u8| !byte.is_ascii() || b"sSkK".contains(&byte);
-    if pattern.ignore_case && text.bytes().any(folds) {
-        return None;
-    }
+    let other_cases = if pattern.ignore_case {
+        index::plan::plan_other_cases(text)?
+    } else {
+        TrigramQuery::None
+    };
     let words = text.as_bytes().split(|byte| !is_word(byte));
-    let words: Vec<Vec<u8>> = words
-        .filter(|word| !word.is_empty())
-        .map(<[u8]>::to_vec)
-        .collect();
-    (words.len() < 2).then_some(words)
+    let mut words = words.filter(|word| !word.is_empty());
+    let word = words.next().map(<[u8]>::to_vec);
+    (words.next().is_none()).then_some((word, other_cases))
 }
 
 /// Refuses a pattern that is empty.

@@ -76,6 +76,35 @@ pub fn plan_literal(text: &str, ignore_case: bool) -> Result<TrigramQuery, BadPa
     })))
 }
 
+/// Returns the query of the ways to write an ASCII text, without regard to case, that are not ASCII.
+///
+/// ```
+/// let query = index::plan::plan_other_cases("Hash").unwrap();
+/// assert_eq!(query.to_string(), r#""a\xc5\xbf" ("ha\xc5" | "\xc5\xbfh")"#);
+/// assert_eq!(index::plan::plan_other_cases("hat").unwrap().to_string(), "none");
+/// assert_eq!(index::plan::plan_other_cases("é"), None);
+/// ```
+pub fn plan_other_cases(text: &str) -> Option<TrigramQuery> {
+    let has_other_case = |&byte: &u8| other_case(byte).is_some();
+    if !text.is_ascii() {
+        return None;
+    }
+    if !text.as_bytes().iter().any(has_other_case) {
+        return Some(TrigramQuery::None);
+    }
+    if text.len() < 3 {
+        return Some(TrigramQuery::All);
+    }
+    let windows = text.as_bytes().windows(3);
+    let windows = windows.filter(|window| window.iter().any(has_other_case));
+    let queries = windows.map(|window| {
+        let ways = spellings([window[0], window[1], window[2]]);
+        let others = ways.into_iter().filter(|way| !way.is_ascii());
+        trigrams_of(&others.collect())
+    });
+    Some(TrigramQuery::or(queries))
+}
+
 /// Returns the character that is not ASCII and a case of an ASCII letter.
 fn other_case(byte: u8) -> Option<&'static str> {
     match byte.to_ascii_lowercase() {
@@ -87,6 +116,11 @@ fn other_case(byte: u8) -> Option<&'static str> {
 
 /// Returns a query for texts that contain three letters in any case.
 fn ways_to_write(letters: [u8; 3]) -> TrigramQuery {
+    trigrams_of(&spellings(letters).into_iter().collect())
+}
+
+/// Returns the ways to write three letters, with ASCII ones in lower case.
+fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     let mut ways = vec![Vec::with_capacity(9)];
     for letter in letters {
         let other = other_case(letter);
@@ -96,7 +130,7 @@ fn ways_to_write(letters: [u8; 3]) -> TrigramQuery {
         ways.iter_mut().for_each(|way| way.push(folded));
         ways.extend(others);
     }
-    trigrams_of(&ways.into_iter().collect())
+    ways
 }
 
 /// Why a pattern cannot be planned or searched.

@@ -284,26 +284,27 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         let Some(words) = &request.query.defined_words else {
             return Ok(true);
         };
-        let mut read = 0;
+        let stop = || request.cancel.is_cancelled();
+        let other_cases = match &words.other_cases {
+            TrigramQuery::None => Candidates::Blocks(Vec::new()),
+            query => shard.candidates_within(query, shard.live_blocks(), &stop)?,
+        };
+        let Candidates::Blocks(other_cases) = other_cases else {
+            return Ok(true);
+        };
+        let mut read = other_cases.len();
+        self.note_defining(other_cases, LEVEL_MAX)?;
         for level in (1..=LEVEL_MAX).rev() {
-            for word in words {
+            for word in &words.words {
                 let Some(blocks) = shard.definitions(word, level)? else {
+                    self.defining.clear();
                     return Ok(true);
                 };
                 read += blocks.len();
                 if read > DEFINING_BLOCKS_MAX {
                     return Ok(false);
                 }
-                for block in blocks {
-                    for document in shard.text_with(BlockId(block))?.documents {
-                        let none = || (level, Vec::new());
-                        self.defining
-                            .entry(document)
-                            .or_insert_with(none)
-                            .1
-                            .push(block);
-                    }
-                }
+                self.note_defining(blocks, level)?;
             }
         }
         self.other_level = 0;
@@ -323,6 +324,18 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             self.add(DocId(document), level, part)?;
         }
         Ok(true)
+    }
+
+    /// Notes blocks whose lines may define a word at this level. Blocks of higher levels were noted before.
+    fn note_defining(&mut self, blocks: Vec<u32>, level: u8) -> Result<(), ShardError> {
+        for block in blocks {
+            for document in self.task.shard.text_with(BlockId(block))?.documents {
+                let of_document = self.defining.entry(document);
+                let (_, blocks) = of_document.or_insert_with(|| (level, Vec::new()));
+                blocks.push(block);
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether a document of this rank can have a wanted match on a line that defines none of the words.

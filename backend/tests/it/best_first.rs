@@ -36,8 +36,18 @@ const LINES: [&str; 18] = [
     "",
 ];
 
-const WORDS: [&str; 8] = [
-    "foo", "bar", "foobar", "e", "Foo", "parse", "return", "task",
+const WORDS: [&str; 11] = [
+    "foo",
+    "bar",
+    "foobar",
+    "e",
+    "Foo",
+    "parse",
+    "return",
+    "task",
+    "ta\u{17f}k",
+    "tas\u{212a}",
+    "s",
 ];
 
 const PATHS: [&str; 12] = [
@@ -56,7 +66,7 @@ const PATHS: [&str; 12] = [
 ];
 
 /// What is searched: text, and whether it is a regular expression.
-const PATTERNS: [(&str, bool); 16] = [
+const PATTERNS: [(&str, bool); 19] = [
     ("foo", false),
     ("bar", false),
     ("e", false),
@@ -67,6 +77,9 @@ const PATTERNS: [(&str, bool); 16] = [
     ("foo bar", false),
     ("return", false),
     ("task", false),
+    ("ask", false),
+    ("as", false),
+    ("s = 1", false),
     (";", false),
     ("ars", false),
     (r"[a-z]+o\s*\(", true),

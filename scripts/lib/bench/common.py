@@ -31,7 +31,7 @@ def main(directory, runs=5, baseline=None):
         # The text of an index stands in its shards as it is.
         words = end_to_end.common_words(directory, *(["-a", "-g", "*.shard"] if is_index else []))
         built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
-        ours = [f"{word}&limit={K}&total=estimate&context={context}" for context in range(CONTEXTS) for word in words]
+        ours = [f"%22{word}%22&limit={K}&total=estimate&context={context}" for context in range(CONTEXTS) for word in words]
         rounds = {}
         for name, trawl in trawls.items():
             spool = os.path.join(work, f"spool-{name}")
@@ -39,7 +39,7 @@ def main(directory, runs=5, baseline=None):
             rounds[name] = Rounds(name, server, client, written(work, "trawl", ours))
         peer = None if is_index else stack.enter_context(zoekt.zoekt_server(directory, work))
         if peer:
-            file = written(work, "zoekt", words * CONTEXTS)
+            file = written(work, "zoekt", [f"%22{word}%22" for word in words * CONTEXTS])
             rounds["zoekt"] = Rounds("zoekt", peer, client, file, kind="zoekt-page")
         with table.rows("sample"):
             for word in words[:SAMPLE]:
@@ -57,7 +57,7 @@ def written(work, name, words):
 
 
 def check(server, word):
-    query = {"q": word, "limit": K, "context": 0}
+    query = {"q": f'"{word}"', "limit": K, "context": 0}
     best, whole = server.search(**query, total="estimate"), server.search(**query)
     if places(best) != places(whole):
         raise Wrong(f"{word}: the ten best are {places(best)}, expected {places(whole)}")
