@@ -2,8 +2,9 @@
 
 The words are the 100th to the 1,500th most frequent of the corpus, in an order that depends on the corpus alone. Trawl
 (`limit=10&total=estimate`) and zoekt (its first page of ten files, if it is installed) get the same ones from the same
-client, in turn, in rounds of some seconds. Trawl gets each word with other context lines each time, so that none is answered
-from a result that is kept. The ten matches of a sample must be those that a search of all candidates leaves.
+client, in turn, in rounds of some seconds. Trawl gets each word with another filter each time, which leaves nothing out, so
+that none is answered from a result that is kept. The ten matches of a sample must be those that a search of all candidates leaves. Then the
+same with the exact total, which a page shows.
 """
 
 import contextlib
@@ -16,9 +17,12 @@ from .best import K, places
 from .git_commits import commit_bench
 from .rare import Rounds
 
-CONTEXTS = 11
-SAMPLE = 20
-P99_MS, TIMES_ZOEKT = 50, 5
+# How often each word can be asked for.
+TIMES = 100
+SAMPLE = 200
+P99_MS = 50
+# The parameters of the two kinds of answers.
+KINDS = {"best": f"limit={K}&total=estimate", "total": "per_page=10"}
 
 
 def main(directory, runs=5, baseline=None):
@@ -31,21 +35,26 @@ def main(directory, runs=5, baseline=None):
         # The text of an index stands in its shards as it is.
         words = end_to_end.common_words(directory, *(["-a", "-g", "*.shard"] if is_index else []))
         built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
-        ours = [f"%22{word}%22&limit={K}&total=estimate&context={context}" for context in range(CONTEXTS) for word in words]
-        rounds = {}
+        ours = {kind: [f"%22{word}%22+-path:no.such.{kind}.{time}&{parameters}" for time in range(TIMES) for word in words]
+                for kind, parameters in KINDS.items()}
+        rounds = {kind: {} for kind in KINDS}
         for name, trawl in trawls.items():
             spool = os.path.join(work, f"spool-{name}")
             server = stack.enter_context(servers.serve(trawl, built[name], spool))
-            rounds[name] = Rounds(name, server, client, written(work, "trawl", ours))
+            for kind, lines in ours.items():
+                rounds[kind][name] = Rounds(name, server, client, written(work, kind, lines))
         peer = None if is_index else stack.enter_context(zoekt.zoekt_server(directory, work))
         if peer:
-            file = written(work, "zoekt", [f"%22{word}%22" for word in words * CONTEXTS])
-            rounds["zoekt"] = Rounds("zoekt", peer, client, file, kind="zoekt-page")
+            file = written(work, "zoekt", [f"%22{word}%22" for word in words * TIMES])
+            for of in rounds.values():
+                of["zoekt"] = Rounds("zoekt", peer, client, file, kind="zoekt-page")
         with table.rows("sample"):
             for word in words[:SAMPLE]:
-                check(rounds["trawl"].server, word)
-        with table.rows("common words"):
-            measure(table, rounds, runs)
+                check(rounds["best"]["trawl"].server, word)
+        with table.rows("ten best"):
+            measure(table, "ten best", rounds["best"], runs, times=5, at_most=P99_MS)
+        with table.rows("exact total"):
+            measure(table, "exact total", rounds["total"], runs, times=1)
     return table.finish()
 
 
@@ -63,19 +72,19 @@ def check(server, word):
         raise Wrong(f"{word}: the ten best are {places(best)}, expected {places(whole)}")
 
 
-def measure(table, rounds, runs):
+def measure(table, what, rounds, runs, times, **p99_goal):
     for turn in range(runs + 1):
         for each in list(rounds.values())[:: 1 if turn % 2 == 0 else -1]:
             # The first round, with cold caches, is not counted.
             each.ask(counts=turn > 0)
     of = {name: each for name, each in rounds.items() if name != "zoekt"}
     column = lambda figure: {name: figure(each) for name, each in of.items()}
-    table.row("common words, ten best: requests", column(Rounds.rate), "{:,.0f}/s")
-    table.row("common words, ten best: p50", column(lambda each: each.quantiles()[0]), "{:.2f} ms")
-    table.row("common words, ten best: p99", column(lambda each: each.quantiles()[1]), "{:.2f} ms", at_most=P99_MS)
-    table.row("common words, ten best: processor time of the server, each", column(Rounds.cpu_us), "{:,.0f} us")
+    table.row(f"common words, {what}: requests", column(Rounds.rate), "{:,.0f}/s")
+    table.row(f"common words, {what}: p50", column(lambda each: each.quantiles()[0]), "{:.2f} ms")
+    table.row(f"common words, {what}: p99", column(lambda each: each.quantiles()[1]), "{:.2f} ms", **p99_goal)
+    table.row(f"common words, {what}: processor time of the server", column(Rounds.cpu_us), "{:,.0f} us")
     if "zoekt" in rounds:
         peer = rounds["zoekt"]
         p50, p99 = peer.quantiles()
         table.row("common words: first page of zoekt, requests", peer.rate(), "{:,.0f}/s", note=f"p50 {p50:.2f} ms, p99 {p99:.2f} ms")
-        table.row("common words: times zoekt", rounds["trawl"].rate() / peer.rate(), "{:.1f}", at_least=TIMES_ZOEKT)
+        table.row(f"common words, {what}: times zoekt", rounds["trawl"].rate() / peer.rate(), "{:.1f}", at_least=times)
