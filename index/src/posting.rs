@@ -161,13 +161,13 @@ pub enum PostingList<'a> {
 /// Bytes of a list's length, at most.
 const LENGTH_BYTES_MAX: usize = 5;
 
-/// Returns the size in bytes of the list that `bytes` begin with. Only its length must be there.
-pub(crate) fn list_bytes(bytes: &[u8], universe: u32) -> Option<usize> {
+/// Returns the number of ids of the list that `bytes` begin with, and its size in bytes. Only its length must be there.
+pub(crate) fn list_size(bytes: &[u8], universe: u32) -> Option<(u32, usize)> {
     let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX)];
     let mut rest = head;
     let n = u32::try_from(decode_varint(&mut rest)?).ok()?;
     let layout = Layout::of(Codec::of(n, universe), n, universe);
-    Some(head.len() - rest.len() + layout.bytes())
+    Some((n, head.len() - rest.len() + layout.bytes()))
 }
 
 impl<'a> PostingList<'a> {

@@ -157,6 +157,29 @@ pub struct SkippedFile {
     pub number: u32,
 }
 
+/// A posting list of which only the length was read: a search reads few of the lists that it looks up, and the pages of
+/// a list are checked when it is read.
+enum UnreadList {
+    /// One block, stored in the dictionary.
+    One(u32),
+    Many {
+        /// Number of blocks.
+        blocks: u32,
+        /// Where it is in its section, with what must be readable behind it.
+        bytes: Range<u64>,
+    },
+}
+
+impl UnreadList {
+    /// Number of blocks.
+    fn len(&self) -> u32 {
+        match self {
+            UnreadList::One(_) => 1,
+            UnreadList::Many { blocks, .. } => *blocks,
+        }
+    }
+}
+
 impl Shard {
     /// Opens the file at `path`.
     pub fn open(path: &Path) -> Result<Shard, ShardError> {
@@ -293,30 +316,50 @@ impl Shard {
 
     /// Returns a trigram's posting list, dead blocks included; `None` when no block holds it.
     pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
+        let list = self.unread_postings(trigram)?;
+        list.map(|list| self.read_postings(&list)).transpose()
+    }
+
+    /// Returns a trigram's posting list, of which only the length is read.
+    fn unread_postings(&self, trigram: Trigram) -> Result<Option<UnreadList>, ShardError> {
         let entry = self.file.find_trigram(trigram)?;
-        entry.map(|entry| self.list(entry & PAYLOAD)).transpose()
+        entry
+            .map(|entry| self.unread_list(entry & PAYLOAD))
+            .transpose()
     }
 
     fn dictionary_entry(&self, index: u32) -> Result<u64, ShardError> {
         Ok(self.file.entry::<U64>(Section::Dictionary, index)?.get())
     }
 
-    fn list(&self, payload: u64) -> Result<PostingList<'_>, ShardError> {
+    fn unread_list(&self, payload: u64) -> Result<UnreadList, ShardError> {
         let corrupt = || self.corrupt(Section::Dictionary, "a posting list");
         if payload & SINGLE != 0 {
             let block = (payload & !SINGLE) as u32;
             return if block < self.block_count() {
-                Ok(PostingList::One(block))
+                Ok(UnreadList::One(block))
             } else {
                 Err(corrupt())
             };
         }
         let end = (payload + LENGTH_BYTES_MAX).min(self.section_bytes(Section::Postings));
         let head = self.file.slice(Section::Postings, payload..end)?;
-        let bytes = posting::list_bytes(head, self.block_count()).ok_or_else(corrupt)?;
+        let (blocks, bytes) = posting::list_size(head, self.block_count()).ok_or_else(corrupt)?;
         let end = payload + (bytes + PADDING_BYTES) as u64;
-        let list = self.file.slice(Section::Postings, payload..end)?;
-        PostingList::decode(list, self.block_count()).ok_or_else(corrupt)
+        Ok(UnreadList::Many {
+            blocks,
+            bytes: payload..end,
+        })
+    }
+
+    fn read_postings(&self, list: &UnreadList) -> Result<PostingList<'_>, ShardError> {
+        let bytes = match list {
+            UnreadList::One(block) => return Ok(PostingList::One(*block)),
+            UnreadList::Many { bytes, .. } => bytes,
+        };
+        let list = self.file.slice(Section::Postings, bytes.clone())?;
+        let list = PostingList::decode(list, self.block_count());
+        list.ok_or_else(|| self.corrupt(Section::Dictionary, "a posting list"))
     }
 
     /// Returns the files of live packages that are not searchable, ordered by package. A file is included

@@ -6,7 +6,10 @@ use std::slice;
 fn padded(ids: &[u32], universe: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode(ids, universe, &mut bytes);
-    assert_eq!(list_bytes(&bytes, universe), Some(bytes.len()));
+    assert_eq!(
+        list_size(&bytes, universe),
+        Some((ids.len() as u32, bytes.len()))
+    );
     bytes.extend([0xff; PADDING_BYTES]);
     bytes
 }

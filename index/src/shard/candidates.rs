@@ -18,10 +18,10 @@
 
 use super::error::ShardError;
 use super::live_set::push_range;
-use super::{BlockId, Shard};
+use super::{BlockId, Shard, UnreadList};
 use crate::filter::Filters;
 use crate::plan::TrigramQuery;
-use crate::posting::{self, PostingList};
+use crate::posting;
 use crate::trigram::Trigram;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -109,7 +109,7 @@ impl Shard {
             TrigramQuery::All => u64::MAX,
             TrigramQuery::None => 0,
             TrigramQuery::Trigram(trigram) => {
-                let list = self.postings(*trigram)?;
+                let list = self.unread_postings(*trigram)?;
                 list.map_or(0, |list| u64::from(list.len()))
             }
             TrigramQuery::And(parts) => parts
@@ -229,43 +229,43 @@ impl<'s> Evaluator<'s> {
         if *query != TrigramQuery::All && (self.block_count == 0 || (self.stop)()) {
             return Ok(Some(Vec::new()));
         }
-        Ok(self.evaluate(&Lookup::of(query, self.shard)?))
+        self.evaluate(&Lookup::of(query, self.shard)?)
     }
 
-    fn evaluate(&self, query: &Lookup<'_>) -> Option<Vec<u32>> {
-        match query {
+    fn evaluate(&self, query: &Lookup) -> Result<Option<Vec<u32>>, ShardError> {
+        Ok(match query {
             Lookup::All => None,
             Lookup::None => Some(Vec::new()),
-            Lookup::List(list) => Some(list.within(self.ranges)),
-            Lookup::And(parts) => self.and(parts),
-            Lookup::Or(parts, _) => self.or(parts),
-        }
+            Lookup::List(list) => Some(self.shard.read_postings(list)?.within(self.ranges)),
+            Lookup::And(parts) => self.and(parts)?,
+            Lookup::Or(parts, _) => self.or(parts)?,
+        })
     }
 
     /// Intersects the operands, cheapest first, until the next one costs more than it saves.
-    fn and(&self, operands: &[Lookup<'_>]) -> Option<Vec<u32>> {
+    fn and(&self, operands: &[Lookup]) -> Result<Option<Vec<u32>>, ShardError> {
         let mut blocks: Option<Vec<u32>> = None;
         for operand in operands {
             if (self.stop)() {
                 break;
             }
             match &mut blocks {
-                None => blocks = self.evaluate(operand),
+                None => blocks = self.evaluate(operand)?,
                 Some(blocks) if blocks.is_empty() => break,
                 Some(blocks) => {
                     if !self.shard.live.is_view && !self.is_worth_reading(operand, blocks) {
                         break;
                     }
-                    self.keep(operand, blocks);
+                    self.keep(operand, blocks)?;
                 }
             }
         }
-        blocks
+        Ok(blocks)
     }
 
     /// Assumes that the share of the operand's ids inside the ranges is that of all blocks: ids
     /// outside are skipped over.
-    fn is_worth_reading(&self, operand: &Lookup<'_>, blocks: &[u32]) -> bool {
+    fn is_worth_reading(&self, operand: &Lookup, blocks: &[u32]) -> bool {
         let all = u128::from(self.shard.block_count());
         let inside = u128::from(operand.cost()) * u128::from(self.block_count) / all;
         inside / u128::from(WORTH_READING_RATIO) <= blocks.len() as u128
@@ -273,14 +273,18 @@ impl<'s> Evaluator<'s> {
 
     /// Keeps those of the ascending `blocks` that satisfy a query. They are sought in the lists, which costs little
     /// if there are few of them.
-    fn keep(&self, query: &Lookup<'_>, blocks: &mut Vec<u32>) {
+    fn keep(&self, query: &Lookup, blocks: &mut Vec<u32>) -> Result<(), ShardError> {
         match query {
             Lookup::All => {}
             Lookup::None => blocks.clear(),
-            Lookup::List(list) => posting::intersect(blocks, list),
-            Lookup::And(parts) => parts.iter().for_each(|part| self.keep(part, blocks)),
+            Lookup::List(list) => posting::intersect(blocks, &self.shard.read_postings(list)?),
+            Lookup::And(parts) => {
+                for part in parts {
+                    self.keep(part, blocks)?;
+                }
+            }
             Lookup::Or(parts, _) if parts.len() > SOUGHT_PARTS_MAX && !self.shard.live.is_view => {
-                if let Some(other) = self.or(parts) {
+                if let Some(other) = self.or(parts)? {
                     posting::retain_common(blocks, &other);
                 }
             }
@@ -288,7 +292,7 @@ impl<'s> Evaluator<'s> {
                 let mut kept = Vec::new();
                 for part in parts {
                     let mut some = blocks.clone();
-                    self.keep(part, &mut some);
+                    self.keep(part, &mut some)?;
                     kept.append(&mut some);
                 }
                 kept.sort_unstable();
@@ -296,15 +300,19 @@ impl<'s> Evaluator<'s> {
                 *blocks = kept;
             }
         }
+        Ok(())
     }
 
     /// Unites the operands.
-    fn or(&self, parts: &[Lookup<'_>]) -> Option<Vec<u32>> {
+    fn or(&self, parts: &[Lookup]) -> Result<Option<Vec<u32>>, ShardError> {
         let (mut lists, mut blocks) = (Vec::new(), Vec::new());
         for part in parts {
             match part {
-                Lookup::List(list) => lists.push(*list),
-                part => blocks.extend(self.evaluate(part)?),
+                Lookup::List(list) => lists.push(self.shard.read_postings(list)?),
+                part => match self.evaluate(part)? {
+                    Some(some) => blocks.extend(some),
+                    None => return Ok(None),
+                },
             }
         }
         if !lists.is_empty() {
@@ -313,29 +321,29 @@ impl<'s> Evaluator<'s> {
         }
         blocks.sort_unstable();
         blocks.dedup();
-        Some(blocks)
+        Ok(Some(blocks))
     }
 }
 
 /// A query whose trigrams were looked up in the dictionary, each once, without what cannot hold: a trigram that no
 /// block has ends an AND, and is left out of an OR.
-enum Lookup<'s> {
+enum Lookup {
     All,
     None,
-    List(PostingList<'s>),
+    List(UnreadList),
     /// At least two, in ascending order of cost.
-    And(Vec<Lookup<'s>>),
+    And(Vec<Lookup>),
     /// At least two, and their cost.
-    Or(Vec<Lookup<'s>>, u64),
+    Or(Vec<Lookup>, u64),
 }
 
-impl<'s> Lookup<'s> {
-    fn of(query: &TrigramQuery, shard: &'s Shard) -> Result<Lookup<'s>, ShardError> {
+impl Lookup {
+    fn of(query: &TrigramQuery, shard: &Shard) -> Result<Lookup, ShardError> {
         Ok(match query {
             TrigramQuery::All => Lookup::All,
             TrigramQuery::None => Lookup::None,
             TrigramQuery::Trigram(trigram) => {
-                let list = shard.postings(*trigram)?;
+                let list = shard.unread_postings(*trigram)?;
                 list.map_or(Lookup::None, Lookup::List)
             }
             TrigramQuery::And(queries) => {

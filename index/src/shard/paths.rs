@@ -98,7 +98,7 @@ impl<'s> Paths<'s> {
         }
         let bytes = self.lists.get(payload as usize..).ok_or_else(corrupt)?;
         let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX as usize)];
-        let length = posting::list_bytes(head, self.groups).ok_or_else(corrupt)?;
+        let (_, length) = posting::list_size(head, self.groups).ok_or_else(corrupt)?;
         let list = bytes.get(..length + PADDING_BYTES).ok_or_else(corrupt)?;
         let list = PostingList::decode(list, self.groups).ok_or_else(corrupt)?;
         Ok(Some(list))
