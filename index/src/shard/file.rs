@@ -144,20 +144,29 @@ impl ShardFile {
         if bytes > READ_BYTES_MAX || self.pages.are_checked(file.clone()) {
             return self.checked(file);
         }
-        self.read_pages(pages.clone(), buffer)?;
-        Ok(&buffer[(file.start - pages.start) as usize..(file.end - pages.start) as usize])
+        let bytes = self.read_pages(pages.clone(), buffer)?;
+        Ok(&bytes[(file.start - pages.start) as usize..(file.end - pages.start) as usize])
     }
 
-    /// Reads whole pages into `buffer`, and checks them.
-    fn read_pages(&self, pages: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), ShardError> {
-        buffer.resize((pages.end - pages.start) as usize, 0);
+    /// Reads whole pages into `buffer`, which may be longer, and checks them.
+    fn read_pages<'a>(
+        &self,
+        pages: Range<u64>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], ShardError> {
+        let bytes = (pages.end - pages.start) as usize;
+        if buffer.len() < bytes {
+            buffer.resize(bytes, 0);
+        }
+        let buffer = &mut buffer[..bytes];
         self.bytes
             .read_at(buffer, pages.start)
             .map_err(|_| self.corrupt_at(pages.start, "the file cannot be read from here on"))?;
         let checksums = self.layout.extent(Section::Checksums).start as usize;
         self.pages
             .check_read(buffer, pages.start, &self.bytes[checksums..])
-            .map_err(|offset| self.wrong_checksum(offset))
+            .map_err(|offset| self.wrong_checksum(offset))?;
+        Ok(buffer)
     }
 
     /// Returns entry number `index` of a table.

@@ -106,13 +106,16 @@ macro_rules! convert_enum {
 
 pub(super) use convert_enum;
 
-/// Gives a message `encode` and `decode` as a frame of a kind, by its `encode_to` and `decode_from`.
+/// Gives a message `encode` and `decode` as a frame of a kind, by its `encode_to` and `decode_from`. After `in` comes a
+/// function that returns how many words are enough for it: without one, 8 KiB are zeroed first.
 macro_rules! frame_message {
-    ($($message:ty: $kind:ident),+ $(,)?) => {$(
+    (@builder $message:expr) => { builder() };
+    (@builder $message:expr, $words:expr) => { builder_of($words($message)) };
+    ($($message:ty: $kind:ident $(in $words:expr)?),+ $(,)?) => {$(
         impl $message {
             /// Appends the message as a frame.
             pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-                let mut message = builder();
+                let mut message = frame_message!(@builder self $(, $words)?);
                 self.encode_to(message.init_root());
                 finish(Kind::$kind, &message, out)
             }

@@ -1,7 +1,7 @@
 //! Answers of a backend, except batches.
 
 use super::codec::{
-    MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
+    MessageError, builder, builder_of, convert_enum, finish, frame_message, length, reader, text,
 };
 use super::indexed::IndexedRepository;
 use super::request::shard_id;
@@ -106,6 +106,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns enough words for the message.
+    fn words(&self) -> usize {
+        8
+    }
+
     fn encode_to(&self, mut root: progress::Builder<'_>) {
         root.set_blocks_done(self.blocks_done);
         root.set_blocks_total(self.blocks_total);
@@ -263,6 +268,14 @@ pub struct Phases {
 }
 
 impl End {
+    /// Returns enough words for the message.
+    fn words(&self) -> usize {
+        let of_text = |text: &str| text.len() / 8 + 1;
+        let shards = self.shards.iter().map(|it| 12 + of_text(&it.failure));
+        let estimates = self.estimates.iter().map(|it| 4 + of_text(&it.plan));
+        12 + of_text(&self.plan) + shards.sum::<usize>() + estimates.sum::<usize>()
+    }
+
     fn encode_to(&self, mut root: end::Builder<'_>) {
         root.set_plan(&self.plan[..]);
         root.set_plan_us(self.phases.plan_us);
@@ -566,9 +579,9 @@ impl ListEntry {
 
 frame_message!(
     Hello: Hello,
-    Progress: Progress,
+    Progress: Progress in Progress::words,
     Skip: Skip,
-    End: End,
+    End: End in End::words,
     Failure: Error,
     FileReply: File,
     ListReply: List,
