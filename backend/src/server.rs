@@ -39,6 +39,7 @@ use schema::message::{
 use search::SearchService;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -113,6 +114,19 @@ impl Backend {
     /// Returns the shards that are served.
     pub fn live(&self) -> &LiveShards {
         &self.live
+    }
+
+    /// Answers a search of a client in the same process, on the calling thread, if it is light and can start at once.
+    /// Else returns false, and the search is to be sent to a connection. `send` gets the frames that a connection would
+    /// send, but for HELLO, in slices of whole frames; it returns whether more are wanted. The search ends early when
+    /// `stop` is set.
+    pub fn answer_here(
+        &self,
+        search: &Search,
+        stop: &Arc<AtomicBool>,
+        send: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> bool {
+        self.searches.answer_here(search, stop, send)
     }
 
     /// Accepts and serves connections for ever; if `tls` is given, over TLS with its current configuration.

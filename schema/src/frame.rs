@@ -223,6 +223,19 @@ impl Decoder {
         }
     }
 
+    /// Returns a decoder that has all bytes of a stream.
+    pub fn of(stream: &[u8]) -> Self {
+        let mut buffer = vec![0; stream.len().div_ceil(8)];
+        buffer.as_mut_bytes()[..stream.len()].copy_from_slice(stream);
+        Decoder {
+            buffer,
+            mark: 0,
+            start: 0,
+            end: stream.len(),
+            frame_bytes_max: FRAME_BYTES_MAX,
+        }
+    }
+
     /// Returns the buffer to read into, which is never empty. Moves an incomplete frame to the start of
     /// the buffer, so bytes that [`consumed`](Self::consumed) has not returned yet are lost. After all of
     /// it was filled, the next one is larger.

@@ -46,9 +46,14 @@ impl Request<'_> {
 
 /// Stops a search.
 #[derive(Debug, Default)]
-pub struct Cancel(AtomicBool);
+pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
+    /// Returns one that stops the search when the flag is set.
+    pub(crate) fn by(flag: &Arc<AtomicBool>) -> Cancel {
+        Cancel(Arc::clone(flag))
+    }
+
     /// Stops the search at its next check. It checks at least once per matching line, piece of text,
     /// posting list and package, and inside long lines: every 10 ms.
     pub fn cancel(&self) {

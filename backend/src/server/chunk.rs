@@ -1,4 +1,5 @@
-//! Collects the frames of a search into chunks, which come through a short queue to its connection.
+//! Collects the frames of a search into chunks, which come through a short queue to its connection, or straight to a client
+//! in the same process.
 //! Each chunk has the progress of the search after it.
 
 use crate::search::{HEAVY_BLOCKS, Sink, Stopped};
@@ -37,9 +38,17 @@ impl Chunk {
     }
 }
 
+/// Takes chunks. An error stops the search.
+pub(super) type Queue<'a> = dyn FnMut(Chunk) -> Result<(), Stopped> + 'a;
+
+/// Returns a function that queues chunks for a connection.
+pub(super) fn queue(chunks: mpsc::Sender<Chunk>) -> impl FnMut(Chunk) -> Result<(), Stopped> {
+    move |chunk| chunks.blocking_send(chunk).map_err(|_| Stopped)
+}
+
 /// Collects frames into chunks and queues them. Writes PROGRESS among the frames.
-pub(super) struct ChunkWriter {
-    queue: mpsc::Sender<Chunk>,
+pub(super) struct ChunkWriter<'a> {
+    queue: &'a mut Queue<'a>,
     pending: Vec<u8>,
     after: Progress,
     /// When a chunk was last queued.
@@ -52,10 +61,10 @@ pub(super) struct ChunkWriter {
     waited: Duration,
 }
 
-impl ChunkWriter {
+impl<'a> ChunkWriter<'a> {
     /// Writes the progress of the planned search. It is sent together with the first frames; that of a
     /// heavy search, whose first frames may take long, is sent at once.
-    pub(super) fn new(queue: mpsc::Sender<Chunk>, progress: Progress) -> Result<Self, Stopped> {
+    pub(super) fn new(queue: &'a mut Queue<'a>, progress: Progress) -> Result<Self, Stopped> {
         let mut chunks = ChunkWriter {
             queue,
             pending: Vec::new(),
@@ -96,14 +105,14 @@ impl ChunkWriter {
             after: self.after,
         };
         let started = Instant::now();
-        let queued = self.queue.blocking_send(chunk);
+        let queued = (self.queue)(chunk);
         self.sent = Instant::now();
         self.waited += self.sent - started;
-        queued.map_err(|_| Stopped)
+        queued
     }
 }
 
-impl Sink for ChunkWriter {
+impl Sink for ChunkWriter<'_> {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
         let is_urgent = self.is_first_urgent && !frames.is_empty();
         self.is_first_urgent &= !is_urgent;

@@ -5,20 +5,26 @@
 //! into chunks ([`super::chunk`]), which come through a short queue to the connection ([`Transfer`]).
 //! A search that turns out to be heavy and gets no permit at once ends, and starts again when it has
 //! one: nothing is kept while it waits.
+//!
+//! A client in the same process asks for the answer on its own thread first ([`SearchService::answer_here`]): most searches
+//! take less time than to hand them and their frames over to other threads and through a socket.
 
 use super::admission::{Admission, Permit};
-use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter};
+use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};
 use super::connection::{Connection, ConnectionError, Duplex};
 use super::transfer::Transfer;
 use super::visible;
 use crate::compiled_query::CompiledQuery;
 use crate::live_shards::LiveShards;
+use crate::pattern;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
 use index::shard::Shard;
 use schema::message::{
     End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, VisibleShard, Want,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time;
@@ -76,6 +82,52 @@ impl SearchService {
         connection.answer(|out| failure.encode(out)).await
     }
 
+    /// Answers a light search on the calling thread. See [`Backend::answer_here`](super::Backend::answer_here).
+    pub(super) fn answer_here(
+        &self,
+        search: &Search,
+        stop: &Arc<AtomicBool>,
+        send: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> bool {
+        if search.want == Want::Estimate || search.uncounted {
+            return false;
+        }
+        // If it is heavy it is planned again. Texts are planned in little time, regular expressions may take long.
+        let patterns = search.expr.patterns();
+        if search.heavy && !patterns.iter().all(|it| pattern::literal(it).is_some()) {
+            return false;
+        }
+        let Some(permit) = self.admission.light.try_permit() else {
+            return false;
+        };
+        let answer = self.job(search.clone()).map(|job| SearchJob {
+            cancel: Cancel::by(stop),
+            only_light: true,
+            ..job
+        });
+        let answer = match answer.map(|job| job.run_here(permit, send)) {
+            Ok(Ok(finished)) => Ok(finished),
+            Ok(Err(Incomplete::NeedsHeavyPermit)) => return false,
+            Ok(Err(Incomplete::Failed(failure))) | Err(failure) => Err(failure),
+            Ok(Err(Incomplete::Stopped)) => Err(cancelled()),
+        };
+        metrics::counter!("trawl_backend_searches_total").increment(1);
+        let mut frames = Vec::new();
+        let encoded = match answer {
+            Ok(finished) => {
+                finished.rest.count_sent();
+                finished.encode(&mut frames)
+            }
+            Err(failure) => failure.encode(&mut frames),
+        };
+        if let Err(error) = encoded {
+            tracing::error!(%error, "the answer to a search cannot be sent");
+            frames.clear();
+        }
+        send(&frames);
+        true
+    }
+
     fn job(&self, search: Search) -> Result<SearchJob, Failure> {
         let find = |id| {
             self.live.shard(id).ok_or_else(|| {
@@ -90,6 +142,7 @@ impl SearchService {
             workers: self.workers,
             admission: self.admission.clone(),
             cancel: Cancel::default(),
+            only_light: false,
         })
     }
 }
@@ -100,14 +153,15 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
     let mut permit = admission.light.wait().await;
     loop {
         let (job, queue) = (job.clone(), queue.clone());
-        match tokio::task::spawn_blocking(move || job.run(permit, queue)).await {
+        let search = move || job.run(permit, &mut self::queue(queue));
+        match tokio::task::spawn_blocking(search).await {
             Ok(Ok(finished)) => return Ok(finished),
             Ok(Err(Incomplete::Failed(failure))) => return Err(failure),
             Ok(Err(Incomplete::NeedsHeavyPermit)) => permit = admission.heavy.wait().await,
-            Ok(Err(Incomplete::Stopped)) => return Err(unavailable("the search was cancelled")),
+            Ok(Err(Incomplete::Stopped)) => return Err(cancelled()),
             Err(error) => {
                 tracing::error!(%error, "a search failed");
-                return Err(unavailable("the search failed; see the log of the backend"));
+                return Err(panicked());
             }
         }
     }
@@ -121,6 +175,8 @@ struct SearchJob {
     workers: usize,
     admission: Arc<Admission>,
     cancel: Cancel,
+    /// Whether it is not to run if it is heavy, although the request allows that.
+    only_light: bool,
 }
 
 /// The result of a search that is done: the last frames, and END.
@@ -142,7 +198,7 @@ impl Finished {
 enum Incomplete {
     /// It was cancelled.
     Stopped,
-    /// It is heavy and has to wait for a permit. It starts again after that, and nothing is kept
+    /// It is heavy and has to wait for a permit, or for a connection. It starts again after that, and nothing is kept
     /// until then.
     NeedsHeavyPermit,
     /// It has no answer.
@@ -158,7 +214,7 @@ impl From<Stopped> for Incomplete {
 impl SearchJob {
     /// Searches, and queues frames of batches and progress. A search that turns out to be heavy
     /// exchanges its light permit for a heavy one.
-    fn run(&self, mut permit: Permit, queue: mpsc::Sender<Chunk>) -> Result<Finished, Incomplete> {
+    fn run<'q>(&self, mut permit: Permit, queue: &mut Queue<'q>) -> Result<Finished, Incomplete> {
         let started = Instant::now();
         let query = CompiledQuery::new(&self.search.expr, self.search.names)
             .map_err(|bad| Incomplete::Failed(bad.into()))?;
@@ -166,7 +222,7 @@ impl SearchJob {
         let request = self.request(&shards, &query);
         let planned = Instant::now();
         if self.search.uncounted
-            && let Some(finished) = self.run_best_first(&request, started, &queue)?
+            && let Some(finished) = self.run_best_first(&request, started, queue)?
         {
             return Ok(finished);
         }
@@ -196,15 +252,33 @@ impl SearchJob {
         Ok(Finished { rest, end })
     }
 
+    /// Searches on the calling thread.
+    fn run_here(
+        &self,
+        permit: Permit,
+        send: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<Finished, Incomplete> {
+        let mut queue = |chunk: Chunk| {
+            let is_wanted = send(&chunk.frames);
+            chunk.count_sent();
+            is_wanted.then_some(()).ok_or(Stopped)
+        };
+        let run = AssertUnwindSafe(|| self.run(permit, &mut queue));
+        catch_unwind(run).unwrap_or_else(|_| {
+            tracing::error!("a search failed");
+            Err(Incomplete::Failed(panicked()))
+        })
+    }
+
     /// Finds the best matches only; `None` if that is not cheaper than a search of all candidates.
     fn run_best_first(
         &self,
         request: &Request<'_>,
         started: Instant,
-        queue: &mpsc::Sender<Chunk>,
+        queue: &mut Queue<'_>,
     ) -> Result<Option<Finished>, Incomplete> {
         let compiled = started.elapsed();
-        let mut chunks = ChunkWriter::new(queue.clone(), Progress::default())?;
+        let mut chunks = ChunkWriter::new(queue, Progress::default())?;
         let Some(shards) = request.run_best_first(&mut chunks)? else {
             return Ok(None);
         };
@@ -264,8 +338,12 @@ impl SearchJob {
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {
         let may_be_heavy = self.search.heavy || self.search.want == Want::Estimate;
-        request.plan(may_be_heavy).map_err(|error| match error {
+        let plan = request.plan(may_be_heavy && !self.only_light);
+        plan.map_err(|error| match error {
             PlanError::Stopped => Incomplete::Stopped,
+            PlanError::TooMany(_) | PlanError::SlowLines if may_be_heavy => {
+                Incomplete::NeedsHeavyPermit
+            }
             PlanError::TooMany(cost) => heavy(
                 cost,
                 format!(
@@ -292,6 +370,14 @@ fn heavy(cost: u64, message: String) -> Incomplete {
 fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure {
     metrics::counter!("trawl_backend_searches_refused_total", "reason" => reason).increment(1);
     Failure::new(kind, message)
+}
+
+fn cancelled() -> Failure {
+    unavailable("the search was cancelled")
+}
+
+fn panicked() -> Failure {
+    unavailable("the search failed; see the log of the backend")
 }
 
 fn unavailable(message: &str) -> Failure {

@@ -5,6 +5,7 @@
 
 mod admission;
 mod client;
+mod here;
 mod hostile;
 mod list;
 mod lookup;

@@ -1,9 +1,11 @@
 //! A backend in this process. It exchanges the same frames as in a process of its own, over pairs of
-//! connected sockets: there is no second code path for local searches.
+//! connected sockets: there is no second code path for local searches. Light searches are answered with the same frames
+//! on the thread that asks, without a socket.
 
 use anyhow::Result;
 use backend::repositories::LookUp;
 use frontend::{Backend, Socket};
+use schema::message::Search;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +20,8 @@ pub(crate) fn backend(directory: &Path, repositories: Option<Arc<dyn LookUp>>) -
     let live = backend::LiveShards::open(directory)?;
     let server = backend::Backend::start(live, repositories, Default::default());
     let runtime = Handle::current();
-    Ok(Backend::new(NAME, move || {
+    let here = server.clone();
+    let dial = move || {
         let (ours, theirs) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         let _guard = runtime.enter();
@@ -30,5 +33,9 @@ pub(crate) fn backend(directory: &Path, repositories: Option<Arc<dyn LookUp>>) -
             }
         });
         Ok(Socket::Unix(ours))
-    }))
+    };
+    let answer = move |search: &Search, stop: &_, send: &mut dyn FnMut(&[u8]) -> bool| {
+        here.answer_here(search, stop, send)
+    };
+    Ok(Backend::new(NAME, dial).answering_here(answer))
 }

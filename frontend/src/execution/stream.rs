@@ -1,7 +1,7 @@
 //! One stream of an execution: what its backend is asked for, and the answer on its way into the spool.
 //!
 //! A [`StreamHandle`] sends the request and reads the socket until the END, unless another thread stops
-//! it. What was read goes through an [`Ingest`], the hot path: it takes all complete frames that a decoder
+//! it; a backend in the same process may answer without a socket. What was read goes through an [`Ingest`], the hot path: it takes all complete frames that a decoder
 //! holds, in place, collects one pointer for each match, and appends all bytes to the spool with one
 //! write. It does not know the socket; a simulation feeds it too. Other threads see counters and, at most
 //! every 50 ms, a copy of the best pointers in the stream's stats.
@@ -23,7 +23,7 @@ use crate::spool::ResultFiles;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, BatchView, End, Failure, LineView, Progress, Skip};
 use schema::order::document_hash;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,8 @@ enum Shutdown {
     /// There is no connection to shut down.
     Idle,
     Connected(Arc<Socket>),
+    /// A backend in this process answers on the thread of the stream until the flag is set.
+    Here(Arc<AtomicBool>),
     /// The stream is not to begin any more.
     Stopped,
 }
@@ -75,8 +77,10 @@ impl StreamHandle {
     /// Ends the stream, or does not let it begin.
     pub(crate) fn stop(&self) {
         let mut connection = lock(&self.connection);
-        if let Shutdown::Connected(stream) = &*connection {
-            stream.shutdown();
+        match &*connection {
+            Shutdown::Connected(stream) => stream.shutdown(),
+            Shutdown::Here(stop) => stop.store(true, Relaxed),
+            Shutdown::Idle | Shutdown::Stopped => {}
         }
         *connection = Shutdown::Stopped;
     }
@@ -104,6 +108,20 @@ impl StreamHandle {
         on_skip: &dyn Fn(SkippedDocument),
     ) -> Result<End, PeerError> {
         self.stats.answered.store(false, Relaxed);
+        let target = || Target {
+            backend: self.backend,
+            search,
+            stats: &self.stats,
+            spool,
+            on_skip: Box::new(on_skip),
+        };
+        if self.peer.backend().may_answer_here() {
+            let mut ingest = Ingest::new(target(), collector, Instant::now());
+            if let Some(result) = self.answer_here(search, &mut ingest) {
+                ingest.close(&result);
+                return result;
+            }
+        }
         let mut request = Vec::new();
         search.encode(&mut request)?;
         let mut idle = self.peer.take_idle();
@@ -113,17 +131,10 @@ impl StreamHandle {
                 Some(connection) => connection,
                 None => self.peer.dial()?,
             };
-            self.connect(connection.stream())?;
+            self.connect(Shutdown::Connected(connection.stream()))?;
             // What a request for a file has left is not part of this answer.
             connection.decoder.consumed();
-            let target = Target {
-                backend: self.backend,
-                search,
-                stats: &self.stats,
-                spool,
-                on_skip: Box::new(on_skip),
-            };
-            let mut ingest = Ingest::new(target, collector, Instant::now());
+            let mut ingest = Ingest::new(target(), collector, Instant::now());
             let sent = connection.send(&request);
             let result = sent.and_then(|()| read(&mut connection, &mut ingest));
             ingest.close(&result);
@@ -138,6 +149,38 @@ impl StreamHandle {
                 }
             }
         }
+    }
+
+    /// Has a backend in this process answer on this thread; `None` if the search is to be sent to a connection.
+    fn answer_here(
+        &self,
+        search: &message::Search,
+        ingest: &mut Ingest<'_>,
+    ) -> Option<Result<End, PeerError>> {
+        let stop = Arc::default();
+        if let Err(stopped) = self.connect(Shutdown::Here(Arc::clone(&stop))) {
+            return Some(Err(stopped));
+        }
+        let mut result = None;
+        let mut take = |frames: &[u8]| {
+            if result.is_none() {
+                result = match ingest.take(&mut Decoder::of(frames), Instant::now()) {
+                    Ok(Ingested::End(end)) => Some(Ok(end)),
+                    Ok(Ingested::Written | Ingested::Nothing) => None,
+                    Err(error) => Some(Err(error)),
+                };
+            }
+            result.is_none()
+        };
+        let is_answered = self.peer.backend().answer_here(search, &stop, &mut take);
+        self.disconnect();
+        let result = match result {
+            // What a search that was stopped sends is not told apart from a failure.
+            Some(Err(_)) if self.is_stopped() => Err(PeerError::Stopped),
+            Some(result) => result,
+            None => Err(PeerError::Closed),
+        };
+        is_answered.then_some(result)
     }
 
     /// Keeps a connection for other requests if its answer has been read to the end.
@@ -155,20 +198,20 @@ impl StreamHandle {
         !self.stats.answered.load(Relaxed) && !self.is_stopped()
     }
 
-    /// Lets [`stop`](Self::stop) shut down this connection; an error after a stop.
-    fn connect(&self, stream: Arc<Socket>) -> Result<(), PeerError> {
+    /// Lets [`stop`](Self::stop) end an answer in this way; an error after a stop.
+    fn connect(&self, way: Shutdown) -> Result<(), PeerError> {
         let mut connection = lock(&self.connection);
         if let Shutdown::Stopped = *connection {
             return Err(PeerError::Stopped);
         }
-        *connection = Shutdown::Connected(stream);
+        *connection = way;
         Ok(())
     }
 
     /// The connection may be used for other requests from now on.
     fn disconnect(&self) {
         let mut connection = lock(&self.connection);
-        if let Shutdown::Connected(_) = *connection {
+        if let Shutdown::Connected(_) | Shutdown::Here(_) = *connection {
             *connection = Shutdown::Idle;
         }
     }

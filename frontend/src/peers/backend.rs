@@ -5,11 +5,13 @@
 use super::tls::{self, TlsStream};
 use rustls::ClientConfig;
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
+use schema::message::Search;
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -19,12 +21,17 @@ const CONNECT_MAX: Duration = Duration::from_secs(2);
 /// Makes a connection to a backend.
 type Dial = Arc<dyn Fn() -> io::Result<Socket> + Send + Sync>;
 
+/// Answers a search of a frontend in the same process on the calling thread: see [`Backend::answering_here`].
+type AnswerHere =
+    Arc<dyn Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool + Send + Sync>;
+
 /// A backend: its name and how to connect to it.
 #[derive(Clone)]
 pub struct Backend {
     name: String,
     address: String,
     dial: Dial,
+    answer_here: Option<AnswerHere>,
 }
 
 impl std::fmt::Debug for Backend {
@@ -44,7 +51,40 @@ impl Backend {
             address: name.clone(),
             name,
             dial: Arc::new(dial),
+            answer_here: None,
         }
+    }
+
+    /// Has searches answered by a function on the thread that waits for the answer, without a connection. It gets the
+    /// search, a flag that is set when the answer is not wanted any more, and a function that takes whole frames and returns whether
+    /// more are wanted. It returns false, before any frame, if the search is to be sent to a connection.
+    pub fn answering_here(
+        self,
+        answer: impl Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool
+        + Send
+        + Sync
+        + 'static,
+    ) -> Backend {
+        Backend {
+            answer_here: Some(Arc::new(answer)),
+            ..self
+        }
+    }
+
+    /// Whether searches may be answered on the calling thread.
+    pub(crate) fn may_answer_here(&self) -> bool {
+        self.answer_here.is_some()
+    }
+
+    /// Answers a search on the calling thread; returns false if it is to be sent to a connection.
+    pub(crate) fn answer_here(
+        &self,
+        search: &Search,
+        stop: &Arc<AtomicBool>,
+        send: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> bool {
+        let answer = self.answer_here.as_ref();
+        answer.is_some_and(|answer| answer(search, stop, send))
     }
 
     /// A backend that listens on `host:port`, which is also its name.

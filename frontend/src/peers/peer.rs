@@ -159,6 +159,10 @@ impl Peer {
         Ok(peer)
     }
 
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.backend.name()
     }

@@ -21,6 +21,7 @@ mod faults;
 mod files;
 mod filters;
 mod full_disk;
+mod in_process;
 mod keys;
 mod narrowing;
 mod openapi;

@@ -1,0 +1,222 @@
+//! Searches that are answered on the thread of a client in the same process: with the frames of a connection, or not at
+//! all.
+
+use super::client::{Client, PATIENCE, Served};
+use super::{large, small};
+use schema::frame::{Decoder, Kind};
+use schema::message::{
+    End, Excluded, Expr, Failure, FailureKind, Pattern, Phases, Search, Syntax, Want,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tokio::time::timeout;
+
+/// Returns the frames of an answer on this thread; `None` if the search is to be sent to a connection.
+fn here(served: &Served, search: &Search) -> Option<Vec<(Kind, Vec<u8>)>> {
+    let mut answer = Vec::new();
+    let mut take = |frames: &[u8]| {
+        answer.extend_from_slice(frames);
+        true
+    };
+    let is_answered = served
+        .backend
+        .answer_here(search, &Arc::default(), &mut take);
+    let mut decoder = Decoder::of(&answer);
+    let mut frames = Vec::new();
+    while let Some(frame) = decoder.decode().unwrap() {
+        frames.push((frame.kind, frame.payload.to_vec()));
+    }
+    decoder.finish().unwrap();
+    assert!(is_answered || frames.is_empty());
+    is_answered.then_some(frames)
+}
+
+/// Returns the frames of an answer on a connection, without HELLO.
+async fn on_connection(client: &mut Client, search: &Search) -> Vec<(Kind, Vec<u8>)> {
+    client.ask_for(search).await;
+    let mut frames = Vec::new();
+    loop {
+        let (kind, payload) = client.next().await.unwrap();
+        if kind == Kind::Hello {
+            continue;
+        }
+        frames.push((kind, payload));
+        if let Kind::End | Kind::Error = kind {
+            return frames;
+        }
+    }
+}
+
+/// Leaves out what depends on time: how long phases took, and all PROGRESS but the last before END.
+fn without_time(mut frames: Vec<(Kind, Vec<u8>)>) -> Vec<(Kind, Vec<u8>)> {
+    let is_progress = |(kind, _): &(Kind, Vec<u8>)| *kind == Kind::Progress;
+    let ended = frames.last().is_some_and(|(kind, _)| *kind == Kind::End);
+    let last = frames.iter().rposition(is_progress).filter(|_| ended);
+    let mut at = 0..;
+    frames.retain(|frame| {
+        let is_last = at.next() == last;
+        !is_progress(frame) || is_last
+    });
+    for (kind, payload) in &mut frames {
+        if *kind == Kind::End {
+            let end = End {
+                phases: Phases::default(),
+                ..End::decode(payload).unwrap()
+            };
+            payload.clear();
+            end.encode(payload).unwrap();
+        }
+    }
+    frames
+}
+
+fn literal(client: &Client, text: &str) -> Search {
+    Search {
+        expr: Expr::Pattern(Pattern {
+            text: text.to_owned(),
+            syntax: Syntax::Literal,
+            ignore_case: true,
+            ..Pattern::default()
+        }),
+        heavy: false,
+        ..client.regexp("")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_are_those_of_a_connection() {
+    let served = Served::start(&small(), 4);
+    let (mut client, _serving) = served.connect().await;
+    let task = literal(&client, "task");
+    let of_regexp = |text| Search {
+        heavy: false,
+        ..client.regexp(text)
+    };
+    let both = Expr::all([task.expr.clone(), client.regexp("^int").expr]);
+    let excluded = |package| Excluded {
+        shard: 0,
+        packages: vec![package],
+    };
+    #[rustfmt::skip]
+    let searches = [
+        task.clone(),
+        literal(&client, "nowhere"),
+        Search { heavy: true, ..task.clone() },
+        Search { want: Want::Documents, ..task.clone() },
+        Search { want: Want::Count, ..task.clone() },
+        Search { limit: 1, ..task.clone() },
+        Search { context_lines: 0, ..task.clone() },
+        Search { expr: both, ..task.clone() },
+        Search { excluded: vec![excluded(0)], ..task.clone() },
+        of_regexp("t.?s"),
+        of_regexp("^$"),
+        // Failures.
+        of_regexp("task("),
+        Search { shards: vec![[7; 32]], ..task.clone() },
+        Search { excluded: vec![excluded(9)], ..task.clone() },
+    ];
+    for search in searches {
+        let expected = without_time(on_connection(&mut client, &search).await);
+        let found = here(&served, &search).expect("an answer");
+        assert_eq!(without_time(found), expected, "{search:?}");
+    }
+    let estimate = Search {
+        want: Want::Estimate,
+        ..task.clone()
+    };
+    assert_eq!(here(&served, &estimate), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_searches_are_left_to_a_connection() {
+    let served = Served::in_blocks(16, &large(), 4);
+    let (mut client, _serving) = served.connect().await;
+    let heavy = Search {
+        heavy: true,
+        ..literal(&client, "task")
+    };
+    assert_eq!(here(&served, &heavy), None);
+    let unplanned = client.regexp("number 7;$");
+    assert_eq!(here(&served, &unplanned), None);
+    let light = Search {
+        heavy: false,
+        ..heavy
+    };
+    let expected = without_time(on_connection(&mut client, &light).await);
+    assert_eq!(here(&served, &light).map(without_time), Some(expected));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_answers_come_in_chunks() {
+    let served = Served::start(&large(), 4);
+    let (mut client, _serving) = served.connect().await;
+    let many = Search {
+        expr: client.regexp("number 1.?.?1").expr,
+        context_lines: 9,
+        heavy: false,
+        ..client.regexp("")
+    };
+    let expected = without_time(on_connection(&mut client, &many).await);
+    let bytes: usize = expected.iter().map(|(_, payload)| payload.len()).sum();
+    assert!(bytes > 200_000, "{bytes}");
+    let found = here(&served, &many).expect("an answer");
+    assert!(without_time(found) == expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ends_when_nobody_wants_more() {
+    let served = Served::start(&large(), 4);
+    let (client, _serving) = served.connect().await;
+    let many = Search {
+        expr: client.regexp("number 1.?.?1").expr,
+        context_lines: 9,
+        heavy: false,
+        ..client.regexp("")
+    };
+    let failure = |frames: &[u8]| {
+        let mut decoder = Decoder::of(frames);
+        let frame = decoder.decode().unwrap().unwrap();
+        assert_eq!(frame.kind, Kind::Error);
+        Failure::decode(frame.payload).unwrap().kind
+    };
+    let mut calls = Vec::new();
+    let mut take = |frames: &[u8]| {
+        calls.push(frames.to_vec());
+        false
+    };
+    assert!(
+        served
+            .backend
+            .answer_here(&many, &Arc::default(), &mut take)
+    );
+    let [first, last] = &calls[..] else {
+        panic!("{} calls", calls.len())
+    };
+    assert!(first.len() > 1000);
+    assert_eq!(failure(last), FailureKind::Unavailable);
+
+    let mut calls = Vec::new();
+    let mut take = |frames: &[u8]| {
+        calls.push(frames.to_vec());
+        true
+    };
+    let stop = Arc::new(AtomicBool::new(true));
+    assert!(served.backend.answer_here(&many, &stop, &mut take));
+    assert_eq!(calls.len(), 1);
+    assert_eq!(failure(&calls[0]), FailureKind::Unavailable);
+    assert!(stop.load(Relaxed));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_that_would_wait_are_left_to_a_connection() {
+    let served = Served::start(&large(), 1);
+    let (mut busy, _serving) = served.connect().await;
+    let light = Search {
+        heavy: false,
+        ..busy.regexp("task")
+    };
+    // Nobody reads its answer, so it keeps the only permit.
+    busy.ask_for(&light).await;
+    timeout(PATIENCE, busy.server_blocked()).await.unwrap();
+    assert_eq!(here(&served, &light), None);
+}
