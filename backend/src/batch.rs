@@ -10,9 +10,10 @@
 
 use crate::filters::kind_of;
 use crate::revision_names::RevisionNames;
-use index::shard::{DocId, Document, Shard, ShardError};
+use index::shard::{DocId, Document, Shard, ShardError, TextCache};
 use schema::message::{Batch, DocumentKind, Line, Range, Span, Window};
 use std::ops;
+use std::rc::Rc;
 
 /// A batch with more text is sent. A page reads a batch for each match it shows, so batches are
 /// small.
@@ -77,6 +78,7 @@ pub struct BatchPacker<'a> {
     /// The range of the document in the text of all documents.
     document_text: ops::Range<u64>,
     buffers: BatchBuffers,
+    texts: Rc<TextCache>,
     /// The last line in this batch.
     last: Option<LinePosition>,
     /// Lines of context after the last match that are still missing.
@@ -113,13 +115,14 @@ pub struct Packed {
 }
 
 impl<'a> BatchPacker<'a> {
-    /// Creates a packer for the matches of `document` in `package`. `buffers` are empty.
+    /// Creates a packer for the matches of `document` in `package`. `buffers` are empty; `texts` has what was
+    /// searched last.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
         context_lines: u32,
-        buffers: BatchBuffers,
+        (buffers, texts): (BatchBuffers, Rc<TextCache>),
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
@@ -136,6 +139,7 @@ impl<'a> BatchPacker<'a> {
             revisions,
             document_text,
             buffers,
+            texts,
             last: None,
             due: 0,
         })
@@ -244,8 +248,9 @@ impl<'a> BatchPacker<'a> {
     }
 
     fn push_context(&mut self, position: LinePosition) -> Result<(), ShardError> {
-        let line = self.shard.text(position.start..position.end)?;
-        self.push_line(position, line, 0.0, &[]);
+        let shard = self.shard;
+        let line = shard.text(position.start..position.end, &self.texts)?;
+        self.push_line(position, &line, 0.0, &[]);
         Ok(())
     }
 
@@ -259,8 +264,9 @@ impl<'a> BatchPacker<'a> {
             block -= 1;
             range = self.shard.text_range(block..block + 1)?;
         }
-        let text = self.shard.text(range.start..position.start - 1)?;
-        let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
+        let before = range.start..position.start - 1;
+        let text = self.shard.text(before, &self.texts)?;
+        let start = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
         let number = position.number.saturating_sub(1);
         let line = range.start + start as u64..position.start;
         Ok(Some(LinePosition::of_line(number, line, block)))
@@ -276,8 +282,8 @@ impl<'a> BatchPacker<'a> {
             block += 1;
             range = self.shard.text_range(block..block + 1)?;
         }
-        let text = self.shard.text(position.end..range.end)?;
-        let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
+        let text = self.shard.text(position.end..range.end, &self.texts)?;
+        let length = memchr::memchr(b'\n', &text).map_or(text.len(), |end| end + 1);
         let number = position.number.saturating_add(position.lines);
         let line = position.end..position.end + length as u64;
         Ok(Some(LinePosition::of_line(number, line, block)))

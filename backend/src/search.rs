@@ -307,7 +307,7 @@ impl<'a> Worker<'a> {
                     matches.pack_name(&ranges, &mut packed)?;
                     continue;
                 }
-                let line = shard.text(position.start..position.end)?;
+                let line = &shard.text(position.start..position.end, &verifier.texts)?[..];
                 let ranges = &mut verifier.ranges;
                 let stop = || request.cancel.is_cancelled();
                 let effort = &mut Effort::new(&stop);
@@ -315,7 +315,8 @@ impl<'a> Worker<'a> {
                     Matchers::Document(matchers) => {
                         let document = &matches.document;
                         let found = (effort, ranges);
-                        find_ranges(matchers, shard, document, pending, line, found)?;
+                        let text = (shard, &*verifier.texts);
+                        find_ranges(matchers, text, document, pending, line, found)?;
                     }
                     Matchers::Line(matcher) => {
                         let body = line_matcher::without_end(line);

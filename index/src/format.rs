@@ -13,21 +13,23 @@
 //!              its length in 8 bytes; of DECODED, if it is there; of the rules at 100, if they are not 0
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
-//!     68    4  codec of the content: 0, raw
+//!     68    4  codec of the content: 0, raw; 1, zstd
 //!     72    8  bytes of the texts               80  8  bytes of the documents: each text as often
 //!              as it has documents
 //!     88    8  bytes of the file
 //!     96    4  CRC-32C of the section CHECKSUMS
 //!    100    4  rules by which the words were found that lines define (see `schema::definition`); 0 in shards that
 //!              do not list them
-//!    104   16  for each of 16 sections: offset, length in bytes. The first twelve are those below up to
-//!              PATHS, in this order, the last one is CHECKSUMS. The others are free: a reader skips
+//!    104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those below up
+//!              to FRAMES, in this order, the last one is CHECKSUMS. The others are free: a reader skips
 //!              those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
 //!    CONTENT      the texts, in the order of TEXTS; without byte-order marks, and UTF-16 converted
-//!                 to UTF-8
+//!                 to UTF-8. Codec zstd: a dictionary of zstd, or nothing, then each block as a frame
+//!                 of zstd that uses it; a block that would not be shorter, or has more than 1 MiB, is
+//!                 as it is
 //!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros. A trigram
 //!                 whose first byte is an upper-case letter is in no folded text: its list has the blocks with a
 //!                 line that defines a word, by a hash of the word and how much the line looks like it
@@ -43,7 +45,7 @@
 //!                 of its path in NAMES 8, length 4, package 4, text 4, static rank f32
 //!    SHARED       4 per document whose text is not in the range of its own package: the document;
 //!                 by package, ascending
-//!    BLOCKS       12 per block: offset in CONTENT 8, number of its first line, from 1, 4; and one
+//!    BLOCKS       12 per block: offset in the texts 8, number of its first line, from 1, 4; and one
 //!                 more entry for the end of the last block: offset, 0
 //!    SKIPPED      for each skipped file: varints package, length of path; path; varint length of
 //!                 reason; reason
@@ -53,12 +55,17 @@
 //!    PATHS        which documents may have a text in their path: the number of trigrams, 4; zeros, 4; then as in
 //!                 DICTIONARY 8 per trigram, and as in POSTINGS the lists, and 8 zeros. A list has the groups of 64
 //!                 documents in which a path has the trigram. Absent in shards of older programs, and without documents
+//!    FRAMES       codec zstd: for each block its offset in CONTENT 8, the first of which ends the
+//!                 dictionary; and one more, the end of the last block. A block that takes as many bytes
+//!                 there as in the texts is as it is, any other one is a frame. Codec raw: absent
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
 //! Ranges go up to the next entry's first one: a text's blocks and documents, and a package's texts and
 //! entries in SHARED. The texts of a package's range are those whose best document is in the package;
 //! other packages may have them too. An empty text has no block. Every text has a document.
+//!
+//! The id says nothing of the codec: shards of the same documents have the same answers and the same id.
 //!
 //! **Invariant:** a shard never changes after it has been written. A reader verifies a checksum
 //! before it uses a byte: the header's at open, any other page's when it is first read. The checksum of
@@ -85,6 +92,8 @@ pub const VERSION: u32 = 2;
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// The codec of the content: raw bytes.
 pub(crate) const CODEC_RAW: u32 = 0;
+/// The codec of the content: blocks that are compressed one by one.
+pub(crate) const CODEC_ZSTD: u32 = 1;
 
 /// Bytes of a package's name or a document's path, at most. Operating systems limit a path to 4 KiB;
 /// a frame holds one of each and has room for these.
@@ -117,13 +126,15 @@ pub enum Section {
     Decoded,
     /// Trigrams of paths; absent in shards of older programs.
     Paths,
+    /// Where compressed blocks begin.
+    Frames,
     /// A checksum for every page of the other sections.
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
     /// All sections, in their order.
-    pub const ALL: [Section; 13] = [
+    pub const ALL: [Section; 14] = [
         Section::Content,
         Section::Postings,
         Section::Dictionary,
@@ -136,6 +147,7 @@ impl Section {
         Section::Skipped,
         Section::Decoded,
         Section::Paths,
+        Section::Frames,
         Section::Checksums,
     ];
 }

@@ -38,6 +38,7 @@
 
 pub mod block;
 mod builder;
+mod codec;
 pub mod corpus;
 pub mod directory;
 pub mod document;
@@ -53,3 +54,5 @@ pub mod revisions;
 pub mod shard;
 pub mod trigram;
 mod writer;
+
+pub use codec::ContentCodec;

@@ -14,6 +14,7 @@
 
 mod best_first;
 mod candidates;
+mod content;
 mod dead_packages;
 mod dictionary;
 mod document_candidates;
@@ -30,6 +31,7 @@ mod texts;
 
 pub use best_first::BestFirst;
 pub use candidates::Candidates;
+pub use content::{TextBytes, TextCache};
 pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
 pub use live_set::Counts;
@@ -286,22 +288,6 @@ impl Shard {
         self.file.section_bytes(section)
     }
 
-    /// Returns bytes of the shard's texts, one after the other.
-    pub fn text(&self, range: Range<u64>) -> Result<&[u8], ShardError> {
-        self.file.slice(Section::Content, range)
-    }
-
-    /// Like [`text`](Self::text), for callers that read many places once: pages that were not
-    /// checked before are read into `buffer`, which is several times faster than touching them in
-    /// the mapping.
-    pub fn read_text<'a>(
-        &'a self,
-        range: Range<u64>,
-        buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], ShardError> {
-        self.file.read_slice(Section::Content, range, buffer)
-    }
-
     /// Number of distinct trigrams.
     pub fn trigram_count(&self) -> u64 {
         self.section_bytes(Section::Dictionary) / 8
@@ -411,6 +397,11 @@ impl Shard {
 
     fn corrupt(&self, section: Section, what: &'static str) -> ShardError {
         self.file.corrupt(section, what)
+    }
+
+    /// Like [`corrupt`](Self::corrupt), at an offset of the section.
+    fn corrupt_in(&self, section: Section, offset: u64, what: &'static str) -> ShardError {
+        self.file.corrupt_in(section, offset, what)
     }
 
     fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], ShardError> {

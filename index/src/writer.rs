@@ -8,21 +8,25 @@
 //! **Invariant:** the bytes follow from the documents alone, in their order, however they were cut
 //! into segments; and the file gets its name only when all of it is on the disk.
 
+mod content;
 mod merge;
 mod page;
 mod paths;
 mod segment_text;
 mod tables;
 
+pub(crate) use content::ContentOptions;
 pub(crate) use tables::{DocumentName, NO_TAG};
 
 use crate::builder::{Segment, SegmentBlock};
+use crate::codec::ContentCodec;
 use crate::file::{self, AtomicFile};
 use crate::format::{
-    self, BlockRecord, CODEC_RAW, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX, SINGLE, Section,
-    VERSION,
+    self, BlockRecord, CODEC_RAW, CODEC_ZSTD, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX,
+    SINGLE, Section, VERSION,
 };
 use crate::posting::{self, PADDING_BYTES, encode_varint};
+use content::ContentWriter;
 use merge::{RunExtent, RunMerge};
 use page::PageWriter;
 use schema::definition;
@@ -63,6 +67,7 @@ pub(crate) struct ShardWriter {
     shard: AtomicFile,
     out: PageWriter<BufWriter<File>>,
     sections: [Extent; SECTIONS_MAX],
+    content: ContentWriter,
     runs_out: BufWriter<File>,
     runs: Vec<RunExtent>,
     runs_bytes: u64,
@@ -84,7 +89,11 @@ const UNFINISHED: &str = "unfinished";
 
 impl ShardWriter {
     /// Begins a shard in `directory`.
-    pub(crate) fn create(directory: &Path, block_bytes: usize) -> io::Result<Self> {
+    pub(crate) fn create(
+        directory: &Path,
+        block_bytes: usize,
+        content: ContentOptions,
+    ) -> io::Result<Self> {
         let shard = AtomicFile::create(directory, UNFINISHED)?;
         let mut file = shard.file().try_clone()?;
         file.seek(SeekFrom::Start(PAGE_BYTES as u64))?;
@@ -93,6 +102,7 @@ impl ShardWriter {
             shard,
             out,
             sections: [Extent::default(); SECTIONS_MAX],
+            content: ContentWriter::new(content, directory)?,
             runs_out: BufWriter::with_capacity(WRITE_BYTES, file::anonymous(directory)?),
             runs: Vec::new(),
             runs_bytes: 0,
@@ -132,7 +142,7 @@ impl ShardWriter {
         let base = self.block_count()?;
         let text = SegmentText::new(&segment)?;
         let mut texts = Vec::with_capacity(segment.documents.len());
-        let (mut dropped, mut kept) = (Vec::new(), Vec::new());
+        let (mut dropped, mut kept, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         for (number, document) in segment.documents.iter().enumerate() {
             let blocks = text.blocks(number);
             let range = text.bytes(&blocks);
@@ -144,11 +154,15 @@ impl ShardWriter {
             }
             let first_block = self.block_count()?;
             texts.push(self.tables.text(document, first_block, bytes)?);
-            self.add_blocks(text.entries(blocks), range.start);
+            self.add_blocks(text.entries(blocks.clone()), range.start);
+            lengths.extend(blocks.map(|block| {
+                let Range { start, end } = text.bytes(&(block..block + 1));
+                end - start
+            }));
             self.content_bytes += bytes;
             push_joined(&mut kept, range);
         }
-        text.copy(&kept, &mut self.out)?;
+        (self.content).append(&text, &kept, &lengths, &mut self.out)?;
         let dropped: Arc<[Range<u32>]> = dropped.into();
         for run in &segment.runs {
             self.runs_out.write_all(run)?;
@@ -184,9 +198,10 @@ impl ShardWriter {
         };
         let blocks = self.block_count()?;
         self.blocks.extend_from_slice(end.as_bytes());
+        let frames = self.content.finish(&mut self.out)?;
         self.sections[Section::Content as usize] = Extent {
             offset: (PAGE_BYTES as u64).into(),
-            bytes: self.content_bytes.into(),
+            bytes: (self.out.offset() - PAGE_BYTES as u64).into(),
         };
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
@@ -224,6 +239,9 @@ impl ShardWriter {
             self.section(Section::Paths, &paths)?;
         }
         id.update(&definition::RULES.to_le_bytes());
+        if !frames.is_empty() {
+            self.section(Section::Frames, &frames)?;
+        }
         let checksums = self.write_checksums()?;
         let mut header = Header::new_zeroed();
         header.magic = MAGIC;
@@ -235,7 +253,10 @@ impl ShardWriter {
         header.documents = tables.counts.documents.into();
         header.shared = tables.counts.shared.into();
         header.blocks = blocks.into();
-        header.codec = CODEC_RAW.into();
+        header.codec = match self.content.codec() {
+            ContentCodec::Raw => CODEC_RAW.into(),
+            ContentCodec::Zstd => CODEC_ZSTD.into(),
+        };
         header.definition_rules = definition::RULES.into();
         header.content_bytes = self.content_bytes.into();
         header.text_bytes = tables.counts.text_bytes.into();

@@ -10,10 +10,11 @@ use crate::document_matcher::PatternSet;
 use crate::line_matcher;
 use crate::long_line::LINE_STEPS_MAX;
 use crate::rank;
-use index::shard::{DocId, Document, ShardError};
+use index::shard::{DocId, Document, ShardError, TextCache};
 use schema::message::{Skip, Want};
 use schema::order;
 use std::mem;
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 /// Why a part of a document was left out.
@@ -42,6 +43,7 @@ pub(super) struct DocumentMatches<'a> {
     name: Option<Arc<DocumentName>>,
     /// Passed to the packer.
     buffers: BatchBuffers,
+    pub(super) texts: Rc<TextCache>,
     packer: Option<BatchPacker<'a>>,
 }
 
@@ -51,7 +53,7 @@ impl<'a> DocumentMatches<'a> {
         task: ShardTask<'a>,
         document: Document<'a>,
         package: &'a [u8],
-        buffers: BatchBuffers,
+        (buffers, texts): (BatchBuffers, Rc<TextCache>),
     ) -> Self {
         let query = task.request.query;
         let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
@@ -67,6 +69,7 @@ impl<'a> DocumentMatches<'a> {
             patterns: PatternSet::default(),
             name: None,
             buffers,
+            texts,
             packer: None,
         }
     }
@@ -143,7 +146,7 @@ impl<'a> DocumentMatches<'a> {
                 self.document.clone(),
                 self.package,
                 self.task.request.context_lines,
-                mem::take(&mut self.buffers),
+                (mem::take(&mut self.buffers), Rc::clone(&self.texts)),
             )?),
         })
     }

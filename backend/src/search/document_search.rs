@@ -15,7 +15,7 @@ use crate::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
 use index::filter::DocumentFacts;
-use index::shard::{DocId, Document, Shard, ShardError, TextId};
+use index::shard::{DocId, Document, Shard, ShardError, TextCache, TextId};
 use schema::message::Expr;
 use std::mem;
 use std::ops::ControlFlow;
@@ -140,7 +140,8 @@ impl<'a> DocumentSearch<'_, 'a> {
         if blocks.is_empty() {
             return Ok(());
         }
-        let text = shard.text(shard.text_range(blocks.clone())?)?;
+        let text = shard.text_range(blocks.clone())?;
+        let text = &shard.text(text, &self.verifier.texts)?[..];
         self.out.verified_bytes += text.len() as u64;
         let mut locator = LineLocator::new(shard, blocks)?;
         let mut result = Ok(());
@@ -271,9 +272,9 @@ impl<'a> DocumentMatchers<'a> {
                 has_line(matcher, verifier, document, blocks, effort, out)
             }
             TextMatcher::MultiLine(matcher) => {
-                let text = shard.text(bytes.clone())?;
+                let text = shard.text(bytes.clone(), &verifier.texts)?;
                 out.verified_bytes += text.len() as u64;
-                Ok(spans::is_any(matcher, text, effort))
+                Ok(spans::is_any(matcher, &text, effort))
             }
         };
         if !slice.is_whole {
@@ -319,17 +320,21 @@ fn has_line(
 ) -> Result<bool, Interrupted> {
     let had_given_up = effort.has_given_up;
     let ShardTask { shard, request, .. } = verifier.task;
-    while let Some(blocks) = blocks.next_range(u32::MAX) {
-        request.cancel.check()?;
+    while let Some(mut blocks) = blocks.next_range(u32::MAX) {
         if !document.blocks.contains(&blocks.start) {
             return Err(shard.inconsistent("a block of another document").into());
         }
-        let text = shard.read_text(shard.text_range(blocks)?, &mut verifier.text)?;
-        out.verified_bytes += text.len() as u64;
-        if LineSearch::new(matcher, text, 0).next(effort).is_some() {
-            // A line was found, so the others do not matter.
-            effort.has_given_up = had_given_up;
-            return Ok(true);
+        while !blocks.is_empty() {
+            request.cancel.check()?;
+            let run = shard.first_run(blocks.clone())?;
+            blocks.start = run.end;
+            let text = shard.read_text(shard.text_range(run)?, &verifier.texts)?;
+            out.verified_bytes += text.len() as u64;
+            if LineSearch::new(matcher, &text, 0).next(effort).is_some() {
+                // A line was found, so the others do not matter.
+                effort.has_given_up = had_given_up;
+                return Ok(true);
+            }
         }
     }
     Ok(false)
@@ -338,7 +343,7 @@ fn has_line(
 /// Finds the ranges that match in `line`, a match of a document that was evaluated before.
 pub(super) fn find_ranges(
     matchers: &mut DocumentMatchers<'_>,
-    shard: &Shard,
+    (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
     pending: &PendingMatch,
     line: &[u8],
@@ -350,8 +355,11 @@ pub(super) fn find_ranges(
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;
-    // A span contains its matches, so nothing behind it is needed to find their ranges again.
-    let text = shard.text(document.start..pending.position.end)?;
+    // A span contains its matches, so nothing behind it is needed to find their ranges again. All is asked
+    // for, since the same text serves the next span.
+    let text = shard.text(document.clone(), texts)?;
+    let end = pending.position.end.clamp(document.start, document.end);
+    let text = &text[..(end - document.start) as usize];
     let at = pending.position.start.saturating_sub(document.start) as usize;
     let selected = matchers.selected(pending.patterns);
     spans::for_each(&selected, text, at, effort, |_, found| {

@@ -2,9 +2,10 @@
 
 use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use crate::batch::LinePosition;
-use index::shard::{Shard, ShardError};
+use index::shard::ShardError;
 use schema::message::Want;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Lines of a slice.
 pub(super) struct FoundLines {
@@ -33,7 +34,6 @@ impl FoundLines {
     /// Adds all lines to the matches of a document that has the text.
     pub(super) fn replay(
         &self,
-        shard: &Shard,
         matches: &mut DocumentMatches<'_>,
         out: &mut UnitResult,
     ) -> Result<(), ShardError> {
@@ -44,9 +44,10 @@ impl FoundLines {
         if matches.counts_only() {
             return Ok(());
         }
+        let (shard, texts) = (matches.task.shard, Rc::clone(&matches.texts));
         for (position, ranges) in &self.lines {
-            let line = shard.text(position.start..position.end)?;
-            matches.push(*position, line, &self.ranges[ranges.clone()], out)?;
+            let line = shard.text(position.start..position.end, &texts)?;
+            matches.push(*position, &line, &self.ranges[ranges.clone()], out)?;
         }
         Ok(())
     }

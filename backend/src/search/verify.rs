@@ -12,9 +12,10 @@ use super::text_slices::{TextSlice, TextSlices};
 use crate::batch::{BatchBuffers, Packed};
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
-use index::shard::{DocId, Document, Package, PackageId, ShardError};
+use index::shard::{DocId, Document, Package, PackageId, ShardError, TextCache};
 use std::mem;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Verifies blocks, and keeps its buffers from one document to the next.
 pub(super) struct Verifier<'a> {
@@ -28,7 +29,7 @@ pub(super) struct Verifier<'a> {
     /// Reused by the next packer.
     buffers: BatchBuffers,
     /// The text of the current blocks.
-    pub(super) text: Vec<u8>,
+    pub(super) texts: Rc<TextCache>,
 }
 
 impl<'a> Verifier<'a> {
@@ -39,7 +40,7 @@ impl<'a> Verifier<'a> {
             documents: Vec::new(),
             ranges: Vec::new(),
             buffers: BatchBuffers::default(),
-            text: Vec::new(),
+            texts: Rc::default(),
         }
     }
 
@@ -49,6 +50,7 @@ impl<'a> Verifier<'a> {
     ) -> Result<DocumentMatches<'a>, Interrupted> {
         let package = self.package_of(document.package)?.directory;
         let buffers = mem::take(&mut self.buffers);
+        let buffers = (buffers, Rc::clone(&self.texts));
         Ok(DocumentMatches::new(self.task, document, package, buffers))
     }
 
@@ -109,7 +111,7 @@ impl<'a> Verifier<'a> {
         self.search_blocks(matcher, blocks, &mut found, out)?;
         for mut matches in copies {
             request.cancel.check()?;
-            found.replay(shard, &mut matches, out)?;
+            found.replay(&mut matches, out)?;
             self.finish(matches, out)?;
         }
         Ok(())
@@ -162,13 +164,29 @@ impl<'a> Verifier<'a> {
     pub(super) fn verify(
         &mut self,
         matcher: &LineMatcher,
+        mut blocks: Range<u32>,
+        sink: &mut impl LineSink,
+        out: &mut UnitResult,
+    ) -> Result<(), Interrupted> {
+        while !blocks.is_empty() && !sink.is_done() {
+            let run = self.task.shard.first_run(blocks.clone())?;
+            blocks.start = run.end;
+            self.verify_run(matcher, run, sink, out)?;
+        }
+        Ok(())
+    }
+
+    /// Verifies consecutive blocks that are read together.
+    fn verify_run(
+        &mut self,
+        matcher: &LineMatcher,
         blocks: Range<u32>,
         sink: &mut impl LineSink,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
-        let mut buffer = mem::take(&mut self.text);
-        let text = shard.read_text(shard.text_range(blocks.clone())?, &mut buffer)?;
+        let text = shard.read_text(shard.text_range(blocks.clone())?, &self.texts)?;
+        let text = &text[..];
         out.verified_bytes += text.len() as u64;
         let mut locator = LineLocator::new(shard, blocks)?;
         let mut result = Ok(());
@@ -195,7 +213,6 @@ impl<'a> Verifier<'a> {
             sink.give_up();
         }
         out.matched_blocks += locator.matched_blocks;
-        self.text = buffer;
         Ok(result?)
     }
 

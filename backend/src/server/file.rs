@@ -4,7 +4,7 @@ use crate::live_shards::Generation;
 use crate::revision_names::RevisionNames;
 use index::corpus::TextEncoding;
 use index::document::language;
-use index::shard::{BlockId, DocId, Document, Shard, ShardError};
+use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
@@ -110,19 +110,24 @@ fn read_document(
     document: &Document<'_>,
     range: FileRange,
 ) -> Result<FileReply, ShardError> {
-    let whole = shard.text_range(document.blocks.clone())?;
+    let (whole, texts) = (
+        shard.text_range(document.blocks.clone())?,
+        TextCache::default(),
+    );
     let (text_range, first_line) = match range {
-        FileRange::Lines { first, count } => lines(shard, document, &whole, first, count)?,
+        FileRange::Lines { first, count } => {
+            lines((shard, &texts), document, &whole, first, count)?
+        }
         FileRange::Bytes { offset, count } => {
             let start = whole.start.saturating_add(offset).min(whole.end);
             let end = start
                 .saturating_add(count.min(REPLY_BYTES_MAX))
                 .min(whole.end);
-            (start..end, line_at(shard, document, start)?)
+            (start..end, line_at((shard, &texts), document, start)?)
         }
     };
     let pointer = if whole.end - whole.start <= POINTER_BYTES_MAX {
-        lfs_pointer(shard.text(whole.clone())?)
+        lfs_pointer(&shard.text(whole.clone(), &texts)?)
     } else {
         String::new()
     };
@@ -130,7 +135,7 @@ fn read_document(
         found: true,
         offset: text_range.start - whole.start,
         first_line,
-        text: shard.text(text_range)?.to_vec(),
+        text: shard.text(text_range, &texts)?.to_vec(),
         total_lines: document.lines,
         total_bytes: whole.end - whole.start,
         language: language(document.path).unwrap_or_default().to_owned(),
@@ -150,7 +155,7 @@ pub(super) fn lfs_pointer(text: &[u8]) -> String {
 /// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the
 /// number of its first line.
 fn lines(
-    shard: &Shard,
+    (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
     whole: &Range<u64>,
     first: u32,
@@ -161,20 +166,27 @@ fn lines(
         return Ok((whole.end..whole.end, document.lines + 1));
     }
     let block = last_block(document, |block| Ok(shard.first_line(block)? <= first))?;
-    let start = shard.text_range(block..block + 1)?.start;
-    if start < whole.start {
+    let text = shard.text_range(block..block + 1)?;
+    if text.start < whole.start {
         return Err(shard.inconsistent("blocks of a document"));
     }
     let to_skip = first.saturating_sub(shard.first_line(BlockId(block))?);
-    let start = start + skip_lines(shard.text(start..whole.end)?, to_skip) as u64;
+    let start = match to_skip {
+        0 => text.start,
+        _ => text.start + skip_lines(&shard.text(text.clone(), texts)?, to_skip) as u64,
+    };
     let limit = whole.end.min(start + REPLY_BYTES_MAX);
-    let text = shard.text(start..limit)?;
-    let end = start + skip_lines(text, count) as u64;
+    let text = shard.text(start..limit, texts)?;
+    let end = start + skip_lines(&text, count) as u64;
     Ok((start..end, first))
 }
 
 /// Returns the number of the line of the byte at `offset`.
-fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, ShardError> {
+fn line_at(
+    (shard, texts): (&Shard, &TextCache),
+    document: &Document<'_>,
+    offset: u64,
+) -> Result<u32, ShardError> {
     if document.blocks.is_empty() {
         return Ok(1);
     }
@@ -182,8 +194,8 @@ fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, S
         Ok(shard.text_range(block.0..block.0 + 1)?.start <= offset)
     })?;
     let start = shard.text_range(block..block + 1)?.start;
-    let before = shard.text(start..offset.max(start))?;
-    let lines = memchr::memchr_iter(b'\n', before).count() as u32;
+    let before = shard.text(start..offset.max(start), texts)?;
+    let lines = memchr::memchr_iter(b'\n', &before).count() as u32;
     Ok(shard.first_line(BlockId(block))?.saturating_add(lines))
 }
 

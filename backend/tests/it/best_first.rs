@@ -5,6 +5,7 @@ use crate::corpus::{Build, write_package};
 use crate::found::{Found, How, find, find_best_first};
 use crate::wants::{Match, matches};
 use backend::CompiledQuery;
+use index::ContentCodec;
 use index::corpus::sources;
 use index::directory::Index;
 use index::document::Popularity;
@@ -128,6 +129,7 @@ fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index
             no_ignore: true,
         },
         shard_bytes: how.shard_bytes,
+        content: how.content,
         jobs: 1,
         popularity: popularity.collect(),
         ..BuildOptions::default()
@@ -184,6 +186,7 @@ proptest! {
         packages in packages(),
         block_bytes in prop::sample::select(vec![16, 256, 4096]),
         shard_bytes in prop_oneof![3 => Just(u64::MAX), 1 => Just(1)],
+        content in prop::sample::select(vec![ContentCodec::Raw, ContentCodec::Zstd]),
         queries in vec((
             0..PATTERNS.len(),
             prop::option::weighted(0.2, 0..PATTERNS.len()),
@@ -191,7 +194,7 @@ proptest! {
             prop::option::weighted(0.2, prop::sample::select(vec!["foo", "src/", r"\.c$"])),
         ), 20),
     ) {
-        let (_directory, index) = index(&packages, Build { block_bytes, shard_bytes });
+        let (_directory, index) = index(&packages, Build { block_bytes, shard_bytes, content });
         for (pattern, other, ignore_case, filter) in queries {
             let query = CompiledQuery::new(&expr(pattern, other, ignore_case, filter), false).unwrap();
             for want in [Want::Matches, Want::Documents] {

@@ -3,6 +3,7 @@
 //! Words use a small alphabet, so that queries match. Lines are made of pieces of bytes, so that
 //! encodings and line ends are mixed within a file.
 
+use index::ContentCodec;
 use index::corpus::sources;
 use index::directory::Index;
 use index::indexing::{BuildOptions, Progress, build};
@@ -22,6 +23,7 @@ pub(crate) type Corpus = Vec<Vec<(Vec<u8>, Vec<u8>)>>;
 pub(crate) struct Build {
     pub(crate) block_bytes: usize,
     pub(crate) shard_bytes: u64,
+    pub(crate) content: ContentCodec,
 }
 
 /// Bytes of a long line. Longer ones take a debug build too long.
@@ -47,13 +49,15 @@ pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
     })
 }
 
-/// Generates blocks of few lines or of many, in one shard or one per package.
+/// Generates blocks of few lines or of many, in one shard or one per package, raw or compressed.
 pub(crate) fn builds() -> impl Strategy<Value = Build> {
     let block_bytes = prop_oneof![Just(16), Just(64), Just(4096)];
     let shard_bytes = prop_oneof![3 => Just(u64::MAX), 1 => Just(1)];
-    (block_bytes, shard_bytes).prop_map(|(block_bytes, shard_bytes)| Build {
+    let content = prop_oneof![Just(ContentCodec::Raw), Just(ContentCodec::Zstd)];
+    (block_bytes, shard_bytes, content).prop_map(|(block_bytes, shard_bytes, content)| Build {
         block_bytes,
         shard_bytes,
+        content,
     })
 }
 
@@ -110,6 +114,7 @@ pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
             no_ignore: true,
         },
         shard_bytes: how.shard_bytes,
+        content: how.content,
         jobs: 2,
         ..BuildOptions::default()
     };

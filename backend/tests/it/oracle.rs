@@ -14,6 +14,7 @@ use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
 use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::RANGES_MAX;
+use index::ContentCodec;
 use index::shard::{BlockId, Candidates, DocId, PackageId, Shard, Text};
 use proptest::prelude::*;
 use regex::bytes::Regex;
@@ -129,10 +130,12 @@ fn workers_do_not_change_the_matches_of_a_large_document() {
         })
         .collect();
     let corpus: Corpus = vec![others, vec![(b"large.c".to_vec(), text.into_bytes())]];
-    for (block_bytes, shard_bytes) in [(64, u64::MAX), (4096, 1)] {
+    let (raw, zstd) = (ContentCodec::Raw, ContentCodec::Zstd);
+    for (block_bytes, shard_bytes, content) in [(64, u64::MAX, raw), (4096, 1, zstd)] {
         let how = Build {
             block_bytes,
             shard_bytes,
+            content,
         };
         let built = Built::new(&corpus, how);
         let documents = naive::documents(&built.source());
@@ -161,6 +164,7 @@ fn copies_of_a_text_are_verified_once_and_all_found() {
     let how = Build {
         block_bytes: 64,
         shard_bytes: u64::MAX,
+        content: ContentCodec::Zstd,
     };
     let built = Built::new(&vec![package(3), package(1), package(2)], how);
     let shard = &built.index.shards[0];
@@ -214,6 +218,7 @@ fn package_filter_costs_only_that_package() {
     let how = Build {
         block_bytes: 64,
         shard_bytes: u64::MAX,
+        content: ContentCodec::Zstd,
     };
     let built = Built::new(&corpus, how);
     let [shard] = &built.index.shards[..] else {

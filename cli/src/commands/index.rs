@@ -11,6 +11,7 @@ use super::interrupt::InterruptThread;
 use super::mirror::FetchFlags;
 use crate::{exit, terminal, units};
 use anyhow::{Context, Result, bail};
+use index::ContentCodec;
 use index::block::BLOCK_BYTES_RANGE;
 use index::corpus::{self, Packages};
 use index::indexing::{
@@ -102,9 +103,22 @@ pub(super) struct BuildFlags {
     /// A change rebuilds the index [default: 4K]
     #[arg(long, value_name = "SIZE", value_parser = block_size)]
     block_size: Option<usize>,
+    /// How the texts of new shards are stored: zstd takes a third of the place, and searches read it
+    /// more slowly. Existing shards stay as they are until they are merged [default: raw]
+    #[arg(long, value_enum, value_name = "CODEC")]
+    content: Option<Content>,
     /// Popularity of packages, in JSON: {"name": {"inst": 0.1, "rdep": 0.9}}
     #[arg(long, value_name = "FILE")]
     package_ranks: Option<PathBuf>,
+}
+
+/// How texts are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Content {
+    /// As they are
+    Raw,
+    /// Compressed
+    Zstd,
 }
 
 fn block_size(text: &str) -> Result<usize, String> {
@@ -144,6 +158,10 @@ impl BuildFlags {
         }
         options.shard_bytes = self.shard_size.unwrap_or(options.shard_bytes);
         options.jobs = self.jobs.map_or(options.jobs, usize::from);
+        options.content = match self.content {
+            Some(Content::Zstd) => ContentCodec::Zstd,
+            Some(Content::Raw) | None => ContentCodec::Raw,
+        };
         options.options.no_ignore = self.no_ignore;
         options.options.block_bytes = self.block_size.unwrap_or(options.options.block_bytes);
         Ok(options)

@@ -8,6 +8,7 @@ mod postings;
 use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use anyhow::{Result, bail};
+use index::ContentCodec;
 use index::directory::Index;
 use index::document::{classify, language};
 use index::format::Section;
@@ -155,8 +156,12 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}", shard.path().display())?;
     writeln!(
         out,
-        "  format {}, {}, {}, {}, {} of text ({} unique), {}",
+        "  format {}, {}{}, {}, {}, {} of text ({} unique), {}",
         shard.version(),
+        match shard.codec() {
+            ContentCodec::Raw => String::new(),
+            codec => format!("content in {}, ", codec.name()),
+        },
         units::plural(live.packages.into(), "package"),
         units::plural(live.documents.into(), "document"),
         units::plural(live.blocks.into(), "block"),
@@ -173,8 +178,9 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
             "  not counted: {dead} replaced or removed, {dead_text} of text"
         )?;
     }
-    let is_there =
-        |&section: &Section| section != Section::Decoded || shard.section_bytes(section) > 0;
+    let is_there = |&section: &Section| {
+        !matches!(section, Section::Decoded | Section::Frames) || shard.section_bytes(section) > 0
+    };
     let sections = Section::ALL.into_iter().filter(is_there).map(|section| {
         let name = format!("{section:?}").to_lowercase();
         (name, shard.section_bytes(section))

@@ -195,3 +195,50 @@ fn verify_says_what_differs() {
     );
     assert_eq!(wanted(&home).len(), 3);
 }
+
+/// What one search after another prints.
+fn answers(home: &Home, index: &str) -> Vec<Vec<u8>> {
+    let searches = [
+        "wanted",
+        "-C 2 /line_[0-9]*7/",
+        "--count line_",
+        r"/line_16.*\nint/",
+        "nowhere",
+    ];
+    let run = |search| home.run(&format!("search --index {index} {search}"));
+    searches.map(|search| run(search).stdout).into()
+}
+
+#[test]
+fn raw_and_compressed_shards_give_the_same_answers() {
+    let home = home();
+    home.ok("index --out Z --each --content zstd S");
+    for round in 0..4 {
+        let lines: String = (0..900)
+            .map(|n| format!("int line_{} = {round};\n", n * n))
+            .collect();
+        home.write("S/sed_4.9/main.c", &lines);
+        home.write(
+            &format!("S/new_{round}/main.c"),
+            format!("int wanted;\n{lines}"),
+        );
+        home.ok("index --out I --each S");
+        let content = if round % 2 == 0 {
+            "--content raw"
+        } else {
+            "--content zstd"
+        };
+        home.ok(&format!("index --out Z --each {content} S"));
+        assert_eq!(answers(&home, "Z"), answers(&home, "I"), "round {round}");
+    }
+    let inspected = String::from_utf8(home.ok("inspect Z")).unwrap();
+    let compressed = inspected.matches("content in zstd").count();
+    assert!(
+        0 < compressed && compressed < inspected.matches("format 2").count(),
+        "{inspected}"
+    );
+    home.ok("index --out Z --each --verify --content zstd S");
+    assert_eq!(answers(&home, "Z"), answers(&home, "I"));
+    home.run("index --out Z --content gzip S")
+        .check("an unknown codec", 2, &["gzip", "raw, zstd"]);
+}

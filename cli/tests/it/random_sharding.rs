@@ -11,6 +11,7 @@ use axum::http::Request;
 use backend::LiveShards;
 use backend::server::Options;
 use frontend::{Backend, Config, Coordinator, Socket};
+use index::ContentCodec;
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
 use std::io::{Read, Write};
@@ -94,6 +95,7 @@ struct Layout {
     workers: usize,
     block_bytes: usize,
     shard_bytes: u64,
+    content: ContentCodec,
     /// Whether connections delay and split bytes.
     late: bool,
 }
@@ -104,6 +106,7 @@ impl Layout {
         workers: 1,
         block_bytes: 4096,
         shard_bytes: u64::MAX,
+        content: ContentCodec::Raw,
         late: false,
     };
 
@@ -113,6 +116,7 @@ impl Layout {
             workers: 1 + random.below(4),
             block_bytes: random.of(&[256, 1024, 4096]),
             shard_bytes: random.of(&[u64::MAX, 1]),
+            content: random.of(&[ContentCodec::Raw, ContentCodec::Zstd]),
             late: random.below(3) > 0,
         }
     }
@@ -197,6 +201,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
             no_ignore: true,
         },
         shard_bytes: layout.shard_bytes,
+        content: layout.content,
         jobs: 1,
         ..BuildOptions::default()
     };

@@ -2,6 +2,7 @@
 
 use super::repository::RepositorySource;
 use crate::block::BLOCK_BYTES;
+use crate::codec::ContentCodec;
 use crate::document::Popularity;
 use crate::manifest::{Beside, Options};
 use schema::message::RecordedSource;
@@ -18,6 +19,8 @@ pub struct BuildOptions {
     pub memory_bytes: usize,
     /// Number of worker threads.
     pub jobs: usize,
+    /// How the texts of new shards are stored. Shards that exist stay as they are until they are merged.
+    pub content: ContentCodec,
     /// Bytes of text after which the next package goes to another shard.
     pub shard_bytes: u64,
     /// Popularity by package name, without version.
@@ -33,6 +36,7 @@ impl Default for BuildOptions {
             },
             memory_bytes: MEMORY_BYTES,
             jobs: thread::available_parallelism().map_or(1, |jobs| jobs.get()),
+            content: ContentCodec::default(),
             shard_bytes: SHARD_BYTES,
             popularity: HashMap::new(),
         }

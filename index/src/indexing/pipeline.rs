@@ -15,7 +15,7 @@ use crate::corpus::SkipReason;
 use crate::directory;
 use crate::manifest::{PackageEntry, ShardEntry};
 use crate::revisions::ObjectId;
-use crate::writer::ShardWriter;
+use crate::writer::{ContentOptions, ShardWriter};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -137,11 +137,15 @@ impl<'a> ShardAssembly<'a> {
             self.finish_shard()?;
         }
         let block_bytes = self.options.options.block_bytes;
+        let content = ContentOptions {
+            codec: self.options.content,
+            jobs: self.options.jobs,
+        };
         let shard = match &mut self.in_progress {
             Some(shard) => shard,
             none => none.insert(ShardInProgress {
                 number: finished.shard,
-                writer: ShardWriter::create(self.directory, block_bytes)?,
+                writer: ShardWriter::create(self.directory, block_bytes, content)?,
                 marks: ShardMarks::default(),
                 packages: Vec::new(),
             }),

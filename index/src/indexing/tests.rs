@@ -4,7 +4,7 @@ use super::*;
 use crate::corpus;
 use crate::directory::Index;
 use crate::document::Popularity;
-use crate::shard::{BlockId, DocId};
+use crate::shard::{BlockId, DocId, TextCache};
 use std::fs;
 
 /// Writes a source directory with `files` below `there`.
@@ -32,9 +32,12 @@ fn contents(index: &Index) -> Vec<(String, String, Vec<u8>)> {
                 assert_eq!(shard.text_of(BlockId(block)).unwrap(), document.text);
             }
             let text = shard
-                .text(shard.text_range(document.blocks.clone()).unwrap())
+                .text(
+                    shard.text_range(document.blocks.clone()).unwrap(),
+                    &TextCache::default(),
+                )
                 .unwrap();
-            assert_eq!(document.hash, blake3::hash(text).as_bytes());
+            assert_eq!(document.hash, blake3::hash(&text).as_bytes());
             all.push((
                 String::from_utf8_lossy(package.directory).into_owned(),
                 String::from_utf8_lossy(document.path).into_owned(),

@@ -13,10 +13,11 @@ use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, File, ReadOutcome, SkipReason, Skipped, TextSink};
 use crate::document::classify;
-use crate::shard::{DocId, Shard, ShardError};
+use crate::shard::{DocId, Shard, ShardError, TextCache};
 use crate::writer::{DocumentName, NO_TAG};
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError, mpsc};
 
@@ -213,6 +214,7 @@ impl TextSink for SegmentBuilder {
 struct ShardTexts {
     open: Vec<Shard>,
     read_bytes: u64,
+    cache: Rc<TextCache>,
 }
 
 /// Bytes that are read of a mapping before it is unmapped.
@@ -240,8 +242,9 @@ impl ShardTexts {
         while !text.is_empty() {
             let piece = text.start..text.end.min(text.start + PIECE_BYTES);
             text.start = piece.end;
+            let cache = Rc::clone(&self.cache);
             let mapped = self.shard(shard.path(), piece.end - piece.start)?;
-            let copied = builder.text(mapped.text(piece)?);
+            let copied = builder.text(&mapped.text(piece, &cache)?);
             copied.map_err(sink_error(package))?;
             mapped.intact()?;
         }

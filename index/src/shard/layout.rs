@@ -6,6 +6,7 @@
 
 use super::error::ShardError;
 use super::pages::CHECKSUM_BYTES;
+use crate::codec::{ContentCodec, ENCODED_BLOCK_BYTES_MAX};
 use crate::format::version_1::{self, DocumentOne, HeaderOne, PackageOne};
 use crate::format::{
     self, BlockRecord, DocumentRecord, Extent, Header, MAGIC, PAGE_BYTES, PackageRecord,
@@ -14,6 +15,7 @@ use crate::format::{
 use std::ops::Range;
 use std::path::Path;
 use zerocopy::FromBytes;
+use zerocopy::little_endian::U64;
 
 /// The header of an open shard.
 #[derive(Clone, Debug)]
@@ -27,6 +29,7 @@ pub(super) struct Layout {
     /// Entries of SHARED.
     pub(super) shared: u32,
     pub(super) blocks: u32,
+    pub(super) codec: ContentCodec,
     /// Bytes of the texts.
     pub(super) content_bytes: u64,
     /// Bytes of the documents: each text as often as it has documents.
@@ -70,9 +73,12 @@ impl Layout {
             }
             _ => return Err(corrupt(8, "unknown version or codec")),
         };
-        if codec != format::CODEC_RAW {
-            return Err(corrupt(8, "unknown version or codec"));
-        }
+        let codec = match codec {
+            format::CODEC_RAW => ContentCodec::Raw,
+            format::CODEC_ZSTD if version > version_1::VERSION => ContentCodec::Zstd,
+            _ => return Err(corrupt(8, "unknown version or codec")),
+        };
+        let layout = layout.map(|layout| Layout { codec, ..layout });
         let layout = layout.ok_or_else(|| corrupt(80, "position of a section"))?;
         if layout.file_bytes != file_bytes {
             return Err(corrupt(file_bytes, "the file is cut or has grown"));
@@ -97,6 +103,7 @@ impl Layout {
             documents: header.documents.get(),
             shared: header.shared.get(),
             blocks: header.blocks.get(),
+            codec: ContentCodec::Raw,
             content_bytes: header.content_bytes.get(),
             text_bytes: header.text_bytes.get(),
             file_bytes,
@@ -123,6 +130,7 @@ impl Layout {
             documents: header.documents.get(),
             shared: 0,
             blocks: header.blocks.get(),
+            codec: ContentCodec::Raw,
             content_bytes: header.text_bytes.get(),
             text_bytes: header.text_bytes.get(),
             file_bytes,
@@ -158,6 +166,11 @@ impl Layout {
         if self.documents < self.texts {
             return Err(ShardError::corrupt(path, 48, "number of documents"));
         }
+        // Longer blocks are stored as they are.
+        let encoded_max = u64::from(self.blocks) * ENCODED_BLOCK_BYTES_MAX as u64;
+        if self.content_bytes > encoded_max.saturating_add(self.file_bytes) {
+            return Err(ShardError::corrupt(path, 72, "bytes of the texts"));
+        }
         for (section, bytes) in self.section_lengths() {
             let Range { start, end } = self.extent(section);
             if end - start != bytes {
@@ -167,7 +180,7 @@ impl Layout {
         Ok(())
     }
 
-    fn section_lengths(&self) -> [(Section, u64); 8] {
+    fn section_lengths(&self) -> [(Section, u64); 9] {
         let table = |entries: u32, bytes: usize| u64::from(entries) * bytes as u64;
         let (package, text, document) = if self.is_version_1() {
             (size_of::<PackageOne>(), 0, size_of::<DocumentOne>())
@@ -183,8 +196,17 @@ impl Layout {
         let dictionary = self.extent(Section::Dictionary);
         let pages = self.extent(Section::Checksums).start;
         let pages = pages.div_ceil(PAGE_BYTES as u64) - 1;
+        let content = self.extent(Section::Content);
+        let (content, frames) = match self.codec {
+            ContentCodec::Raw => (self.content_bytes, 0),
+            ContentCodec::Zstd => (
+                content.end - content.start,
+                (u64::from(self.blocks) + 1) * size_of::<U64>() as u64,
+            ),
+        };
         [
-            (Section::Content, self.content_bytes),
+            (Section::Content, content),
+            (Section::Frames, frames),
             (Section::Packages, table(self.packages, package)),
             (Section::Texts, table(self.texts, text)),
             (Section::Documents, table(self.documents, document)),

@@ -32,8 +32,9 @@ const THREADS: usize = 16;
 const SAMPLES: usize = 4;
 
 /// What a search reads of a candidate beside its text.
-const TABLES: [Section; 5] = [
+const TABLES: [Section; 6] = [
     Section::Blocks,
+    Section::Frames,
     Section::Texts,
     Section::Documents,
     Section::Names,
@@ -119,7 +120,7 @@ impl Shard {
 
     /// Reads what a search needs of a block beside its text.
     fn look_up(&self, block: BlockId) -> Result<(), ShardError> {
-        self.text_range(block.0..block.0 + 1)?;
+        self.stored_text(block.0..block.0 + 1)?;
         let text = self.text_with(block)?;
         let first = self.document(DocId(text.documents.start))?;
         self.package(first.package)?;
@@ -135,14 +136,14 @@ impl Shard {
         let (Some(first), Some(last)) = (blocks.clone().next(), blocks.clone().last()) else {
             return Ok(());
         };
-        let (first, last) = (self.text_range(first)?, self.text_range(last)?);
+        let (first, last) = (self.stored_text(first)?, self.stored_text(last)?);
         let is_cached = |at| self.file.is_cached(Section::Content, at);
         if is_cached(first.start) && is_cached(last.end.saturating_sub(1)) {
             return Ok(());
         }
         let mut pieces = vec![first.clone()];
         for blocks in blocks {
-            let text = self.text_range(blocks)?;
+            let text = self.stored_text(blocks)?;
             match pieces.last_mut() {
                 Some(piece) if text.start <= piece.end + GAP_BYTES => {
                     piece.end = piece.end.max(text.end);

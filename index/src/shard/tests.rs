@@ -1,5 +1,6 @@
 //! What the tests of a shard share: a fixture, and a rendering of everything that a shard holds.
 
+mod content;
 mod damage;
 mod filtered;
 mod golden;
@@ -7,6 +8,7 @@ mod revisions;
 mod views;
 
 use super::*;
+use crate::codec::ContentCodec;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
 use crate::document::Popularity;
@@ -41,6 +43,16 @@ const FIXTURE: [File<'_>; 9] = [
 
 /// Builds an index of `files` in `there`/out.
 fn index(there: &Path, files: &[File<'_>], block_bytes: usize, shard_bytes: u64) -> PathBuf {
+    index_with(there, files, block_bytes, shard_bytes, ContentCodec::Raw)
+}
+
+fn index_with(
+    there: &Path,
+    files: &[File<'_>],
+    block_bytes: usize,
+    shard_bytes: u64,
+    content: ContentCodec,
+) -> PathBuf {
     let source = there.join("source");
     for (package, path, bytes) in files {
         let path = source.join(package).join(path);
@@ -57,6 +69,7 @@ fn index(there: &Path, files: &[File<'_>], block_bytes: usize, shard_bytes: u64)
             no_ignore: true,
         },
         shard_bytes,
+        content,
         popularity: [(b"alpha".to_vec(), popularity)].into(),
         ..BuildOptions::default()
     };
@@ -68,8 +81,12 @@ fn index(there: &Path, files: &[File<'_>], block_bytes: usize, shard_bytes: u64)
 
 /// Builds one shard of `files` and returns its bytes.
 fn shard_bytes(files: &[File<'_>], block_bytes: usize) -> Vec<u8> {
+    shard_bytes_with(files, block_bytes, ContentCodec::Raw)
+}
+
+fn shard_bytes_with(files: &[File<'_>], block_bytes: usize, content: ContentCodec) -> Vec<u8> {
     let there = tempfile::tempdir().unwrap();
-    let out = index(there.path(), files, block_bytes, u64::MAX);
+    let out = index_with(there.path(), files, block_bytes, u64::MAX, content);
     let manifest = directory::read_manifest(&out).unwrap();
     assert_eq!(manifest.shards.len(), 1);
     fs::read(out.join(&manifest.shards[0].file)).unwrap()
@@ -100,7 +117,7 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     );
     for section in Section::ALL {
         let Range { start, end } = layout.extent(section);
-        if section == Section::Decoded && end == 0 {
+        if matches!(section, Section::Decoded | Section::Frames) && end == 0 {
             continue;
         }
         let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);
@@ -133,7 +150,7 @@ fn dump_text(shard: &Shard, text: Text<'_>, out: &mut String) -> Result<(), Shar
     );
     for block in blocks {
         assert_eq!(shard.text_of(BlockId(block))?, id);
-        let text = shard.text(shard.text_range(block..block + 1)?)?;
+        let text = shard.text(shard.text_range(block..block + 1)?, &TextCache::default())?;
         let (line, text) = (shard.first_line(BlockId(block))?, text.escape_ascii());
         let _ = writeln!(out, "    block {block} from line {line}: {text}");
     }

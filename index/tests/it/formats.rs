@@ -7,7 +7,7 @@ use index::document::Popularity;
 use index::indexing::{BuildOptions, Changes, Progress, update};
 use index::manifest::Options;
 use index::plan::plan;
-use index::shard::{BlockId, Candidates, DocId, Shard};
+use index::shard::{BlockId, Candidates, DocId, Shard, TextCache};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,8 +50,8 @@ fn contents(shard: &Shard) -> Vec<(String, String, Vec<u8>)> {
         for id in shard.documents_of(&package).unwrap() {
             let document = shard.document(id).unwrap();
             let bytes = shard.text_range(document.blocks).unwrap();
-            let bytes = shard.text(bytes).unwrap();
-            assert_eq!(blake3::hash(bytes).as_bytes(), document.hash);
+            let bytes = shard.text(bytes, &TextCache::default()).unwrap();
+            assert_eq!(blake3::hash(&bytes).as_bytes(), document.hash);
             contents.push((text(package.directory), text(document.path), bytes.to_vec()));
         }
     }
@@ -76,7 +76,10 @@ fn lines_with(shard: &Shard, word: &str) -> Vec<(String, String, u32)> {
             })
             .collect();
         let text = shard
-            .text(shard.text_range(block..block + 1).unwrap())
+            .text(
+                shard.text_range(block..block + 1).unwrap(),
+                &TextCache::default(),
+            )
             .unwrap();
         let first = shard.first_line(BlockId(block)).unwrap();
         for (number, line) in (first..).zip(text.split(|&byte| byte == b'\n')) {

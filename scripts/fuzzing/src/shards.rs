@@ -2,12 +2,13 @@
 
 use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
+use index::ContentCodec;
 use index::corpus;
 use index::file::Bytes;
 use index::format::Section;
 use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
-use index::shard::{BlockId, PackageId, Shard, ShardError};
+use index::shard::{BlockId, PackageId, Shard, ShardError, TextCache};
 use index::trigram::Trigram;
 use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 use std::fs;
@@ -56,6 +57,7 @@ pub(crate) fn shard(data: &[u8]) {
 }
 
 fn packages(shard: &Shard) -> Result<(), ShardError> {
+    let texts = TextCache::default();
     for id in 0..shard.package_count() {
         let package = shard.package(PackageId(id))?;
         assert!(package.texts.end <= shard.text_count());
@@ -65,20 +67,21 @@ fn packages(shard: &Shard) -> Result<(), ShardError> {
             assert!(document.blocks.end <= shard.block_count());
             let _ = shard.package_of(document.id);
             let _ = shard.static_rank_bound(document.id);
-            let _ = shard.text(shard.text_range(document.blocks)?)?;
+            let _ = shard.text(shard.text_range(document.blocks)?, &texts)?;
         }
     }
     Ok(())
 }
 
 fn blocks(shard: &Shard) -> Result<(), ShardError> {
+    let texts = TextCache::default();
     for block in 0..shard.block_count() {
         let text = shard.text_of(BlockId(block))?;
         assert!(text.0 < shard.text_count());
         let text = shard.text_entry(text)?;
         assert!(text.documents.end <= shard.document_count());
         let _ = shard.first_line(BlockId(block))?;
-        let text = shard.text(shard.text_range(block..block + 1)?)?;
+        let text = shard.text(shard.text_range(block..block + 1)?, &texts)?;
         for bytes in text.windows(3).take(100) {
             let trigram = Trigram::of([bytes[0], bytes[1], bytes[2]]);
             if let Some(Ok(blocks)) = trigram.map(|trigram| shard.blocks_with(trigram)) {
@@ -209,11 +212,15 @@ fn correct_checksums(bytes: &mut [u8]) {
 }
 
 pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
-    vec![small_shard(), FORMAT_1.to_vec()]
+    vec![
+        small_shard(ContentCodec::Raw),
+        small_shard(ContentCodec::Zstd),
+        FORMAT_1.to_vec(),
+    ]
 }
 
 /// Builds a shard of five kilobytes with more blocks and posting lists than [`FORMAT_1`].
-fn small_shard() -> Vec<u8> {
+fn small_shard(content: ContentCodec) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let source = directory.path().join("source");
     let files = [
@@ -223,6 +230,10 @@ fn small_shard() -> Vec<u8> {
         ),
         ("alpha_1.0/x.bin", "\0"),
         ("beta-2/README", "needle na\u{ef}ve\nassert\n"),
+        (
+            "beta-2/many.c",
+            "int needle_1 = needle_0;\nint needle_2 = needle_1;\nint needle_3 = needle_2;\n",
+        ),
         ("gamma_3/gone.c", "needle"),
         ("gamma_3/src/copy.md", "needle na\u{ef}ve\nassert\n"),
     ];
@@ -233,10 +244,15 @@ fn small_shard() -> Vec<u8> {
     }
     let options = BuildOptions {
         options: Options {
-            block_bytes: 16,
+            block_bytes: match content {
+                ContentCodec::Raw => 16,
+                // Shorter blocks would not be compressed.
+                ContentCodec::Zstd => 128,
+            },
             no_ignore: true,
         },
         jobs: 1,
+        content,
         ..BuildOptions::default()
     };
     let out = directory.path().join("out");

@@ -64,7 +64,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "filter",
             "revisions",
             "block document file format plan posting",
-            "mapping trigram",
+            "codec mapping trigram",
         ],
         shared_names: &[],
     },

@@ -102,6 +102,7 @@ pub(super) fn build(directory: &tempfile::TempDir, files: &[(&str, Vec<u8>)], bl
     let how = Build {
         block_bytes,
         shard_bytes: u64::MAX,
+        content: index::ContentCodec::Raw,
     };
     build_index(&source, &directory.path().join("out"), how);
 }

@@ -23,6 +23,7 @@ fn served() -> Served {
     let how = Build {
         block_bytes: 4096,
         shard_bytes: u64::MAX,
+        content: index::ContentCodec::Raw,
     };
     // Bits: main, feature/x, v1.0, v1.1, origin/main.
     let (home, _) = build(&[&old, &new], how, |(_, path, hash)| {

@@ -7,9 +7,10 @@ mod packages;
 mod sequences;
 
 use super::*;
+use crate::codec::ContentCodec;
 use crate::manifest::Manifest;
 use crate::plan::plan;
-use crate::shard::Candidates;
+use crate::shard::{Candidates, TextCache};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::PathBuf;
@@ -141,7 +142,7 @@ fn rows(index: &Index) -> BTreeSet<Row> {
                     counts.blocks += document.blocks.len() as u32;
                     counts.unique_bytes += range.end - range.start;
                 }
-                let bytes = shard.text(range).unwrap().to_vec();
+                let bytes = shard.text(range, &TextCache::default()).unwrap().to_vec();
                 rows.insert((directory, path, document.static_rank.to_bits(), bytes));
             }
         }
@@ -175,7 +176,7 @@ fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
         for block in blocks {
             assert!(live.binary_search(&block).is_ok(), "block {block} is dead");
             let range = shard.text_range(block..block + 1).unwrap();
-            let bytes = shard.text(range).unwrap();
+            let bytes = shard.text(range, &TextCache::default()).unwrap();
             for document in shard.text_with(BlockId(block)).unwrap().documents {
                 let package = shard.package_of(DocId(document)).unwrap();
                 if shard.is_live(package) {

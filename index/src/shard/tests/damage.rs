@@ -81,10 +81,15 @@ fn detects_every_changed_byte_at_open_or_by_verify() {
 
 /// Builds a shard with several pages of text and tables.
 fn several_pages() -> Vec<u8> {
+    several_pages_of(ContentCodec::Raw)
+}
+
+fn several_pages_of(content: ContentCodec) -> Vec<u8> {
     let text: Vec<u8> = (0..900_u32)
         .flat_map(|line| format!("line {line} of {}\n", line * line % 97).into_bytes())
         .collect();
-    shard_bytes(&[("p_1", "a.c", &text), ("p_1", "b.c", b"line\n")], 256)
+    let files = [("p_1", "a.c", &*text), ("p_1", "b.c", b"line\n")];
+    shard_bytes_with(&files, 256, content)
 }
 
 /// Returns the answers to some queries, with the text of their candidates.
@@ -100,7 +105,8 @@ fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
             let first = shard.text_with(BlockId(block))?.documents.start;
             let document = shard.document(DocId(first))?;
             text.extend_from_slice(document.path);
-            text.extend_from_slice(shard.text(shard.text_range(block..block + 1)?)?);
+            let range = shard.text_range(block..block + 1)?;
+            text.extend_from_slice(&shard.text(range, &TextCache::default())?);
         }
         answers.push((candidates, text));
     }
@@ -109,17 +115,21 @@ fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
 
 #[test]
 fn a_damaged_page_gives_an_error_or_is_not_read() {
-    let bytes = several_pages();
-    let intact = answers(&open(&bytes).unwrap()).unwrap();
-    let checksums = open(&bytes)
+    check_damaged_pages(&several_pages());
+    check_damaged_pages(&several_pages_of(ContentCodec::Zstd));
+}
+
+fn check_damaged_pages(bytes: &[u8]) {
+    let intact = answers(&open(bytes).unwrap()).unwrap();
+    let checksums = open(bytes)
         .unwrap()
         .file
         .layout()
         .extent(Section::Checksums)
         .start as usize;
-    assert!(checksums > 6 * PAGE_BYTES, "some pages");
+    assert!(checksums > 5 * PAGE_BYTES, "some pages");
     for at in (PAGE_BYTES..checksums).step_by(61) {
-        let mut broken = bytes.clone();
+        let mut broken = bytes.to_vec();
         broken[at] ^= 0x10;
         let shard = open(&broken).unwrap();
         match answers(&shard) {
@@ -136,10 +146,11 @@ fn only_the_page_that_is_read_is_checked() {
     bytes[2 * PAGE_BYTES] ^= 1;
     let shard = open(&bytes).unwrap();
     assert_eq!(shard.document(DocId(1)).unwrap().path, b"b.c");
-    assert_eq!(shard.text(0..10).unwrap(), b"line 0 of ");
-    assert!(shard.text(0..4096).is_ok(), "all of page 1");
+    let texts = &TextCache::default();
+    assert_eq!(*shard.text(0..10, texts).unwrap(), *b"line 0 of ");
+    assert!(shard.text(0..4096, texts).is_ok(), "all of page 1");
     for _ in 0..2 {
-        let error = shard.text(4000..4097).unwrap_err();
+        let error = shard.text(4000..4097, texts).unwrap_err();
         assert_names_the_page(&error, 2 * PAGE_BYTES);
     }
     let said = shard.verify().unwrap_err().to_string();
@@ -175,7 +186,11 @@ fn forge(bytes: &mut [u8], checksums: &Range<u64>, is_version_1: bool) {
 /// Checksums detect accidents, not attackers: a forged shard may give wrong answers, but no panic.
 #[test]
 fn a_forged_shard_does_not_panic() {
-    let shards = [shard_bytes(&FIXTURE, 16), golden::example_of_version_1()];
+    let shards = [
+        shard_bytes(&FIXTURE, 16),
+        golden::example_of_version_1(),
+        content::compressed(),
+    ];
     for bytes in shards {
         let is_version_1 = bytes[8] == 1;
         let checksums = checksums(&bytes);
@@ -191,6 +206,49 @@ fn a_forged_shard_does_not_panic() {
             }
         }
     }
+}
+
+/// What a checksum does not notice: the error names the file, the byte at which the frame begins, and what
+/// is wrong. Other blocks are as they were.
+#[test]
+fn a_frame_that_cannot_be_decoded_is_named() {
+    let bytes = content::compressed();
+    let (shard, checksums) = (open(&bytes).unwrap(), checksums(&bytes));
+    let content = shard.file.layout().extent(Section::Content).start;
+    let cache = TextCache::default();
+    let mut frames = 0;
+    for block in 0..shard.block_count() {
+        let stored = shard.stored_text(block..block + 1).unwrap();
+        let text = shard.text_range(block..block + 1).unwrap();
+        if stored.end - stored.start == text.end - text.start {
+            continue;
+        }
+        frames += 1;
+        let start = (content + stored.start) as usize;
+        for at in [start, start + 1, start + 5] {
+            let mut forged = bytes.clone();
+            // The magic number, or the type of the first block of the frame.
+            forged[at] ^= 0x06;
+            forge(&mut forged, &checksums, false);
+            let forged = open(&forged).unwrap();
+            let Err(error) = forged.text(text.clone(), &TextCache::default()) else {
+                assert!(at > start + 1, "the magic number is wrong");
+                continue;
+            };
+            let expected = format!(
+                "some.shard: damaged at byte {start} (a compressed block): remove it and build the index again with \
+                 `trawl index`"
+            );
+            assert_eq!(error.to_string(), expected);
+            for other in (0..shard.block_count()).filter(|&other| other != block) {
+                let range = shard.text_range(other..other + 1).unwrap();
+                let intact = shard.text(range.clone(), &cache).unwrap();
+                let read = forged.text(range, &TextCache::default()).unwrap();
+                assert_eq!(*read, *intact);
+            }
+        }
+    }
+    assert!(frames > 1, "{frames}");
 }
 
 fn checksums(bytes: &[u8]) -> Range<u64> {
@@ -226,10 +284,11 @@ fn read_all(shard: &Shard) -> Result<(), ShardError> {
     for filters in [&filters, &Filters::default()] {
         let _ = shard.document_candidates(&query, &[], filters, &|| false);
     }
+    let texts = TextCache::default();
     for block in 0..shard.block_count() {
         let _ = shard.text_with(BlockId(block)).map(drop);
         let range = shard.text_range(block..block + 1);
-        let _ = range.map(|range| shard.text(range).map(<[u8]>::len));
+        let _ = range.map(|range| shard.text(range, &texts).map(|text| text.len()));
     }
     let _ = shard.find(b"beta-2", b"README");
     for dead in [vec![0], vec![1], vec![0, 1], vec![2]] {
@@ -270,7 +329,7 @@ fn truncation_while_open_is_reported_with_its_offset() {
         if number % 2 == 0 {
             assert_eq!(answers(&shard).unwrap(), intact);
         }
-        let text = shard.text(0..20).unwrap();
+        let text = shard.text(0..20, &TextCache::default()).unwrap();
         truncate(&path, bytes as u64);
         let _ = text.to_vec();
         let said = shard.intact().unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use index::corpus::sources;
 use index::directory::Index;
 use index::indexing::{BuildOptions, Changes, Progress, Report, RepositorySource, update};
-use index::shard::DocId;
+use index::shard::{DocId, TextCache};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -201,11 +201,11 @@ pub(crate) fn contents(index: &Index) -> Vec<String> {
                 }
                 let document = shard.document(id).unwrap();
                 let text = shard.text_range(document.blocks).unwrap();
-                let text = shard.text(text).unwrap();
-                assert_eq!(blake3::hash(text).as_bytes(), document.hash);
+                let text = shard.text(text, &TextCache::default()).unwrap();
+                assert_eq!(blake3::hash(&text).as_bytes(), document.hash);
                 let name = String::from_utf8_lossy(package.directory);
                 let path = String::from_utf8_lossy(document.path);
-                let text = String::from_utf8_lossy(text);
+                let text = String::from_utf8_lossy(&text);
                 lines.push(format!("{name}/{path} {} {text:?}", revisions(shard, id)));
             }
         }

@@ -23,6 +23,15 @@ fn peculiar(there: &mut There, package: &str) {
 
 #[test]
 fn merged_shards_equal_those_of_a_fresh_build() {
+    let (raw, zstd) = (ContentCodec::Raw, ContentCodec::Zstd);
+    for codecs in [[raw, raw], [zstd, zstd], [raw, zstd], [zstd, raw]] {
+        check_merged(codecs);
+    }
+}
+
+/// Adds one package after the other, in shards of both codecs in turn, until they are merged to a shard of
+/// the first one.
+fn check_merged(codecs: [ContentCodec; 2]) {
     let mut there = There::new();
     let packages: Vec<String> = (0..9).map(|number| format!("p{number}_1")).collect();
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
@@ -31,6 +40,7 @@ fn merged_shards_equal_those_of_a_fresh_build() {
         there.options.popularity.insert(name.into(), popularity);
     }
     for (number, package) in (1..).zip(&packages) {
+        there.options.content = codecs[(number + 1) as usize % 2];
         peculiar(&mut there, package);
         let report = there.update(&[package]).unwrap();
         let expected = if number < 9 { (number, 0) } else { (1, 9) };

@@ -1,4 +1,4 @@
-//! Any sequence of updates equals a fresh build.
+//! Any sequence of updates equals a fresh build, also when raw and compressed shards are mixed.
 
 use super::*;
 use proptest::prelude::*;
@@ -88,11 +88,15 @@ proptest! {
     fn any_sequence_of_updates_equals_a_fresh_build(
         steps in prop::collection::vec(step(), 1..24),
         shard_bytes in prop::sample::select(vec![2_000, 100_000, SHARD_BYTES]),
+        codecs in prop::collection::vec(
+            prop::sample::select(vec![ContentCodec::Raw, ContentCodec::Zstd]), 24,
+        ),
     ) {
         let mut there = There::with(&["p0_0"]);
         there.options.shard_bytes = shard_bytes;
         let mut model = Model::from(["p0_0".to_owned()]);
-        for step in &steps {
+        for (step, &content) in steps.iter().zip(&codecs) {
+            there.options.content = content;
             take(&mut there, &mut model, step);
             let packages: Vec<String> = model.iter().cloned().collect();
             if !packages.is_empty() {

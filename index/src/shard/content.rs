@@ -1,0 +1,361 @@
+//! The text of a shard, from its content as it is stored.
+//!
+//! Raw text is borrowed from the mapping, or read with a system call. Compressed blocks are decoded to
+//! buffers of the caller's [`TextCache`], which keeps some of them: the lines around a match are in the
+//! block that has just been searched.
+//! **Invariant:** a block is decoded only to as many bytes as the table of blocks says, at most
+//! [`ENCODED_BLOCK_BYTES_MAX`]; a longer one is stored as it is, and borrowed.
+
+use super::{Shard, ShardError};
+use crate::codec::{
+    ContentCodec, DICTIONARY_BYTES_MAX, Decoder, DecoderDictionary, ENCODED_BLOCK_BYTES_MAX,
+};
+use crate::format::{BlockRecord, Section};
+use std::cell::RefCell;
+use std::ops::{Deref, Range};
+use std::rc::Rc;
+use zerocopy::little_endian::U64;
+
+/// Bytes of decoded text that a cache keeps, at most, besides the last text that was asked for.
+const CACHE_BYTES_MAX: usize = 512 << 10;
+
+/// Texts that a cache keeps, at most: the blocks of a work unit, which are read again for each copy of a
+/// text.
+const CACHE_TEXTS_MAX: usize = 64;
+
+/// Bytes of blocks that a search reads together, at most, unless one block is longer.
+const RUN_BYTES_MAX: u64 = 1 << 20;
+
+/// Bytes of encoded blocks that are read together, at most, unless one block is longer.
+const ENCODED_BYTES_MAX: u64 = 256 << 10;
+
+/// Text of a shard: borrowed from it, or from a [`TextCache`].
+#[derive(Clone, Debug)]
+pub struct TextBytes<'a>(Place<'a>);
+
+#[derive(Clone, Debug)]
+enum Place<'a> {
+    Mapped(&'a [u8]),
+    Buffered(Rc<Vec<u8>>, Range<usize>),
+}
+
+impl Deref for TextBytes<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Place::Mapped(text) => text,
+            Place::Buffered(buffer, range) => &buffer[range.clone()],
+        }
+    }
+}
+
+/// Buffers for text of shards, kept from one text to the next. Each thread has its own. It holds at most
+/// half a megabyte, besides the last text, and takes no memory before it is needed.
+#[derive(Default)]
+pub struct TextCache(RefCell<Buffers>);
+
+#[derive(Default)]
+struct Buffers {
+    /// Decoded texts, the least recently used first.
+    texts: Vec<DecodedText>,
+    /// Raw text that was read.
+    read: Rc<Vec<u8>>,
+    encoded: Vec<u8>,
+    decoder: Option<Decoder>,
+}
+
+struct DecodedText {
+    /// The number of the file.
+    file: u64,
+    /// Where it is in the texts of its shard.
+    range: Range<u64>,
+    bytes: Rc<Vec<u8>>,
+}
+
+impl DecodedText {
+    fn part(&self, range: &Range<u64>) -> Place<'static> {
+        let start = (range.start - self.range.start) as usize;
+        let end = (range.end - self.range.start) as usize;
+        Place::Buffered(Rc::clone(&self.bytes), start..end)
+    }
+}
+
+#[cfg(test)]
+impl TextCache {
+    /// Bytes of the texts that are kept.
+    pub(super) fn bytes(&self) -> usize {
+        let buffers = self.0.borrow();
+        buffers.texts.iter().map(|text| text.bytes.capacity()).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().texts.is_empty()
+    }
+}
+
+impl Shard {
+    /// How the texts are stored.
+    pub fn codec(&self) -> ContentCodec {
+        self.file.layout().codec
+    }
+
+    /// Returns bytes of the shard's texts, one after the other. Those of a compressed shard are decoded, which
+    /// takes memory for the whole range.
+    #[inline]
+    pub fn text<'a>(
+        &'a self,
+        range: Range<u64>,
+        cache: &TextCache,
+    ) -> Result<TextBytes<'a>, ShardError> {
+        match self.codec() {
+            ContentCodec::Raw => {
+                let text = self.file.slice(Section::Content, range)?;
+                Ok(TextBytes(Place::Mapped(text)))
+            }
+            ContentCodec::Zstd => self.decoded(range, cache),
+        }
+    }
+
+    /// Like [`text`](Self::text), for callers that read many places once: pages that were not
+    /// checked before are read into a buffer, which is several times faster than touching them in
+    /// the mapping.
+    pub fn read_text<'a>(
+        &'a self,
+        range: Range<u64>,
+        cache: &TextCache,
+    ) -> Result<TextBytes<'a>, ShardError> {
+        if self.codec() == ContentCodec::Zstd {
+            return self.decoded(range, cache);
+        }
+        let buffers = &mut *cache.0.borrow_mut();
+        if Rc::get_mut(&mut buffers.read).is_none() {
+            buffers.read = Rc::default();
+        }
+        let buffer = Rc::get_mut(&mut buffers.read).expect("nobody else has it");
+        let place = match self
+            .file
+            .read_new(Section::Content, range.clone(), buffer)?
+        {
+            Some(read) => Place::Buffered(Rc::clone(&buffers.read), read),
+            None => Place::Mapped(self.file.slice(Section::Content, range)?),
+        };
+        Ok(TextBytes(place))
+    }
+
+    /// Returns those of `blocks`, from the first one on, that are read together: all of them if the text is
+    /// raw, else as many as fit into a megabyte, and one at least.
+    pub fn first_run(&self, blocks: Range<u32>) -> Result<Range<u32>, ShardError> {
+        if self.codec() == ContentCodec::Raw || blocks.is_empty() {
+            return Ok(blocks);
+        }
+        let start = self.text_range(blocks.start..blocks.start + 1)?;
+        let mut run = blocks.start..blocks.start + 1;
+        while run.end < blocks.end
+            && self.text_range(run.end..run.end + 1)?.end <= start.start + RUN_BYTES_MAX
+        {
+            run.end += 1;
+        }
+        Ok(run)
+    }
+
+    /// Returns text of a compressed shard.
+    fn decoded(&self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'_>, ShardError> {
+        if range.start > range.end || range.end > self.content_bytes() {
+            return Err(self.corrupt(Section::Content, "a reference beyond the section's end"));
+        }
+        if range.is_empty() {
+            return Ok(TextBytes(Place::Mapped(&[])));
+        }
+        let buffers = &mut *cache.0.borrow_mut();
+        let file = self.file.number();
+        if let Some(known) = buffers.find(file, &range) {
+            return Ok(TextBytes(known));
+        }
+        let is_before = |entry: &BlockRecord| entry.offset.get() <= range.start;
+        let behind = self.file.partition_point(Section::Blocks, is_before)?;
+        let first = behind
+            .checked_sub(1)
+            .filter(|&block| block < self.block_count());
+        let first = first.ok_or_else(|| self.corrupt(Section::Blocks, "offset of a block"))?;
+        let text = self.text_range(first..first + 1)?;
+        let stored = self.stored_range(first)?;
+        if range.end <= text.end && is_raw(&text, &stored) {
+            let start = stored.start + (range.start - text.start);
+            let part = start..start + (range.end - range.start);
+            let part = self.file.slice(Section::Content, part)?;
+            return Ok(TextBytes(Place::Mapped(part)));
+        }
+        let mut bytes = buffers.take(range.end - range.start);
+        let buffer = Rc::get_mut(&mut bytes).expect("nobody else has it");
+        let covered = self.decode(first, &range, buffer, buffers)?;
+        let decoded = DecodedText {
+            file,
+            range: covered,
+            bytes,
+        };
+        let place = decoded.part(&range);
+        buffers.texts.push(decoded);
+        Ok(TextBytes(place))
+    }
+
+    /// Replaces what is in `out` with the text of `range`, which begins in block `first`, and what else is in the
+    /// blocks that are decoded. Returns the range of that.
+    fn decode(
+        &self,
+        first: u32,
+        range: &Range<u64>,
+        out: &mut Vec<u8>,
+        buffers: &mut Buffers,
+    ) -> Result<Range<u64>, ShardError> {
+        let dictionary = self.decoder_dictionary()?;
+        let decoder = buffers.decoder.get_or_insert_default();
+        let (mut covered, mut filled, mut block) = (range.clone(), 0, first);
+        // What `encoded` has: these bytes of the section.
+        let mut read = 0..0;
+        loop {
+            if block >= self.block_count() {
+                return Err(self.corrupt(Section::Blocks, "offset of a block"));
+            }
+            let text = self.text_range(block..block + 1)?;
+            let stored = self.stored_range(block)?;
+            let length = (text.end - text.start) as usize;
+            if is_raw(&text, &stored) {
+                let wanted = text.start.max(range.start)..text.end.min(range.end);
+                let start = stored.start + (wanted.start - text.start);
+                let raw = start..start + (wanted.end - wanted.start);
+                let raw = self.file.slice(Section::Content, raw)?;
+                out.truncate(filled);
+                out.extend_from_slice(raw);
+                covered.end = wanted.end;
+            } else {
+                if length > ENCODED_BLOCK_BYTES_MAX || stored.end - stored.start > length as u64 {
+                    return Err(self.corrupt(Section::Frames, "length of a block"));
+                }
+                if stored.end > read.end {
+                    read = stored.start..self.read_ahead(block, range.end, &stored)?;
+                    self.read_encoded(read.clone(), &mut buffers.encoded)?;
+                }
+                let at = (stored.start - read.start) as usize;
+                let frame = &buffers.encoded[at..at + (stored.end - stored.start) as usize];
+                out.resize(out.len().max(filled + length), 0);
+                let text_out = &mut out[filled..filled + length];
+                let decoded = decoder.decode(frame, dictionary, text_out);
+                decoded.ok_or_else(|| {
+                    self.corrupt_in(Section::Content, stored.start, "a compressed block")
+                })?;
+                covered.start = covered.start.min(text.start);
+                covered.end = text.end;
+            }
+            filled = (covered.end - covered.start) as usize;
+            if text.end >= range.end {
+                out.truncate(filled);
+                return Ok(covered);
+            }
+            block += 1;
+        }
+    }
+
+    /// Returns the end of the stored bytes to read from `block` on, for text up to `end`: those of some more
+    /// blocks, if they are few bytes.
+    fn read_ahead(&self, block: u32, end: u64, stored: &Range<u64>) -> Result<u64, ShardError> {
+        let (mut last, mut read) = (block, stored.end);
+        while last + 1 < self.block_count() && self.text_range(last..last + 1)?.end < end {
+            last += 1;
+            let next = self.stored_range(last)?;
+            if next.start != read || next.end - stored.start > ENCODED_BYTES_MAX {
+                break;
+            }
+            read = next.end;
+        }
+        Ok(read)
+    }
+
+    /// Copies bytes of the section CONTENT. A decoder never sees the mapping: what changes while it runs could
+    /// mislead it.
+    fn read_encoded(&self, range: Range<u64>, out: &mut Vec<u8>) -> Result<(), ShardError> {
+        match self.file.read_new(Section::Content, range.clone(), out)? {
+            Some(read) => {
+                out.truncate(read.end);
+                out.drain(..read.start);
+            }
+            None => {
+                out.clear();
+                out.extend_from_slice(self.file.slice(Section::Content, range)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns where blocks are in the section CONTENT.
+    pub(super) fn stored_text(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
+        let last = blocks.end.saturating_sub(1);
+        if self.codec() == ContentCodec::Raw || last < blocks.start {
+            return self.text_range(blocks);
+        }
+        Ok(self.stored_range(blocks.start)?.start..self.stored_range(last)?.end)
+    }
+
+    /// Returns where a block is in the section CONTENT of a compressed shard.
+    fn stored_range(&self, block: u32) -> Result<Range<u64>, ShardError> {
+        let offset = |number| -> Result<u64, ShardError> {
+            Ok(self.file.entry::<U64>(Section::Frames, number)?.get())
+        };
+        let (start, end) = (offset(block)?, offset(block + 1)?);
+        if start > end || end > self.section_bytes(Section::Content) {
+            return Err(self.corrupt(Section::Frames, "where a block begins"));
+        }
+        Ok(start..end)
+    }
+
+    fn decoder_dictionary(&self) -> Result<&DecoderDictionary, ShardError> {
+        if let Some(known) = self.file.content_dictionary.get() {
+            return Ok(known);
+        }
+        let end = self.file.entry::<U64>(Section::Frames, 0)?.get();
+        if end > DICTIONARY_BYTES_MAX as u64 {
+            return Err(self.corrupt(Section::Frames, "length of the dictionary"));
+        }
+        let mut bytes = Vec::new();
+        self.read_encoded(0..end, &mut bytes)?;
+        let dictionary = DecoderDictionary::new(&bytes);
+        let dictionary =
+            dictionary.ok_or_else(|| self.corrupt(Section::Content, "the dictionary"))?;
+        Ok(self.file.content_dictionary.get_or_init(|| dictionary))
+    }
+}
+
+/// Whether a block is stored as it is.
+fn is_raw(text: &Range<u64>, stored: &Range<u64>) -> bool {
+    text.end - text.start == stored.end - stored.start
+}
+
+impl Buffers {
+    /// Returns a range of a decoded text, which is then the most recently used one.
+    fn find(&mut self, file: u64, range: &Range<u64>) -> Option<Place<'static>> {
+        let has_range = |text: &DecodedText| {
+            text.file == file && text.range.start <= range.start && range.end <= text.range.end
+        };
+        let at = self.texts.iter().rposition(has_range)?;
+        self.texts[at..].rotate_left(1);
+        self.texts.last().map(|text| text.part(range))
+    }
+
+    /// Makes room for a text, and returns a buffer that nobody else has, perhaps with old bytes in it.
+    fn take(&mut self, bytes: u64) -> Rc<Vec<u8>> {
+        let mut kept: usize = self.texts.iter().map(|text| text.bytes.capacity()).sum();
+        let mut free = None;
+        while !self.texts.is_empty()
+            && (self.texts.len() >= CACHE_TEXTS_MAX || kept as u64 + bytes > CACHE_BYTES_MAX as u64)
+        {
+            let mut text = self.texts.remove(0);
+            kept -= text.bytes.capacity();
+            let is_free = Rc::get_mut(&mut text.bytes).is_some();
+            if is_free && text.bytes.capacity() <= CACHE_BYTES_MAX {
+                free = Some(text.bytes);
+            }
+        }
+        free.unwrap_or_default()
+    }
+}
