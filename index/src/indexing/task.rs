@@ -11,6 +11,7 @@ use super::part::{self, ItemContent, Part, PartChange, SourceItem};
 use super::report::Progress;
 use super::repository;
 use crate::builder::Limits;
+use crate::codec::ContentCodec;
 use crate::corpus::{self, File, Source, Walk};
 use crate::document::{Popularity, classify};
 use crate::shard::DocId;
@@ -79,11 +80,33 @@ const COPIES: usize = 16;
 /// were exceeded by 2 % on 5.8 GB of text.
 const RESERVED_SHARE: usize = 8;
 
+/// Memory that is in use whatever the size of a segment: 8 MiB of the program's file, buffers for
+/// writing, the tables of the first half gigabyte of text, and what the allocator keeps of freed memory. Without it,
+/// a limit of 64 MiB was exceeded by 7 MiB.
+const FIXED_BYTES: usize = 26 << 20;
+
+/// Memory of a worker beside its segment: the set of trigrams, and the reading of a file.
+const WORKER_BYTES: usize = 4 << 20;
+
+/// Memory of an encoder of texts: samples and training of a dictionary, and the texts of a batch. Without it, a
+/// limit of 64 MiB was exceeded by 13 MiB more.
+const ENCODER_BYTES: usize = 14 << 20;
+
+/// Part of the memory that is for segments in any case, one in so many bytes.
+const SEGMENTS_SHARE_MIN: usize = 4;
+
 impl TaskSizes {
     pub(super) fn of(options: &BuildOptions) -> TaskSizes {
         let memory = options.memory_bytes.max(MEMORY_BYTES_MIN);
+        let jobs = options.jobs.max(1);
+        let encoder = match options.content {
+            ContentCodec::Raw => 0,
+            ContentCodec::Zstd => ENCODER_BYTES,
+        };
+        let fixed = FIXED_BYTES + jobs * WORKER_BYTES + encoder;
+        let memory = (memory.saturating_sub(fixed)).max(memory / SEGMENTS_SHARE_MIN);
         let memory = memory - memory / RESERVED_SHARE;
-        let task_bytes = (memory / (COPIES * options.jobs.max(1))).min(TASK_BYTES_MAX);
+        let task_bytes = (memory / (COPIES * jobs)).min(TASK_BYTES_MAX);
         let limits = Limits {
             block_bytes: options.options.block_bytes,
             text_bytes: 2 * task_bytes,

@@ -28,8 +28,9 @@ const SAMPLE_BYTES_MAX: u64 = 4 << 20;
 /// Bytes of a block that is a sample, at most.
 const SAMPLE_BLOCK_BYTES_MAX: u64 = 64 << 10;
 
-/// Bytes of blocks that are encoded together: ten milliseconds of work.
-const BATCH_BYTES: usize = 2 << 20;
+/// Bytes of blocks that are encoded together: some milliseconds of work. Larger batches take memory, smaller ones
+/// time to start threads.
+const BATCH_BYTES: usize = 512 << 10;
 
 /// How texts are written.
 #[derive(Clone, Copy, Debug, Default)]
