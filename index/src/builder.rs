@@ -230,8 +230,8 @@ impl SegmentBuilder {
         let block = u64::from(number(self.segment.blocks.len())?);
         let pairs = &mut self.pairs;
         self.trigrams
-            .extend(&self.segment.text[self.taken..end], |trigram| {
-                pairs.push(u64::from(trigram) << 32 | block);
+            .extend(&self.segment.text[self.taken..end], |trigrams| {
+                pairs.extend(trigrams.iter().map(|&it| u64::from(it) << 32 | block));
             });
         self.taken = end;
         Ok(())

@@ -105,12 +105,12 @@ impl TrigramSet {
         }
     }
 
-    /// Adds the trigrams of `text`, which continues the text added before, and calls `added` with each
-    /// one that is new.
-    pub(crate) fn extend(&mut self, text: &[u8], mut added: impl FnMut(u32)) {
+    /// Adds the trigrams of `text`, which continues the text added before, and calls `added` with those
+    /// that are new, some at a time.
+    pub(crate) fn extend(&mut self, text: &[u8], mut added: impl FnMut(&[u32])) {
         for piece in text.chunks(PIECE_BYTES) {
             let count = self.extend_by_piece(piece);
-            self.found[..count].iter().copied().for_each(&mut added);
+            added(&self.found[..count]);
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let mut set = TrigramSet::new();
         let mut found = Vec::new();
         for piece in pieces {
-            set.extend(piece.as_bytes(), |value| found.push(value));
+            set.extend(piece.as_bytes(), |values| found.extend(values));
         }
         set.clear(found.iter().copied());
         assert!(set.bits.iter().all(|&word| word == 0), "cleared");

@@ -27,8 +27,8 @@ pub(super) fn encode(documents: &[u8], names: &[u8]) -> io::Result<Vec<u8>> {
             let path = &names[start..start + document.path_bytes.get() as usize];
             // A line end parts it from the next one.
             for text in [path, b"\n"] {
-                trigrams.extend(text, |trigram| {
-                    pairs.push(u64::from(trigram) << 32 | number);
+                trigrams.extend(text, |trigrams| {
+                    pairs.extend(trigrams.iter().map(|&it| u64::from(it) << 32 | number));
                 });
             }
         }

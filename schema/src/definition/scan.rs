@@ -25,24 +25,47 @@ pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
     }
 }
 
-/// Most words of most lines cannot define anything, so what follows a word is looked at only where that may decide.
+/// Most words of most lines cannot define anything, so what follows a word is looked at only where that may decide,
+/// and a line is left as soon as none of its other words can.
 fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
-    let is_indented = line.first().is_none_or(u8::is_ascii_whitespace);
-    // `typedef … name;` and `} name;`
-    let ends_type = line.starts_with(b"typedef ") || line.starts_with(b"}");
+    let Some(&first) = line.first() else { return };
+    let is_indented = first.is_ascii_whitespace();
+    // `typedef … name;`, `} name;` and `func (r *Type) name(`
+    let ends_type = line.starts_with(b"typedef ") || first == b'}';
+    let is_method = line.starts_with(b"func (");
     // The last word, if it is a keyword.
     let mut keyword: Option<(usize, usize)> = None;
-    let (mut is_first, mut has_type_keyword) = (true, false);
+    let (mut is_first, mut has_type, mut has_type_keyword) = (true, !is_indented, false);
     // Whether all words so far are modifiers.
     let mut are_modifiers = true;
-    for (start, end) in (Words { line, at: 0 }) {
-        let looks_behind = is_first || !is_indented || has_type_keyword;
+    // What all bytes so far are.
+    let mut classes = PLAIN | OF_TYPE;
+    let mut at = 0;
+    loop {
+        while let Some(class) = class_at(line, at).filter(|class| class & WORD == 0) {
+            classes &= class;
+            at += 1;
+        }
+        let start = at;
+        while class_at(line, at).is_some_and(|class| class & WORD != 0) {
+            at += 1;
+        }
+        let end = at;
+        if start == end {
+            return;
+        }
+        // `int name(`, from the first column
+        has_type &= classes & OF_TYPE != 0;
+        has_type_keyword &= classes & PLAIN != 0;
+        let looks_behind = is_first || has_type || has_type_keyword || ends_type || is_method;
         let may_define = looks_behind && {
             let behind = line[end..].iter().find(|byte| !byte.is_ascii_whitespace());
             match behind {
                 // A function, a member of an enumeration, and what else begins in the first column.
-                Some(b'(' | b'[' | b':' | b',') => !is_indented,
-                Some(b'=') => !is_indented || is_first,
+                Some(b'(') => has_type || is_method,
+                Some(b'[') => has_type,
+                Some(b':' | b',') => has_type && is_first,
+                Some(b'=') => has_type || is_first,
                 Some(b';') => ends_type,
                 Some(b'{') | None => has_type_keyword,
                 Some(_) => false,
@@ -58,29 +81,42 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
                 found(&line[start..end], level);
             }
         }
-        is_first = false;
+        if is_first {
+            has_type = has_type && memchr::memchr3(b'(', b'[', b'=', &line[end..]).is_some();
+            is_first = false;
+        }
         keyword = None;
         let word = &line[start..end];
-        if may_be_keyword(word) {
+        if may_be(word, BEGINS_KEYWORD, ENDS_KEYWORD) {
             has_type_keyword |= is_type_keyword(word);
             keyword = (are_modifiers && is_keyword(word)).then_some((start, end));
         }
-        are_modifiers &= is_modifier(word);
-        // An indented line that begins with other words defines nothing more.
-        if is_indented && !are_modifiers && !has_type_keyword && keyword.is_none() {
+        are_modifiers =
+            are_modifiers && may_be(word, BEGINS_MODIFIER, ENDS_MODIFIER) && is_modifier(word);
+        // `EXPORT class Name {`
+        let is_plain = classes & class_at(line, end).unwrap_or(0) & PLAIN != 0;
+        let may_follow =
+            are_modifiers || keyword.is_some() || has_type || is_plain || ends_type || is_method;
+        if !may_follow {
             return;
         }
     }
 }
 
-/// Whether a word has the length, the first and the last letter of a keyword. Few others do.
-fn may_be_keyword(word: &[u8]) -> bool {
+#[inline]
+fn class_at(line: &[u8], at: usize) -> Option<u8> {
+    line.get(at).map(|&byte| CLASSES[usize::from(byte)])
+}
+
+/// Whether a word has the length, the first and the last letter of a keyword, or of a modifier. Few others do.
+#[inline]
+fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
     let [first, .., last] = word else {
         return false;
     };
     word.len() <= 11
-        && CLASSES[usize::from(*first)] & BEGINS_KEYWORD != 0
-        && CLASSES[usize::from(*last)] & ENDS_KEYWORD != 0
+        && CLASSES[usize::from(*first)] & begins != 0
+        && CLASSES[usize::from(*last)] & ends != 0
 }
 
 fn is_type_keyword(word: &[u8]) -> bool {
@@ -125,44 +161,40 @@ fn is_keyword(word: &[u8]) -> bool {
 const WORD: u8 = 1;
 const BEGINS_KEYWORD: u8 = 2;
 const ENDS_KEYWORD: u8 = 4;
+const BEGINS_MODIFIER: u8 = 8;
+const ENDS_MODIFIER: u8 = 16;
+/// May be before a name whose type begins in the first column, or be space.
+const OF_TYPE: u8 = 32;
+/// Of a word, or space.
+const PLAIN: u8 = 64;
 
 /// What each byte is.
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
     while byte < 256 {
-        if (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' {
+        let is_word = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        if is_word {
             classes[byte] |= WORD;
+        }
+        if is_word || (byte as u8).is_ascii_whitespace() {
+            classes[byte] |= PLAIN | OF_TYPE;
         }
         byte += 1;
     }
-    let (first, last) = (b"cdefilmnoprstuv", b"abcdefklmnorsty");
-    let mut index = 0;
-    while index < first.len() {
-        classes[first[index] as usize] |= BEGINS_KEYWORD;
-        classes[last[index] as usize] |= ENDS_KEYWORD;
-        index += 1;
-    }
+    add(&mut classes, b"cdefilmnoprstuv", BEGINS_KEYWORD);
+    add(&mut classes, b"abcdefklmnorsty", ENDS_KEYWORD);
+    add(&mut classes, b"acdefgiloprstuv", BEGINS_MODIFIER);
+    add(&mut classes, b"bcdefklmnsty", ENDS_MODIFIER);
+    add(&mut classes, b"*&:<>,~[]\"", OF_TYPE);
     classes
 };
 
-/// The ranges of the words of a line, one after the other.
-struct Words<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl Iterator for Words<'_> {
-    type Item = (usize, usize);
-
-    fn next(&mut self) -> Option<(usize, usize)> {
-        let is_word = |byte: &u8| CLASSES[usize::from(*byte)] & WORD != 0;
-        let rest = &self.line[self.at..];
-        let start = self.at + rest.iter().position(is_word)?;
-        let rest = &self.line[start..];
-        let length = rest.iter().position(|byte| !is_word(byte));
-        self.at = length.map_or(self.line.len(), |length| start + length);
-        Some((start, self.at))
+const fn add(classes: &mut [u8; 256], bytes: &[u8], class: u8) {
+    let mut index = 0;
+    while index < bytes.len() {
+        classes[bytes[index] as usize] |= class;
+        index += 1;
     }
 }
 
@@ -171,6 +203,26 @@ mod tests {
     use super::super::LEVEL_MAX;
     use super::*;
     use proptest::prelude::*;
+
+    /// The ranges of the words of a line, one after the other.
+    struct Words<'a> {
+        line: &'a [u8],
+        at: usize,
+    }
+
+    impl Iterator for Words<'_> {
+        type Item = (usize, usize);
+
+        fn next(&mut self) -> Option<(usize, usize)> {
+            let is_word = |byte: &u8| CLASSES[usize::from(*byte)] & WORD != 0;
+            let rest = &self.line[self.at..];
+            let start = self.at + rest.iter().position(is_word)?;
+            let rest = &self.line[start..];
+            let length = rest.iter().position(|byte| !is_word(byte));
+            self.at = length.map_or(self.line.len(), |length| start + length);
+            Some((start, self.at))
+        }
+    }
 
     fn found(text: &[u8]) -> Vec<(Vec<u8>, u8)> {
         let mut all = Vec::new();
@@ -205,6 +257,19 @@ mod tests {
         assert_eq!(naive(text), expected);
     }
 
+    /// A keyword of types may be behind words that are no modifiers, also in an indented line.
+    #[test]
+    fn finds_types_behind_other_words() {
+        for line in [
+            "EXPORT class T {",
+            "  EXPORT class T {",
+            "\tSOME OTHER enum T",
+        ] {
+            assert_eq!(found(line.as_bytes()), [(b"T".to_vec(), 4)], "{line}");
+        }
+        assert_eq!(found(b"  SOME * enum T {"), []);
+    }
+
     proptest! {
         #[test]
         fn finds_the_words_that_have_a_level(
@@ -212,7 +277,8 @@ mod tests {
                 "name", "x1", "9", "class", "struct", "enum", "fn", "def", "static", "macro_rules!", "#define",
                 "typedef", "func (r *T)", "return", "if", "package", "type", "const", "} ", "}", "{", "(", ")", ";",
                 ":", "::", "=", "==", ",", "/*", "//", "[", "]", "!", " ", " ", " ", "\t", "\n", "\r\n", "@@", "é",
-                "extends", "pub", "static", "<", ">", "*", "&", "interface", "let", "\x0b",
+                "extends", "pub", " class ", " {", "static", "<", ">", "*", "&", "interface", "let", "\x0b", "\x0c", "typedef ",
+                "func (", "\n", "\n}", "enum class", "unsafe", "virtual", "~", "#", "\"", "-", "_a",
             ]), 0..40),
         ) {
             let text = pieces.concat();
