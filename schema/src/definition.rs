@@ -8,6 +8,7 @@
 mod scan;
 
 pub use scan::for_each;
+use scan::is_type_keyword;
 
 /// The level of a line that certainly looks like a definition; 0 is that of a line that does not.
 pub const LEVEL_MAX: u8 = 4;
@@ -17,7 +18,7 @@ pub const LINE_BYTES_MAX: usize = 255;
 
 /// The number of the rules in this file. An index lists the names that lines define, so it holds only for the rules
 /// by which it was built: raise it with every change of them.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;
 
 /// Returns the words in a range of a line, with what is between them: `name` of `name (`. `None` if there is no word,
 /// or if the first or the last one goes on outside of the range.
@@ -157,16 +158,14 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.filter(|word| !word.is_empty())
 }
 
-/// Returns whether the words before a name are modifiers, one of which begins a type.
+/// Returns whether the words before a name are a keyword that begins a type, and around it only modifiers and words in
+/// upper case, which are macros. A sentence has other words.
 fn has_type_keyword(before: &[u8]) -> bool {
-    let is_modifier = |&byte: &u8| is_word(byte) || byte == b' ' || byte == b'\t';
-    before.iter().all(is_modifier)
-        && before.split(|&byte| !is_word(byte)).any(|word| {
-            matches!(
-                word,
-                b"class" | b"struct" | b"enum" | b"union" | b"interface"
-            )
-        })
+    let is_plain = |&byte: &u8| is_word(byte) || byte == b' ' || byte == b'\t';
+    let is_macro = |word: &[u8]| !word.iter().any(u8::is_ascii_lowercase);
+    before.iter().all(is_plain)
+        && words(before).any(is_type_keyword)
+        && words(before).all(|word| is_type_keyword(word) || is_modifier(word) || is_macro(word))
 }
 
 /// Returns whether a byte may be in a type or qualifier before a name.
@@ -257,6 +256,9 @@ mod tests {
             ("struct name", "name", 4),
             ("@@ -1,2 +3,4 @@ struct name {", "name", 0),
             ("class EXPORT name {", "name", 4),
+            ("  API enum class name", "name", 4),
+            ("of the class that always", "always", 0),
+            ("of the class always", "always", 0),
             ("class EXPORT name : public Base {", "name", 0),
             ("class name : public Base {", "name", 4),
             ("class Other : public name {", "name", 0),

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
 /// The lines of files, in which `@` is replaced by a word.
-const LINES: [&str; 18] = [
+const LINES: [&str; 22] = [
     "int @(int a)",
     "@(1);",
     "  @(2);",
@@ -25,6 +25,10 @@ const LINES: [&str; 18] = [
     "#define @ 1",
     "class EXPORT @ {",
     "struct @;",
+    "  of the class @",
+    "  API enum class @",
+    "typedef struct x @;",
+    "func (r *T) @() {",
     "} @;",
     "  @ = 1,",
     "@ = 2",

@@ -119,7 +119,8 @@ fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
         && CLASSES[usize::from(*last)] & ends != 0
 }
 
-fn is_type_keyword(word: &[u8]) -> bool {
+/// Returns whether a word begins a type that has a name.
+pub(super) fn is_type_keyword(word: &[u8]) -> bool {
     matches!(
         word,
         b"class" | b"struct" | b"enum" | b"union" | b"interface"
@@ -263,18 +264,20 @@ mod tests {
         for line in [
             "EXPORT class T {",
             "  EXPORT class T {",
-            "\tSOME OTHER enum T",
+            "\tEXPORT OTHER enum T",
         ] {
             assert_eq!(found(line.as_bytes()), [(b"T".to_vec(), 4)], "{line}");
         }
-        assert_eq!(found(b"  SOME * enum T {"), []);
+        for line in ["  SOME * enum T {", "\tsome other enum T"] {
+            assert_eq!(found(line.as_bytes()), [], "{line}");
+        }
     }
 
     proptest! {
         #[test]
         fn finds_the_words_that_have_a_level(
             pieces in prop::collection::vec(prop::sample::select(vec![
-                "name", "x1", "9", "class", "struct", "enum", "fn", "def", "static", "macro_rules!", "#define",
+                "name", "x1", "MACRO", "9", "class", "struct", "enum", "fn", "def", "static", "macro_rules!", "#define",
                 "typedef", "func (r *T)", "return", "if", "package", "type", "const", "} ", "}", "{", "(", ")", ";",
                 ":", "::", "=", "==", ",", "/*", "//", "[", "]", "!", " ", " ", " ", "\t", "\n", "\r\n", "@@", "é",
                 "extends", "pub", " class ", " {", "static", "<", ">", "*", "&", "interface", "let", "\x0b", "\x0c", "typedef ",
