@@ -19,7 +19,10 @@ fn served() -> Served {
 /// of `\z` each line is matched by itself.
 fn slow() -> (Vec<(&'static str, Vec<u8>)>, &'static str) {
     let text = "yy\u{e9}\n".repeat(2_000_000);
-    (vec![("slow.c", text.into())], r"\b[^y\x{e9}].*\z")
+    (
+        vec![("slow.c", text.into())],
+        r"(?:[y\x{e9}]?){800}\b[^y\x{e9}].*\z",
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,8 +91,8 @@ async fn start_heavy(client: &mut Client) {
 /// Checks for half a second that PROGRESS arrives often, and nothing else.
 async fn check_waiting(client: &mut Client) {
     let started = Instant::now();
-    while started.elapsed() < SOON / 2 {
-        let (kind, payload) = timeout(SOON / 2, client.next()).await.unwrap().unwrap();
+    while started.elapsed() < Duration::from_millis(500) {
+        let (kind, payload) = timeout(SOON, client.next()).await.unwrap().unwrap();
         assert_eq!(kind, Kind::Progress);
         let said = Progress::decode(&payload).unwrap();
         assert_eq!((said.blocks_done, said.matches), (0, 0));
@@ -148,11 +151,11 @@ async fn workers_stop_at_the_deadline() {
             assert!(failure.message.contains("within 150 ms"), "{failure:?}");
             let took = started.elapsed();
             assert!(
-                took >= Duration::from_millis(150) && took < SOON / 2,
+                took >= Duration::from_millis(150) && took < SOON,
                 "{took:?}"
             );
         }
-        timeout(SOON / 4, released(&shard, idle)).await.unwrap();
+        timeout(SOON, released(&shard, idle)).await.unwrap();
     }
     let search = Search {
         deadline_ms: 60_000,
@@ -213,7 +216,7 @@ async fn closing_stops_workers_within_a_document() {
             let _ = serving.await.unwrap();
             released(&shard, idle).await;
         };
-        timeout(SOON / 4, stopped)
+        timeout(SOON, stopped)
             .await
             .expect("the workers stop at once");
     }

@@ -51,13 +51,21 @@ async fn written(redis: &FakeRedis, writes: usize) {
 /// Look-ups of which one is in time: on a busy machine one may be given up.
 const LOOK_UPS: usize = 20;
 
-async fn sees(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<bool> {
+async fn found(
+    shared: &SharedDecisions,
+    who: Principal,
+    name: &[u8],
+) -> Option<SharedAnswer<bool>> {
     for _ in 0..LOOK_UPS {
         if let Some(found) = shared.name(who, name).await {
-            return Some(found.answer);
+            return Some(found);
         }
     }
     None
+}
+
+async fn sees(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<bool> {
+    Some(found(shared, who, name).await?.answer)
 }
 
 async fn sees_all(shared: &SharedDecisions, who: Principal) -> Option<Vec<bool>> {
@@ -83,7 +91,7 @@ async fn decisions_are_shared_with_their_age_and_only_for_their_caller() {
     one.tell_name(ann, b"a", true, ago(10));
     one.tell_all(ann, &split(), &[true, false, true], ago(10));
     written(&redis, 2).await;
-    let found = two.name(ann, b"a").await.unwrap();
+    let found = found(&two, ann, b"a").await.unwrap();
     assert!(found.answer && found.age >= Duration::from_secs(10));
     assert_eq!(sees(&two, ann, b"b").await, None);
     assert_eq!(sees(&two, bob, b"a").await, None);
