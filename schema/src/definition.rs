@@ -8,7 +8,6 @@
 mod scan;
 
 pub use scan::for_each;
-use scan::is_type_keyword;
 
 /// The level of a line that certainly looks like a definition; 0 is that of a line that does not.
 pub const LEVEL_MAX: u8 = 4;
@@ -156,6 +155,14 @@ fn is_modifier(word: &[u8]) -> bool {
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = text.split(|&byte| !is_word(byte));
     parts.filter(|word| !word.is_empty())
+}
+
+/// Returns whether a word begins a type that has a name.
+fn is_type_keyword(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"class" | b"struct" | b"enum" | b"union" | b"interface"
+    )
 }
 
 /// Returns whether the words before a name are a keyword that begins a type, and around it only modifiers and words in

@@ -3,7 +3,7 @@
 //! **Invariant:** exactly the words of which [`level`](super::level) is above 0. That function is asked only about words
 //! that one of its rules may hold for; each test below names the rules.
 
-use super::{LINE_BYTES_MAX, is_modifier, level};
+use super::{LINE_BYTES_MAX, is_modifier, is_type_keyword, level};
 
 /// Calls `found` with each word that a line of `text` defines, and how much the line looks like it.
 pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
@@ -117,14 +117,6 @@ fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
     word.len() <= 11
         && CLASSES[usize::from(*first)] & begins != 0
         && CLASSES[usize::from(*last)] & ends != 0
-}
-
-/// Returns whether a word begins a type that has a name.
-pub(super) fn is_type_keyword(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"class" | b"struct" | b"enum" | b"union" | b"interface"
-    )
 }
 
 /// Returns whether a word directly before a name may make the line a definition.
