@@ -3,8 +3,8 @@
 The words are the 100th to the 1,500th most frequent of the corpus, in an order that depends on the corpus alone. Trawl
 (`limit=10&total=estimate`) and zoekt (its first page of ten files, if it is installed) get the same ones from the same
 client, in turn, in rounds of some seconds. Trawl gets each word with another filter each time, which leaves nothing out, so
-that none is answered from a result that is kept. The ten matches of a sample must be those that a search of all candidates leaves. Then the
-same with the exact total, which a page shows.
+that none is answered from a result that is kept. The ten matches of a sample must be those that a search of all candidates
+leaves. Then the same with the exact total, which a page shows.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import os
 
 from .. import servers, tools, zoekt
 from ..table import Goals, Wrong
-from . import end_to_end, indexes
+from . import binaries, end_to_end, indexes
 from .best import K, places
 from .git_commits import commit_bench
 from .rare import Rounds
@@ -26,14 +26,13 @@ KINDS = {"best": f"limit={K}&total=estimate", "total": "per_page=10"}
 
 
 def main(directory, runs=5, baseline=None):
-    trawls = {"trawl": tools.trawl()} | ({"baseline": tools.binary(baseline)} if baseline else {})
-    is_index = os.path.exists(os.path.join(directory, "manifest"))
+    trawls = binaries(baseline)
     client = commit_bench() / "search_load"
     tools.need("rg")
     table = Goals(bool(baseline))
     with tools.workspace() as work, contextlib.ExitStack() as stack:
-        # The text of an index stands in its shards as it is.
-        words = end_to_end.common_words(directory, *(["-a", "-g", "*.shard"] if is_index else []))
+        words = end_to_end.common_words(directory)
+        is_index = end_to_end.is_index(directory)
         built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
         ours = {kind: [f"%22{word}%22+-path:no.such.{kind}.{time}&{parameters}" for time in range(TIMES) for word in words]
                 for kind, parameters in KINDS.items()}

@@ -142,25 +142,31 @@ def small_answers(table, trawls, corpus, built, work):
         table.row(f"{what}: CPU, each", cpu, "{:.0f} us")
 
 
-def rare_words(corpus, *flags):
+def is_index(directory):
+    return os.path.exists(os.path.join(directory, "manifest"))
+
+
+def rare_words(corpus):
     """Returns identifiers that occur at most ten times in a corpus, shuffled."""
-    counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", f"n[word] <= {LINES_MAX}", flags)
+    counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", f"n[word] <= {LINES_MAX}")
     # Without ripgrep's remarks on binary files.
     words = sorted(word for word in counted if word.isidentifier())
     random.Random(1).shuffle(words)
     return words[:WORDS]
 
 
-def common_words(corpus, *flags):
+def common_words(corpus):
     """Returns the 100th to the 1,500th most frequent word of a corpus, shuffled."""
-    counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{2,30}\b", f"n[word] >= {COMMON_MIN}", flags)
+    counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{2,30}\b", f"n[word] >= {COMMON_MIN}")
     words = sorted(counted, key=lambda word: (-counted[word], word))[100:1500]
     random.Random(1).shuffle(words)
     return words
 
 
-def counted_words(corpus, pattern, condition, flags):
-    """Returns the words of a corpus that fulfil a condition of awk, and how often each occurs."""
+def counted_words(corpus, pattern, condition):
+    """Returns the words of a corpus, or of an index, that fulfil a condition of awk, and how often each occurs."""
+    # The text of an index stands in its shards as it is.
+    flags = ["-a", "-g", "*.shard"] if is_index(corpus) else []
     find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", *flags, "-oNI", pattern, corpus]
     # In awk, because Python needs several times the time and memory for half a gigabyte of text.
     count = f"{{n[$0]++}} END {{for (word in n) if ({condition}) print word, n[word]}}"

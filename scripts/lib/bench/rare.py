@@ -13,7 +13,7 @@ import statistics
 
 from .. import servers, tools, zoekt
 from ..table import Goals, Wrong, quantiles
-from . import end_to_end, indexes
+from . import binaries, end_to_end, indexes
 from .git_commits import commit_bench
 
 CONNECTIONS, SECONDS = 8, 5
@@ -22,14 +22,13 @@ RATE_MIN, P99_MS, TIMES_ZOEKT = 10_000, 5, 5
 
 
 def main(directory, runs=5, baseline=None):
-    trawls = {"trawl": tools.trawl()} | ({"baseline": tools.binary(baseline)} if baseline else {})
-    is_index = os.path.exists(os.path.join(directory, "manifest"))
+    trawls = binaries(baseline)
     client = commit_bench() / "search_load"
     tools.need("rg")
     table = Goals(bool(baseline))
     with tools.workspace() as work, contextlib.ExitStack() as stack:
-        # The text of an index stands in its shards as it is.
-        words = end_to_end.rare_words(directory, *(["-a", "-g", "*.shard"] if is_index else []))
+        words = end_to_end.rare_words(directory)
+        is_index = end_to_end.is_index(directory)
         built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
         contenders = {}
         for name, trawl in trawls.items():
