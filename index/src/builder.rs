@@ -1,4 +1,4 @@
-//! From the texts of documents to a *segment*: blocks, and sorted runs of (trigram, block) pairs. A word
+//! Makes a *segment* of the texts of documents: blocks, and sorted runs of (trigram, block) pairs. A word
 //! that a line defines is a pair too: its key is a trigram that no text has ([`Trigram::of_definition`]).
 //!
 //! One worker makes a segment of some megabytes of documents, independently of all others; the

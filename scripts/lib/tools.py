@@ -137,6 +137,10 @@ def packages(corpus):
     return found
 
 
+def is_index(directory):
+    return os.path.exists(os.path.join(directory, "manifest"))
+
+
 def build_index(trawl, index, sources, *flags):
     """Builds an index of packages, and returns its path."""
     run([trawl, "index", "--no-ignore", "--out", index, *flags, *sources])

@@ -1,6 +1,5 @@
-//! Collects the frames of a search into chunks, which come through a short queue to its connection, or straight to a client
-//! in the same process.
-//! Each chunk has the progress of the search after it.
+//! Collects the frames of a search into chunks. A chunk goes through a short queue to the connection of the search, or is
+//! passed to a client in the same process. Each chunk has the progress of the search after it.
 
 use crate::search::{HEAVY_BLOCKS, Sink, Stopped};
 use schema::message::Progress;

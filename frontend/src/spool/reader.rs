@@ -65,11 +65,7 @@ impl<'a> FrameReader<'a> {
         position: FrameAt,
         read: impl FnOnce(&BatchView<'_>) -> Option<T>,
     ) -> Result<T, SpoolError> {
-        let files = self.files;
-        let frame = self.read(position)?;
-        let batch = BatchReader::new(frame.payload).ok();
-        let value = batch.and_then(|batch| read(&batch.view().ok()?));
-        value.ok_or_else(|| files.corrupt(position))
+        self.batch_with(position, |reader| read(&reader.view().ok()?))
     }
 
     /// Does the same as [`batch`](Self::batch), for a reader that needs nothing but names and text: the lengths in
@@ -79,10 +75,19 @@ impl<'a> FrameReader<'a> {
         position: FrameAt,
         read: impl FnOnce(&BatchView<'_>) -> Option<T>,
     ) -> Result<T, SpoolError> {
+        self.batch_with(position, |reader| read(&reader.view_again().ok()?))
+    }
+
+    fn batch_with<T>(
+        &mut self,
+        position: FrameAt,
+        read: impl FnOnce(&BatchReader<'_>) -> Option<T>,
+    ) -> Result<T, SpoolError> {
         let files = self.files;
         let frame = self.read(position)?;
-        let batch = BatchReader::new(frame.payload).ok();
-        let value = batch.and_then(|batch| read(&batch.view_again().ok()?));
+        let value = BatchReader::new(frame.payload)
+            .ok()
+            .and_then(|reader| read(&reader));
         value.ok_or_else(|| files.corrupt(position))
     }
 

@@ -156,12 +156,12 @@ const BEGINS_KEYWORD: u8 = 2;
 const ENDS_KEYWORD: u8 = 4;
 const BEGINS_MODIFIER: u8 = 8;
 const ENDS_MODIFIER: u8 = 16;
-/// May be before a name whose type begins in the first column, or be space.
+/// A byte that may stand before a name whose type begins in the first column, or white space.
 const OF_TYPE: u8 = 32;
-/// Of a word, or space.
+/// A byte of a word, or white space.
 const PLAIN: u8 = 64;
 
-/// What each byte is.
+/// The classes of each byte.
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;

@@ -46,8 +46,11 @@ def binaries(baseline):
 def indexes(trawls, corpus, work):
     """Builds an index with each binary, and returns them by name.
 
-    Binaries that build identical indexes share one, so that both read the same pages of memory.
+    Binaries that build identical indexes share one, so that both read the same pages of memory. A directory that is an
+    index is not indexed again.
     """
+    if tools.is_index(corpus):
+        return dict.fromkeys(trawls, corpus)
     built = {name: tools.build_index(trawl, os.path.join(work, f"index-{name}"), [corpus], "--each")
              for name, trawl in trawls.items()}
     if "baseline" in built:

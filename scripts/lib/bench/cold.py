@@ -37,7 +37,7 @@ def main(given, runs=5):
     trawl, table = tools.trawl(), Goals()
     with tools.workspace() as work:
         index = given
-        if not os.path.exists(os.path.join(given, "manifest")):
+        if not tools.is_index(given):
             index = tools.build_index(trawl, os.path.join(work, "index"), [given], "--each")
         for text, goal_s in QUERIES:
             with table.rows(text):

@@ -32,8 +32,7 @@ def main(directory, runs=5, baseline=None):
     table = Goals(bool(baseline))
     with tools.workspace() as work, contextlib.ExitStack() as stack:
         words = end_to_end.common_words(directory)
-        is_index = end_to_end.is_index(directory)
-        built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
+        built = indexes(trawls, directory, work)
         ours = {kind: [f"%22{word}%22+-path:no.such.{kind}.{time}&{parameters}" for time in range(TIMES) for word in words]
                 for kind, parameters in KINDS.items()}
         rounds = {kind: {} for kind in KINDS}
@@ -42,7 +41,7 @@ def main(directory, runs=5, baseline=None):
             server = stack.enter_context(servers.serve(trawl, built[name], spool))
             for kind, lines in ours.items():
                 rounds[kind][name] = Rounds(name, server, client, written(work, kind, lines))
-        peer = None if is_index else stack.enter_context(zoekt.zoekt_server(directory, work))
+        peer = None if tools.is_index(directory) else stack.enter_context(zoekt.zoekt_server(directory, work))
         if peer:
             file = written(work, "zoekt", [f"%22{word}%22" for word in words * TIMES])
             for of in rounds.values():

@@ -142,10 +142,6 @@ def small_answers(table, trawls, corpus, built, work):
         table.row(f"{what}: CPU, each", cpu, "{:.0f} us")
 
 
-def is_index(directory):
-    return os.path.exists(os.path.join(directory, "manifest"))
-
-
 def rare_words(corpus):
     """Returns identifiers that occur at most ten times in a corpus, shuffled."""
     counted = counted_words(corpus, r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", f"n[word] <= {LINES_MAX}")
@@ -166,7 +162,7 @@ def common_words(corpus):
 def counted_words(corpus, pattern, condition):
     """Returns the words of a corpus, or of an index, that fulfil a condition of awk, and how often each occurs."""
     # The text of an index stands in its shards as it is.
-    flags = ["-a", "-g", "*.shard"] if is_index(corpus) else []
+    flags = ["-a", "-g", "*.shard"] if tools.is_index(corpus) else []
     find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", *flags, "-oNI", pattern, corpus]
     # In awk, because Python needs several times the time and memory for half a gigabyte of text.
     count = f"{{n[$0]++}} END {{for (word in n) if ({condition}) print word, n[word]}}"

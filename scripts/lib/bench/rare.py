@@ -28,20 +28,19 @@ def main(directory, runs=5, baseline=None):
     table = Goals(bool(baseline))
     with tools.workspace() as work, contextlib.ExitStack() as stack:
         words = end_to_end.rare_words(directory)
-        is_index = end_to_end.is_index(directory)
-        built = dict.fromkeys(trawls, directory) if is_index else indexes(trawls, directory, work)
+        built = indexes(trawls, directory, work)
         contenders = {}
         for name, trawl in trawls.items():
             spool = os.path.join(work, f"spool-{name}")
             contenders[name] = stack.enter_context(servers.serve(trawl, built[name], spool))
-        peer = None if is_index else stack.enter_context(zoekt.zoekt_server(directory, work))
+        peer = None if tools.is_index(directory) else stack.enter_context(zoekt.zoekt_server(directory, work))
         if peer:
             contenders["zoekt"] = peer
         for what, asked in ("rare identifiers", words), ("texts that are nowhere", [word[::-1] for word in words]):
             with table.rows(what):
                 measure(table, what, contenders, client, asked, work, runs)
         with table.rows("sample"):
-            for word in [] if is_index else words[-SAMPLE:]:
+            for word in [] if tools.is_index(directory) else words[-SAMPLE:]:
                 end_to_end.check_small(contenders["trawl"], directory, word)
     return table.finish()
 
