@@ -57,7 +57,8 @@ pub fn build(
 
 /// Brings the index in `out` up to date, or builds it when there is none: reads those of `sources`
 /// that have changed or are new, drops packages that are given in another version, and keeps
-/// packages that are not given. An index that was built with other options is rebuilt.
+/// packages that are not given. An index that was built with other options is rebuilt. New shards have the
+/// codec of the newest one, unless the options have one.
 pub fn update(
     sources: Vec<Source>,
     changes: &Changes,
@@ -79,6 +80,7 @@ pub fn update(
     }
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
+    options.content = options.content.or_else(|| current.newest_codec());
     current.remove_others(&current.manifest)?;
     current.replace_beside(changes);
     let mut verified = changes.verify.then(|| Verified {

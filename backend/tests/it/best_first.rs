@@ -133,7 +133,7 @@ fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index
             no_ignore: true,
         },
         shard_bytes: how.shard_bytes,
-        content: how.content,
+        content: Some(how.content),
         jobs: 1,
         popularity: popularity.collect(),
         ..BuildOptions::default()

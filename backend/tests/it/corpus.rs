@@ -114,7 +114,7 @@ pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
             no_ignore: true,
         },
         shard_bytes: how.shard_bytes,
-        content: how.content,
+        content: Some(how.content),
         jobs: 2,
         ..BuildOptions::default()
     };

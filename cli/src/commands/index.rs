@@ -104,7 +104,8 @@ pub(super) struct BuildFlags {
     #[arg(long, value_name = "SIZE", value_parser = block_size)]
     block_size: Option<usize>,
     /// How the texts of new shards are stored: zstd takes a third of the place, and searches read it
-    /// more slowly. Existing shards stay as they are until they are merged [default: raw]
+    /// more slowly. Existing shards stay as they are until they are merged [default: as in the newest shard,
+    /// raw in a new index]
     #[arg(long, value_enum, value_name = "CODEC")]
     content: Option<Content>,
     /// Popularity of packages, in JSON: {"name": {"inst": 0.1, "rdep": 0.9}}
@@ -158,10 +159,10 @@ impl BuildFlags {
         }
         options.shard_bytes = self.shard_size.unwrap_or(options.shard_bytes);
         options.jobs = self.jobs.map_or(options.jobs, usize::from);
-        options.content = match self.content {
-            Some(Content::Zstd) => ContentCodec::Zstd,
-            Some(Content::Raw) | None => ContentCodec::Raw,
-        };
+        options.content = self.content.map(|content| match content {
+            Content::Zstd => ContentCodec::Zstd,
+            Content::Raw => ContentCodec::Raw,
+        });
         options.options.no_ignore = self.no_ignore;
         options.options.block_bytes = self.block_size.unwrap_or(options.options.block_bytes);
         Ok(options)

@@ -209,6 +209,56 @@ fn answers(home: &Home, index: &str) -> Vec<Vec<u8>> {
     searches.map(|search| run(search).stdout).into()
 }
 
+/// How many shards of an index are compressed, and how many are raw.
+fn codecs(home: &Home, index: &str) -> (usize, usize) {
+    let inspected = home.ok(&format!("inspect {index}"));
+    let inspected = String::from_utf8(inspected).unwrap();
+    let compressed = inspected.matches("content in zstd").count();
+    (
+        compressed,
+        inspected.matches("format ").count() - compressed,
+    )
+}
+
+#[test]
+fn an_index_stays_compressed_until_a_run_says_otherwise() {
+    let home = home();
+    home.ok("index --out Z --each --content zstd S");
+    assert_eq!(codecs(&home, "Z"), (1, 0));
+    for (package, flag, expected) in [
+        ("new1", "", (2, 0)),
+        ("new2", "--content raw", (2, 1)),
+        ("new3", "", (2, 2)),
+        ("new4", "--content zstd", (3, 2)),
+        ("new5", "--content zstd", (4, 2)),
+        ("new6", "", (5, 2)),
+    ] {
+        home.write(&format!("S/{package}/main.c"), format!("int {package};\n"));
+        home.ok(&format!("index --out Z {flag} S/{package}"));
+        assert_eq!(codecs(&home, "Z"), expected, "{package}");
+    }
+    home.ok("index --out Z --each --content raw S");
+    assert_eq!(codecs(&home, "Z"), (5, 2), "nothing to write");
+    home.write("S/new7/main.c", "int new_7;\n");
+    home.write("S/new8/main.c", "int new_8;\n");
+    home.ok("index --out Z S/new7");
+    home.ok("index --out Z S/new8");
+    let (compressed, raw) = codecs(&home, "Z");
+    assert!(compressed > 0 && compressed + raw < 9, "nothing was merged");
+    home.ok("index --out Z --each --block-size 2K S");
+    assert_eq!(codecs(&home, "Z"), (1, 0), "built again");
+}
+
+#[test]
+fn a_server_keeps_the_codec_of_its_index() {
+    let home = home();
+    home.ok("index --out Z --each --content zstd S");
+    home.write("S/new_1/main.c", "int new_1;\n");
+    let server = home.start("serve --each --index Z S");
+    drop(server);
+    assert_eq!(codecs(&home, "Z"), (2, 0));
+}
+
 #[test]
 fn raw_and_compressed_shards_give_the_same_answers() {
     let home = home();

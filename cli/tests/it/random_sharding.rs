@@ -201,7 +201,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
             no_ignore: true,
         },
         shard_bytes: layout.shard_bytes,
-        content: layout.content,
+        content: Some(layout.content),
         jobs: 1,
         ..BuildOptions::default()
     };

@@ -9,6 +9,7 @@ use super::error::BuildError;
 use super::options::Changes;
 use super::pipeline::NewShards;
 use super::report::{Outcome, Progress, Report};
+use crate::codec::ContentCodec;
 use crate::corpus::SkipReason;
 use crate::directory::{self, MANIFEST, ShardOpener};
 use crate::file::{self, AtomicFile};
@@ -136,6 +137,12 @@ impl<'a> CurrentIndex<'a> {
     /// The options that the index was built with.
     pub(super) fn options(&self) -> Option<Options> {
         self.manifest.as_ref().map(|manifest| manifest.options)
+    }
+
+    /// The codec of the newest shard that can be opened: new shards are listed last. So an index keeps the
+    /// codec that its last run was given, and the manifest needs no version that has it.
+    pub(super) fn newest_codec(&self) -> Option<ContentCodec> {
+        self.shards.last().map(|newest| newest.shard.codec())
     }
 
     /// Iterates over the live packages.

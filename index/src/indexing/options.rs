@@ -19,8 +19,9 @@ pub struct BuildOptions {
     pub memory_bytes: usize,
     /// Number of worker threads.
     pub jobs: usize,
-    /// How the texts of new shards are stored. Shards that exist stay as they are until they are merged.
-    pub content: ContentCodec,
+    /// How the texts of new shards are stored; `None` as in the newest shard of the index, or raw if it has
+    /// none. Shards that exist stay as they are until they are merged.
+    pub content: Option<ContentCodec>,
     /// Bytes of text after which the next package goes to another shard.
     pub shard_bytes: u64,
     /// Popularity by package name, without version.
@@ -36,10 +37,17 @@ impl Default for BuildOptions {
             },
             memory_bytes: MEMORY_BYTES,
             jobs: thread::available_parallelism().map_or(1, |jobs| jobs.get()),
-            content: ContentCodec::default(),
+            content: None,
             shard_bytes: SHARD_BYTES,
             popularity: HashMap::new(),
         }
+    }
+}
+
+impl BuildOptions {
+    /// The codec of new shards.
+    pub(super) fn codec(&self) -> ContentCodec {
+        self.content.unwrap_or_default()
     }
 }
 

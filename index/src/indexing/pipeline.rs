@@ -138,7 +138,7 @@ impl<'a> ShardAssembly<'a> {
         }
         let block_bytes = self.options.options.block_bytes;
         let content = ContentOptions {
-            codec: self.options.content,
+            codec: self.options.codec(),
             jobs: self.options.jobs,
         };
         let shard = match &mut self.in_progress {

@@ -99,7 +99,7 @@ impl TaskSizes {
     pub(super) fn of(options: &BuildOptions) -> TaskSizes {
         let memory = options.memory_bytes.max(MEMORY_BYTES_MIN);
         let jobs = options.jobs.max(1);
-        let encoder = match options.content {
+        let encoder = match options.codec() {
             ContentCodec::Raw => 0,
             ContentCodec::Zstd => ENCODER_BYTES,
         };

@@ -69,7 +69,7 @@ fn index_with(
             no_ignore: true,
         },
         shard_bytes,
-        content,
+        content: Some(content),
         popularity: [(b"alpha".to_vec(), popularity)].into(),
         ..BuildOptions::default()
     };

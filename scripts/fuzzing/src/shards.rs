@@ -252,7 +252,7 @@ fn small_shard(content: ContentCodec) -> Vec<u8> {
             no_ignore: true,
         },
         jobs: 1,
-        content,
+        content: Some(content),
         ..BuildOptions::default()
     };
     let out = directory.path().join("out");

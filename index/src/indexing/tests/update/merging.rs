@@ -40,7 +40,7 @@ fn check_merged(codecs: [ContentCodec; 2]) {
         there.options.popularity.insert(name.into(), popularity);
     }
     for (number, package) in (1..).zip(&packages) {
-        there.options.content = codecs[(number + 1) as usize % 2];
+        there.options.content = Some(codecs[(number + 1) as usize % 2]);
         peculiar(&mut there, package);
         let report = there.update(&[package]).unwrap();
         let expected = if number < 9 { (number, 0) } else { (1, 9) };

@@ -96,7 +96,7 @@ proptest! {
         there.options.shard_bytes = shard_bytes;
         let mut model = Model::from(["p0_0".to_owned()]);
         for (step, &content) in steps.iter().zip(&codecs) {
-            there.options.content = content;
+            there.options.content = Some(content);
             take(&mut there, &mut model, step);
             let packages: Vec<String> = model.iter().cloned().collect();
             if !packages.is_empty() {
