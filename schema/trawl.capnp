@@ -99,6 +99,9 @@ struct Search {
   restricted @10 :Bool;      # only what `visible` lists is searched; else all packages are visible
   uncounted @11 :Bool;       # with a limit: matches beyond it need not be found, so ShardEnd.found may be too
                              # small, but not below the limit
+  perDocument @12 :UInt32;   # not 0: `limit` counts documents, which are as good as their best match; at most so many
+                             # matches of each are sent, one of them with its best score. Only with `uncounted`;
+                             # ERROR badQuery if it takes more than little work
 }
 
 struct Excluded {

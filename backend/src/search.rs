@@ -25,6 +25,7 @@ mod text_slices;
 mod top_k;
 mod verify;
 
+pub use best_first::{Best, PER_DOCUMENT_MAX};
 pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
 pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 

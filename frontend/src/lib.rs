@@ -65,7 +65,7 @@ pub use execution::memory::{Need, Reservation};
 pub use execution::stream_stats::{BackendProgress, BestDocuments, Progress, TopMatches};
 pub use hints::{BadRedisUrl, Hint, HintSecret, Hints};
 pub use joined::joined;
-pub use order::{BEST_MAX, Pointer};
+pub use order::{BEST_LINES_MAX, BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use recent::{QueryTimes, SlowQuery};

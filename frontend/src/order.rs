@@ -18,6 +18,5 @@ pub(crate) use merge::{Collision, Continued, Sorted, merge, merge_sorted};
 pub use pointer::{BEST_MAX, Pointer};
 pub(crate) use pointer::{FrameAt, Origin, TieKey, TopPointers, sort, unpack_frame};
 pub(crate) use string_pool::StringPool;
-#[cfg(test)]
-pub(crate) use top_documents::BEST_LINES_MAX;
+pub use top_documents::BEST_LINES_MAX;
 pub(crate) use top_documents::{TopDocument, TopDocuments};

@@ -15,13 +15,10 @@ use frontend::page::{
 };
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
-    BEST_MAX, DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle, SearchResult,
-    SpoolError,
+    DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle, SearchResult, SpoolError,
 };
-use schema::message::Want;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
 pub(crate) async fn start(
@@ -64,52 +61,6 @@ pub(crate) async fn finished(
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
         (error, _) => error,
     })?)
-}
-
-/// How long the best matches of a search are waited for.
-const PROOF_WAIT_MAX: Duration = Duration::from_millis(50);
-
-/// How long most light searches take. A search that goes on after it is worth a second one for its best matches.
-const LIGHT_SEARCH: Duration = Duration::from_millis(2);
-
-/// Documents that are searched, from which on a search can take so long that its best matches are worth a search of
-/// their own.
-const PROOF_DOCUMENTS_MIN: u64 = 8192;
-
-/// Finds the best matches of a search that has just begun, by a second search that stops when they are proven. The
-/// second search begins when the first one has a slot for heavy queries or waits for one, and is not light. Returns
-/// `None` if the second search takes longer than [`PROOF_WAIT_MAX`], or if the first one ends before it.
-pub(crate) async fn best_of(
-    app: &App,
-    client: u64,
-    search: &SearchHandle,
-) -> Option<Arc<SearchResult>> {
-    let query = search.query();
-    let is_small = search.documents_known() < PROOF_DOCUMENTS_MIN;
-    if query.want() != Want::Matches || query.limit() > 0 || query.names() || is_small {
-        return None;
-    }
-    let best = query.clone().wanting(Want::Matches, BEST_MAX as u64).ok()?;
-    let best = best.uncounted().ok()?;
-    let finished = async {
-        search.may_be_heavy().await;
-        tokio::time::sleep(LIGHT_SEARCH).await;
-        let (coordinator, scope) = (&app.coordinator, search.scope());
-        let generation = Some(search.generation());
-        let best = coordinator
-            .search_for(scope, client, best, generation, None)
-            .await
-            .ok()?;
-        tokio::select! {
-            best = best.finished() => best.ok(),
-            () = tokio::time::sleep(PROOF_WAIT_MAX) => None,
-        }
-    };
-    tokio::select! {
-        biased;
-        _ = search.finished() => None,
-        best = finished => best.filter(|best| best.is_complete()),
-    }
 }
 
 /// Returns the search with this id, or searches again if its result was evicted.

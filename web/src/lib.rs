@@ -52,6 +52,7 @@ mod page_edits;
 mod pages;
 mod params;
 mod problem;
+mod proof;
 mod query_lookups;
 mod raw;
 mod rendered;

@@ -9,6 +9,8 @@
 //!
 //! What the index cannot tell counts as the best that is possible: a regular expression may match any definition.
 //!
+//! The best documents are found in the same way: a document is as good as its best match.
+//!
 //! **Invariant:** the matches are those that a search of all candidates leaves. The work is bounded: if
 //! [`BLOCKS_MAX`] or [`DOCUMENTS_MAX`] do not suffice, there is no answer.
 
@@ -23,7 +25,7 @@ use crate::compiled_query::Strategy;
 use crate::rank;
 use fnv::{FnvHashMap, FnvHashSet};
 use index::plan::TrigramQuery;
-use index::shard::{BlockId, Candidates, DocId, PackageId, ShardError};
+use index::shard::{BlockId, Candidates, DocId, Document, PackageId, ShardError};
 use memchr::memmem::Finder;
 use schema::definition::LEVEL_MAX;
 use schema::message::{Progress, ShardEnd, Want};
@@ -47,6 +49,10 @@ const DEFINING_BLOCKS_MAX: usize = 64 << 10;
 /// Paths in which a literal is looked for, of a shard, at most.
 const PATHS_MAX: usize = 128 << 10;
 
+/// Blocks of a document that are searched for some of its matches, if those that do not define a word have all the same
+/// score.
+const FIRST_BLOCKS: usize = 8;
+
 /// Operands of an OR that is left out beside other conditions: uniting its lists costs more than verifying the few blocks
 /// that only it rules out.
 const OR_OPERANDS_MAX: usize = 8;
@@ -54,10 +60,30 @@ const OR_OPERANDS_MAX: usize = 8;
 /// Documents whose candidates are computed one by one. For more of them those of the whole shard are cheaper.
 const SINGLE_DOCUMENTS: usize = 32;
 
+/// What is counted by the limit of a search for the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// What the request wants.
+    Matches,
+    /// Documents, which are as good as their best match. Some matches of each are sent: one with its best score, and
+    /// others of the same blocks and those that follow.
+    Documents {
+        /// How many, at most: from 1 to [`PER_DOCUMENT_MAX`].
+        matches: usize,
+    },
+}
+
+/// Matches of a document, at most, in a search for the best documents.
+pub const PER_DOCUMENT_MAX: usize = 10;
+
 impl Request<'_> {
-    /// Finds the best matches without counting the others. Returns `None` if that may need as much work as a search of
-    /// all candidates. Matches are counted as far as they were seen.
-    pub fn run_best_first(&self, sink: &mut dyn Sink) -> Result<Option<Vec<ShardEnd>>, Stopped> {
+    /// Finds the best matches or documents without counting the others. Returns `None` if that may need as much work as
+    /// a search of all candidates. Matches are counted as far as they were seen.
+    pub fn run_best_first(
+        &self,
+        best: Best,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Vec<ShardEnd>>, Stopped> {
         let (Some(limit), Strategy::Lines { query, .. }) = (self.top_k(), &self.query.strategy)
         else {
             return Ok(None);
@@ -75,7 +101,7 @@ impl Request<'_> {
                 threshold: &threshold,
                 evaluations: &evaluations,
             };
-            let mut search = ShardSearch::new(task, query, &mut top, blocks);
+            let mut search = ShardSearch::new(task, query, (best, &mut top), blocks);
             match search.run() {
                 Ok(Proof::Complete) => {}
                 Ok(Proof::TooMuch) => return Ok(None),
@@ -88,7 +114,13 @@ impl Request<'_> {
         let mut progress = Progress::default();
         let mut ends = Vec::with_capacity(searches.len());
         for (task, mut found, mut skips, mut end) in searches {
-            found.retain(|pending| !top.leaves_out(&pending.key));
+            if best == Best::Matches {
+                found.retain(|pending| !top.leaves_out(&pending.key));
+            } else {
+                let of_documents = found.chunk_by(|a, b| a.document == b.document);
+                let wanted = of_documents.filter(|of_one| !top.leaves_out(&of_one[0].key));
+                found = wanted.flatten().cloned().collect();
+            }
             found.sort_unstable_by_key(|pending| (pending.document, pending.position.number));
             let mut packed = Packed::default();
             if !found.is_empty() {
@@ -149,6 +181,8 @@ enum Source {
 struct ShardSearch<'s, 'a> {
     task: ShardTask<'a>,
     query: Cow<'a, TrigramQuery>,
+    best: Best,
+    /// The best matches, or the best match of each of the best documents.
     top: &'s mut TopMatches,
     worker: Worker<'a>,
     /// The best document first.
@@ -167,6 +201,7 @@ struct ShardSearch<'s, 'a> {
     single: usize,
     /// Blocks that were verified in all shards.
     blocks: u64,
+    /// Matches that may be wanted. Those of the best documents are together for each document, the best first.
     found: Vec<PendingMatch>,
     out: UnitResult,
     end: ShardEnd,
@@ -176,12 +211,13 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
     fn new(
         task: ShardTask<'a>,
         query: &'a TrigramQuery,
-        top: &'s mut TopMatches,
+        (best, top): (Best, &'s mut TopMatches),
         blocks: u64,
     ) -> Self {
         ShardSearch {
             task,
             query: without_long_ors(query),
+            best,
             top,
             worker: Worker::new(task, 0),
             queue: BinaryHeap::new(),
@@ -309,10 +345,8 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
         self.other_level = 0;
         // The first line of a document may be in any of its blocks.
-        let part = match request.want {
-            Want::Documents => Part::Rest,
-            Want::Matches | Want::Count | Want::Estimate => Part::Defining,
-        };
+        let is_whole = request.want == Want::Documents || self.best != Best::Matches;
+        let part = if is_whole { Part::Rest } else { Part::Defining };
         let documents: Vec<(u32, u8)> = (self.defining.iter_mut())
             .map(|(document, (level, blocks))| {
                 blocks.sort_unstable();
@@ -429,16 +463,15 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
 
     /// Searches a part of a document. Returns `false` if too many blocks would be verified.
     fn search(&mut self, id: DocId, part: Part) -> Result<bool, Interrupted> {
-        let ShardTask { shard, request, .. } = self.task;
-        let document = shard.document(id)?;
+        if let Best::Documents { matches } = self.best {
+            return self.search_for_score(id, matches);
+        }
+        let document = self.task.shard.document(id)?;
+        let is_whole = self.task.request.want == Want::Documents;
         let defining = self.defining.get(&id.0).map(|(_, blocks)| blocks.clone());
         let candidates = match (part, defining) {
             (Part::Defining, defining) => Candidates::Blocks(defining.unwrap_or_default()),
-            (Part::Rest | Part::OfGroup(_), None) => self.candidates_of(&document.blocks)?,
-            (Part::Rest | Part::OfGroup(_), Some(_)) if request.want == Want::Documents => {
-                self.candidates_of(&document.blocks)?
-            }
-            (Part::Rest | Part::OfGroup(_), Some(defining)) => {
+            (Part::Rest | Part::OfGroup(_), Some(defining)) if !is_whole => {
                 let is_new = |block: &u32| defining.binary_search(block).is_err();
                 Candidates::Blocks(match self.candidates_of(&document.blocks)? {
                     Candidates::Blocks(mut blocks) => {
@@ -448,18 +481,77 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                     Candidates::Ranges(_) => document.blocks.clone().filter(is_new).collect(),
                 })
             }
+            (Part::Rest | Part::OfGroup(_), _) => self.candidates_of(&document.blocks)?,
         };
+        let Some(pending) = self.verify(document, candidates)? else {
+            return Ok(false);
+        };
+        pending
+            .iter()
+            .for_each(|pending| self.top.offer(&pending.key));
+        self.task.threshold.raise_to(self.top);
+        self.found.extend(pending);
+        self.found
+            .retain(|pending| !self.top.leaves_out(&pending.key));
+        Ok(true)
+    }
+
+    /// Searches a document until its best score is known, and keeps the best of the matches that were seen. Returns
+    /// `false` if too many blocks would be verified.
+    fn search_for_score(&mut self, id: DocId, matches: usize) -> Result<bool, Interrupted> {
+        let document = self.task.shard.document(id)?;
+        let mut blocks: Vec<u32> = match self.candidates_of(&document.blocks)? {
+            Candidates::Blocks(blocks) => blocks,
+            Candidates::Ranges(_) => document.blocks.clone().collect(),
+        };
+        // Lines that define none of the words have all the same score. Then a few blocks have enough of them.
+        let mut at_once = blocks.len();
+        if self.other_level == 0 {
+            let defining = self.defining.get(&id.0).map(|(_, blocks)| &blocks[..]);
+            let defining = defining.unwrap_or_default();
+            at_once = defining.len() + FIRST_BLOCKS;
+            blocks.sort_by_key(|block| defining.binary_search(block).is_err());
+        }
+        while !blocks.is_empty() {
+            let rest = blocks.split_off(at_once.min(blocks.len()));
+            blocks.sort_unstable();
+            let verified = self.verify(document.clone(), Candidates::Blocks(blocks))?;
+            let Some(mut pending) = verified else {
+                return Ok(false);
+            };
+            pending.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+            pending.truncate(matches);
+            if let Some(first) = pending.first() {
+                if !self.top.leaves_out(&first.key) {
+                    self.top.offer(&first.key);
+                    // The threshold stays: the best documents have matches that are worse than the best one of others.
+                    self.found.extend(pending);
+                }
+                break;
+            }
+            blocks = rest;
+        }
+        Ok(true)
+    }
+
+    /// Verifies blocks of a document. Returns `None` if they are too many.
+    fn verify(
+        &mut self,
+        document: Document<'a>,
+        candidates: Candidates,
+    ) -> Result<Option<Vec<PendingMatch>>, Interrupted> {
+        let ShardTask { shard, request, .. } = self.task;
         let candidates = ShardCandidates::Blocks(candidates);
         let blocks = candidates.blocks();
         if blocks == 0 {
-            return Ok(true);
+            return Ok(Some(Vec::new()));
         }
         self.blocks += blocks;
         self.end.candidates += blocks;
         let has_slow_line =
             request.query.is_slow(0) && candidates.has_block_longer_than(SLOW_LINE_BYTES, shard)?;
         if self.blocks > BLOCKS_MAX || has_slow_line {
-            return Ok(false);
+            return Ok(None);
         }
         let Worker { verifier, matchers } = &mut self.worker;
         let Matchers::Line(matcher) = &*matchers else {
@@ -473,15 +565,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         };
         verifier.search_blocks(matcher, blocks, &mut matches, &mut self.out)?;
         verifier.finish(matches, &mut self.out)?;
-        let pending = mem::take(&mut self.out.pending).0;
-        pending
-            .iter()
-            .for_each(|pending| self.top.offer(&pending.key));
-        self.task.threshold.raise_to(self.top);
-        self.found.extend(pending);
-        self.found
-            .retain(|pending| !self.top.leaves_out(&pending.key));
-        Ok(true)
+        Ok(Some(mem::take(&mut self.out.pending).0))
     }
 
     /// Returns the candidates among the blocks of a document.

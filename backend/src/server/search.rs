@@ -17,7 +17,9 @@ use super::visible;
 use crate::compiled_query::CompiledQuery;
 use crate::live_shards::LiveShards;
 use crate::pattern;
-use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
+use crate::search::{
+    Best, Cancel, HEAVY_BLOCKS, PER_DOCUMENT_MAX, Plan, PlanError, Request, Stopped,
+};
 use index::shard::Shard;
 use schema::message::{
     End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, VisibleShard, Want,
@@ -89,7 +91,7 @@ impl SearchService {
         stop: &Arc<AtomicBool>,
         send: &mut dyn FnMut(&[u8]) -> bool,
     ) -> bool {
-        if search.want == Want::Estimate || search.uncounted {
+        if search.want == Want::Estimate || search.uncounted || search.per_document > 0 {
             return false;
         }
         // If it is heavy it is planned again. Texts are planned in little time, regular expressions may take long.
@@ -221,7 +223,7 @@ impl SearchJob {
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
         let request = self.request(&shards, &query);
         let planned = Instant::now();
-        if self.search.uncounted
+        if (self.search.uncounted || self.search.per_document > 0)
             && let Some(finished) = self.run_best_first(&request, started, queue)?
         {
             return Ok(finished);
@@ -270,7 +272,7 @@ impl SearchJob {
         })
     }
 
-    /// Finds the best matches only; `None` if that is not cheaper than a search of all candidates.
+    /// Finds the best matches or documents only; `None` if that is not cheaper than a search of all candidates.
     fn run_best_first(
         &self,
         request: &Request<'_>,
@@ -279,8 +281,17 @@ impl SearchJob {
     ) -> Result<Option<Finished>, Incomplete> {
         let compiled = started.elapsed();
         let mut chunks = ChunkWriter::new(queue, Progress::default())?;
-        let Some(shards) = request.run_best_first(&mut chunks)? else {
-            return Ok(None);
+        let best = match self.search.per_document as usize {
+            0 => Best::Matches,
+            matches => Best::Documents {
+                matches: matches.min(PER_DOCUMENT_MAX),
+            },
+        };
+        let Some(shards) = request.run_best_first(best, &mut chunks)? else {
+            return match best {
+                Best::Matches => Ok(None),
+                Best::Documents { .. } => Err(Incomplete::Failed(too_much_for_best_documents())),
+            };
         };
         let (rest, waited) = chunks.finish();
         let phases = [compiled, Duration::ZERO, started.elapsed() - compiled];
@@ -370,6 +381,11 @@ fn heavy(cost: u64, message: String) -> Incomplete {
 fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure {
     metrics::counter!("trawl_backend_searches_refused_total", "reason" => reason).increment(1);
     Failure::new(kind, message)
+}
+
+fn too_much_for_best_documents() -> Failure {
+    let message = "the best documents cannot be found with little work";
+    Failure::new(FailureKind::BadQuery, message)
 }
 
 fn cancelled() -> Failure {

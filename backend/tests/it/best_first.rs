@@ -1,10 +1,11 @@
-//! The best matches, found without looking at all candidates, are those that a search of all candidates finds.
+//! The best matches and documents, found without looking at all candidates, are those that a search of all candidates finds.
 
 use crate::cases;
 use crate::corpus::{Build, write_package};
 use crate::found::{Found, How, find, find_best_first};
 use crate::wants::{Match, matches};
 use backend::CompiledQuery;
+use backend::search::Best;
 use index::ContentCodec;
 use index::corpus::sources;
 use index::directory::Index;
@@ -157,6 +158,21 @@ fn best(found: &Found) -> Vec<Match> {
     all
 }
 
+/// Returns the matches of each document, the best document first, each with its best match first.
+fn by_document(found: &Found) -> Vec<Vec<Match>> {
+    let mut all: Vec<Vec<Match>> = Vec::new();
+    for one in best(found) {
+        match all
+            .iter_mut()
+            .find(|of_one| of_one[0].document() == one.document())
+        {
+            Some(of_one) => of_one.push(one),
+            None => all.push(vec![one]),
+        }
+    }
+    all
+}
+
 fn expr(number: usize, other: Option<usize>, ignore_case: bool, filter: Option<&str>) -> Expr {
     let pattern = |number: usize| {
         let (text, is_regexp) = PATTERNS[number];
@@ -206,7 +222,7 @@ proptest! {
                 let expected = best(&find(&index.shards, &query, how));
                 for limit in [1, 10, 100] {
                     let how = How { limit, ..how };
-                    let found = find_best_first(&index.shards, &query, how);
+                    let found = find_best_first(&index.shards, &query, how, Best::Matches);
                     let found = found.expect("few blocks are searched best first");
                     let there = expected.len().min(limit as usize);
                     let reported: u64 = found.ends.iter().map(|end| end.found).sum();
@@ -217,6 +233,19 @@ proptest! {
                         &expected[..there],
                         "{:?} {:?} {:?}", PATTERNS[pattern], other, ignore_case
                     );
+                }
+            }
+            let all = by_document(&find(&index.shards, &query, How::all(1)));
+            for (limit, matches) in [(1, 1), (3, 2), (10, 3)] {
+                let how = How { limit, ..How::all(1) };
+                let found = find_best_first(&index.shards, &query, how, Best::Documents { matches });
+                let found = by_document(&found.expect("few blocks are searched best first"));
+                prop_assert_eq!(found.len(), all.len().min(limit as usize));
+                for (found, all) in found.iter().zip(&all) {
+                    prop_assert_eq!(found[0].score(), all[0].score());
+                    prop_assert_eq!(found[0].document(), all[0].document());
+                    prop_assert!(found.len() <= matches);
+                    prop_assert!(found.iter().all(|each| all.contains(each)));
                 }
             }
         }

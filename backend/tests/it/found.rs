@@ -1,7 +1,7 @@
 //! Searches shards, and decodes the frames.
 
 use backend::CompiledQuery;
-use backend::search::{Cancel, Request, Sink, Stopped};
+use backend::search::{Best, Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{BatchReader, BatchView, LineView, Progress, ShardEnd, Want};
@@ -180,17 +180,18 @@ pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) ->
     }
 }
 
-/// Finds the best matches without looking at all candidates, if that is possible.
+/// Finds the best matches or documents without looking at all candidates, if that is possible.
 pub(crate) fn find_best_first(
     shards: &[Arc<Shard>],
     compiled: &CompiledQuery,
     how: How,
+    best: Best,
 ) -> Option<Found> {
     let cancel = Cancel::default();
     let request = how.request(shards, compiled, &cancel);
     let mut frames = Frames::default();
     let ends = request
-        .run_best_first(&mut frames)
+        .run_best_first(best, &mut frames)
         .expect("not cancelled")?;
     let sent = ends.iter().map(|end| end.matches).sum();
     assert_eq!(frames.matches, sent);

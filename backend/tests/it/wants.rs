@@ -21,8 +21,13 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    fn document(&self) -> (u32, u32) {
+    pub(crate) fn document(&self) -> (u32, u32) {
         (self.key.0, self.key.1)
+    }
+
+    /// The part of the rank that orders matches of different documents; the best is the least.
+    pub(crate) fn score(&self) -> u16 {
+        RankKey::of(self.rank).score
     }
 
     /// Compares in the order of pages.

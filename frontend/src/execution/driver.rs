@@ -313,7 +313,7 @@ impl Execution {
         let handles = self.streams.iter();
         let mut collectors: Vec<Collector> =
             handles.filter_map(StreamHandle::take_collector).collect();
-        let counts = finalize(&self.spool, &mut collectors, self.query.limit());
+        let counts = finalize(&self.spool, &mut collectors, self.query.kept_matches());
         let failure = counts.as_ref().err().map(SpoolError::in_words);
         if let Err(error) = &counts {
             tracing::error!(id = self.id, %error, "matches cannot be put in order");

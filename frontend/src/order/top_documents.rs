@@ -3,7 +3,7 @@
 use super::pointer::{BEST_MAX, Pointer};
 
 /// Lines of a document that are shown while a query runs.
-pub(crate) const BEST_LINES_MAX: usize = 3;
+pub const BEST_LINES_MAX: usize = 3;
 
 /// The best documents seen so far, each with its best lines. Documents are told apart by the hash of their name
 /// alone: the page of the finished query replaces them.

@@ -27,6 +27,8 @@ pub struct Query {
     limit: u64,
     /// Matches beyond the limit need not be found.
     uncounted: bool,
+    /// Not 0: the limit is one of documents, of each of which at most so many of its best matches are found.
+    per_document: u32,
 }
 
 impl Query {
@@ -43,6 +45,7 @@ impl Query {
             want: Want::Matches,
             limit: 0,
             uncounted: false,
+            per_document: 0,
         })
     }
 
@@ -86,6 +89,19 @@ impl Query {
         })
     }
 
+    /// Makes the query find the best documents and, of each, at most `matches` of its best ones. It finds matches and is
+    /// not a limited query. Backends refuse it if that takes more than little work.
+    ///
+    /// Backends find the best documents each for itself, so there may be more than `documents`.
+    pub fn of_best_documents(self, documents: u64, matches: u32) -> Result<Query, BadQuery> {
+        let per_document = matches.max(1);
+        let query = self.wanting(Want::Matches, documents)?.uncounted()?;
+        Ok(Query {
+            per_document,
+            ..query
+        })
+    }
+
     /// Whether matches beyond the limit are not counted.
     pub fn is_uncounted(&self) -> bool {
         self.uncounted
@@ -124,6 +140,12 @@ impl Query {
         self.limit
     }
 
+    /// How many of the matches that arrive are kept, the best ones; 0: all.
+    pub(crate) fn kept_matches(&self) -> u64 {
+        // Backends send no more than so many matches of so many documents.
+        if self.per_document > 0 { 0 } else { self.limit }
+    }
+
     /// Renders the query in the native language, which parses back to the same query. Context lines and
     /// [`want`](Self::want) are not part of it.
     pub fn interpreted_as(&self) -> String {
@@ -150,6 +172,7 @@ impl Query {
             want: self.want,
             limit: self.limit,
             uncounted: self.uncounted,
+            per_document: self.per_document,
             ..Search::default()
         }
     }
@@ -159,10 +182,10 @@ impl Query {
         let query = Query::new(search.expr, search.context_lines)?;
         let names = search.names;
         let query = Query { names, ..query }.wanting(search.want, search.limit)?;
-        if search.uncounted {
-            query.uncounted()
-        } else {
-            Ok(query)
+        match search.per_document {
+            0 if search.uncounted => query.uncounted(),
+            0 => Ok(query),
+            matches => query.of_best_documents(search.limit, matches),
         }
     }
 

@@ -39,6 +39,10 @@ pub struct Search {
     /// With a limit: matches beyond it need not be found. So [`ShardEnd::found`](super::ShardEnd::found) may be too
     /// small, but in all shards together not below the limit.
     pub uncounted: bool,
+    /// Not 0: [`limit`](Self::limit) counts documents, which are as good as their best match. At most so many matches of
+    /// each are sent, one of them with its best score. Only with [`uncounted`](Self::uncounted). It is answered with the ERROR
+    /// [`FailureKind::BadQuery`](super::FailureKind::BadQuery) if it takes more than little work.
+    pub per_document: u32,
     /// Milliseconds after the arrival of the request at which it ends with an ERROR; 0 means never.
     pub deadline_ms: u32,
     /// Run the search whatever it costs. Otherwise an expensive search is answered with the ERROR
@@ -115,6 +119,7 @@ impl Search {
         root.set_want(self.want.into());
         root.set_limit(self.limit);
         root.set_uncounted(self.uncounted);
+        root.set_per_document(self.per_document);
         root.set_deadline_ms(self.deadline_ms);
         root.set_heavy(self.heavy);
         root.set_names(self.names);
@@ -158,6 +163,7 @@ impl Search {
             want: root.get_want()?.into(),
             limit: root.get_limit(),
             uncounted: root.get_uncounted(),
+            per_document: root.get_per_document(),
             deadline_ms: root.get_deadline_ms(),
             heavy: root.get_heavy(),
             names: root.get_names(),

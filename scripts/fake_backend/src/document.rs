@@ -70,6 +70,11 @@ impl Document {
             Want::Documents => matches.truncate(1),
             Want::Count | Want::Estimate => matches.clear(),
         }
+        if search.per_document > 0 {
+            matches.sort_by_key(|&at| (memmem::find(&self.lines[at], pattern), at));
+            matches.truncate(search.per_document as usize);
+            matches.sort_unstable();
+        }
         end.matches += matches.len() as u64;
         end.hash = matches.iter().fold(end.hash, |hash, &at| {
             ShardEnd::key_hash(hash, number, at as u32 + 1)

@@ -53,7 +53,7 @@ pub enum Fault {
     ShardFailure,
     /// Listings name files outside of the directory that was asked for.
     Astray,
-    /// The search waits, with PROGRESS, until [`Fake::open_gate`].
+    /// The search waits, with PROGRESS, until [`Fake::open_gate`]. One that need not count all matches does not wait.
     Gate,
     /// Every frame is delayed.
     Slow,
@@ -96,6 +96,8 @@ pub struct Fake {
     /// Whether the names of packages are announced. Else a frontend does not learn that other shards
     /// have the same ones.
     pub names_packages: AtomicBool,
+    /// How many documents more than it has are announced, so that searches are expected to take long.
+    pub more_documents: AtomicU32,
     /// Searches that were refused because they may not be heavy.
     pub refused: AtomicUsize,
     /// The bound on later ranks in the PROGRESS of [`Fault::Gate`].
@@ -128,6 +130,7 @@ impl Fake {
             drop_idle: AtomicBool::new(false),
             is_costly: AtomicBool::new(false),
             names_packages: AtomicBool::new(false),
+            more_documents: AtomicU32::new(0),
             refused: AtomicUsize::new(0),
             bound: Mutex::new(f32::INFINITY),
             gate: Default::default(),
@@ -223,7 +226,7 @@ impl Answers<UnixStream> for Fake {
                 id: [*id; 32],
                 packages,
                 parts: packages,
-                documents: documents.len() as u32,
+                documents: documents.len() as u32 + self.more_documents.load(SeqCst),
                 blocks: documents.len() as u32,
                 text_bytes: 1000,
             }
@@ -260,7 +263,10 @@ impl Fake {
             return self.fail(stream, FailureKind::Heavy, None);
         }
         self.searches.fetch_add(1, SeqCst);
-        let fault = self.fault.lock().unwrap().clone();
+        let fault = match self.fault.lock().unwrap().clone() {
+            Fault::Gate if search.uncounted => Fault::None,
+            fault => fault,
+        };
         match &fault {
             Fault::Failure(kind, offset) => return self.fail(stream, *kind, *offset),
             Fault::Replay(bytes) => return self.write(stream, bytes).and_then(|()| close()),

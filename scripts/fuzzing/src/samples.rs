@@ -29,6 +29,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         heavy: true,
         names: true,
         uncounted: true,
+        per_document: 3,
         excluded: vec![Excluded {
             shard: 1,
             packages: vec![0, 3],

@@ -112,7 +112,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "dcs",
             "pages",
             "conditional file_range guard health histories hosts left_out page_edits request_body request_id request_limits stream_body",
-            "assets following join near_packages near_words repositories versions",
+            "assets following join near_packages near_words proof repositories versions",
             "viewer",
             "cursor params",
             "server",

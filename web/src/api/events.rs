@@ -18,6 +18,7 @@ use crate::page_edits::PageEdits;
 use crate::pages;
 use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
+use crate::proof::{Best, Proof};
 use crate::response;
 use crate::state::{App, blocking};
 use crate::viewer::{Viewer, Watched};
@@ -27,10 +28,9 @@ use axum::response::{IntoResponse, Response};
 use frontend::query::{ParsedQuery, Query, QueryInput};
 use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
@@ -141,9 +141,10 @@ async fn follow(
     notices: Vec<Notice>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
 ) {
+    let search = Arc::new(search);
     let mut follower = Follower {
-        search: Arc::new(search),
-        proof: Proof::default(),
+        proof: Proof::begin(app, client, Arc::clone(&search), Best::Matches),
+        search: Arc::clone(&search),
         edits,
         parsed,
         sender,
@@ -157,33 +158,8 @@ async fn follow(
             return;
         }
     }
-    let search = Arc::clone(&follower.search);
-    follower.proof.begin(app, client, Arc::clone(&search));
     if following::follow(&mut watched, &search, &mut follower).await {
         follower.end().await;
-    }
-}
-
-/// The search for the best matches beside the search for all.
-#[derive(Default)]
-struct Proof {
-    best: Arc<OnceLock<Arc<SearchResult>>>,
-    /// Ends the search when it is dropped.
-    task: JoinSet<()>,
-}
-
-impl Proof {
-    /// Begins to search. The result is announced as news of the search for all.
-    fn begin(&mut self, app: App, client: u64, search: Arc<SearchHandle>) {
-        let found = Arc::clone(&self.best);
-        let task = async move {
-            if let Some(best) = join::best_of(&app, client, &search).await
-                && found.set(best).is_ok()
-            {
-                search.announce();
-            }
-        };
-        self.task.spawn(task.in_current_span());
     }
 }
 
@@ -210,12 +186,12 @@ impl Report for Follower {
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
-        !self.is_final && (is_first || is_final || self.proof.best.get().is_some())
+        !self.is_final && (is_first || is_final || self.proof.best().is_some())
     }
 
     /// Sends the best matches if they have changed, and the progress. Returns whether that has changed.
     async fn report(&mut self) -> Option<bool> {
-        if let Some(best) = self.proof.best.get().filter(|_| !self.is_final) {
+        if let Some(best) = self.proof.best().filter(|_| !self.is_final) {
             self.send_best(Arc::clone(best)).await?;
         }
         let standing = self.search.top_matches();

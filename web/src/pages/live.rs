@@ -6,7 +6,7 @@
 
 use super::boxes::fragment;
 use super::form::{Form, GROUP_DEFAULT};
-use super::running::{SoFar, remaining_text};
+use super::running::{SoFar, remaining_text, wanted};
 use super::search::find;
 use crate::choice::Copies;
 use crate::eta::Eta;
@@ -15,6 +15,7 @@ use crate::join::View;
 use crate::page_edits::PageEdits;
 use crate::params::Params;
 use crate::problem::Problem;
+use crate::proof::Proof;
 use crate::state::{App, KEEP, blocking};
 use crate::viewer::{Viewer, Watched};
 use axum::extract::State;
@@ -69,8 +70,16 @@ pub(crate) async fn live(
     search.keep(KEEP);
     let mut watched = Watched::new(&app, &viewer, &scope);
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    let search = Arc::new(search);
+    let proof = Proof::begin(
+        app.clone(),
+        params.client,
+        Arc::clone(&search),
+        wanted(&form),
+    );
     let mut page = OpenPage {
-        search: Arc::new(search),
+        search: Arc::clone(&search),
+        proof,
         form: Form { run: None, ..form },
         edits: PageEdits::of_fragment(app.base_path.clone()),
         sender,
@@ -79,7 +88,6 @@ pub(crate) async fn live(
         reported: None,
     };
     let following = async move {
-        let search = Arc::clone(&page.search);
         if following::follow(&mut watched, &search, &mut page).await {
             page.end().await;
         }
@@ -92,6 +100,7 @@ pub(crate) async fn live(
 /// A page that is open in a browser.
 struct OpenPage {
     search: Arc<SearchHandle>,
+    proof: Proof,
     form: Form,
     /// What is changed in the boxes.
     edits: PageEdits,
@@ -104,9 +113,12 @@ struct OpenPage {
 
 impl Report for OpenPage {
     fn has_urgent_news(&self) -> bool {
+        let is_proven = self.proof.best().is_some();
         match &self.shown {
-            None => !self.search.top_matches().pointers.is_empty(),
-            Some((_, is_final)) => !is_final && self.search.best_documents().is_final,
+            None => is_proven || !self.search.top_matches().pointers.is_empty(),
+            Some((_, is_final)) => {
+                !is_final && (is_proven || self.search.best_documents().is_final)
+            }
         }
     }
 
@@ -114,8 +126,9 @@ impl Report for OpenPage {
         let (search, form) = (Arc::clone(&self.search), self.form.clone());
         let is_final = self.shown.as_ref().is_some_and(|(_, is_final)| *is_final);
         if !is_final {
+            let proven = self.proof.best().cloned();
             let read = move || {
-                let best = SoFar::read(&search, &form)?;
+                let best = SoFar::read(&search, proven.as_deref(), &form)?;
                 Ok::<_, frontend::SpoolError>((fragment(best.boxes), best.is_final))
             };
             let best = blocking(read).await.ok();

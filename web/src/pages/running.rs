@@ -11,8 +11,12 @@ use crate::choice::Group;
 use crate::colour_cache::PageColours;
 use crate::eta::Eta;
 use crate::join::in_line_order;
+use crate::proof::{Best, FILES_MAX};
 use askama::Template;
-use frontend::{Match, Progress, SearchHandle, SpoolError};
+use frontend::{
+    BEST_LINES_MAX, BEST_MAX, DocumentGroup, Match, Progress, SearchHandle, SearchResult,
+    SpoolError,
+};
 use std::time::Duration;
 
 #[derive(Template)]
@@ -37,9 +41,10 @@ struct RunningPage<'a> {
     boxes: Vec<BoxView>,
 }
 
-/// Renders the page. Blocks on the disk.
+/// Renders the page, with the best that was proven, if it was, or the best so far. Blocks on the disk.
 pub(super) fn running_page(
     search: &SearchHandle,
+    proven: Option<&SearchResult>,
     mut form: Form,
     page: usize,
     chips: Vec<Chip>,
@@ -48,7 +53,7 @@ pub(super) fn running_page(
     // Whoever sees this address may not stop the search.
     form.run = None;
     let (follow, tabs) = (form.href(page), form.tabs());
-    let SoFar { boxes, .. } = SoFar::read(search, &form)?;
+    let SoFar { boxes, .. } = SoFar::read(search, proven, &form)?;
     form.run = Some(search.id().to_owned());
     let progress = search.progress();
     let remaining = Eta::default().left(&progress);
@@ -75,9 +80,29 @@ pub(super) struct SoFar {
     pub(super) is_final: bool,
 }
 
+/// What the boxes of a form show: the best files, or the best lines if it does not group by file.
+pub(super) fn wanted(form: &Form) -> Best {
+    match form.group() {
+        Group::Document => Best::Files {
+            matches: BEST_LINES_MAX as u32,
+        },
+        Group::None | Group::Package => Best::Matches,
+    }
+}
+
 impl SoFar {
-    /// Reads the best files, or the best lines if the form does not group by file. Blocks on the disk.
-    pub(super) fn read(search: &SearchHandle, form: &Form) -> Result<SoFar, SpoolError> {
+    /// Reads what was proven to be the best, if it was, or the best so far. Blocks on the disk.
+    pub(super) fn read(
+        search: &SearchHandle,
+        proven: Option<&SearchResult>,
+        form: &Form,
+    ) -> Result<SoFar, SpoolError> {
+        if let Some(best) = proven {
+            return Ok(SoFar {
+                boxes: proven_boxes(best, form)?,
+                is_final: true,
+            });
+        }
         if form.group() != Group::Document {
             let best = search.top_matches();
             let matches = search.read(&best.pointers)?;
@@ -98,6 +123,28 @@ impl SoFar {
             is_final: best.is_final,
         })
     }
+}
+
+/// Boxes of the result of [`wanted`].
+fn proven_boxes(best: &SearchResult, form: &Form) -> Result<Vec<BoxView>, SpoolError> {
+    if form.group() != Group::Document {
+        let matches = best.matches(0..best.len().min(BEST_MAX))?;
+        return Ok(one_by_one(form, &matches));
+    }
+    let listed = best.documents_listed()?.min(FILES_MAX);
+    let read = |document: DocumentGroup| {
+        let first = document.first.len().min(BEST_LINES_MAX);
+        let mut file = best.matches_at(&document.first[..first])?;
+        in_line_order(&mut file);
+        Ok(file)
+    };
+    let documents = best.document_list(0..listed)?.into_iter();
+    let files = documents
+        .map(read)
+        .collect::<Result<Vec<_>, SpoolError>>()?;
+    let mut boxes = by_file(form, &files);
+    boxes.truncate(BEST_MAX);
+    Ok(boxes)
 }
 
 /// Boxes of files without those that are copies of earlier ones.

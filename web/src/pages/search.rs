@@ -5,7 +5,7 @@ use super::form::{Form, GROUP_DEFAULT};
 use super::nothing::NothingFound;
 use super::problem;
 use super::results::{AboutQuery, finished_page};
-use super::running::running_page;
+use super::running::{running_page, wanted};
 use crate::choice::{Copies, Group};
 use crate::colour_cache::PageColours;
 use crate::conditional::KnownTags;
@@ -13,6 +13,7 @@ use crate::join::{self, View};
 use crate::model::Timings;
 use crate::params::Params;
 use crate::problem::Problem;
+use crate::proof::best_of;
 use crate::rendered::Rendered;
 use crate::response::NO_STORE;
 use crate::state::{App, KEEP, blocking};
@@ -22,10 +23,13 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use frontend::query::ParsedQuery;
 use frontend::{Document, Scope, SearchHandle, SearchResult};
+use std::convert::Infallible;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use tokio::sync::OnceCell;
 use tokio::time::{sleep, timeout};
 
 /// How long a request waits at most for its search or its first matches. Most searches end within it, so their
@@ -66,7 +70,19 @@ async fn page(
     }
     let mut search = find(app, scope, params, form.run.as_deref(), &parsed).await?;
     let of_revisions = app.coordinator.notice_of_revisions(scope, &parsed.query);
-    match wait(&search, &parsed, app.first_matches_after).await {
+    let proven = OnceCell::new();
+    let proof = async {
+        if let Some(best) = best_of(app, params.client, &search, wanted(&form)).await {
+            // It is set once.
+            _ = proven.set(best);
+        }
+        pending::<Infallible>().await
+    };
+    let answer = tokio::select! {
+        answer = wait(&search, &parsed, app.first_matches_after) => answer,
+        never = proof => match never {},
+    };
+    match answer {
         Some(answer) => {
             let (answer, was_there) = (answer?, search.was_there());
             let about = AboutQuery {
@@ -101,7 +117,9 @@ async fn page(
         None => {
             search.keep(KEEP);
             let chips = chips(&form, &parsed);
-            let page = blocking(move || running_page(&search, form, view.page(), chips)).await?;
+            let proven = proven.into_inner();
+            let page = move || running_page(&search, proven.as_deref(), form, view.page(), chips);
+            let page = blocking(page).await?;
             Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
         }
     }

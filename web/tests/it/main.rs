@@ -27,6 +27,7 @@ mod narrowing;
 mod openapi;
 mod pages;
 mod persistence;
+mod proof;
 mod rendered;
 mod requests;
 mod results;
