@@ -245,6 +245,17 @@ async fn an_answer_that_nobody_uses_is_dropped() {
 
 #[tokio::test]
 async fn a_failed_refresh_keeps_what_was_there_and_a_denial_replaces_it() {
+    // An answer whose refresh did not begin in time expires: the machine may stand still for as long.
+    for _ in 0..100 {
+        if is_shown_until_it_is_denied().await {
+            return;
+        }
+    }
+    panic!("somebody has to wait each time");
+}
+
+/// Keeps an answer whose first refresh fails and whose second one denies it. Returns `false` if it expired before.
+async fn is_shown_until_it_is_denied() -> bool {
     let cache = cache(CacheConfig {
         life: Duration::from_secs(1),
         ..config()
@@ -262,19 +273,22 @@ async fn a_failed_refresh_keeps_what_was_there_and_a_denial_replaces_it() {
         }
     };
     assert_eq!(cache.get_and_keep("a", None, build).await, Ok(1));
-    let mut shown = Vec::new();
+    let (mut is_denied, mut has_expired) = (false, false);
     until(|| {
         match cache.look_up("a") {
-            CacheOutcome::Fresh(value) | CacheOutcome::Stale(value, None) => shown.push(value),
-            CacheOutcome::Negative(value) => shown.push(value),
-            // It is for the task that keeps the answer.
-            CacheOutcome::Stale(value, Some(_)) => shown.push(value),
-            _ => panic!("somebody has to wait"),
+            // A claim is dropped: it is for the task that keeps the answer.
+            CacheOutcome::Fresh(value) | CacheOutcome::Stale(value, _) => assert_eq!(value, 1),
+            CacheOutcome::Negative(value) => {
+                assert_eq!(value, 0);
+                is_denied = true;
+            }
+            _ => has_expired = true,
         }
-        shown.last() == Some(&0)
+        is_denied || has_expired
     })
     .await;
-    assert!(turn.load(SeqCst) >= 2);
+    assert!(has_expired || turn.load(SeqCst) >= 2);
+    is_denied
 }
 
 #[tokio::test]
