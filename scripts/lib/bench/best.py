@@ -1,17 +1,20 @@
 """`bench best`: the ten best matches of common searches, proven without looking at most of the candidates.
 
 A running server answers `limit=10&total=estimate`, and its event stream says when the best matches of a search of
-everything are final. Each request has other context lines, so none is answered from a result that is kept. The ten
-matches must be those that a search of all candidates leaves, in the same order.
+everything are final. Another server is asked for pages, whose events say when the ten best files are final. Each request
+has other context lines, so none is answered from a result that is kept. The ten matches must be those that a search of
+all candidates leaves, in the same order, and the files those of the page that the search leads to.
 """
 
 import json
+import re
 import socket
 import statistics
 import time
 import urllib.parse
 
 from .. import servers, tools
+from ..connection import Connection
 from ..table import Goals, Wrong
 
 QUERIES = [("arse", None), ("return", None), ("e", None), (r"[a-z]+_init\s*\(", "regexp"), ("printf", None),
@@ -30,11 +33,23 @@ def main(index, runs=5):
         for number, (text, mode) in enumerate(QUERIES):
             with table.rows(text):
                 measure(table, server, text, mode, runs, has_goal=number < GOALS)
+    with tools.workspace() as work, servers.serve(tools.trawl(), index, work) as server:
+        for number, (text, mode) in enumerate(QUERIES):
+            what = f"{text}: final files of its page"
+            with table.rows(what):
+                query = matching(text, mode)
+                pages = [page_ms(server, query | {"context": context}) for context in BEST_CONTEXTS[:runs]]
+                goal = {"at_most": MS_MAX} if number < GOALS else {}
+                table.row(what, statistics.median(pages), "{:.1f} ms", note=f"at most {max(pages):.1f}", **goal)
     return table.finish()
 
 
+def matching(text, mode):
+    return {"q": text, "case": "yes"} | ({"mode": mode} if mode else {})
+
+
 def measure(table, server, text, mode, runs, has_goal):
-    query = {"q": text, "case": "yes"} | ({"mode": mode} if mode else {})
+    query = matching(text, mode)
     started = time.perf_counter()
     whole = server.search(**query, limit=K, context=0, explain="true")
     whole_ms = 1e3 * (time.perf_counter() - started)
@@ -50,7 +65,8 @@ def measure(table, server, text, mode, runs, has_goal):
             raise Wrong(f"{text}: the ten best are {places(answer)}, expected {places(whole)}")
         if answer["total_relation"] != ("gte" if whole["found"] >= K else "eq"):
             raise Wrong(f"{text}: {answer['total_relation']} with {whole['found']} matches")
-    finals = [final_ms(server, query | {"context": context}, places(whole)) for context in EVENT_CONTEXTS[:runs]]
+    finals = [final_ms(server, "/api/v2/events", query | {"context": context}, b"matches", places, places(whole))
+              for context in EVENT_CONTEXTS[:runs]]
     candidates = whole["explain"]["candidates"]
     share = answers[0]["explain"]["candidates"] / max(candidates, 1)
     goal = {"at_most": MS_MAX} if has_goal else {}
@@ -63,9 +79,27 @@ def places(answer):
     return [(match["package"], match["path"], match["line"]) for match in answer["matches"]]
 
 
-def final_ms(server, query, expected):
-    """Returns the milliseconds until the event stream of a search says that its best matches are final."""
-    target = "/api/v2/events?" + urllib.parse.urlencode(query)
+def page_ms(server, query):
+    """Returns the milliseconds until the events of a page say that its files are final, or that the search has ended."""
+    shown = []
+    elapsed = final_ms(server, "/search/events", query, b"boxes", lambda event: shown.append(files(event["html"])), None)
+    page = "data-events-href"
+    while "data-events-href" in page:
+        time.sleep(0.1)
+        with Connection(server.address) as connection:
+            page = connection.get("/search", **query).decode()
+    if shown and shown != [files(page)]:
+        raise Wrong(f"{query['q']}: the final files are {shown}, expected {files(page)}")
+    return elapsed
+
+
+def files(html):
+    return re.findall('data-box="([^"]*)"', html)
+
+
+def final_ms(server, path, query, name, what, expected):
+    """Returns the milliseconds until an event of a running search is final. `what` it shows must be as expected."""
+    target = f"{path}?{urllib.parse.urlencode(query)}"
     started = time.perf_counter()
     with socket.create_connection(server.address) as connection:
         connection.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
@@ -75,11 +109,14 @@ def final_ms(server, query, expected):
                 line = line.strip()
                 if line.startswith(b"event:"):
                     event = line[6:].strip()
-                elif line.startswith(b"data:") and event == b"matches":
+                elif line.startswith(b"data:") and event == name:
                     best = json.loads(line[5:])
                     if best["final"]:
                         elapsed = 1e3 * (time.perf_counter() - started)
-                        if places(best) != expected:
-                            raise Wrong(f"{query['q']}: final are {places(best)}, expected {expected}")
+                        shown = what(best)
+                        if shown != expected:
+                            raise Wrong(f"{query['q']}: final are {shown}, expected {expected}")
                         return elapsed
+                elif line.startswith(b"data:") and event == b"done":
+                    return 1e3 * (time.perf_counter() - started)
     raise Wrong(f"{query['q']}: no event is final")
