@@ -91,20 +91,16 @@ impl BoundedMatcher {
         };
         let (fast, weight) = match text_to_find(patterns, multiline) {
             Some((pattern, literal)) => (
-                Fast::Literal {
-                    literal: Arc::new(literal),
-                    is_brief: false,
-                    regex: LazyRegex {
-                        limits,
-                        shared: Arc::default(),
-                        own: OnceLock::new(),
-                    },
-                },
+                Fast::literal(literal, limits),
                 pattern::literal_weight(&pattern.text, pattern.ignore_case),
             ),
             None => {
-                let regex = recipe.build(patterns, limits)?;
-                (Fast::Regex(regex), pattern::weight(&recipe.hir()))
+                let hir = recipe.hir();
+                let fast = match Literal::of(&hir).filter(|_| !multiline) {
+                    Some(literal) => Fast::literal(literal, limits),
+                    None => Fast::Regex(recipe.build(patterns, limits)?),
+                };
+                (fast, pattern::weight(&hir))
             }
         };
         let piece_bytes = match weight {
@@ -251,6 +247,20 @@ fn text_to_find<'p>(patterns: &[&'p Pattern], multiline: bool) -> Option<(&'p Pa
     };
     let text = pattern::literal(pattern).filter(|_| !multiline && !pattern.word)?;
     Some((pattern, Literal::new(text, pattern.ignore_case)?))
+}
+
+impl Fast {
+    fn literal(literal: Literal, limits: SizeLimits) -> Fast {
+        Fast::Literal {
+            literal: Arc::new(literal),
+            is_brief: false,
+            regex: LazyRegex {
+                limits,
+                shared: Arc::default(),
+                own: OnceLock::new(),
+            },
+        }
+    }
 }
 
 impl LazyRegex {

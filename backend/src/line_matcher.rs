@@ -453,6 +453,12 @@ mod tests {
 
     #[test]
     fn ranges_are_found_and_limited() {
+        for literal in ["a", "a-"] {
+            let matcher = line_matcher(literal);
+            assert_eq!(ranges_of(&matcher, &b"a-".repeat(1000)).len(), RANGES_MAX);
+        }
+        assert_eq!(ranges_of(&line_matcher("-;$"), b"-;-;"), [(2, 4)]);
+        assert_eq!(ranges_of(&line_matcher("aa"), b"aaaaa"), [(0, 2), (2, 4)]);
         let matcher = line_matcher("(?i)a+|$");
         assert_eq!(ranges_of(&matcher, b"aaxA-"), [(0, 2), (3, 4), (5, 5)]);
         assert_eq!(ranges_of(&matcher, &b"a-".repeat(1000)).len(), RANGES_MAX);

@@ -9,6 +9,7 @@
 //! sign for `k`.
 
 use memchr::memmem::Finder;
+use regex_syntax::hir::{Hir, HirKind, Look};
 use std::ops::Range;
 
 /// Bytes of a text, at most.
@@ -20,8 +21,16 @@ const BY_FREQUENCY: &[u8] = b"etaoinrslcdupmfhgybvxwkqjz_";
 /// A text to find.
 #[derive(Debug)]
 pub(crate) enum Literal {
-    Exact(Box<Finder<'static>>),
+    Exact(Box<Exact>),
     Folded(Folded),
+}
+
+/// A text that is found as it is.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    finder: Finder<'static>,
+    /// Whether only those at the end of a line count.
+    at_line_end: bool,
 }
 
 /// A text of ASCII characters, found without regard to case.
@@ -41,10 +50,33 @@ impl Literal {
             return None;
         }
         if !ignore_case {
-            let finder = Finder::new(text.as_bytes()).into_owned();
-            return Some(Literal::Exact(Box::new(finder)));
+            return Some(Literal::exact(text.as_bytes(), false));
         }
         Folded::new(text).map(Literal::Folded)
+    }
+
+    /// Returns the text that a regular expression for lines stands for, which may have to be at the end of a line:
+    /// `exit\(1\)`, `;$`. To begin and end a search with ripgrep's matcher takes longer than to find the text.
+    pub(crate) fn of(hir: &Hir) -> Option<Literal> {
+        let (text, at_line_end) = match hir.kind() {
+            HirKind::Concat(parts) => match &parts[..] {
+                [text, end] if *end.kind() == HirKind::Look(Look::EndCRLF) => (text, true),
+                _ => return None,
+            },
+            _ => (hir, false),
+        };
+        let HirKind::Literal(text) = text.kind() else {
+            return None;
+        };
+        let has_line_end = text.0.iter().any(|byte| b"\r\n".contains(byte));
+        (text.0.len() <= BYTES_MAX && !has_line_end).then(|| Literal::exact(&text.0, at_line_end))
+    }
+
+    fn exact(text: &[u8], at_line_end: bool) -> Literal {
+        Literal::Exact(Box::new(Exact {
+            finder: Finder::new(text).into_owned(),
+            at_line_end,
+        }))
     }
 
     /// Whether case does not matter.
@@ -55,11 +87,21 @@ impl Literal {
     /// Returns the leftmost range that begins at or after `at`.
     pub(crate) fn find(&self, haystack: &[u8], at: usize) -> Option<Range<usize>> {
         match self {
-            Literal::Exact(finder) => {
-                let start = at + finder.find(haystack.get(at..)?)?;
-                Some(start..start + finder.needle().len())
-            }
+            Literal::Exact(exact) => exact.find(haystack, at),
             Literal::Folded(folded) => folded.find(haystack, at),
+        }
+    }
+}
+
+impl Exact {
+    fn find(&self, haystack: &[u8], mut at: usize) -> Option<Range<usize>> {
+        loop {
+            let start = at + self.finder.find(haystack.get(at..)?)?;
+            let end = start + self.finder.needle().len();
+            if !self.at_line_end || matches!(haystack.get(end), None | Some(b'\r' | b'\n')) {
+                return Some(start..end);
+            }
+            at = start + 1;
         }
     }
 }
@@ -137,7 +179,7 @@ fn some(bytes: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{self, infallible};
+    use crate::pattern::{self, Recipe, infallible};
     use grep_matcher::Matcher;
     use proptest::prelude::*;
     use schema::message::{Pattern, Syntax};
@@ -155,6 +197,31 @@ mod tests {
         assert!(Literal::new("é", false).is_some());
     }
 
+    fn of(text: &str, ignore_case: bool) -> (Pattern, Option<Literal>) {
+        let pattern = Pattern {
+            text: text.to_owned(),
+            syntax: Syntax::Regexp,
+            ignore_case,
+            ..Pattern::default()
+        };
+        let literal = Literal::of(&Recipe::new(&[&pattern], false).hir());
+        (pattern, literal)
+    }
+
+    #[test]
+    fn regular_expressions_that_are_texts_are_recognised() {
+        for text in ["e", "return", ";$", "a\\.b$", "(?:foo)", "exit\\("] {
+            assert!(of(text, false).1.is_some(), "{text}");
+        }
+        for text in [
+            "a|b", "^a", "a+", "[ab]", "$", "\\bfoo", "a$b", "(?i)a", "a\\z", "a(",
+        ] {
+            assert!(of(text, false).1.is_none(), "{text}");
+        }
+        assert!(of("a", true).1.is_none());
+        assert!(of("_;", true).1.is_some(), "no letters");
+    }
+
     const PIECES: &[&str] = &[
         "a", "A", "k", "K", "s", "S", "\u{17f}", "\u{212a}", "_", "é", "É", ".", "\n", " ", "ks",
         "aS",
@@ -166,6 +233,21 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn finds_ends_of_lines_where_the_regular_expression_does(
+            expression in "[ab;]{1,3}[$]?",
+            haystack in "[ab;\r\n]{0,40}",
+        ) {
+            let (pattern, literal) = of(&expression, false);
+            let literal = literal.expect("it is a text");
+            let regex = pattern::compile(&pattern, 1).unwrap();
+            for at in 0..=haystack.len() {
+                let expected = infallible(regex.find_at(haystack.as_bytes(), at));
+                let expected = expected.map(|found| found.start()..found.end());
+                prop_assert_eq!(literal.find(haystack.as_bytes(), at), expected, "at {}", at);
+            }
+        }
 
         #[test]
         fn finds_what_the_regular_expression_finds(

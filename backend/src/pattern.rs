@@ -222,7 +222,7 @@ impl Recipe {
         built.map_err(|error| explain(patterns, limits, &error))
     }
 
-    /// Returns what the matcher matches. The patterns must have been compiled before.
+    /// Returns what the matcher matches; nothing if a pattern is malformed.
     pub(crate) fn hir(&self) -> Hir {
         let mut parser = regex_syntax::ParserBuilder::new();
         parser
