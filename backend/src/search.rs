@@ -179,9 +179,8 @@ impl Emitter<'_, '_, '_> {
         };
         frames.extend_from_slice(&unit.skips);
         self.end.matches += keys.len() as u64;
-        self.end.hash = keys.iter().fold(self.end.hash, |hash, &(document, line)| {
-            ShardEnd::key_hash(hash, document.0, line)
-        });
+        let matches = keys.iter().map(|&(document, line)| (document.0, line));
+        self.end.hash = ShardEnd::keys_hash(self.end.hash, matches);
         let bound = self.bound_after(&unit);
         let progress = &mut self.output.progress;
         progress.matches += keys.len() as u64;

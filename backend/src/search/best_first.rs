@@ -133,9 +133,8 @@ impl Request<'_> {
             let Packed { mut frames, keys } = packed;
             frames.append(&mut skips);
             end.matches = keys.len() as u64;
-            end.hash = keys.iter().fold(0, |hash, &(document, line)| {
-                ShardEnd::key_hash(hash, document.0, line)
-            });
+            let matches = keys.iter().map(|&(document, line)| (document.0, line));
+            end.hash = ShardEnd::keys_hash(0, matches);
             progress.matches += end.matches;
             progress.blocks_done += end.candidates;
             progress.blocks_total = progress.blocks_done;

@@ -23,6 +23,9 @@ pub(crate) enum AccountError {
     Shards,
 }
 
+/// Keys of a shard that are hashed together: 4 KiB.
+const KEYS_LEN_MAX: usize = 512;
+
 /// What one stream has sent so far.
 #[derive(Debug)]
 pub(crate) struct StreamAccount {
@@ -36,7 +39,10 @@ pub(crate) struct ShardAccount {
     last: Option<(u32, u32)>,
     matches: u64,
     documents: u64,
+    /// The hash of the keys before those in `keys`.
     hash: u32,
+    /// Keys that are not hashed yet, at most [`KEYS_LEN_MAX`].
+    keys: Vec<(u32, u32)>,
     /// Skipped documents.
     skipped: u64,
 }
@@ -50,9 +56,17 @@ impl ShardAccount {
         }
         self.documents += u64::from(self.last.is_none_or(|(last, _)| last != document));
         self.matches += 1;
-        self.hash = ShardEnd::key_hash(self.hash, document, line);
+        if self.keys.len() == KEYS_LEN_MAX {
+            self.hash = self.hash();
+            self.keys.clear();
+        }
+        self.keys.push((document, line));
         self.last = key;
         Ok(())
+    }
+
+    fn hash(&self) -> u32 {
+        ShardEnd::keys_hash(self.hash, self.keys.iter().copied())
     }
 
     /// Counts a skipped document.
@@ -67,7 +81,7 @@ impl ShardAccount {
                 received: self.matches,
             });
         }
-        if self.hash != end.hash {
+        if self.hash() != end.hash {
             return Err(AccountError::Hash);
         }
         if self.skipped != end.skipped {

@@ -9,6 +9,7 @@ use crate::frame::Kind;
 use crate::trawl_capnp::{
     end, failure, file_reply, hello, list_entry, list_reply, progress, shard_end, skip,
 };
+use zerocopy::IntoBytes;
 
 /// A shard that a backend serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,11 +195,31 @@ pub struct ShardEnd {
     pub failure: String,
 }
 
+/// Keys that are hashed with one call: 1 KiB on the stack.
+const KEYS_AT_ONCE: usize = 128;
+
 impl ShardEnd {
     /// Extends `hash` by the key of one more match: document and line, each u32 little endian.
     pub fn key_hash(hash: u32, document: u32, line: u32) -> u32 {
-        let key = u64::from(line) << 32 | u64::from(document);
-        crc32c::crc32c_append(hash, &key.to_le_bytes())
+        ShardEnd::keys_hash(hash, [(document, line)])
+    }
+
+    /// Extends `hash` by the keys of several matches, in order. One call for all of them takes a tenth of the time of
+    /// a call for each.
+    pub fn keys_hash(mut hash: u32, keys: impl IntoIterator<Item = (u32, u32)>) -> u32 {
+        let mut buffer = [0_u64; KEYS_AT_ONCE];
+        let mut keys = keys.into_iter();
+        loop {
+            let mut len = 0;
+            for (space, (document, line)) in buffer.iter_mut().zip(&mut keys) {
+                *space = (u64::from(line) << 32 | u64::from(document)).to_le();
+                len += 1;
+            }
+            hash = crc32c::crc32c_append(hash, buffer[..len].as_bytes());
+            if len < KEYS_AT_ONCE {
+                return hash;
+            }
+        }
     }
 
     pub(super) fn encode_to(&self, mut entry: shard_end::Builder<'_>) {

@@ -69,6 +69,21 @@ fn a_search_is_decoded_as_it_was_encoded() {
 }
 
 #[test]
+fn the_hash_of_many_keys_is_that_of_one_after_the_other() {
+    for len in [0, 1, 127, 128, 129, 300] {
+        let keys: Vec<(u32, u32)> = (0..len).map(|n| (n / 7, n * n + 1)).collect();
+        let one = |hash, &(document, line): &(u32, u32)| ShardEnd::key_hash(hash, document, line);
+        let (before, after) = keys.split_at(keys.len() / 3);
+        let hash = ShardEnd::keys_hash(0, before.iter().copied());
+        let hash = ShardEnd::keys_hash(hash, after.iter().copied());
+        let numbers = keys.iter().flat_map(|(document, line)| [document, line]);
+        let bytes: Vec<u8> = numbers.flat_map(|it| it.to_le_bytes()).collect();
+        assert_eq!(hash, crc32c::crc32c(&bytes), "{len} keys");
+        assert_eq!(hash, keys.iter().fold(0, one), "{len} keys");
+    }
+}
+
+#[test]
 fn what_a_backend_says_of_a_search_is_decoded_as_it_was_encoded() {
     let shard = ShardInfo {
         id: [3; 32],
