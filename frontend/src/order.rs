@@ -16,7 +16,7 @@ mod top_documents;
 pub(crate) use copies::{DocumentPointer, FrameEntry, GroupEntry, TextGroup, TextHash};
 pub(crate) use merge::{Collision, Continued, Sorted, merge, merge_sorted};
 pub use pointer::{BEST_MAX, Pointer};
-pub(crate) use pointer::{FrameAt, Origin, TieKey, TopPointers, sort, unpack_frame};
+pub(crate) use pointer::{FrameAt, Origin, TieKey, TopPointers, sort, sort_groups, unpack_frame};
 pub(crate) use string_pool::StringPool;
 pub use top_documents::BEST_LINES_MAX;
 pub(crate) use top_documents::{TopDocument, TopDocuments};

@@ -8,7 +8,7 @@
 //! larger group of one document is emitted in pieces; a larger group of several documents, which takes
 //! colliding hashes, is an error.
 
-use super::pointer::{FrameAt, Pointer};
+use super::pointer::{FrameAt, Pointer, SortKey};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
@@ -107,6 +107,9 @@ struct LoserTree<S> {
     heads: Vec<Pointer>,
     /// The winner, and the losers of the inner nodes 1 to n - 1.
     nodes: Vec<usize>,
+    /// The least key of all sources but the winner, once that one has won twice: pointers of one document follow each
+    /// other in a source, and so each costs one comparison.
+    second: Option<SortKey>,
 }
 
 /// Greater than every pointer: no backend has this number.
@@ -130,6 +133,7 @@ impl<S> LoserTree<S> {
             nodes: vec![usize::MAX; sources.len()],
             heads: heads?,
             sources,
+            second: None,
         };
         for source in 0..tree.sources.len() {
             tree.play(source);
@@ -148,9 +152,25 @@ impl<S> LoserTree<S> {
         if pointer == LAST {
             return Ok(None);
         }
-        self.heads[winner] = self.sources[winner].next()?.unwrap_or(LAST);
+        let head = self.sources[winner].next()?.unwrap_or(LAST);
+        self.heads[winner] = head;
+        if self.second.is_some_and(|second| head.sort_key() <= second) {
+            return Ok(Some(pointer));
+        }
         self.play(winner);
+        self.second = (self.nodes[0] == winner).then(|| self.second());
         Ok(Some(pointer))
+    }
+
+    /// Returns the least key of those that lost to the winner.
+    fn second(&self) -> SortKey {
+        let mut second = LAST.sort_key();
+        let mut node = (self.nodes[0] + self.sources.len()) / 2;
+        while node > 0 {
+            second = second.min(self.heads[self.nodes[node]].sort_key());
+            node /= 2;
+        }
+        second
     }
 
     /// Plays a source from its leaf to the root. While the tree is built, the source stays at the

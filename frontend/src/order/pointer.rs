@@ -42,6 +42,9 @@ pub(crate) type FrameAt = (u16, u64);
 /// Score and path hash, in the order of pointers.
 pub(crate) type TieKey = (u64, u16);
 
+/// The key by which pointers are sorted.
+pub(super) type SortKey = (u128, u64);
+
 /// The fields that the pointers of all matches in a frame share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
@@ -130,7 +133,7 @@ impl Pointer {
     /// same order. [`merge`](super::merge) then orders ties by document.
     ///
     /// One number compares several times faster than an array.
-    pub(super) fn sort_key(&self) -> (u128, u64) {
+    pub(super) fn sort_key(&self) -> SortKey {
         let [high, low] = self.key;
         (u128::from(high) << 64 | u128::from(low), self.frame)
     }
@@ -144,7 +147,45 @@ impl Pointer {
 /// Sorts pointers by their own fields, as [`merge`](super::merge) expects its sources. The calling thread sorts
 /// alone: a chunk takes half a millisecond, and other threads have their own work.
 pub(crate) fn sort(pointers: &mut [Pointer]) {
-    pointers.sort_unstable_by_key(Pointer::sort_key);
+    let is_one_document = |a: &Pointer, b: &Pointer| a.hash() == b.hash();
+    sort_groups(
+        pointers,
+        is_one_document,
+        Pointer::sort_key,
+        Pointer::tie_key,
+    );
+}
+
+/// Sorts items by `key`, faster if they come in groups of which each, once sorted, consists of few runs: neighbours with
+/// the same `run` key, which orders like `key`. Each group is sorted, then the runs: most comparisons are in a group,
+/// which is small. Needs as much memory again.
+pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
+    items: &mut [T],
+    is_one_group: impl Fn(&T, &T) -> bool,
+    key: impl Fn(&T) -> K,
+    run: impl Fn(&T) -> R,
+) {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for group in items.chunk_by_mut(is_one_group) {
+        group.sort_unstable_by_key(&key);
+        for items in group.chunk_by(|a, b| run(a) == run(b)) {
+            runs.push((run(&items[0]), start..start + items.len()));
+            start += items.len();
+        }
+    }
+    runs.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let mut sorted = Vec::with_capacity(items.len());
+    for (_, range) in &runs {
+        sorted.extend_from_slice(&items[range.clone()]);
+    }
+    items.copy_from_slice(&sorted);
+    if runs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        // Some groups have the same run.
+        for items in items.chunk_by_mut(|a, b| run(a) == run(b)) {
+            items.sort_unstable_by_key(&key);
+        }
+    }
 }
 
 /// How many of the best matches are shown while a query runs.
@@ -181,6 +222,7 @@ impl TopPointers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_pointer_is_32_bytes_and_keeps_every_field() {
@@ -204,6 +246,29 @@ mod tests {
         assert_eq!(pointer.hash(), origin.hash);
         assert_eq!(pointer.frame(), (u16::MAX, OFFSET_MAX - 7));
         assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn sorting_by_document_is_sorting_by_key(
+            documents in prop::collection::vec((0..4_u64, 0..3_u64, 0..12_u32), 0..30),
+        ) {
+            let documents = (0..).zip(documents);
+            let mut pointers: Vec<Pointer> = documents.flat_map(|(offset, (hash, seed, lines))| {
+                let origin = Origin { hash: hash << 14, package: 0, backend: 0, offset };
+                (0..lines).map(move |line| {
+                    let rank = (u64::from(line) * 7919 + seed) % 5;
+                    origin.pointer(1.0 + rank as f32 / 4.0, line % 9, line)
+                })
+            }).collect();
+            let mut expected = pointers.clone();
+            expected.sort_by_key(Pointer::sort_key);
+            sort(&mut pointers);
+            let keys = |pointers: &[Pointer]| {
+                pointers.iter().map(Pointer::sort_key).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(keys(&pointers), keys(&expected));
+        }
     }
 
     #[test]

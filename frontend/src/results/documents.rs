@@ -93,6 +93,8 @@ pub(crate) struct DocumentTally {
     /// Indexes of the records.
     known: FxHashMap<DocumentKey, u32>,
     records: Vec<(DocumentKey, DocumentRecord)>,
+    /// The index of the last record that was counted: most matches of a document follow each other.
+    last: usize,
     is_full: bool,
 }
 
@@ -123,7 +125,15 @@ impl DocumentTally {
         if self.is_full {
             return None;
         }
-        let position = match self.known.entry(key) {
+        if self.records.get(self.last).is_none_or(|it| it.0 != key) {
+            self.last = self.index(key)? as usize;
+        }
+        Some(&mut self.records[self.last].1)
+    }
+
+    /// Returns the index of a document's record; `None` once there are too many documents.
+    fn index(&mut self, key: DocumentKey) -> Option<u32> {
+        Some(match self.known.entry(key) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(_) if self.records.len() == DOCUMENTS_MAX => {
                 self.is_full = true;
@@ -133,8 +143,7 @@ impl DocumentTally {
                 self.records.push((key, DocumentRecord::default()));
                 *new.insert(self.records.len() as u32 - 1)
             }
-        };
-        Some(&mut self.records[position as usize].1)
+        })
     }
 
     /// Writes the records after the packages. `is_folded` says whether a match of the order is of a folded

@@ -23,10 +23,10 @@ use std::thread;
 /// Bytes of names and numbers in a match, approximately.
 const NAMES_BYTES: usize = 64;
 
-/// Memory of a match in a window besides its bytes: its pointer, its position in the spool, and twice the
+/// Memory of a match in a window besides its bytes: its pointer, twice its position in the spool, and twice the
 /// place of its bytes.
 const PLACE_BYTES: usize =
-    size_of::<Pointer>() + size_of::<LinePosition>() + 2 * size_of::<Rendered>();
+    size_of::<Pointer>() + 2 * size_of::<LinePosition>() + 2 * size_of::<Rendered>();
 
 /// How much smaller than expected matches may get from window to window: a few short ones mean little.
 const SHRINK_MAX: usize = 4;

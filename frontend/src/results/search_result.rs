@@ -10,7 +10,7 @@ use super::outcome::{
 };
 use super::packages::{self, PackageGroup};
 use super::{copies, folded};
-use crate::order::{FrameAt, Pointer, unpack_frame};
+use crate::order::{self, FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use schema::frame;
@@ -477,6 +477,12 @@ pub(super) fn in_spool_order(pointers: &[Pointer]) -> Vec<LinePosition> {
     let mut positions: Vec<LinePosition> = indexed
         .map(|(index, pointer)| LinePosition::new(index, pointer))
         .collect();
-    positions.sort_unstable();
+    let hash = |position: &LinePosition| pointers[position.pointer_index()].hash();
+    order::sort_groups(
+        &mut positions,
+        |a, b| hash(a) == hash(b),
+        |position| *position,
+        |position| position.frame(),
+    );
     positions
 }

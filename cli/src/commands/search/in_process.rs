@@ -15,8 +15,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 /// Memory for the matches that are rendered at a time, while those before are printed. Larger parts of the
-/// order read each frame less often.
-const RENDERED_BYTES_MAX: usize = 48 << 20;
+/// order read the frames of a long document less often, smaller ones are in memory that was used before: of 2 million
+/// matches, 48 MiB took 22,000 page faults more.
+const RENDERED_BYTES_MAX: usize = 8 << 20;
 
 pub(super) fn search(
     index: &Path,
