@@ -481,6 +481,7 @@ pub(super) fn in_spool_order(pointers: &[Pointer]) -> Vec<LinePosition> {
     order::sort_groups(
         &mut positions,
         |a, b| hash(a) == hash(b),
+        |position| position.line_index() as usize,
         |position| *position,
         |position| position.frame(),
     );
