@@ -1,4 +1,7 @@
-//! The bytes of a shard, version 2. All numbers are little endian; "page" is 4,096 bytes.
+//! The bytes of a shard, versions 2 and 3. All numbers are little endian; "page" is 4,096 bytes.
+//!
+//! Version 3 is version 2 with lists of gaps among its posting lists (see [`posting`](crate::posting)), which older
+//! programs would not understand. A shard without any is written in version 2.
 //!
 //! A *text* is stored once; a *document* is a package, a path and a text. Texts are in the order of the
 //! best document that has them: by package, then by path rank. Documents are numbered by text, so that
@@ -7,9 +10,9 @@
 //! ```text
 //! page 0       header
 //!      0    8  magic: "TRAWLSHD"
-//!      8    4  version: 2
+//!      8    4  version: 2, or 3 if POSTINGS has a list of gaps
 //!     12    4  target size of a block, in bytes
-//!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each after
+//!     16   32  id: BLAKE3 of the number 2 in 4 bytes, block size, and the sections NAMES to SKIPPED, each after
 //!              its length in 8 bytes; of DECODED, if it is there; of the rules at 100, if they are not 0
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
@@ -53,8 +56,9 @@
 //!                 1, UTF-16 with the low byte first, or 2, with the high byte first. Absent if there
 //!                 is none, and in shards of older programs, which did not note it
 //!    PATHS        which documents may have a text in their path: the number of trigrams, 4; zeros, 4; then as in
-//!                 DICTIONARY 8 per trigram, and as in POSTINGS the lists, and 8 zeros. A list has the groups of 64
-//!                 documents in which a path has the trigram. Absent in shards of older programs, and without documents
+//!                 DICTIONARY 8 per trigram, and as in POSTINGS the lists, none of gaps, and 8 zeros. A list has the
+//!                 groups of 64 documents in which a path has the trigram. Absent in shards of older programs,
+//!                 and without documents
 //!    FRAMES       codec zstd: for each block its offset in CONTENT 8, the first of which ends the
 //!                 dictionary; and one more, the end of the last block. A block that takes as many bytes
 //!                 there as in the texts is as it is, any other one is a frame. Codec raw: absent
@@ -65,7 +69,8 @@
 //! entries in SHARED. The texts of a package's range are those whose best document is in the package;
 //! other packages may have them too. An empty text has no block. Every text has a document.
 //!
-//! The id says nothing of the codec: shards of the same documents have the same answers and the same id.
+//! The id says nothing of the codec and the posting lists: shards of the same documents have the same answers and the
+//! same id.
 //!
 //! **Invariant:** a shard never changes after it has been written. A reader verifies a checksum
 //! before it uses a byte: the header's at open, any other page's when it is first read. The checksum of
@@ -86,8 +91,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// The first bytes of a shard.
 pub(crate) const MAGIC: [u8; 8] = *b"TRAWLSHD";
-/// The version that this module describes.
-pub const VERSION: u32 = 2;
+/// The latest version, which has lists of gaps.
+pub const VERSION: u32 = 3;
+/// The version without them, which is a part of the id of a shard of either.
+pub(crate) const VERSION_2: u32 = 2;
 /// Bytes that one checksum covers.
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// The codec of the content: raw bytes.

@@ -23,9 +23,9 @@ use crate::codec::ContentCodec;
 use crate::file::{self, AtomicFile};
 use crate::format::{
     self, BlockRecord, CODEC_RAW, CODEC_ZSTD, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX,
-    SINGLE, Section, VERSION,
+    SINGLE, Section, VERSION, VERSION_2,
 };
-use crate::posting::{self, PADDING_BYTES, encode_varint};
+use crate::posting::{self, Codec, PADDING_BYTES, encode_varint};
 use content::ContentWriter;
 use merge::{RunExtent, RunMerge};
 use page::PageWriter;
@@ -79,6 +79,8 @@ pub(crate) struct ShardWriter {
     /// Bytes of the texts so far.
     content_bytes: u64,
     block_bytes: u32,
+    /// Whether a posting list is one of gaps.
+    has_gaps: bool,
 }
 
 /// Bytes written at a time.
@@ -112,6 +114,7 @@ impl ShardWriter {
             skipped_tags: Vec::new(),
             content_bytes: 0,
             block_bytes: block_bytes as u32,
+            has_gaps: false,
         })
     }
 
@@ -213,7 +216,7 @@ impl ShardWriter {
         let blocks_table = std::mem::take(&mut self.blocks);
         let skipped = std::mem::take(&mut self.skipped);
         let mut id = blake3::Hasher::new();
-        id.update(&VERSION.to_le_bytes())
+        id.update(&VERSION_2.to_le_bytes())
             .update(&self.block_bytes.to_le_bytes());
         for (section, bytes) in [
             (Section::Names, &tables.names),
@@ -245,7 +248,7 @@ impl ShardWriter {
         let checksums = self.write_checksums()?;
         let mut header = Header::new_zeroed();
         header.magic = MAGIC;
-        header.version = VERSION.into();
+        header.version = if self.has_gaps { VERSION } else { VERSION_2 }.into();
         header.block_bytes = self.block_bytes.into();
         header.id = *id.finalize().as_bytes();
         header.packages = tables.counts.packages.into();
@@ -291,7 +294,7 @@ impl ShardWriter {
         self.runs_out.flush()?;
         let merge = RunMerge::new(self.runs_out.get_ref(), &self.runs, merge_bytes)?;
         let (mut dictionary, mut encoded) = (Vec::new(), Vec::new());
-        let out = &mut self.out;
+        let (out, has_gaps) = (&mut self.out, &mut self.has_gaps);
         merge.for_each(|trigram, list| {
             let payload = match *list {
                 // All of its blocks were left out.
@@ -299,7 +302,8 @@ impl ShardWriter {
                 [block] => SINGLE | u64::from(block),
                 _ => {
                     encoded.clear();
-                    posting::encode(list, blocks, &mut encoded);
+                    let codec = posting::encode(list, blocks, &mut encoded);
+                    *has_gaps |= codec == Codec::Gaps;
                     let offset = out.offset() - start;
                     out.write_all(&encoded)?;
                     offset

@@ -144,10 +144,10 @@ fn indexes_of_a_newer_format() {
     let says = ["format 4; this version of Trawl reads format 3: update Trawl, or build the index"];
     check_changed(true, |bytes| bytes["trawl-index ".len()] = b'4', &says);
     let says =
-        ["format 3; this version of Trawl reads formats 1 to 2: update Trawl, or build the index"];
+        ["format 4; this version of Trawl reads formats 1 to 3: update Trawl, or build the index"];
     check_changed(
         false,
-        |bytes| bytes[8..12].copy_from_slice(&[3, 0, 0, 0]),
+        |bytes| bytes[8..12].copy_from_slice(&[4, 0, 0, 0]),
         &says,
     );
 }

@@ -24,13 +24,33 @@ pub(crate) trait Codec {
 }
 
 /// The codecs of a shard.
+pub(crate) struct Smallest;
+
+impl Codec for Smallest {
+    const NAME: &'static str = "EF, bitmap or gaps";
+
+    fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+        posting::encode(ids, universe, out);
+    }
+
+    fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32)) {
+        list(bytes, universe).for_each_within(slice::from_ref(&(0..universe)), take);
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32) {
+        posting::intersect(ids, &list(bytes, universe));
+    }
+}
+
+/// The codecs of a shard of version 2.
 pub(crate) struct Hybrid;
 
 impl Codec for Hybrid {
     const NAME: &'static str = "EF or bitmap";
 
     fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
-        posting::encode(ids, universe, out);
+        let n = u32::try_from(ids.len()).expect("distinct ids");
+        Own::of(n, universe).encode(ids, universe, out);
     }
 
     fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32)) {
@@ -233,7 +253,7 @@ impl Codec for Partitioned {
     fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
         encode_varint(ids.len() as u32, out);
         if ids.len() <= PARTITION {
-            return posting::encode(ids, universe, out);
+            return Hybrid::encode(ids, universe, out);
         }
         for part in ids.chunks(PARTITION) {
             out.extend(part.last().expect("not empty").to_le_bytes());
@@ -243,7 +263,7 @@ impl Codec for Partitioned {
             let end = part.last().expect("not empty") + 1;
             if end - base != part.len() as u32 {
                 let part: Vec<u32> = part.iter().map(|id| id - base).collect();
-                posting::encode(&part, end - base, out);
+                Hybrid::encode(&part, end - base, out);
             }
             base = end;
         }

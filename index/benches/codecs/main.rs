@@ -124,6 +124,7 @@ fn encode(shard: &Shard, queries: &[TrigramQuery]) -> Vec<Box<dyn Layout>> {
         Box::new(Lists::<codec::Roaring>::new(universe)),
         Box::new(Lists::<codec::EliasFano>::new(universe)),
         Box::new(Lists::<codec::Hybrid>::new(universe)),
+        Box::new(Lists::<codec::Smallest>::new(universe)),
         Box::new(Lists::<codec::Partitioned>::new(universe)),
     ];
     let mut wanted = HashSet::new();

@@ -3,6 +3,7 @@
 use super::PostingList;
 use super::bits::{for_each_one, has_bit};
 use super::elias_fano::Cursor;
+use super::gaps::GapCursor;
 use std::ops::Range;
 use std::slice;
 
@@ -22,15 +23,13 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
             high,
         } if n / SEEK_RATIO > ids.len() as u32 => {
             let mut list = Cursor::new(n, low_bits, low, high);
-            let mut other = list.next();
-            retain(ids, |id| {
-                if other.is_some_and(|other| other < id) {
-                    other = list.seek(id);
-                }
-                other == Some(id)
-            });
+            retain_sought(ids, |id| list.seek(id));
         }
-        PostingList::EliasFano { n, .. } => {
+        PostingList::Gaps { n, codes } if n / SEEK_RATIO > ids.len() as u32 => {
+            let mut list = GapCursor::new(n, codes);
+            retain_sought(ids, |id| list.seek(id));
+        }
+        PostingList::EliasFano { n, .. } | PostingList::Gaps { n, .. } => {
             if let (Some(&first), Some(&last)) = (ids.first(), ids.last()) {
                 let range = first..last.saturating_add(1);
                 if ids.len() as u64 + u64::from(n) < range.len() as u64 / SPARSE_RATIO {
@@ -41,6 +40,18 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
             }
         }
     }
+}
+
+/// Keeps those of `ids` that `seek` finds: it returns the first id of a list, from where it is on, that is at
+/// least its target.
+fn retain_sought(ids: &mut Vec<u32>, mut seek: impl FnMut(u32) -> Option<u32>) {
+    let mut other = seek(0);
+    retain(ids, |id| {
+        if other.is_some_and(|other| other < id) {
+            other = seek(id);
+        }
+        other == Some(id)
+    });
 }
 
 /// When the range of two lists is more than this many times as long as both together, a bitmap of

@@ -22,3 +22,9 @@ pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
     }
     None
 }
+
+/// Returns how many bytes `value` takes.
+pub(super) fn varint_bytes(value: u64) -> usize {
+    let bits = u64::BITS - (value | 1).leading_zeros();
+    bits.div_ceil(7) as usize
+}

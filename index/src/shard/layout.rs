@@ -10,7 +10,7 @@ use crate::codec::{ContentCodec, ENCODED_BLOCK_BYTES_MAX};
 use crate::format::version_1::{self, DocumentOne, HeaderOne, PackageOne};
 use crate::format::{
     self, BlockRecord, DocumentRecord, Extent, Header, MAGIC, PAGE_BYTES, PackageRecord,
-    SECTIONS_MAX, Section, TextRecord, VERSION,
+    SECTIONS_MAX, Section, TextRecord, VERSION, VERSION_2,
 };
 use std::ops::Range;
 use std::path::Path;
@@ -66,7 +66,7 @@ impl Layout {
             return Err(corrupt(0, "checksum of the header"));
         }
         let (layout, codec) = match version {
-            VERSION => (Layout::of(header), header.codec.get()),
+            VERSION | VERSION_2 => (Layout::of(header), header.codec.get()),
             version_1::VERSION => {
                 let (header, _) = HeaderOne::ref_from_prefix(page).map_err(|_| cut())?;
                 (Layout::of_version_1(header), header.codec.get())

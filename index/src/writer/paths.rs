@@ -4,7 +4,7 @@
 //! all trigrams take about 8 bytes a document.
 
 use crate::format::{DocumentRecord, PATH_GROUP_DOCUMENTS, SINGLE};
-use crate::posting::{self, PADDING_BYTES};
+use crate::posting::{Codec, PADDING_BYTES};
 use crate::trigram::TrigramSet;
 use std::io;
 use zerocopy::FromBytes;
@@ -42,7 +42,9 @@ pub(super) fn encode(documents: &[u8], names: &[u8]) -> io::Result<Vec<u8>> {
             [group] => SINGLE | u64::from(group),
             _ => {
                 let offset = lists.len() as u64;
-                posting::encode(&groups, group_count, &mut lists);
+                // Lists of gaps are for blocks: a shard without any has version 2.
+                let codec = Codec::of(count(groups.len())?, group_count);
+                codec.encode(&groups, group_count, &mut lists);
                 offset
             }
         };

@@ -7,7 +7,9 @@ use index::document::Popularity;
 use index::indexing::{BuildOptions, Changes, Progress, update};
 use index::manifest::Options;
 use index::plan::plan;
+use index::posting::Codec;
 use index::shard::{BlockId, Candidates, DocId, Shard, TextCache};
+use index::trigram::Trigram;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -238,6 +240,60 @@ fn format_2_is_written() {
             shard.file
         );
     }
+}
+
+const BLOCKS_OF_256: Options = Options {
+    block_bytes: 256,
+    no_ignore: true,
+};
+
+#[test]
+fn format_3_is_read() {
+    let index = Index::open(&testdata("format-3")).unwrap();
+    assert_eq!(index.manifest.options, BLOCKS_OF_256);
+    let [shard] = &index.shards[..] else {
+        panic!("one shard")
+    };
+    shard.verify().unwrap();
+    assert_eq!((shard.version(), shard.block_count()), (3, 93));
+    let codec = |trigram: &[u8; 3]| {
+        let list = shard.postings(Trigram::of(*trigram).unwrap()).unwrap();
+        list.and_then(|list| list.codec())
+    };
+    assert_eq!(codec(b"clu"), Some(Codec::Gaps));
+    assert_eq!(codec(b"ain"), Some(Codec::Bitmap));
+    let path = "epsilon_1/src/runs.py";
+    let text = fs::read(testdata("source-3").join(path)).unwrap();
+    let (package, path) = path.split_once('/').unwrap();
+    let document = (package.to_owned(), path.to_owned(), text);
+    assert!(contents(shard) == [document]);
+    let place = |line| (package.to_owned(), path.to_owned(), line);
+    for word in ["cluster", "needle"] {
+        let lines: Vec<_> = (301..=500).map(place).collect();
+        assert_eq!(lines_with(shard, word), lines);
+    }
+    assert_eq!(lines_with(shard, "plain_0300"), [place(300)]);
+}
+
+/// The same file gives the same shard.
+#[test]
+fn format_3_is_written() {
+    let out = tempfile::tempdir().unwrap();
+    let options = BuildOptions {
+        options: BLOCKS_OF_256,
+        ..BuildOptions::default()
+    };
+    let sources = sources(&[testdata("source-3")], true).unwrap();
+    let (changes, progress) = (Changes::default(), Progress::default());
+    update(sources, &changes, out.path(), &options, &progress).unwrap();
+    let shards = [out.path(), &testdata("format-3")].map(|index| {
+        let shards = read_manifest(index).unwrap().shards;
+        (
+            shards[0].file.clone(),
+            fs::read(index.join(&shards[0].file)).unwrap(),
+        )
+    });
+    assert!(shards[0] == shards[1]);
 }
 
 /// An update keeps shards of format 1, and merges them to shards of format 2.

@@ -19,7 +19,10 @@ use std::sync::{Arc, OnceLock};
 /// The shard of an index of format 1, from the test data of the index crate.
 const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
-/// The manifest of that index.
+/// A shard of format 3, with lists of gaps.
+const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/e20caf5b130b01a8.shard");
+
+/// The manifest of the index of format 1.
 const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
 
 /// Patterns whose plans have every form.
@@ -216,6 +219,7 @@ pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
         small_shard(ContentCodec::Raw),
         small_shard(ContentCodec::Zstd),
         FORMAT_1.to_vec(),
+        FORMAT_3.to_vec(),
     ]
 }
 

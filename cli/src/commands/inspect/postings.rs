@@ -55,6 +55,7 @@ fn show_list(
             let name = match codec {
                 Codec::EliasFano => "Elias-Fano",
                 Codec::Bitmap => "bitmap",
+                Codec::Gaps => "gaps",
             };
             let bits = 8.0 * list.bytes() as f64 / f64::from(list.len());
             let bytes = units::plural(list.bytes() as u64, "byte");

@@ -390,12 +390,12 @@ fn reopen_replaces_a_truncated_shard() {
 #[test]
 fn a_later_version_is_rejected_with_advice() {
     let mut bytes = shard_bytes(&FIXTURE, 16);
-    bytes[8] = 3;
+    bytes[8] = 4;
     let error = open(&bytes).err().unwrap();
-    assert!(matches!(error, ShardError::Newer { version: 3, .. }));
+    assert!(matches!(error, ShardError::Newer { version: 4, .. }));
     assert_eq!(
         error.to_string(),
-        "some.shard: a shard of format 3; this version of Trawl reads formats 1 to 2: update Trawl, or \
+        "some.shard: a shard of format 4; this version of Trawl reads formats 1 to 3: update Trawl, or \
          build the index again"
     );
 }
