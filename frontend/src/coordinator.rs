@@ -156,17 +156,20 @@ impl Coordinator {
         for peer in &self.peers {
             let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
             self.resources.runtime.spawn(async move {
-                let mut last = Arc::clone(&changes.borrow_and_update().packages);
-                while changes.changed().await.is_ok() {
+                let mut last = None;
+                loop {
                     let packages = Arc::clone(&changes.borrow_and_update().packages);
-                    if Arc::ptr_eq(&last, &packages) {
-                        continue;
+                    // They may have been announced before this task ran for the first time.
+                    if !last.is_some_and(|last| Arc::ptr_eq(&last, &packages)) {
+                        let Some(coordinator) = coordinator.upgrade() else {
+                            return;
+                        };
+                        coordinator.route();
                     }
-                    last = packages;
-                    let Some(coordinator) = coordinator.upgrade() else {
+                    last = Some(packages);
+                    if changes.changed().await.is_err() {
                         return;
-                    };
-                    coordinator.route();
+                    }
                 }
             });
         }

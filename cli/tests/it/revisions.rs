@@ -200,8 +200,14 @@ fn exports_and_commands_name_revisions() {
 fn pages_name_revisions_and_link_to_the_commit() {
     let home = home();
     let server = home.start("serve --index I");
-    let page = get(&server.address, "/search?q=same+rev:*");
-    let html = page.text();
+    let page = |address: &str| {
+        crate::poll("the page of an answer", crate::WAIT_MAX, || {
+            let page = get(&server.address, address);
+            let is_running = page.text().contains("data-events-href");
+            (!is_running).then(|| page.text().to_owned())
+        })
+    };
+    let html = page("/search?q=same+rev:*");
     for part in [
         "<span class=\"revision\">main</span>",
         "<span class=\"revision\">topic/&#60;b&#62;</span>",
@@ -209,7 +215,7 @@ fn pages_name_revisions_and_link_to_the_commit() {
     ] {
         assert!(html.contains(part), "{part} in {html}");
     }
-    let html = get(&server.address, "/search?q=same").text().to_owned();
+    let html = page("/search?q=same");
     assert!(html.contains("only the default revision"), "{html}");
 }
 

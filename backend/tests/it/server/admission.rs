@@ -173,14 +173,14 @@ async fn deadline_applies_to_an_unread_search() {
     let idle = Arc::strong_count(&shard);
     let (mut client, _serving) = served.connect().await;
     let search = Search {
-        deadline_ms: 500,
+        deadline_ms: 4000,
         ..client.regexp("task")
     };
     let started = Instant::now();
     client.ask_for(&search).await;
     client.server_blocked().await;
     // The reader starts after the deadline.
-    sleep_until(started + Duration::from_millis(1000)).await;
+    sleep_until(started + Duration::from_millis(4500)).await;
     let answer = client.answer().await;
     assert_eq!(answer.end.unwrap_err().kind, FailureKind::Deadline);
     assert!(

@@ -68,6 +68,19 @@ async fn sees(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<b
     Some(found(shared, who, name).await?.answer)
 }
 
+/// What a new frontend is told, which has to be told something. One whose look-ups were given up asks Redis no more for a
+/// while, so others are asked.
+async fn a_new_one_sees(redis: &FakeRedis, who: Principal, name: &[u8]) -> bool {
+    let started = Instant::now();
+    loop {
+        let shared = frontend(redis).await;
+        if let Some(answer) = sees(&shared, who, name).await {
+            return answer;
+        }
+        assert!(started.elapsed() < PATIENCE, "it is told nothing");
+    }
+}
+
 async fn sees_all(shared: &SharedDecisions, who: Principal) -> Option<Vec<bool>> {
     for _ in 0..LOOK_UPS {
         if let Some(found) = shared.all(who, &split()).await {
@@ -144,7 +157,7 @@ async fn a_denial_overwrites_an_allow_whichever_is_written_last() {
     two.tell_name(ann, b"a", false, Instant::now());
     written(&redis, 6).await;
     let three = frontend(&redis).await;
-    assert_eq!(sees(&three, ann, b"a").await, Some(false));
+    assert!(!a_new_one_sees(&redis, ann, b"a").await);
     assert_eq!(sees_all(&three, ann).await, None);
     // What the first frontend learned before arrives late.
     one.tell_name(ann, b"a", true, before);
@@ -153,7 +166,7 @@ async fn a_denial_overwrites_an_allow_whichever_is_written_last() {
     let four = frontend(&redis).await;
     assert_eq!(sees(&four, ann, b"a").await, None);
     assert_eq!(sees_all(&four, ann).await, None);
-    assert_eq!(sees(&four, ann, b"b").await, Some(true), "not denied");
+    assert!(a_new_one_sees(&redis, ann, b"b").await, "not denied");
     two.revoke(ann);
     written(&redis, 10).await;
     let five = frontend(&redis).await;
