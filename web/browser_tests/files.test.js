@@ -58,6 +58,7 @@ test('without scripts the list of matching lines leads to other parts of a file'
   await page.goto(`${HUGE}&q=huge_25000`);
   await page.locator('.mark-lines summary').click();
   await page.getByRole('link', { name: '25000' }).click();
+  await page.waitForURL(/#L25000$/);
   assert.equal(await page.locator('#L25000 mark').count(), 1);
 }));
 

@@ -39,9 +39,11 @@ test('without a script the other lines of a file are a page', async () => {
     await page.goto('/search?q=needle&group=document');
     await page.waitForSelector('nav.pages');
     await page.locator('a[data-more]').first().click();
+    await page.waitForURL(/path/);
     assert.equal(await page.locator('.result').count(), 1);
     assert.equal(await page.locator('.hit').count(), 100);
     await page.locator('a[data-more]').click();
+    await page.waitForURL(/from=/);
     assert.equal(await page.locator('.hit').first().locator('.number').innerText(), '101');
   });
 });
@@ -136,6 +138,7 @@ test('copies of a file are folded below it, and lead to each', async () => {
     await page.waitForURL(/path=vendor\/other\/socket\.c/);
     await page.goBack();
     await page.getByRole('link', { name: 'show all copies' }).click();
+    await page.waitForURL(/copies=all/);
     assert.equal(await page.locator('.result').count(), 3);
   });
 });
