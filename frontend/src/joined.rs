@@ -32,9 +32,14 @@ mod tests {
         let (go, gone) = mpsc::channel::<()>();
         runtime.spawn_blocking(move || gone.recv());
         let queued = runtime.spawn_blocking(|| ());
+        // A runtime that shuts down cancels it too, but not always before it runs.
+        queued.abort();
         let waits = runtime.spawn(joined(queued));
-        runtime.shutdown_background();
         drop(go);
+        runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+        runtime.block_on(runtime.spawn(async {})).unwrap();
+        assert!(!waits.is_finished());
+        runtime.shutdown_background();
         let outcome = Builder::new_current_thread()
             .build()
             .unwrap()
