@@ -168,11 +168,17 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
         fake.searches.load(SeqCst) == 2
     });
     let waiting = search(2, "alert");
-    // In whichever order they came to the queue.
-    assert!(finished(&greedy[2]).is_err(), "its place is taken");
-    assert!(!waiting.is_finished() && !greedy[1].is_finished());
+    // One of the two that wait loses its place, which depends on the order in which they came to the queue.
+    eventually("a place for another client", || {
+        greedy[1..].iter().any(|search| search.is_finished())
+    });
+    let (lost, kept): (Vec<_>, Vec<_>) =
+        greedy[1..].iter().partition(|search| search.is_finished());
+    assert_eq!((lost.len(), kept.len()), (1, 1));
+    assert!(finished(lost[0]).is_err(), "its place is taken");
+    assert!(!waiting.is_finished());
     fake.open_gate();
-    for search in [&greedy[0], &greedy[1], &modest, &waiting] {
+    for search in [&greedy[0], kept[0], &modest, &waiting] {
         assert!(finished(search).unwrap().is_complete());
     }
 }
