@@ -26,6 +26,7 @@
 
 mod bits;
 mod elias_fano;
+mod forward;
 mod gaps;
 mod set_ops;
 mod varint;
@@ -37,6 +38,7 @@ pub(crate) use varint::{decode_varint, encode_varint};
 
 use bits::for_each_one;
 use elias_fano::Cursor;
+use forward::take_within;
 use gaps::GapCursor;
 use std::ops::Range;
 
@@ -294,31 +296,9 @@ impl<'a> PostingList<'a> {
                 low,
                 high,
             } => {
-                let mut list = Cursor::new(n, low_bits, low, high);
-                let mut next = list.next();
-                for range in ranges {
-                    if next.is_some_and(|id| id < range.start) {
-                        next = list.seek(range.start);
-                    }
-                    if let Some(id) = next.filter(|&id| id < range.end) {
-                        take(id);
-                        next = list.take_below(range.end, &mut take);
-                    }
-                }
+                take_within(Cursor::new(n, low_bits, low, high), ranges, take);
             }
-            PostingList::Gaps { n, codes } => {
-                let mut list = GapCursor::new(n, codes);
-                let mut next = list.next();
-                for range in ranges {
-                    if next.is_some_and(|id| id < range.start) {
-                        next = list.seek(range.start);
-                    }
-                    if let Some(id) = next.filter(|&id| id < range.end) {
-                        take(id);
-                        next = list.take_below(range.end, &mut take);
-                    }
-                }
-            }
+            PostingList::Gaps { n, codes } => take_within(GapCursor::new(n, codes), ranges, take),
         }
     }
 }

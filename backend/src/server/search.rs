@@ -383,6 +383,7 @@ fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure 
     Failure::new(kind, message)
 }
 
+/// Refuses the query, since another attempt or another backend would not do better.
 fn too_much_for_best_documents() -> Failure {
     let message = "the best documents cannot be found with little work";
     Failure::new(FailureKind::BadQuery, message)

@@ -27,7 +27,7 @@ pub struct Query {
     limit: u64,
     /// Matches beyond the limit need not be found.
     uncounted: bool,
-    /// Not 0: the limit is one of documents, of each of which at most so many of its best matches are found.
+    /// Not 0: the limit is one of documents, of each of which at most so many matches are found.
     per_document: u32,
 }
 
@@ -89,10 +89,11 @@ impl Query {
         })
     }
 
-    /// Makes the query find the best documents and, of each, at most `matches` of its best ones. It finds matches and is
-    /// not a limited query. Backends refuse it if that takes more than little work.
+    /// Makes the query find the best documents and, of each, at most `matches` matches, one of them with its best score.
+    /// Backends refuse it if that takes more than little work.
     ///
-    /// Backends find the best documents each for itself, so there may be more than `documents`.
+    /// Each backend finds its own best documents. So there may be more than `documents`, of which the first so many are
+    /// the best of all.
     pub fn of_best_documents(self, documents: u64, matches: u32) -> Result<Query, BadQuery> {
         let per_document = matches.max(1);
         let query = self.wanting(Want::Matches, documents)?.uncounted()?;

@@ -1,6 +1,7 @@
 //! The Elias-Fano code of a list.
 
 use super::bits::{BitReader, first_ones, load};
+use super::forward::Forward;
 
 /// Encodes `ids` into zeroed buffers for the low and the high bits.
 pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {
@@ -36,10 +37,11 @@ impl<'a> Cursor<'a> {
             index: 0,
         }
     }
+}
 
-    /// Returns the id at the position and moves behind it.
+impl Forward for Cursor<'_> {
     #[inline]
-    pub(super) fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<u32> {
         if self.index >= self.n {
             return None;
         }
@@ -49,10 +51,9 @@ impl<'a> Cursor<'a> {
         Some(id)
     }
 
-    /// Calls `take` with the ids below `end`, returns the next id and moves behind it. Calls of
-    /// [`next`](Self::next) would take twice the instructions: they check for every id what this
+    /// Calls of [`next`](Forward::next) would take twice the instructions: they check for every id what this
     /// checks for every word.
-    pub(super) fn take_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
+    fn take_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
         let (low_bits, mask) = (self.low_bits, (1 << self.low_bits) - 1);
         loop {
             let mut word = first_ones(self.bits.word, self.n.saturating_sub(self.index));
@@ -77,9 +78,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the first id from here on that is at least `target` and moves behind it. Targets must
-    /// ascend.
-    pub(super) fn seek(&mut self, target: u32) -> Option<u32> {
+    fn seek(&mut self, target: u32) -> Option<u32> {
         let zeros =
             (target >> self.low_bits).saturating_sub(self.bits.at().wrapping_sub(self.index));
         self.index += self.bits.skip_zeros(zeros);

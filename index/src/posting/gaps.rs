@@ -1,6 +1,7 @@
 //! The gap code of a list: the difference of each id to the one before, in the gamma code.
 
 use super::bits::load;
+use super::forward::Forward;
 use super::{decode_varint, encode_varint};
 use std::ops::RangeInclusive;
 
@@ -110,16 +111,16 @@ impl<'a> GapCursor<'a> {
             next: 0,
         }
     }
+}
 
-    /// Returns the id at the position and moves behind it.
+impl Forward for GapCursor<'_> {
     #[inline]
-    pub(super) fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<u32> {
         self.take_below(0, |_| {})
     }
 
-    /// Calls `take` with the ids below `end`, returns the next id and moves behind it.
     #[inline]
-    pub(super) fn take_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
+    fn take_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
         let (codes, mut at, mut next) = (self.codes, self.at, self.next);
         for left in (0..self.left).rev() {
             let word = load(codes, at / 8) >> (at % 8);
@@ -142,9 +143,7 @@ impl<'a> GapCursor<'a> {
         None
     }
 
-    /// Returns the first id from here on that is at least `target` and moves behind it. Targets must
-    /// ascend.
-    pub(super) fn seek(&mut self, target: u32) -> Option<u32> {
+    fn seek(&mut self, target: u32) -> Option<u32> {
         self.take_below(target, |_| {})
     }
 }

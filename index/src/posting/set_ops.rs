@@ -3,6 +3,7 @@
 use super::PostingList;
 use super::bits::{for_each_one, has_bit};
 use super::elias_fano::Cursor;
+use super::forward::Forward;
 use super::gaps::GapCursor;
 use std::ops::Range;
 use std::slice;
@@ -22,12 +23,10 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
             low,
             high,
         } if n / SEEK_RATIO > ids.len() as u32 => {
-            let mut list = Cursor::new(n, low_bits, low, high);
-            retain_sought(ids, |id| list.seek(id));
+            retain_sought(ids, Cursor::new(n, low_bits, low, high));
         }
         PostingList::Gaps { n, codes } if n / SEEK_RATIO > ids.len() as u32 => {
-            let mut list = GapCursor::new(n, codes);
-            retain_sought(ids, |id| list.seek(id));
+            retain_sought(ids, GapCursor::new(n, codes));
         }
         PostingList::EliasFano { n, .. } | PostingList::Gaps { n, .. } => {
             if let (Some(&first), Some(&last)) = (ids.first(), ids.last()) {
@@ -42,13 +41,12 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     }
 }
 
-/// Keeps those of `ids` that `seek` finds: it returns the first id of a list, from where it is on, that is at
-/// least its target.
-fn retain_sought(ids: &mut Vec<u32>, mut seek: impl FnMut(u32) -> Option<u32>) {
-    let mut other = seek(0);
+/// Keeps those of `ids` that are found in a list by seeking each.
+fn retain_sought(ids: &mut Vec<u32>, mut list: impl Forward) {
+    let mut other = list.next();
     retain(ids, |id| {
         if other.is_some_and(|other| other < id) {
-            other = seek(id);
+            other = list.seek(id);
         }
         other == Some(id)
     });

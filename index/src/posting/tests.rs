@@ -1,3 +1,4 @@
+use super::forward::Forward;
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -153,6 +154,22 @@ fn seek_stops_behind_the_last_zero_of_a_word() {
     assert_eq!((list.seek(133), list.seek(140)), (Some(135), Some(140)));
 }
 
+/// Checks that a list of `ids` finds what a scan finds.
+fn check_seek(
+    mut list: impl Forward,
+    ids: &[u32],
+    targets: impl IntoIterator<Item = u32>,
+) -> Result<(), TestCaseError> {
+    let mut rest = ids;
+    for target in targets {
+        let passed = rest.partition_point(|&id| id < target);
+        rest = &rest[passed..];
+        prop_assert_eq!(list.seek(target), rest.first().copied(), "seek {}", target);
+        rest = rest.get(1..).unwrap_or(&[]);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn decodes_what_was_encoded((ids, universe) in lists()) {
@@ -171,14 +188,7 @@ proptest! {
         let mut bytes = Vec::new();
         Codec::EliasFano.encode(&ids, universe, &mut bytes);
         bytes.extend([0xff; PADDING_BYTES]);
-        let mut list = cursor(&bytes, universe).unwrap();
-        let mut rest = &ids[..];
-        for target in targets {
-            let passed = rest.partition_point(|&id| id < target);
-            rest = &rest[passed..];
-            prop_assert_eq!(list.seek(target), rest.first().copied(), "seek {}", target);
-            rest = rest.get(1..).unwrap_or(&[]);
-        }
+        check_seek(cursor(&bytes, universe).unwrap(), &ids, targets)?;
     }
 
     #[test]
@@ -190,14 +200,7 @@ proptest! {
         // Eight bytes are enough for any code.
         gaps::encode_codes(&ids, 8 * ids.len(), &mut bytes);
         bytes.extend([0xff; PADDING_BYTES]);
-        let mut list = GapCursor::new(ids.len() as u32, &bytes);
-        let mut rest = &ids[..];
-        for target in targets {
-            let passed = rest.partition_point(|&id| id < target);
-            rest = &rest[passed..];
-            prop_assert_eq!(list.seek(target), rest.first().copied(), "seek {}", target);
-            rest = rest.get(1..).unwrap_or(&[]);
-        }
+        check_seek(GapCursor::new(ids.len() as u32, &bytes), &ids, targets)?;
     }
 
     #[test]
