@@ -58,6 +58,8 @@ pub struct Config {
     pub durable: bool,
     /// Whether callers may see different packages, so that backends are asked for the names of theirs.
     pub has_scopes: bool,
+    /// Whether there may be other backends later, so that there may be none at first.
+    pub changes_backends: bool,
     /// Answers to look-ups in repositories that several frontends share.
     pub hints: Option<Arc<Hints>>,
     /// Called before every write to the spool, for tests of failures.
@@ -92,6 +94,7 @@ impl Config {
             ordered: true,
             durable: true,
             has_scopes: false,
+            changes_backends: false,
             hints: None,
             before_write: None,
         }

@@ -29,7 +29,7 @@ use crate::lock::lock;
 use crate::metrics;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
-use crate::peers::{Backend, Peer, PeerSettings, PeerStatus};
+use crate::peers::{Backend, Peer, PeerSet, PeerSettings, PeerStatus, Peers};
 use crate::query::{Query, QueryInput};
 use crate::recent::{QueryTimes, RecentQueries};
 use crate::results::{Overlaps, SearchResult};
@@ -39,6 +39,7 @@ use interests::Interests;
 use lookups::Lookups;
 use schema::message::ShardInfo;
 use scoped::ScopedRoutings;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -51,10 +52,10 @@ const PROBE: char = '\u{f8ff}';
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
     config: Config,
-    peers: Vec<Arc<Peer>>,
-    /// The names of packages for these versions of the peers.
+    peers: Peers,
+    /// The names of packages for these versions of a set of peers.
     names: Mutex<(Vec<u64>, Option<Arc<PackageNames>>)>,
-    /// The routing for these versions of the peers.
+    /// The routing for these versions of a set of peers.
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     scoped: Mutex<ScopedRoutings>,
     resources: Resources,
@@ -74,12 +75,10 @@ impl Coordinator {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn start(config: Config, backends: Vec<Backend>) -> Result<Arc<Coordinator>, StartError> {
-        if backends.is_empty() {
+        if backends.is_empty() && !config.changes_backends {
             return Err(StartError::NoBackends);
         }
-        if backends.len() > usize::from(u16::MAX) {
-            return Err(StartError::TooManyBackends(backends.len()));
-        }
+        check_count(&backends)?;
         let limits = SpoolConfig {
             disk_bytes_max: config.spool_bytes_max,
             result_memory_max: config.result_memory_bytes,
@@ -112,17 +111,13 @@ impl Coordinator {
                 removals.finish();
             }
         });
-        let compares_packages = backends.len() > 1 || config.has_scopes;
+        let compares_packages = backends.len() > 1 || config.has_scopes || config.changes_backends;
         let settings = PeerSettings {
             silence_max: config.silence_max,
             lists_packages: compares_packages,
             has_scopes: config.has_scopes,
         };
-        let peers = backends
-            .into_iter()
-            .map(|backend| Peer::start(backend, settings))
-            .collect::<Result<_, _>>()
-            .map_err(StartError::Thread)?;
+        let peers = Peers::start(backends, settings).map_err(StartError::Thread)?;
         let coordinator = Arc::new(Coordinator {
             peers,
             names: Mutex::default(),
@@ -145,15 +140,39 @@ impl Coordinator {
             config,
         });
         if compares_packages {
-            coordinator.route_on_changes();
+            coordinator.route_on_changes(&coordinator.peers.current());
         }
         Ok(coordinator)
     }
 
+    /// Replaces the backends. Those whose name and address are among them stay connected. The others finish their
+    /// streams and are closed. Needs [`Config::changes_backends`](crate::Config::changes_backends).
+    pub fn set_backends(self: &Arc<Coordinator>, backends: Vec<Backend>) -> Result<(), StartError> {
+        check_count(&backends)?;
+        let new = self.peers.replace(backends).map_err(StartError::Thread)?;
+        self.route_on_changes(&new);
+        Ok(())
+    }
+
+    /// Whether shards would be served by nobody without these backends, as far as backends have announced any.
+    pub fn would_lose(&self, backends: &BTreeSet<&str>) -> bool {
+        let (mut lost, mut left) = (HashSet::new(), HashSet::new());
+        for peer in self.peers.current().iter() {
+            let status = peer.status();
+            let ids = status.shards.iter().flat_map(|shards| shards.iter());
+            if backends.contains(peer.name()) {
+                lost.extend(ids.map(|shard| shard.id));
+            } else {
+                left.extend(ids.map(|shard| shard.id));
+            }
+        }
+        !lost.is_subset(&left)
+    }
+
     /// Computes the routing when a backend announces other packages, so that those that backends have in common
     /// are logged then, and not at the next search.
-    fn route_on_changes(self: &Arc<Coordinator>) {
-        for peer in &self.peers {
+    fn route_on_changes(self: &Arc<Coordinator>, peers: &[Arc<Peer>]) {
+        for peer in peers {
             let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
             self.resources.runtime.spawn(async move {
                 let mut last = None;
@@ -164,7 +183,7 @@ impl Coordinator {
                         let Some(coordinator) = coordinator.upgrade() else {
                             return;
                         };
-                        coordinator.route();
+                        coordinator.route(&coordinator.peers.current());
                     }
                     last = Some(packages);
                     if changes.changed().await.is_err() {
@@ -226,8 +245,9 @@ impl Coordinator {
                 return Ok(joined);
             }
         }
-        self.ready().await;
-        let routing = self.route_for(&caller.scope);
+        let peers = self.peers.current();
+        ready(&peers).await;
+        let routing = self.route_for(&peers, &caller.scope);
         if let Some(generation) = generation.filter(|wanted| *wanted != routing.generation) {
             let generation = generation.to_owned();
             return Err(SearchError::Gone { generation });
@@ -247,7 +267,7 @@ impl Coordinator {
         let (resources, client) = (&self.resources, caller.client);
         let execution = Execution::new(
             resources,
-            &self.peers,
+            &peers,
             &routing,
             query,
             &caller.scope,
@@ -282,7 +302,8 @@ impl Coordinator {
 
     /// Names the execution that this query would be now.
     pub fn identity(&self, scope: &Scope, query: &Query) -> String {
-        query.identity(scope, &self.route().generation)
+        let routing = self.route(&self.peers.current());
+        query.identity(scope, &routing.generation)
     }
 
     /// The search of the client to whom this id was given, while it is in the result cache. The client sees
@@ -402,53 +423,17 @@ impl Coordinator {
         &self.config
     }
 
-    /// Waits for backends that are not connected: each is dialled once more, for at most a second.
-    async fn ready(&self) {
-        let deadline = Peer::ready_deadline();
-        for peer in &self.peers {
-            peer.ready(deadline).await;
-        }
-    }
-
-    /// Which backend searches which shards now. Computed only when the link or the shards of a backend
+    /// Which of these backends searches which shards now. Computed only when the link or the shards of a backend
     /// have changed: it takes as long as a small query.
-    fn route(&self) -> Arc<ShardRouting> {
-        let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
+    fn route(&self, peers: &PeerSet) -> Arc<ShardRouting> {
+        let versions = peers.versions();
         let mut routing = lock(&self.routing);
         if routing.0 != versions {
-            let next = Arc::new(self.compute_routing());
+            let next = Arc::new(compute_routing(peers));
             log_overlaps(&routing.1.overlaps, &next.overlaps);
             *routing = (versions, next);
         }
         Arc::clone(&routing.1)
-    }
-
-    fn compute_routing(&self) -> ShardRouting {
-        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
-        let announced = self.peers.iter().zip(&statuses).flat_map(|(peer, status)| {
-            let packages = status.packages.iter();
-            packages.map(|(shard, packages)| Announced {
-                backend: peer.name(),
-                shard: *shard,
-                packages,
-                visible: None,
-            })
-        });
-        let superseded = overlap::superseded(announced);
-        let known = |(number, (peer, status)): (usize, (&Arc<Peer>, PeerStatus))| {
-            let shards = status.shards.as_deref();
-            PeerShards {
-                number,
-                name: peer.name().to_owned(),
-                unsearched: status.unsearched(),
-                shards: shards.map(|shards| {
-                    let each = |shard: &ShardInfo| (shard.id, shard.documents);
-                    shards.iter().map(each).collect()
-                }),
-            }
-        };
-        let peers = self.peers.iter().zip(statuses).enumerate();
-        ShardRouting::new(peers.map(known).collect(), superseded)
     }
 
     /// Summarises the queries of the last hour, of all callers.
@@ -484,6 +469,50 @@ impl Coordinator {
     }
 }
 
+/// Waits for backends that are not connected: each is dialled once more, for at most a second.
+async fn ready(peers: &PeerSet) {
+    let deadline = Peer::ready_deadline();
+    for peer in peers.iter() {
+        peer.ready(deadline).await;
+    }
+}
+
+fn check_count(backends: &[Backend]) -> Result<(), StartError> {
+    if backends.len() > usize::from(u16::MAX) {
+        return Err(StartError::TooManyBackends(backends.len()));
+    }
+    Ok(())
+}
+
+fn compute_routing(peers: &PeerSet) -> ShardRouting {
+    let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
+    let announced = peers.iter().zip(&statuses).flat_map(|(peer, status)| {
+        let packages = status.packages.iter();
+        packages.map(|(shard, packages)| Announced {
+            backend: peer.name(),
+            shard: *shard,
+            packages,
+            visible: None,
+        })
+    });
+    let superseded = overlap::superseded(announced);
+    let known = |(number, (peer, status)): (usize, (&Arc<Peer>, PeerStatus))| {
+        let shards = status.shards.as_deref();
+        PeerShards {
+            number,
+            name: peer.name().to_owned(),
+            is_draining: status.is_draining,
+            unsearched: status.unsearched(),
+            shards: shards.map(|shards| {
+                let each = |shard: &ShardInfo| (shard.id, shard.documents);
+                shards.iter().map(each).collect()
+            }),
+        }
+    };
+    let numbered = peers.iter().zip(statuses).enumerate();
+    ShardRouting::new(numbered.map(known).collect(), superseded)
+}
+
 fn is_probe(answer: &SearchResult) -> bool {
     answer.query().interpreted_as().contains(PROBE)
 }
@@ -493,7 +522,8 @@ impl Drop for Coordinator {
         lock(&self.cache)
             .executions()
             .for_each(|execution| execution.on(Event::Cancel));
-        self.peers.iter().for_each(|peer| peer.close());
+        let peers = self.peers.current();
+        peers.iter().for_each(|peer| peer.close());
     }
 }
 

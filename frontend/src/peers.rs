@@ -2,7 +2,7 @@
 //!
 //! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps one control connection to it, on which
 //! the backend announces its shards and that it is alive. Each query, and each request for a file or a
-//! list, uses a connection of its own, an idle one if possible. [`overlap`] finds packages that several
+//! list, uses a connection of its own, an idle one if possible. A [`PeerSet`] has all peers of a moment. [`overlap`] finds packages that several
 //! shards have, [`shard_routing`] decides which backend searches which shard, [`account`] checks what a
 //! stream sends. [`tls`] encrypts a connection.
 //!
@@ -14,6 +14,7 @@ mod connection;
 pub(crate) mod overlap;
 mod packages;
 mod peer;
+mod peer_set;
 mod request;
 pub(crate) mod shard_routing;
 mod tls;
@@ -23,4 +24,5 @@ pub use backend::{Backend, Socket};
 pub(crate) use connection::{Connection, PeerError, check_semantics, hello};
 pub(crate) use packages::PackageInfo;
 pub(crate) use peer::{Link, Peer, PeerSettings, PeerStatus};
+pub(crate) use peer_set::{PeerSet, Peers};
 pub(crate) use request::{Decode, request};

@@ -3,7 +3,7 @@
 //! These requests go to the backends directly. They are not executions: nothing is admitted, cached or
 //! spooled.
 
-use super::Coordinator;
+use super::{Coordinator, ready};
 use crate::error::FileError;
 use crate::joined::joined;
 use crate::peers::visible::VisiblePeer;
@@ -184,17 +184,21 @@ impl Coordinator {
         frame: impl Fn(Option<&[VisibleShard]>) -> Result<Vec<u8>, MessageError>,
         kind: Kind,
         decode: Decode<T>,
-    ) -> Result<Vec<(&Arc<Peer>, Reply<T>)>, MessageError> {
-        self.ready().await;
+    ) -> Result<Vec<(Arc<Peer>, Reply<T>)>, MessageError> {
+        let peers = self.peers.current();
+        ready(&peers).await;
         let mut replies = Vec::new();
         if scope.is_everything() {
             let frame: Arc<[u8]> = frame(None)?.into();
-            let ask = |peer| (peer, self.ask(peer, Arc::clone(&frame), kind, decode));
-            replies.extend(self.peers.iter().map(ask));
+            let ask = |peer: &Arc<Peer>| {
+                let reply = self.ask(peer, Arc::clone(&frame), kind, decode);
+                (Arc::clone(peer), reply)
+            };
+            replies.extend(peers.iter().map(ask));
             return Ok(replies);
         }
-        let scoped = self.scoped(scope);
-        for (peer, visible) in self.peers.iter().zip(&scoped.peers) {
+        let scoped = self.scoped(&peers, scope);
+        for (peer, visible) in peers.iter().zip(&scoped.peers) {
             let shards = visible.shards.as_deref();
             if shards.is_none_or(|shards| !shards.is_empty()) {
                 let reply = match shards {
@@ -202,7 +206,7 @@ impl Coordinator {
                     // It is not known what it has, and so it is not asked for anything.
                     None => self.refuse(peer),
                 };
-                replies.push((peer, reply));
+                replies.push((Arc::clone(peer), reply));
             }
         }
         Ok(replies)
@@ -242,7 +246,8 @@ impl Coordinator {
         if !scope.is_everything() {
             return self.served_to(scope);
         }
-        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        let peers = self.peers.current();
+        let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
         let shards = statuses
             .iter()
             .filter_map(|status| status.shards.as_deref());
@@ -250,7 +255,7 @@ impl Coordinator {
         let sum =
             |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|shard| of(shard)).sum();
         let packages: u64 = sum(|shard| shard.packages.into());
-        let routing = self.route();
+        let routing = self.route(&peers);
         Served {
             generation: routing.generation.clone(),
             shards: distinct.len() as u64,
@@ -263,8 +268,9 @@ impl Coordinator {
     }
 
     fn served_to(&self, scope: &Scope) -> Served {
-        let scoped = self.scoped(scope);
-        let statuses = self.peers.iter().map(|peer| peer.status());
+        let peers = self.peers.current();
+        let scoped = self.scoped(&peers, scope);
+        let statuses = peers.iter().map(|peer| peer.status());
         Served {
             generation: scoped.routing.generation.clone(),
             shards: scoped.routing.known.shards,
@@ -277,11 +283,12 @@ impl Coordinator {
 
     /// Says that a query searches only the default revisions, if it does and repositories are indexed.
     pub fn notice_of_revisions(&self, scope: &Scope, query: &Query) -> Option<Notice> {
+        let peers = self.peers.current();
         let any = if scope.is_everything() {
-            let mut peers = self.peers.iter();
+            let mut peers = peers.iter();
             peers.any(|peer| peer.status().indexed_repositories > 0)
         } else {
-            !self.scoped(scope).repositories.is_empty()
+            !self.scoped(&peers, scope).repositories.is_empty()
         };
         (any && !query.selects_revisions()).then(|| Notice {
             at: None,
@@ -292,10 +299,11 @@ impl Coordinator {
 
     /// The state of all backends. For those who do not see everything, how many blocks there are is unknown: 0.
     pub fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
+        let peers = self.peers.current();
         if scope.is_everything() {
-            return self.peers.iter().map(|peer| status(peer)).collect();
+            return peers.iter().map(|peer| status(peer)).collect();
         }
-        let scoped = self.scoped(scope);
+        let scoped = self.scoped(&peers, scope);
         let visible = |(peer, visible): (&Arc<Peer>, &VisiblePeer)| BackendStatus {
             shards: visible.shards.as_ref().map_or(0, Vec::len),
             packages: visible.packages,
@@ -304,7 +312,7 @@ impl Coordinator {
             text_bytes: visible.text_bytes,
             ..status(peer)
         };
-        self.peers.iter().zip(&scoped.peers).map(visible).collect()
+        peers.iter().zip(&scoped.peers).map(visible).collect()
     }
 }
 

@@ -112,7 +112,7 @@ impl Coordinator {
         if scope.is_everything() {
             return self.look_up_all(lookups).await;
         }
-        let scoped = self.scoped(scope);
+        let scoped = self.scoped(&self.peers.current(), scope);
         let refuse = |lookup: &Lookup| {
             let name = lookup.repository.as_bytes();
             let is_seen = scoped.repositories.contains(name);
@@ -136,11 +136,10 @@ impl Coordinator {
     async fn look_up_all(&self, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
         metrics::looking_up(lookups.len());
         let runtime = &self.resources.runtime;
-        let generation = &self.route().generation;
+        let peers = self.peers.current();
+        let generation = &self.route(&peers).generation;
         let answers = &self.lookups;
-        answers
-            .look_up(runtime, &self.peers, generation, lookups)
-            .await
+        answers.look_up(runtime, &peers, generation, lookups).await
     }
 }
 

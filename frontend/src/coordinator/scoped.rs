@@ -7,7 +7,7 @@ use crate::lock::lock;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::visible::{VisiblePackages, VisiblePeer, visible_shards};
-use crate::peers::{PackageInfo, Peer, PeerStatus};
+use crate::peers::{PackageInfo, Peer, PeerSet, PeerStatus};
 use crate::results::{Missing, ShardId};
 use crate::scope::Scope;
 use schema::message::VisibleShard;
@@ -18,7 +18,7 @@ use std::time::SystemTime;
 /// Routings of scopes that are kept. Each takes a bit for each package, twice.
 const SCOPES_MAX: usize = 256;
 
-/// The routings of the latest scopes, for these versions of the peers.
+/// The routings of the latest scopes, for these versions of a set of peers.
 #[derive(Default)]
 pub(super) struct ScopedRoutings {
     versions: Vec<u64>,
@@ -44,11 +44,11 @@ impl ScopedRoutings {
     /// `generation` returns that of all their shards.
     pub(super) fn find(
         routings: &Mutex<ScopedRoutings>,
-        peers: &[Arc<Peer>],
+        peers: &PeerSet,
         scope: &Scope,
         generation: impl FnOnce() -> String,
     ) -> Arc<ScopedRouting> {
-        let versions: Vec<u64> = peers.iter().map(|peer| peer.version()).collect();
+        let versions = peers.versions();
         let known = |scoped: &ScopedRoutings| {
             let known = scoped.by_scope.get(&scope.hash());
             known.filter(|_| scoped.versions == versions).cloned()
@@ -144,6 +144,7 @@ fn known(number: usize, peer: &Peer, status: &PeerStatus, visible: &VisibleShard
     PeerShards {
         number,
         name: peer.name().to_owned(),
+        is_draining: status.is_draining,
         unsearched: status.unsearched(),
         shards: shards.map(|shards| shards.iter().filter_map(|shard| seen(shard.id)).collect()),
     }

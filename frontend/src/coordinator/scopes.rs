@@ -3,8 +3,8 @@
 use super::Coordinator;
 use super::scoped::{ScopedRouting, ScopedRoutings};
 use crate::lock::lock;
-use crate::peers::Peer;
 use crate::peers::shard_routing::ShardRouting;
+use crate::peers::{Peer, PeerSet};
 use crate::results::Overlaps;
 use crate::scope::{PackageNames, Scope};
 use std::sync::Arc;
@@ -14,10 +14,11 @@ impl Coordinator {
     /// first one has. They are the same value while they do not change. Needs
     /// [`Config::has_scopes`](crate::Config::has_scopes).
     pub fn package_names(&self) -> Option<Arc<PackageNames>> {
-        let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
+        let peers = self.peers.current();
+        let versions = peers.versions();
         let mut names = lock(&self.names);
         if names.0 != versions {
-            let now = self.collect_names();
+            let now = collect_names(&peers);
             let is_new = names.1.as_deref() != now.as_ref();
             if is_new {
                 names.1 = now.map(Arc::new);
@@ -31,7 +32,7 @@ impl Coordinator {
     /// theirs.
     pub async fn package_names_soon(&self) -> Option<Arc<PackageNames>> {
         let deadline = Peer::ready_deadline();
-        for peer in &self.peers {
+        for peer in self.peers.current().iter() {
             if peer.status().shards.is_none() {
                 peer.ready(deadline).await;
             }
@@ -39,32 +40,33 @@ impl Coordinator {
         self.package_names()
     }
 
-    fn collect_names(&self) -> Option<PackageNames> {
-        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
-        if statuses.iter().all(|status| status.shards.is_none()) {
-            return None;
-        }
-        let shards = statuses.iter().flat_map(|status| status.packages.values());
-        let packages = shards.flat_map(|shard| &shard.packages);
-        Some(PackageNames::new(packages.map(|package| &*package.name)))
-    }
-
-    /// Which backend searches which shards for callers with this scope.
-    pub(super) fn route_for(&self, scope: &Scope) -> Arc<ShardRouting> {
+    /// Which of these backends searches which shards for callers with this scope.
+    pub(super) fn route_for(&self, peers: &PeerSet, scope: &Scope) -> Arc<ShardRouting> {
         if scope.is_everything() {
-            return self.route();
+            return self.route(peers);
         }
-        Arc::clone(&self.scoped(scope).routing)
+        Arc::clone(&self.scoped(peers, scope).routing)
     }
 
-    /// What a scope shows now.
-    pub(super) fn scoped(&self, scope: &Scope) -> Arc<ScopedRouting> {
-        let generation = || self.route().generation.clone();
-        ScopedRoutings::find(&self.scoped, &self.peers, scope, generation)
+    /// What a scope shows of these backends now.
+    pub(super) fn scoped(&self, peers: &PeerSet, scope: &Scope) -> Arc<ScopedRouting> {
+        let generation = || self.route(peers).generation.clone();
+        ScopedRoutings::find(&self.scoped, peers, scope, generation)
     }
 
     /// Packages that several backends have in different shards.
     pub fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
-        Arc::clone(&self.route_for(scope).overlaps)
+        let peers = self.peers.current();
+        Arc::clone(&self.route_for(&peers, scope).overlaps)
     }
+}
+
+fn collect_names(peers: &PeerSet) -> Option<PackageNames> {
+    let statuses: Vec<_> = peers.iter().map(|peer| peer.status()).collect();
+    if statuses.iter().all(|status| status.shards.is_none()) {
+        return None;
+    }
+    let shards = statuses.iter().flat_map(|status| status.packages.values());
+    let packages = shards.flat_map(|shard| &shard.packages);
+    Some(PackageNames::new(packages.map(|package| &*package.name)))
 }

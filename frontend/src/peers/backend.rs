@@ -32,6 +32,7 @@ pub struct Backend {
     address: String,
     dial: Dial,
     answer_here: Option<AnswerHere>,
+    is_draining: bool,
 }
 
 impl std::fmt::Debug for Backend {
@@ -52,6 +53,7 @@ impl Backend {
             name,
             dial: Arc::new(dial),
             answer_here: None,
+            is_draining: false,
         }
     }
 
@@ -116,6 +118,23 @@ impl Backend {
     pub fn named(self, name: impl Into<String>) -> Backend {
         let name = name.into();
         Backend { name, ..self }
+    }
+
+    /// Whether it is about to leave: it gets no new searches of shards that another backend serves.
+    pub fn draining(self, is_draining: bool) -> Backend {
+        Backend {
+            is_draining,
+            ..self
+        }
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.is_draining
+    }
+
+    /// Whether it has the same name and address.
+    pub(super) fn is_same(&self, other: &Backend) -> bool {
+        self.name == other.name && self.address == other.address
     }
 
     /// Its name in results.

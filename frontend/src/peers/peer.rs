@@ -67,7 +67,9 @@ pub(crate) struct PeerStatus {
     attempts: u64,
     /// When the current attempt began.
     attempting: Option<Instant>,
-    /// Incremented when the link or the shards change.
+    /// Whether another backend is to search its shards, if there is one.
+    pub(crate) is_draining: bool,
+    /// Incremented when the link or the shards change, or it begins to drain.
     version: u64,
 }
 
@@ -140,6 +142,7 @@ impl Peer {
             indexed_repositories: 0,
             attempts: 0,
             attempting: None,
+            is_draining: backend.is_draining(),
             version: 0,
         };
         let peer = Arc::new(Peer {
@@ -178,6 +181,16 @@ impl Peer {
 
     pub(crate) fn status(&self) -> PeerStatus {
         self.status.borrow().clone()
+    }
+
+    /// Sets whether another backend is to search its shards, if there is one.
+    pub(crate) fn set_draining(&self, is_draining: bool) {
+        self.status.send_if_modified(|status| {
+            let changes = status.is_draining != is_draining;
+            status.is_draining = is_draining;
+            status.version += u64::from(changes);
+            changes
+        });
     }
 
     /// Waits for changes of the link or the shards.

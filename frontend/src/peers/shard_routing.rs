@@ -1,6 +1,6 @@
 //! Shard routing: assigns each shard to one backend.
 //!
-//! If several backends serve a shard, the first connected one searches it. The shards of a lost backend, and
+//! If several backends serve a shard, the first connected one searches it, of those that are not about to leave. The shards of a lost backend, and
 //! of one with other semantics than this frontend, are missing, unless another one serves them. If a lost backend never announced its shards, the result
 //! says that it is unknown what is missing. Packages that another shard has in a newer build are excluded;
 //! a shard of which nothing is left is not searched.
@@ -22,6 +22,8 @@ pub(crate) struct PeerShards {
     /// Its index among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
+    /// Whether another backend is to search its shards, if there is one.
+    pub(crate) is_draining: bool,
     /// Why its shards are not searched, and since when: it is not connected, or has other semantics.
     pub(crate) unsearched: Option<(String, SystemTime)>,
     /// The shards it announced last, with their documents.
@@ -57,6 +59,7 @@ pub(crate) struct Assignment {
 
 impl ShardRouting {
     pub(crate) fn new(mut backends: Vec<PeerShards>, superseded: Superseded) -> ShardRouting {
+        let is_empty = backends.is_empty();
         let all = backends
             .iter()
             .filter_map(|backend| backend.shards.as_deref());
@@ -73,9 +76,10 @@ impl ShardRouting {
             shards: all.len() as u64,
             documents: all.values().map(|&documents| u64::from(documents)).sum(),
         };
-        let (connected, lost): (Vec<_>, Vec<_>) = backends
+        let (mut connected, lost): (Vec<_>, Vec<_>) = backends
             .into_iter()
             .partition(|backend| backend.unsearched.is_none());
+        connected.sort_by_key(|backend| backend.is_draining);
         let mut assigned = HashSet::new();
         let assignments = connected
             .into_iter()
@@ -83,8 +87,8 @@ impl ShardRouting {
             .collect();
         let missing = lost
             .into_iter()
-            .filter_map(|backend| missing(backend, &assigned))
-            .collect();
+            .filter_map(|backend| missing(backend, &assigned));
+        let missing = missing.chain(is_empty.then(nobody)).collect();
         ShardRouting {
             generation,
             assignments,
@@ -171,6 +175,16 @@ fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> 
     })
 }
 
+/// What is missing as long as no backend is known.
+fn nobody() -> Missing {
+    Missing {
+        backend: "nodes".to_owned(),
+        reason: "no node is known yet".to_owned(),
+        shards: Vec::new(),
+        since: SystemTime::now(),
+    }
+}
+
 /// Returns the id of a set of shards, and of what is left out of them; order and repetition do not matter.
 fn generation(shards: impl IntoIterator<Item = [u8; 32]>, superseded: &Superseded) -> String {
     let shards: BTreeSet<_> = shards.into_iter().collect();
@@ -191,7 +205,8 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Routes for backends given as `name: shards`, with `!` before a lost one and `?` for unknown shards.
+    /// Routes for backends given as `name: shards`, with `!` before a lost one, `-` before one that is draining, and `?`
+    /// for unknown shards.
     fn check(backends: &[&str], expected: Expect) {
         let known = |(number, text): (usize, &&str)| {
             let (name, shards) = text.split_once(": ").unwrap();
@@ -199,7 +214,8 @@ mod tests {
             let reason = ("refused".to_owned(), SystemTime::UNIX_EPOCH);
             PeerShards {
                 number,
-                name: name.trim_start_matches('!').to_owned(),
+                name: name.trim_start_matches(['!', '-']).to_owned(),
+                is_draining: name.starts_with('-'),
                 unsearched: name.starts_with('!').then_some(reason),
                 shards: (shards != "?").then_some(ids),
             }
@@ -245,10 +261,28 @@ mod tests {
     }
 
     #[test]
+    fn without_any_backend_it_is_unknown_what_is_missing() {
+        check(&[], expect![["nodes lacks \n"]]);
+    }
+
+    #[test]
+    fn a_draining_backend_searches_only_what_no_other_serves() {
+        check(
+            &["-a: 12", "b: 23", "-c: 34", "!d: 4"],
+            expect![[r#"
+                1 b searches 23
+                0 a searches 1
+                2 c searches 4
+            "#]],
+        );
+    }
+
+    #[test]
     fn the_generation_does_not_depend_on_connections() {
         let known = |lost: bool| PeerShards {
             number: 0,
             name: String::new(),
+            is_draining: false,
             unsearched: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
             shards: Some(vec![([7; 32], 10)]),
         };

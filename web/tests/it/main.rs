@@ -24,6 +24,7 @@ mod full_disk;
 mod in_process;
 mod keys;
 mod narrowing;
+mod nodes;
 mod openapi;
 mod pages;
 mod persistence;

@@ -1,0 +1,129 @@
+//! Backends that join and leave while a frontend runs.
+
+use crate::shards;
+use crate::site::{PATIENCE, Site, eventually};
+use fake_backend::{Fake, Fault};
+use frontend::{Backend, Config};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Starts a frontend whose backends may change.
+fn site(backends: Vec<Backend>) -> Site {
+    Site::with(backends, |config: &mut Config| {
+        config.changes_backends = true;
+        config.silence_max = PATIENCE;
+    })
+}
+
+/// Two backends with a shard each.
+fn two() -> [Arc<Fake>; 2] {
+    let mut parts = shards(1, 2);
+    let second = Fake::new("second", parts.split_off(1));
+    [Fake::new("first", parts), second]
+}
+
+fn total(answer: &Value) -> u64 {
+    assert_eq!(answer["complete"], json!(true), "{answer}");
+    answer["total"].as_u64().unwrap()
+}
+
+#[test]
+fn a_backend_that_joins_is_searched_and_one_that_left_is_not() {
+    let [first, second] = two();
+    let site = site(vec![first.backend()]);
+    let before = total(&site.search("arse"));
+    let both = vec![first.backend(), second.backend()];
+    site.frontend.set_backends(both).unwrap();
+    let all = total(&site.search("arse"));
+    assert!(all > before);
+    let connections = first.connections.load(SeqCst);
+    site.frontend.set_backends(vec![second.backend()]).unwrap();
+    assert_eq!(total(&site.search("arse")), all - before);
+    eventually("it is closed", || first.open.load(SeqCst) == 0);
+    assert_eq!(
+        first.connections.load(SeqCst),
+        connections,
+        "it stayed connected"
+    );
+    let health: Value = site.get("/readyz").json();
+    assert_eq!(health["backends"].as_array().unwrap().len(), 1, "{health}");
+    // It comes back.
+    let both = vec![second.backend(), first.backend()];
+    site.frontend.set_backends(both).unwrap();
+    assert_eq!(total(&site.search("arse")), all);
+}
+
+#[test]
+fn a_running_search_keeps_a_backend_that_leaves() {
+    let [first, second] = two();
+    let whole = site(vec![first.backend(), second.backend()]);
+    let expected = whole.search("arse");
+    let site = site(vec![first.backend(), second.backend()]);
+    first.set(Fault::Gate);
+    let searches = first.searches.load(SeqCst);
+    let id = site.get("/api/v2/search?q=arse&wait=false").json()["id"].clone();
+    eventually("it searches", || first.searches.load(SeqCst) > searches);
+    site.frontend.set_backends(vec![second.backend()]).unwrap();
+    first.open_gate();
+    let page = site
+        .get(&format!("/api/v2/search/{}", id.as_str().unwrap()))
+        .json();
+    assert_eq!(total(&page), total(&expected));
+    assert_eq!(page["generation"], expected["generation"]);
+    assert_eq!(page["files"], expected["files"]);
+    eventually("it is closed after the search", || {
+        first.open.load(SeqCst) == 1
+    });
+}
+
+#[test]
+fn a_draining_backend_gets_no_new_searches_of_what_another_serves() {
+    let first = Fake::new("first", shards(1, 2));
+    let second = Fake::new("second", shards(1, 2));
+    let site = site(vec![first.backend(), second.backend()]);
+    let before = site.search("arse");
+    assert_eq!(
+        (first.searches.load(SeqCst), second.searches.load(SeqCst)),
+        (1, 0)
+    );
+    let drained = vec![first.backend().draining(true), second.backend()];
+    site.frontend.set_backends(drained).unwrap();
+    let other = site.search("parse");
+    assert_eq!(
+        (first.searches.load(SeqCst), second.searches.load(SeqCst)),
+        (1, 1)
+    );
+    assert_eq!(before["generation"], other["generation"]);
+    // Nobody else serves its shards.
+    let alone = vec![first.backend().draining(true)];
+    site.frontend.set_backends(alone).unwrap();
+    total(&site.search("nothing"));
+    assert_eq!(first.searches.load(SeqCst), 2);
+}
+
+#[test]
+fn an_answer_without_any_backend_is_incomplete() {
+    let [first, _] = two();
+    let site = site(Vec::new());
+    let answer = site.search("arse");
+    assert_eq!(answer["complete"], json!(false), "{answer}");
+    assert_eq!(
+        answer["missing"][0]["reason"],
+        json!("no node is known yet")
+    );
+    assert_eq!(site.get("/readyz").status, 503);
+    site.frontend.set_backends(vec![first.backend()]).unwrap();
+    assert!(total(&site.search("arse")) > 0);
+}
+
+#[test]
+fn what_a_backend_alone_has_would_be_lost_without_it() {
+    let first = Fake::new("first", shards(1, 2));
+    let second = Fake::new("second", shards(1, 1));
+    let site = site(vec![first.backend(), second.backend()]);
+    total(&site.search("arse"));
+    let loses = |names: &[&str]| site.frontend.would_lose(&names.iter().copied().collect());
+    assert!(!loses(&["second"]) && loses(&["first"]) && loses(&["first", "second"]));
+    assert!(!loses(&[]) && !loses(&["other"]));
+}
