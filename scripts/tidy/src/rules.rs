@@ -28,12 +28,19 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and reading git repositories, which belongs to `git` and processes that have an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 7] = [
+pub(crate) const CRATES: [Crate; 8] = [
     Crate {
         name: "schema",
         uses: &[],
         never: HTTP,
         layers: &["message", "definition frame name order trawl_capnp"],
+        shared_names: &[],
+    },
+    Crate {
+        name: "cluster",
+        uses: &[],
+        never: HTTP_AND_GIT,
+        layers: &["placement"],
         shared_names: &[],
     },
     Crate {
@@ -127,7 +134,9 @@ pub(crate) const CRATES: [Crate; 7] = [
     },
     Crate {
         name: "cli",
-        uses: &["web", "frontend", "backend", "git", "index", "schema"],
+        uses: &[
+            "web", "frontend", "backend", "git", "index", "schema",
+        ],
         never: &[],
         layers: &[
             "commands",

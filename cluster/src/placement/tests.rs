@@ -1,0 +1,191 @@
+use super::*;
+use proptest::prelude::*;
+
+fn shards(count: u32) -> impl Iterator<Item = [u8; 32]> {
+    (0..count).map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
+}
+
+fn node(name: usize, zone: usize, weight: u32) -> Node {
+    Node {
+        name: format!("node-{name}"),
+        zone: format!("zone-{zone}"),
+        weight,
+    }
+}
+
+fn zone_and_weight() -> impl Strategy<Value = (usize, u32)> {
+    let weight = prop_oneof![4 => Just(1_u32), 1 => Just(0), 2 => 1..5_u32, 1 => any::<u32>()];
+    (0..3_usize, weight)
+}
+
+/// Nodes some of whose names are left out.
+fn nodes() -> impl Strategy<Value = Vec<Node>> {
+    let one = prop::option::weighted(0.8, zone_and_weight());
+    prop::collection::vec(one, 0..12).prop_map(|all| {
+        let all = all.into_iter().enumerate();
+        all.filter_map(|(name, it)| it.map(|(zone, weight)| node(name, zone, weight)))
+            .collect()
+    })
+}
+
+fn names(owners: &[&Node]) -> Vec<String> {
+    owners.iter().map(|node| node.name.clone()).collect()
+}
+
+fn score(shard: &[u8; 32], node: &Node) -> f64 {
+    let uniform = uniform(mix(hash(shard), hash(node.name.as_bytes())));
+    -f64::from(node.weight) / libm::log(uniform)
+}
+
+/// The definition: all scores, sorted, one node of each zone, then the rest.
+fn naive(nodes: &[Node], replicas: usize, shard: &[u8; 32]) -> Vec<String> {
+    let weighted = nodes.iter().filter(|node| node.weight > 0);
+    let mut all: Vec<(f64, &Node)> = weighted.map(|node| (score(shard, node), node)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name.cmp(&b.1.name)));
+    let mut zones = Vec::new();
+    let (first, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, node)| {
+        let is_new = !zones.contains(&&node.zone);
+        zones.push(&node.zone);
+        is_new
+    });
+    let mut chosen: Vec<_> = first.into_iter().chain(rest).take(replicas).collect();
+    chosen.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name.cmp(&b.1.name)));
+    let chosen = chosen.into_iter();
+    chosen.map(|(_, node)| node.name.clone()).collect()
+}
+
+/// A change of the nodes of a map.
+#[derive(Clone, Debug)]
+enum Change {
+    /// A node joins, or has another zone and weight.
+    Set(usize, usize, u32),
+    Leave(usize),
+    /// Everything is another.
+    Replace(Vec<Node>),
+    /// The shards with these numbers remain, or come.
+    Shards(u32, u32),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => (0..40_usize, zone_and_weight()).prop_map(|(name, (zone, weight))| Change::Set(name, zone, weight)),
+        3 => (0..40_usize).prop_map(Change::Leave),
+        1 => nodes().prop_map(Change::Replace),
+        1 => (0..20_u32, 0..20_u32).prop_map(|(first, count)| Change::Shards(first, count)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn shards_belong_to_the_best_nodes_of_different_zones(nodes in nodes(), replicas in 1..4_usize) {
+        let placement = Placement::new(nodes.clone(), replicas);
+        let mut reversed = nodes.clone();
+        reversed.reverse();
+        let same = Placement::new(reversed, replicas);
+        for shard in shards(20) {
+            let owners = names(&placement.owners(&shard));
+            prop_assert_eq!(&owners, &naive(&nodes, replicas, &shard));
+            prop_assert_eq!(&owners, &names(&same.owners(&shard)));
+        }
+    }
+
+    #[test]
+    fn a_node_that_joins_takes_shards_and_moves_no_others(nodes in nodes(), replicas in 1..4_usize, zone in 0..3_usize) {
+        let before = Placement::new(nodes.clone(), replicas);
+        let joined = node(99, zone, 1);
+        let after = Placement::new(nodes.into_iter().chain([joined.clone()]), replicas);
+        for shard in shards(20) {
+            let (before, after) = (names(&before.owners(&shard)), names(&after.owners(&shard)));
+            let new: Vec<_> = after.iter().filter(|name| !before.contains(name)).collect();
+            prop_assert!(new.is_empty() || new == [&joined.name]);
+        }
+    }
+
+    /// A map that went through any changes is the map that a computation from nothing gives, to the last bit.
+    #[test]
+    fn a_map_that_was_changed_is_the_map_from_nothing(
+        more in 0..25_usize,
+        some in nodes(),
+        replicas in 0..4_usize,
+        changes in prop::collection::vec(change(), 1..12),
+    ) {
+        let more = (20..20 + more).map(|name| node(name, name % 3, 1));
+        let mut nodes: BTreeMap<String, Node> =
+            some.into_iter().chain(more).map(|it| (it.name.clone(), it)).collect();
+        let mut all: Vec<[u8; 32]> = shards(20).collect();
+        let mut map = ShardMap::new(Placement::new(nodes.values().cloned(), replicas), all.iter().copied());
+        for change in changes {
+            match change {
+                Change::Set(name, zone, weight) => {
+                    let node = node(name, zone, weight);
+                    nodes.insert(node.name.clone(), node);
+                }
+                Change::Leave(name) => drop(nodes.remove(&format!("node-{name}"))),
+                Change::Replace(new) => {
+                    nodes = new.into_iter().map(|it| (it.name.clone(), it)).collect();
+                }
+                Change::Shards(first, count) => {
+                    all = shards(first + count).skip(first as usize).collect();
+                    map.set_shards(all.iter().copied());
+                }
+            }
+            map.set_nodes(nodes.values().cloned());
+            let placement = Placement::new(nodes.values().cloned(), replicas);
+            for shard in &all {
+                let owners: Vec<&Node> = map.owners(shard).unwrap().collect();
+                prop_assert_eq!(&owners, &placement.owners(shard));
+            }
+            let fresh = ShardMap::new(placement, all.iter().copied());
+            let owners = |map: &ShardMap| -> Vec<([u8; 32], Vec<usize>)> {
+                map.iter().map(|(shard, owners)| (*shard, owners.collect())).collect()
+            };
+            prop_assert_eq!(owners(&map), owners(&fresh));
+        }
+    }
+}
+
+#[test]
+fn nodes_get_shards_in_proportion_to_their_weights() {
+    let weights = [1, 1, 2, 4];
+    let nodes = (0..).zip(weights);
+    let placement = Placement::new(nodes.map(|(name, weight)| node(name, name, weight)), 1);
+    let mut counts = [0_u32; 4];
+    for shard in shards(40_000) {
+        let owner = placement.owners(&shard)[0];
+        counts[owner.name["node-".len()..].parse::<usize>().unwrap()] += 1;
+    }
+    for (count, weight) in counts.into_iter().zip(weights) {
+        let expected = 5_000 * weight;
+        assert!(count.abs_diff(expected) < expected / 20, "{counts:?}");
+    }
+}
+
+/// With shards of random sizes, and two zones or one.
+#[test]
+fn a_fifth_node_moves_at_most_a_quarter_of_the_bytes() {
+    for zones in [1, 2] {
+        let nodes = |count| (0..count).map(move |name| node(name, name % zones, 1));
+        let mut map = ShardMap::new(Placement::new(nodes(4), 2), shards(20_000));
+        let before = map.clone();
+        map.set_nodes(nodes(5));
+        let (mut moved, mut all) = (0, 0);
+        for shard in shards(20_000) {
+            let bytes = u64::from(shard[0]) + 1;
+            let old: Vec<&Node> = before.owners(&shard).unwrap().collect();
+            all += 2 * bytes;
+            let new = map.owners(&shard).unwrap();
+            moved += bytes * new.filter(|node| !old.contains(node)).count() as u64;
+        }
+        assert!(moved * 4 <= all, "{zones} zones: {moved} of {all} bytes");
+        assert!(moved * 8 >= all, "{zones} zones: {moved} of {all} bytes");
+    }
+}
+
+#[test]
+fn the_largest_and_the_smallest_mix_have_finite_scores() {
+    for mixed in [0, u64::MAX] {
+        let uniform = uniform(mixed);
+        assert!(0.0 < uniform && uniform < 1.0, "{uniform}");
+        assert!((-1.0 / libm::log(uniform)).is_finite());
+    }
+}
