@@ -1,6 +1,7 @@
-//! What several machines agree on without asking each other: which of them has which shard.
+//! What several machines agree on without a coordinator: which nodes there are, and which of them has which shard.
 //!
-//! [`placement`] computes it from the names of the nodes alone, so it is stored nowhere, and nobody decides it.
+//! [`membership`] keeps a map of the nodes, for which a list, the DNS or etcd is a hint. [`placement`] computes from their
+//! names who has a shard, so it is stored nowhere, and nobody decides it.
 //!
 //! ```
 //! use cluster::placement::{Node, Placement};
@@ -17,4 +18,5 @@
 //! assert!(owners.iter().any(|owner| owner.zone == "west"));
 //! ```
 
+pub mod membership;
 pub mod placement;

@@ -40,7 +40,7 @@ pub(crate) const CRATES: [Crate; 8] = [
         name: "cluster",
         uses: &[],
         never: HTTP_AND_GIT,
-        layers: &["placement"],
+        layers: &["membership", "placement"],
         shared_names: &[],
     },
     Crate {
@@ -135,7 +135,7 @@ pub(crate) const CRATES: [Crate; 8] = [
     Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "git", "index", "schema",
+            "web", "frontend", "backend", "cluster", "git", "index", "schema",
         ],
         never: &[],
         layers: &[

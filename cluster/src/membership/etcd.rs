@@ -1,0 +1,309 @@
+//! etcd as a list of nodes, through the JSON gateway of its version 3.
+//!
+//! The node `b1` is the key `/trawl/nodes/b1` with a lease of 5 s. Only whole lists are believed: a watch says that
+//! something has changed, and what it says beyond that is not read. So events that are late, lost, repeated or out of
+//! order, a revision that goes back and a store that was wiped change nothing but when the next list is asked for.
+//!
+//! **Bounds**: each request has 3 s, an answer [`ANSWER_BYTES_MAX`] bytes, a watch 10 s, after which a list is due anyway.
+
+pub(super) mod follow;
+pub(super) mod gateway;
+
+use super::{Member, NODES_MAX, Source};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use gateway::{Answer, Kv, Lease, Range, Txn};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+use ureq::tls::TlsConfig;
+use ureq::{Agent, Body, BodyReader};
+
+/// The time of a request, and of the parts of one that opens a watch.
+const REQUEST_MAX: Duration = Duration::from_secs(3);
+
+/// How long a watch is read.
+const WATCH_MAX: Duration = Duration::from_secs(10);
+
+/// Bytes of an answer: 1,024 nodes have half of that.
+const ANSWER_BYTES_MAX: u64 = 2 << 20;
+
+/// Bytes of an event. It is not read but for its end.
+const EVENT_BYTES_MAX: u64 = 64 << 10;
+
+/// Why etcd has not answered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EtcdError {
+    /// It cannot be reached, or takes too long.
+    #[error("{endpoint}: {reason}")]
+    Unreachable {
+        /// The member of the cluster that was asked.
+        endpoint: String,
+        /// What happened.
+        reason: String,
+    },
+    /// It says no.
+    #[error("{endpoint}: status {status}: {reason}")]
+    Refused {
+        /// The member of the cluster that was asked.
+        endpoint: String,
+        /// Of HTTP.
+        status: u16,
+        /// What it says.
+        reason: String,
+    },
+    /// Another node has the name.
+    #[error("another node has the name {name:?}, at {address}; give this one another with --name")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The address of the other node.
+        address: String,
+    },
+    /// There are too many nodes.
+    #[error("more than {NODES_MAX} nodes are registered")]
+    TooMany,
+    /// Somebody else changes the same key.
+    #[error("the key of the node changes all the time")]
+    Raced,
+}
+
+/// A client of an etcd cluster.
+#[derive(Debug)]
+pub struct Etcd {
+    agent: Agent,
+    watcher: Agent,
+    endpoints: Vec<String>,
+    /// The member that is asked next.
+    next: AtomicUsize,
+    /// What the keys of nodes begin with.
+    prefix: String,
+}
+
+/// The nodes of a moment.
+#[derive(Debug)]
+pub(super) struct Listing {
+    pub(super) members: Vec<Member>,
+    /// What is wrong with the others.
+    pub(super) malformed: Vec<String>,
+    pub(super) revision: i64,
+}
+
+impl Etcd {
+    /// A client, which connects when something is asked. `None` if the source is not etcd.
+    pub fn new(source: &Source, tls: Option<TlsConfig>) -> Option<Etcd> {
+        let Source::Etcd { endpoints, prefix } = source else {
+            return None;
+        };
+        let config = || {
+            let config = Agent::config_builder()
+                .proxy(None)
+                .max_redirects(0)
+                .http_status_as_error(false)
+                .timeout_resolve(Some(REQUEST_MAX))
+                .timeout_connect(Some(REQUEST_MAX))
+                .timeout_send_request(Some(REQUEST_MAX))
+                .timeout_send_body(Some(REQUEST_MAX))
+                .timeout_recv_response(Some(REQUEST_MAX));
+            match &tls {
+                Some(tls) => config.tls_config(tls.clone()),
+                None => config,
+            }
+        };
+        Some(Etcd {
+            agent: config().timeout_global(Some(REQUEST_MAX)).build().into(),
+            watcher: config().timeout_recv_body(Some(WATCH_MAX)).build().into(),
+            endpoints: endpoints.clone(),
+            next: AtomicUsize::new(0),
+            prefix: format!("{prefix}/nodes/"),
+        })
+    }
+
+    /// Lists all nodes.
+    pub(super) fn list(&self) -> Result<Listing, EtcdError> {
+        let range: Range = self.ask("/v3/kv/range", &self.range(NODES_MAX + 1))?;
+        if range.more || range.kvs.len() > NODES_MAX {
+            return Err(EtcdError::TooMany);
+        }
+        let mut listing = Listing {
+            members: Vec::with_capacity(range.kvs.len()),
+            malformed: Vec::new(),
+            revision: range.header.revision,
+        };
+        for kv in &range.kvs {
+            match self.member(kv) {
+                Ok(member) => listing.members.push(member),
+                Err(reason) => listing.malformed.push(reason),
+            }
+        }
+        Ok(listing)
+    }
+
+    fn member(&self, kv: &Kv) -> Result<Member, String> {
+        let key = kv.key().unwrap_or_default();
+        let shown = key.escape_debug();
+        let member: Member = kv.json().map_err(|error| format!("{shown}: {error}"))?;
+        member
+            .check()
+            .map_err(|error| format!("{shown}: {error}"))?;
+        if key.strip_prefix(&self.prefix) != Some(&member.name) {
+            return Err(format!(
+                "{shown}: the node has another name, {}",
+                member.name
+            ));
+        }
+        Ok(member)
+    }
+
+    /// The keys of all nodes: those between the prefix and the one that has the next byte at its end.
+    fn range(&self, limit: usize) -> Value {
+        let mut end = self.prefix.clone().into_bytes();
+        *end.last_mut().expect("it ends with a slash") += 1;
+        json!({"key": STANDARD.encode(&self.prefix), "range_end": STANDARD.encode(end), "limit": limit})
+    }
+
+    /// Opens a watch, which has begun when this returns.
+    pub(super) fn watch(&self) -> Result<Watch, EtcdError> {
+        let endpoint = self.endpoint();
+        let request = json!({"create_request": self.range(0)});
+        let body = self.post(&self.watcher, endpoint, "/v3/watch", &request)?;
+        let body = body.into_with_config().limit(ANSWER_BYTES_MAX).reader();
+        let mut watch = Watch(BufReader::new(body));
+        if watch.next() {
+            return Ok(watch);
+        }
+        self.next.fetch_add(1, Relaxed);
+        Err(EtcdError::Unreachable {
+            endpoint: endpoint.to_owned(),
+            reason: "the watch does not begin".to_owned(),
+        })
+    }
+
+    /// Takes a lease, which ends by itself if it is not kept.
+    pub(super) fn grant(&self, seconds: u32) -> Result<i64, EtcdError> {
+        let lease: Lease = self.ask("/v3/lease/grant", &json!({"TTL": seconds}))?;
+        Ok(lease.id)
+    }
+
+    /// Keeps a lease. Returns whether there was one.
+    pub(super) fn keep(&self, lease: i64) -> Result<bool, EtcdError> {
+        let kept: Answer<Lease> =
+            self.ask("/v3/lease/keepalive", &json!({"ID": lease.to_string()}))?;
+        Ok(kept.result.ttl > 0)
+    }
+
+    /// Ends a lease, and removes the keys that have it.
+    pub(super) fn revoke(&self, lease: i64) -> Result<(), EtcdError> {
+        let _: Value = self.ask("/v3/lease/revoke", &json!({"ID": lease.to_string()}))?;
+        Ok(())
+    }
+
+    /// Writes the key of a node if it is not there, or as it was before this node began again. Another node with this
+    /// name, at another address, is left alone.
+    pub(super) fn ensure(&self, member: &Member, lease: i64) -> Result<(), EtcdError> {
+        let key = STANDARD.encode(format!("{}{}", self.prefix, member.name));
+        let value = serde_json::to_string(member).expect("strings and numbers");
+        let put = json!([{"request_put": {"key": key, "value": STANDARD.encode(&value), "lease": lease.to_string()}}]);
+        let txn = |compare: Value| json!({"compare": [compare], "success": put, "failure": [{"request_range": {"key": key}}]});
+        let absent = json!({"key": key, "target": "CREATE", "create_revision": "0"});
+        let done: Txn = self.ask("/v3/kv/txn", &txn(absent))?;
+        let Some(found) = done.found() else {
+            return Ok(());
+        };
+        match found.json::<Member>() {
+            Ok(other) if other.address != member.address => {
+                return Err(EtcdError::NameTaken {
+                    name: member.name.clone(),
+                    address: other.address,
+                });
+            }
+            Ok(same) if same == *member && found.lease == lease => return Ok(()),
+            _ => {}
+        }
+        let unchanged =
+            json!({"key": key, "target": "MOD", "mod_revision": found.mod_revision.to_string()});
+        let done: Txn = self.ask("/v3/kv/txn", &txn(unchanged))?;
+        if done.succeeded {
+            Ok(())
+        } else {
+            Err(EtcdError::Raced)
+        }
+    }
+
+    fn endpoint(&self) -> &str {
+        &self.endpoints[self.next.load(Relaxed) % self.endpoints.len()]
+    }
+
+    /// Asks one member of the cluster. After a failure the next one is asked.
+    fn ask<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<T, EtcdError> {
+        let endpoint = self.endpoint();
+        let mut body = self.post(&self.agent, endpoint, path, request)?;
+        let read = body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let bytes = read.map_err(|error| self.unreachable(endpoint, &error))?;
+        serde_json::from_slice(&bytes).map_err(|error| self.unreachable(endpoint, &error))
+    }
+
+    fn post(
+        &self,
+        agent: &Agent,
+        endpoint: &str,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<Body, EtcdError> {
+        let bytes = serde_json::to_vec(request).expect("strings and numbers");
+        let request = agent.post(format!("{endpoint}{path}"));
+        let answer = request
+            .header("content-type", "application/json")
+            .send(&bytes);
+        let answer = answer.map_err(|error| self.unreachable(endpoint, &error))?;
+        let status = answer.status();
+        let mut body = answer.into_body();
+        if status.is_success() {
+            return Ok(body);
+        }
+        self.next.fetch_add(1, Relaxed);
+        let said = body
+            .with_config()
+            .limit(EVENT_BYTES_MAX)
+            .lossy_utf8(true)
+            .read_to_string();
+        let said: String = said.unwrap_or_default().chars().take(200).collect();
+        Err(EtcdError::Refused {
+            endpoint: endpoint.to_owned(),
+            status: status.as_u16(),
+            reason: said.escape_debug().to_string(),
+        })
+    }
+
+    fn unreachable(&self, endpoint: &str, error: &dyn std::error::Error) -> EtcdError {
+        self.next.fetch_add(1, Relaxed);
+        EtcdError::Unreachable {
+            endpoint: endpoint.to_owned(),
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// A stream of events, of which each is a line.
+pub(super) struct Watch(BufReader<BodyReader<'static>>);
+
+impl Watch {
+    /// Waits for an event. Returns false if there is none and the stream has ended.
+    pub(super) fn next(&mut self) -> bool {
+        let mut line = Vec::new();
+        let mut bounded = (&mut self.0).take(EVENT_BYTES_MAX);
+        bounded
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|read| read > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

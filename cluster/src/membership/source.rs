@@ -1,0 +1,347 @@
+//! The words after `--nodes`: where the nodes are listed.
+
+use super::{Member, check_address};
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+/// The port of a backend, if none is given.
+const PORT_DEFAULT: u16 = 28082;
+
+/// Keys in etcd begin with this, if nothing else is given.
+const PREFIX_DEFAULT: &str = "/trawl";
+
+/// Members of an etcd cluster that are asked in turn.
+const ENDPOINTS_MAX: usize = 16;
+
+/// Where the nodes are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// On the command line.
+    Static(Vec<Member>),
+    /// In the DNS.
+    Dns {
+        /// A name with SRV records if it begins with `_`, else one with addresses.
+        name: String,
+        /// The port of addresses; SRV records have their own.
+        port: u16,
+        /// The server to ask instead of those of the system.
+        server: Option<SocketAddr>,
+    },
+    /// In etcd.
+    Etcd {
+        /// Its URLs, of which each is as good as the others.
+        endpoints: Vec<String>,
+        /// What its keys begin with, without a slash at the end.
+        prefix: String,
+    },
+}
+
+/// What is wrong with the words.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SourceError {
+    /// There is no such source.
+    #[error(
+        "{given:?} is not a source of nodes{}; expected static:HOST:PORT,…, dns:NAME or etcd:URL",
+        suggestion(.meant)
+    )]
+    Unknown {
+        /// What was given before the colon.
+        given: String,
+        /// What was probably meant.
+        meant: Option<&'static str>,
+    },
+    /// A node of the list is malformed, or there twice.
+    #[error("node {node:?}: {reason}; expected [NAME=]HOST:PORT[/zone=ZONE][/weight=N]")]
+    Node {
+        /// What was given.
+        node: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The name is malformed.
+    #[error(
+        "dns:{0}: expected dns:NAME[:PORT][?server=IP:PORT], or dns:_SERVICE._tcp.NAME for SRV records"
+    )]
+    Dns(String),
+    /// The URL is malformed.
+    #[error("etcd:{0}: expected etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX], or https://")]
+    Etcd(String),
+}
+
+fn suggestion(meant: &Option<&'static str>) -> String {
+    meant.map_or_else(String::new, |meant| format!(", did you mean {meant}:?"))
+}
+
+impl FromStr for Source {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Source, SourceError> {
+        let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
+        match scheme {
+            "static" => parse_static(rest),
+            "dns" => parse_dns(rest).ok_or_else(|| SourceError::Dns(rest.to_owned())),
+            "etcd" => parse_etcd(rest).ok_or_else(|| SourceError::Etcd(rest.to_owned())),
+            _ => Err(SourceError::Unknown {
+                given: scheme.to_owned(),
+                meant: meant(scheme),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    /// The kind and the place, as in logs and in the file of the map.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Static(_) => write!(f, "static"),
+            Source::Dns { name, port, .. } => write!(f, "dns:{name}:{port}"),
+            Source::Etcd { endpoints, prefix } => write!(f, "etcd:{}{prefix}", endpoints.join(",")),
+        }
+    }
+}
+
+/// The source whose name is closest to what was given.
+fn meant(given: &str) -> Option<&'static str> {
+    let known = [
+        ("static", "static"),
+        ("list", "static"),
+        ("dns", "dns"),
+        ("srv", "dns"),
+        ("kubernetes", "dns"),
+        ("k8s", "dns"),
+        ("etcd", "etcd"),
+        ("etcd3", "etcd"),
+        ("http", "etcd"),
+        ("https", "etcd"),
+    ];
+    let given = given.to_ascii_lowercase();
+    let scored = known.map(|(name, meant)| (strsim::osa_distance(&given, name), meant));
+    let best = scored.into_iter().min_by_key(|(distance, _)| *distance)?;
+    (best.0 <= 2 && best.0 < given.len().max(1)).then_some(best.1)
+}
+
+fn parse_static(text: &str) -> Result<Source, SourceError> {
+    let mut members: Vec<Member> = Vec::new();
+    for word in text.split(',') {
+        let word = word.trim();
+        let wrong = |reason: String| SourceError::Node {
+            node: word.to_owned(),
+            reason,
+        };
+        let member = parse_member(word).map_err(wrong)?;
+        let mut others = members.iter();
+        if let Some(other) =
+            others.find(|it| it.name == member.name || it.address == member.address)
+        {
+            let same = if other.name == member.name {
+                "name"
+            } else {
+                "address"
+            };
+            return Err(wrong(format!("another node has this {same}")));
+        }
+        members.push(member);
+    }
+    Ok(Source::Static(members))
+}
+
+fn parse_member(word: &str) -> Result<Member, String> {
+    let mut parts = word.split('/');
+    let first = parts.next().unwrap_or_default();
+    let mut member = match first.split_once('=') {
+        Some((name, address)) => Member {
+            name: name.to_owned(),
+            ..Member::at(address)
+        },
+        None => Member::at(first),
+    };
+    for part in parts {
+        match part.split_once('=') {
+            Some(("zone", zone)) => member.zone = zone.to_owned(),
+            Some(("weight", weight)) => {
+                let wrong = |_| format!("weight {weight:?} is not a number");
+                member.weight = weight.parse().map_err(wrong)?;
+            }
+            _ => return Err(format!("{part:?} is neither zone=ZONE nor weight=N")),
+        }
+    }
+    member.check()?;
+    Ok(member)
+}
+
+fn parse_dns(text: &str) -> Option<Source> {
+    let (name, server) = match text.split_once('?') {
+        Some((name, option)) => (name, Some(option.strip_prefix("server=")?.parse().ok()?)),
+        None => (text, None),
+    };
+    let (name, port) = match name.split_once(':') {
+        Some((name, port)) => (name, port.parse().ok().filter(|&port| port > 0)?),
+        None => (name, PORT_DEFAULT),
+    };
+    check_address(&format!("{name}:{port}")).ok()?;
+    Some(Source::Dns {
+        name: name.to_owned(),
+        port,
+        server,
+    })
+}
+
+fn parse_etcd(text: &str) -> Option<Source> {
+    let (mut endpoints, mut prefix) = (Vec::new(), "");
+    for url in text.split(',') {
+        let (scheme, rest) = url.split_once("://")?;
+        let (host, path) = match rest.find('/') {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        let is_known = matches!(scheme, "http" | "https");
+        if !is_known || check_address(host).is_err() || !prefix.is_empty() {
+            return None;
+        }
+        prefix = path.trim_end_matches('/');
+        endpoints.push(format!("{scheme}://{host}"));
+    }
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/".contains(&byte);
+    if endpoints.len() > ENDPOINTS_MAX || !prefix.bytes().all(is_fine) || prefix.len() > 200 {
+        return None;
+    }
+    Some(Source::Etcd {
+        endpoints,
+        prefix: if prefix.is_empty() {
+            PREFIX_DEFAULT
+        } else {
+            prefix
+        }
+        .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Source {
+        text.parse().unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        text.parse::<Source>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nodes_are_listed_with_names_zones_and_weights() {
+        let Source::Static(members) = parse(
+            "static:b1=10.0.0.1:28082/zone=east/weight=2,[2001:db8::1]:28082,b3=backend.example:1/weight=0",
+        ) else {
+            panic!("another source");
+        };
+        let first = Member {
+            name: "b1".to_owned(),
+            address: "10.0.0.1:28082".to_owned(),
+            zone: "east".to_owned(),
+            weight: 2,
+            draining: false,
+        };
+        assert_eq!(members[0], first);
+        assert_eq!(members[1], Member::at("[2001:db8::1]:28082"));
+        assert_eq!((&*members[2].name, members[2].weight), ("b3", 0));
+    }
+
+    #[test]
+    fn malformed_nodes_are_named_with_what_is_expected() {
+        for (text, part) in [
+            ("static:", "not HOST:PORT"),
+            ("static:10.0.0.1", "not HOST:PORT"),
+            ("static:10.0.0.1:0", "not HOST:PORT"),
+            ("static:a:1,a:1", "another node has this name"),
+            ("static:x=a:1,x=b:1", "another node has this name"),
+            ("static:x=a:1,y=a:1", "another node has this address"),
+            ("static:a:1/zone=", ""),
+            ("static:a:1/zone=a b", "zone"),
+            ("static:a:1/size=2", "neither zone=ZONE nor weight=N"),
+            ("static:a:1/weight=-1", "not a number"),
+            ("static:a:1/weight=4294967295", "more than"),
+        ] {
+            match text.parse::<Source>() {
+                Ok(_) => assert_eq!(part, "", "{text}"),
+                Err(error) => assert!(
+                    error.to_string().contains(part) && !part.is_empty(),
+                    "{text}: {error}"
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelt_source_gets_a_suggestion() {
+        for (text, meant) in [
+            ("statik:a:1", "static:"),
+            ("ectd:http://a:1", "etcd:"),
+            ("http://127.0.0.1:2379", "etcd:"),
+            ("DNS:x", "dns:"),
+            ("k8s:x", "dns:"),
+        ] {
+            assert!(
+                error(text).contains(&format!("did you mean {meant}?")),
+                "{}",
+                error(text)
+            );
+        }
+        assert!(!error("consul:x").contains("did you mean"));
+        assert!(!error("10.0.0.1:28082").contains("did you mean"));
+    }
+
+    #[test]
+    fn names_in_the_dns_have_a_port_and_a_server() {
+        let dns = |name: &str, port, server: Option<&str>| Source::Dns {
+            name: name.to_owned(),
+            port,
+            server: server.map(|it| it.parse().unwrap()),
+        };
+        assert_eq!(
+            parse("dns:backends.example"),
+            dns("backends.example", 28082, None)
+        );
+        assert_eq!(
+            parse("dns:_trawl._tcp.x"),
+            dns("_trawl._tcp.x", 28082, None)
+        );
+        let server = parse("dns:b.example:99?server=[::1]:5353");
+        assert_eq!(server, dns("b.example", 99, Some("[::1]:5353")));
+        for text in [
+            "dns:",
+            "dns:a b",
+            "dns:a:0",
+            "dns:a?server=x",
+            "dns:a?servers=1.1.1.1:53",
+        ] {
+            assert!(error(text).starts_with(text), "{}", error(text));
+        }
+    }
+
+    #[test]
+    fn etcd_has_endpoints_and_a_prefix() {
+        let etcd = |endpoints: &[&str], prefix: &str| Source::Etcd {
+            endpoints: endpoints.iter().map(|it| (*it).to_owned()).collect(),
+            prefix: prefix.to_owned(),
+        };
+        assert_eq!(
+            parse("etcd:http://a:2379"),
+            etcd(&["http://a:2379"], "/trawl")
+        );
+        assert_eq!(
+            parse("etcd:https://a:1,https://[::1]:2/staging/"),
+            etcd(&["https://a:1", "https://[::1]:2"], "/staging")
+        );
+        for text in [
+            "etcd:",
+            "etcd:a:2379",
+            "etcd:ftp://a:1",
+            "etcd:http://a",
+            "etcd:http://u:p@a:1",
+        ] {
+            assert!(error(text).starts_with(text), "{}", error(text));
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Drives the view from seeds with a source that forgets, repeats, mixes up and invents answers.
+//!
+//! The world has nodes that run, crash, come back, announce that they leave, and move; each shard has two or three of
+//! them. The source tells the truth, or lies for a while. After each event:
+//! - a running node that was in the map is still there, if the source omitted it for less than a minute or omits more
+//!   than half of the nodes;
+//! - a node with the last replica of a shard is there;
+//! - a node that the source lists is there, with its latest address.
+//!
+//! At the end the source tells the truth for long enough, and the map must be the truth.
+
+use super::*;
+use fastrand::Rng;
+
+const SEEDS: u64 = 300;
+const EVENTS: u32 = 150;
+
+struct World {
+    rng: Rng,
+    now: Instant,
+    /// Nodes that run or have crashed; others never began or have left.
+    nodes: BTreeMap<String, Simulated>,
+    shards: Vec<Vec<String>>,
+    view: View,
+    /// Since when the source has omitted each node in all its answers.
+    omitted_since: BTreeMap<String, Instant>,
+    last_truth: Vec<Member>,
+}
+
+struct Simulated {
+    member: Member,
+    runs: bool,
+}
+
+/// The nodes of the map that have each shard.
+struct Replicas(Vec<Vec<String>>);
+
+impl Holdings for Replicas {
+    fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool {
+        let mut shards = self.0.iter();
+        shards.any(|owners| owners.iter().all(|owner| nodes.contains(&**owner)))
+    }
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let mut rng = Rng::with_seed(seed);
+        let count = rng.usize(1..8);
+        let nodes: BTreeMap<String, Simulated> = (0..count).map(simulated).collect();
+        let names: Vec<String> = nodes.keys().cloned().collect();
+        let shards = (0..rng.usize(0..5))
+            .map(|_| rng.choose_multiple(names.iter().cloned(), 2))
+            .collect();
+        let mut world = World {
+            now: Instant::now(),
+            view: View::new(Vec::new(), false),
+            omitted_since: BTreeMap::new(),
+            last_truth: Vec::new(),
+            rng,
+            nodes,
+            shards,
+        };
+        world.answer(world.truth());
+        world
+    }
+
+    fn truth(&self) -> Vec<Member> {
+        let running = self.nodes.values().filter(|node| node.runs);
+        running.map(|node| node.member.clone()).collect()
+    }
+
+    fn replicas(&self) -> Replicas {
+        let map = self.view.map();
+        let is_there = |owner: &&String| map.members.iter().any(|it| it.name == **owner);
+        let owners = |owners: &Vec<String>| owners.iter().filter(is_there).cloned().collect();
+        Replicas(self.shards.iter().map(owners).collect())
+    }
+
+    fn step(&mut self) {
+        self.now += Duration::from_millis(self.rng.u64(0..20_000));
+        let names: Vec<String> = self.nodes.keys().cloned().collect();
+        let any = self.rng.choice(names);
+        match self.rng.u32(0..12) {
+            0 => {
+                let (name, node) = simulated(self.rng.usize(0..12));
+                self.nodes.entry(name).or_insert(node);
+            }
+            1 => self.change(any, |node| node.runs = false),
+            2 | 3 => self.change(any, |node| node.runs = true),
+            4 => self.change(any, |node| {
+                node.member.address = format!("moved-{}", node.member.address);
+            }),
+            // It lies.
+            5 => self.answer(Vec::new()),
+            6 => {
+                let some = self.last_truth.clone();
+                let count = self.rng.usize(0..=some.len());
+                let part = self.rng.choose_multiple(some, count);
+                self.answer(part);
+            }
+            7 => {
+                let replicas = self.replicas();
+                self.view.on_time(self.now, &replicas);
+            }
+            _ => self.answer(self.truth()),
+        }
+        self.check();
+    }
+
+    fn change(&mut self, name: Option<String>, change: impl FnOnce(&mut Simulated)) {
+        if let Some(node) = name.and_then(|name| self.nodes.get_mut(&name)) {
+            change(node);
+        }
+    }
+
+    /// The source answers, in any order.
+    fn answer(&mut self, mut list: Vec<Member>) {
+        self.rng.shuffle(&mut list);
+        let known: Vec<String> = self
+            .view
+            .map()
+            .members
+            .into_iter()
+            .map(|it| it.name)
+            .collect();
+        let listed: BTreeSet<&str> = list.iter().map(|member| &*member.name).collect();
+        for name in known {
+            if listed.contains(&*name) {
+                self.omitted_since.remove(&name);
+            } else {
+                self.omitted_since.entry(name).or_insert(self.now);
+            }
+        }
+        let before = self.view.map();
+        let replicas = self.replicas();
+        let taken = self.view.on_list(list.clone(), self.now, &replicas);
+        taken.unwrap();
+        let after = self.view.map();
+        for member in &list {
+            assert!(
+                after.members.contains(member),
+                "{} was listed and is not there",
+                member.name
+            );
+        }
+        self.compare(&before, &after);
+        self.last_truth = self.truth();
+    }
+
+    /// Nodes that are in the map before and not after may leave.
+    fn compare(&self, before: &NodeMap, after: &NodeMap) {
+        let names = |map: &NodeMap| -> BTreeSet<String> {
+            map.members.iter().map(|it| it.name.clone()).collect()
+        };
+        let (before, after) = (names(before), names(after));
+        let left: Vec<&String> = before.difference(&after).collect();
+        for name in &left {
+            let omitted = self.omitted_since.get(*name).map(|&since| self.now - since);
+            assert!(
+                omitted.is_some_and(|omitted| omitted >= ABSENT_MAX),
+                "{name} left after {omitted:?}"
+            );
+        }
+        assert!(
+            left.len() * 2 <= before.len(),
+            "{left:?} of {before:?} left"
+        );
+    }
+
+    fn check(&self) {
+        let map = self.view.map();
+        let there: BTreeSet<&str> = map.members.iter().map(|it| &*it.name).collect();
+        for owners in &self.shards {
+            assert!(
+                owners.iter().any(|owner| there.contains(&**owner)),
+                "nobody has a shard"
+            );
+        }
+        assert!(!there.is_empty(), "no node is left");
+    }
+
+    /// The source tells the truth until the map is that, or nodes are kept for a reason.
+    fn end(&mut self) {
+        for _ in 0..4 {
+            self.answer(self.truth());
+            self.check();
+            self.now += ABSENT_MAX;
+        }
+        self.answer(self.truth());
+        let map = self.view.map();
+        let truth: BTreeSet<String> = self.truth().into_iter().map(|it| it.name).collect();
+        let extra: Vec<String> = map
+            .members
+            .iter()
+            .map(|it| it.name.clone())
+            .filter(|it| !truth.contains(it))
+            .collect();
+        match &map.frozen {
+            None => assert!(extra.is_empty(), "{extra:?} remain"),
+            Some(Frozen::MostVanished { absent, nodes }) => assert!(absent * 2 > *nodes),
+            Some(Frozen::LastReplicas(nodes)) => assert_eq!(&extra, nodes),
+        }
+    }
+}
+
+fn simulated(number: usize) -> (String, Simulated) {
+    let member = Member {
+        name: format!("n{number}"),
+        ..Member::at(&format!("n{number}.example:1"))
+    };
+    (member.name.clone(), Simulated { member, runs: true })
+}
+
+#[test]
+fn whatever_the_source_says_no_shard_loses_its_nodes() {
+    for seed in 0..SEEDS {
+        let run = std::panic::catch_unwind(|| {
+            let mut world = World::new(seed);
+            for _ in 0..EVENTS {
+                world.step();
+            }
+            world.end();
+        });
+        assert!(run.is_ok(), "seed {seed}");
+    }
+}

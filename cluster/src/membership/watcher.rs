@@ -1,0 +1,231 @@
+//! Asks a source for nodes, keeps the map on disk, and publishes it when it changes.
+
+use super::dns::Names;
+use super::etcd::{Etcd, follow::follow};
+use super::view::{Frozen, Holdings, NoHoldings, NodeMap, View};
+use super::{Member, Source, map_file};
+use std::mem::discriminant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::spawn_blocking;
+use ureq::tls::TlsConfig;
+
+/// How often the time is looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What a source says: a list, or why there is none.
+type Said = Result<Vec<Member>, String>;
+
+/// How a source is watched.
+#[derive(Clone, Debug, Default)]
+pub struct WatcherOptions {
+    /// Where the map is kept.
+    pub file: Option<PathBuf>,
+    /// Whether the first list that is not empty replaces that map.
+    pub accepts: bool,
+    /// For etcd over HTTPS.
+    pub tls: Option<TlsConfig>,
+}
+
+/// Why a source cannot be watched.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WatchError(String);
+
+/// A source that is asked, and the map.
+#[derive(Debug)]
+pub struct Watcher {
+    kind: &'static str,
+    source: String,
+    file: Option<PathBuf>,
+    said: Receiver<Said>,
+    view: View,
+    map: NodeMap,
+    /// Why there is no list.
+    error: Option<String>,
+}
+
+impl Watcher {
+    /// Reads the kept map, and begins to ask the source.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn start(source: &Source, options: WatcherOptions) -> Result<Watcher, WatchError> {
+        let name = source.to_string();
+        let kept = match &options.file {
+            // The command line is always there.
+            Some(path) if !matches!(source, Source::Static(_)) => {
+                let kept = map_file::read(path, &name);
+                kept.unwrap_or_else(|error| {
+                    tracing::warn!(path = %path.display(), reason = %error, "the kept map of nodes is ignored");
+                    Vec::new()
+                })
+            }
+            _ => Vec::new(),
+        };
+        let (sender, said) = mpsc::channel(1);
+        let kind = ask(source, options.tls, sender)?;
+        let view = View::new(kept, options.accepts);
+        Ok(Watcher {
+            kind,
+            source: name,
+            file: options.file,
+            said,
+            map: view.map(),
+            view,
+            error: None,
+        })
+    }
+
+    /// Waits for the first list, at most for some time. Returns the map, which is the kept one if there is no list.
+    pub async fn first(&mut self, time: Duration) -> &NodeMap {
+        let deadline = tokio::time::Instant::now() + time;
+        while !self.map.is_confirmed {
+            match tokio::time::timeout_at(deadline, self.said.recv()).await {
+                Ok(Some(said)) => {
+                    self.take(said, &NoHoldings);
+                    self.set_map().await;
+                }
+                Ok(None) | Err(_) => break,
+            }
+        }
+        &self.map
+    }
+
+    /// The map.
+    pub fn map(&self) -> &NodeMap {
+        &self.map
+    }
+
+    /// Why the source has no list, if it has none.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Publishes the map whenever it changes, for ever. `holdings` says what would be lost with a node.
+    pub async fn run(mut self, holdings: impl Holdings, mut publish: impl FnMut(&NodeMap)) {
+        let mut ticks = tokio::time::interval(TICK);
+        loop {
+            tokio::select! {
+                Some(said) = self.said.recv() => self.take(said, &holdings),
+                _ = ticks.tick() => self.view.on_time(Instant::now(), &holdings),
+            }
+            if self.set_map().await {
+                publish(&self.map);
+            }
+        }
+    }
+
+    fn take(&mut self, said: Said, holdings: &dyn Holdings) {
+        let taken = said.and_then(|list| {
+            let taken = self.view.on_list(list, Instant::now(), holdings);
+            taken.map_err(|error| error.to_string())
+        });
+        let error = taken.err();
+        if error.is_some() {
+            metrics::counter!("trawl_cluster_source_errors_total", "source" => self.kind)
+                .increment(1);
+        }
+        match (&self.error, &error) {
+            (None, Some(reason)) => {
+                tracing::warn!(
+                    source = self.source,
+                    reason,
+                    "no list of nodes; the last one is kept"
+                );
+            }
+            (Some(_), None) => tracing::info!(source = self.source, "nodes are listed again"),
+            _ => {}
+        }
+        self.error = error;
+    }
+
+    /// Takes the map of the view, says what changed, and keeps it. Returns whether something did.
+    async fn set_map(&mut self) -> bool {
+        let map = self.view.map();
+        if map == self.map {
+            return false;
+        }
+        log_changes(&self.map, &map);
+        let nodes = |state: &'static str| metrics::gauge!("trawl_cluster_nodes", "state" => state);
+        nodes("listed").set((map.members.len() - map.absent.len()) as f64);
+        nodes("absent").set(map.absent.len() as f64);
+        metrics::gauge!("trawl_cluster_frozen").set(f64::from(u8::from(map.frozen.is_some())));
+        if map.members != self.map.members && self.kind != "static" {
+            self.keep(map.members.clone()).await;
+        }
+        self.map = map;
+        true
+    }
+
+    async fn keep(&self, members: Vec<Member>) {
+        let Some(path) = self.file.clone() else {
+            return;
+        };
+        let source = self.source.clone();
+        let shown = path.display().to_string();
+        let kept = spawn_blocking(move || map_file::write(&path, &source, &members)).await;
+        if let Ok(Err(error)) = kept {
+            tracing::warn!(path = shown, %error, "cannot keep the map of nodes");
+        }
+    }
+}
+
+/// Begins to ask a source. Returns its kind.
+fn ask(
+    source: &Source,
+    tls: Option<TlsConfig>,
+    sender: Sender<Said>,
+) -> Result<&'static str, WatchError> {
+    match source {
+        Source::Static(members) => {
+            let sent = sender.try_send(Ok(members.clone()));
+            sent.expect("the channel is empty");
+            Ok("static")
+        }
+        Source::Dns { name, port, server } => {
+            let names = Names::new(name, *port, *server);
+            let names =
+                names.map_err(|error| WatchError(format!("the DNS is not configured: {error}")))?;
+            tokio::spawn(names.follow(move |said| {
+                let sender = sender.clone();
+                async move { sender.send(said).await.is_ok() }
+            }));
+            Ok("dns")
+        }
+        Source::Etcd { .. } => {
+            let etcd = Etcd::new(source, tls).expect("the source is etcd");
+            let thread = std::thread::Builder::new().name("etcd".to_owned());
+            let spawned =
+                thread.spawn(move || follow(&etcd, |said| sender.blocking_send(said).is_ok()));
+            spawned.map_err(|error| WatchError(format!("cannot start a thread: {error}")))?;
+            Ok("etcd")
+        }
+    }
+}
+
+fn log_changes(before: &NodeMap, now: &NodeMap) {
+    let has = |map: &NodeMap, member: &Member| map.members.iter().any(|it| it.name == member.name);
+    for member in now.members.iter().filter(|it| !has(before, it)) {
+        tracing::info!(node = member.name, address = member.address, "node joined");
+    }
+    for member in before.members.iter().filter(|it| !has(now, it)) {
+        tracing::info!(node = member.name, "node left");
+    }
+    for node in now.absent.difference(&before.absent) {
+        tracing::info!(node, "node is not listed any more");
+    }
+    let kind = |frozen: &Option<Frozen>| frozen.as_ref().map(discriminant);
+    if kind(&before.frozen) == kind(&now.frozen) {
+        return;
+    }
+    match &now.frozen {
+        Some(reason) => tracing::warn!(
+            %reason,
+            "the map of nodes is frozen: no node is removed until they come back; start with --accept-nodes to go by \
+             what is listed"
+        ),
+        None => tracing::info!("the map of nodes is not frozen any more"),
+    }
+}
