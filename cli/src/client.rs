@@ -6,6 +6,8 @@
 mod https;
 mod key;
 
+pub(crate) use https::config as https_config;
+
 use crate::default_sources::default_sources;
 use crate::terminal::{escaped, report};
 use crate::{cache_dir, in_process, units};
@@ -138,7 +140,7 @@ impl Client {
         match url.split_once("://") {
             Some(("http", _)) => {}
             Some(("https", _)) => {
-                config = config.tls_config(https::config(target.ca.as_deref())?);
+                config = config.tls_config(https::config(target.ca.as_deref(), "--ca")?);
             }
             Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http:// or https://"),
             None => bail!("{url}: not a URL; expected http://host:port"),

@@ -19,6 +19,7 @@ mod interrupt;
 mod key;
 mod listener;
 mod mirror;
+mod nodes;
 mod search;
 mod serve;
 mod shared_cache;

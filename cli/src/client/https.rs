@@ -7,8 +7,8 @@ use std::io;
 use std::path::Path;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Trusts the CAs in a file, or else those of the system (`SSL_CERT_FILE` names another file).
-pub(super) fn config(ca: Option<&Path>) -> Result<TlsConfig> {
+/// Trusts the CAs in the file that `flag` names, or else those of the system (`SSL_CERT_FILE` names another file).
+pub(crate) fn config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
     let roots = match ca {
         Some(path) => authorities(path)?,
         None => {
@@ -16,7 +16,7 @@ pub(super) fn config(ca: Option<&Path>) -> Result<TlsConfig> {
             if found.certs.is_empty() {
                 let fault = found.errors.first().map(|fault| format!(": {fault}"));
                 let fault = fault.unwrap_or_default();
-                bail!("this machine has no CA certificates{fault}; name one with --ca FILE");
+                bail!("this machine has no CA certificates{fault}; name one with {flag} FILE");
             }
             found.certs
         }

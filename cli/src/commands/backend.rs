@@ -1,6 +1,7 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
 use super::listener;
+use super::nodes::RegistrationFlags;
 use super::tls_flags::BackendTls;
 use crate::{in_process, terminal};
 use anyhow::Result;
@@ -25,6 +26,8 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl backend --index I
+  trawl backend --index I --listen 10.0.0.1:28082 --nodes etcd:http://10.0.0.9:2379 --name b1 --insecure
+                                           register this backend, so that frontends find it
   trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key --client-ca CA.pem")]
 pub(crate) struct BackendArguments {
     /// The index directory
@@ -51,6 +54,8 @@ pub(crate) struct BackendArguments {
     heavy_searches: Option<u16>,
     #[command(flatten)]
     tls: BackendTls,
+    #[command(flatten)]
+    registration: RegistrationFlags,
     #[command(flatten)]
     log: listener::LogFlags,
 }
@@ -89,6 +94,13 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let index = arguments.index.display();
     terminal::print(format_args!("backend of {index} on {address}"))?;
     let backend = backend::Backend::start(live, repositories, arguments.options());
+    let registered = arguments.registration.register(address)?;
+    let shutdown = async {
+        listener::shutdown_signal().await;
+        if let Some(registered) = registered {
+            registered.leave().await;
+        }
+    };
     let health = async {
         match health {
             Some((listener, metrics)) => serve_health(listener, backend.clone(), metrics).await,
@@ -98,7 +110,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     tokio::select! {
         result = backend.clone().listen(listener, tls) => result?,
         result = health => result?,
-        () = listener::shutdown_signal() => {}
+        () = shutdown => {}
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@
 use super::access::AccessFlags;
 use super::authorization::AuthorizationFlags;
 use super::listener;
+use super::nodes::{self, Connector, NodesFlags};
 use super::shared_cache::SharedCacheFlags;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use crate::cache_dir::{self, read_small};
@@ -36,6 +37,10 @@ const ACCESS: &str = "Access";
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool
   trawl frontend --backend 10.0.0.1:28082 --backend 10.0.0.2:28082 --spool /var/lib/trawl/spool
                  --backend-ca CA.pem --backend-cert F.pem --backend-key F.key
+  trawl frontend --nodes etcd:http://10.0.0.9:2379 --spool /var/lib/trawl/spool
+                                           search the backends that register themselves there
+  trawl frontend --nodes static:b1=10.0.0.1:28082/zone=east,b2=10.0.0.2:28082/zone=west --spool S
+  trawl frontend --nodes dns:backends.example.org:28082 --spool S
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --api-keys keys --require-key \\
       --admin-listen 127.0.0.1:9090
                                            ask everybody for a key, and serve metrics apart
@@ -46,9 +51,11 @@ const ACCESS: &str = "Access";
       --auth-jwks https://id.example.org/keys --auth-claim repositories
                                            show what a signed token of the caller lists")]
 pub(crate) struct FrontendArguments {
-    /// The address of a backend; repeat for each backend
-    #[arg(long = "backend", value_name = "ADDR", required = true)]
+    /// The address of a backend; repeat for each backend. --nodes is for backends that come and go
+    #[arg(long = "backend", value_name = "ADDR")]
     backends: Vec<String>,
+    #[command(flatten)]
+    nodes: NodesFlags,
     /// Listen on this address; with port 0 on any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
@@ -69,6 +76,7 @@ pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
+    arguments.nodes.check(&arguments.backends)?;
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
@@ -77,13 +85,32 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let options = arguments.flags.web_options(address, hints.as_ref())?;
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
-    let backends = backends(arguments)?;
     cache_dir::create(&arguments.spool)?;
+    let watcher = arguments.nodes.watch(&arguments.spool).await?;
+    let hides_addresses = arguments.flags.access.has_admin();
+    let nodes = match watcher {
+        None => None,
+        Some(watcher) => {
+            let connector = Connector::new(&arguments.backend_tls, hides_addresses, watcher.map());
+            Some((watcher, connector?))
+        }
+    };
+    let backends = match &nodes {
+        None => backends(arguments)?,
+        Some((watcher, connector)) => connector.backends(watcher.map()),
+    };
     // How much text the backends have is not known yet.
     let config = arguments
         .flags
         .config(&arguments.spool, arguments.memory, None, hints);
+    let config = Config {
+        changes_backends: nodes.is_some(),
+        ..config
+    };
     let frontend = Coordinator::start(config, backends)?;
+    if let Some((watcher, connector)) = nodes {
+        nodes::follow(watcher, connector, &frontend);
+    }
     arguments
         .flags
         .access

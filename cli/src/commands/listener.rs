@@ -67,6 +67,7 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     let recorder = PrometheusBuilder::new().set_buckets(&SECONDS_BUCKETS)?;
     let handle = recorder.install_recorder()?;
     tls::describe_metrics();
+    cluster::membership::describe_metrics();
     Ok(handle)
 }
 

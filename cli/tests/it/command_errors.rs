@@ -53,7 +53,12 @@ fn wrong_usage() {
         inspect good --mode regexp        => --plan <PATTERN>
         inspect good --limit 3 --skipped  => cannot be used with
         backend --listen 127.0.0.1:0      => --index <DIR>
-        frontend --spool spool            => --backend <ADDR>
+        frontend --spool spool            => --backend ADDR => --nodes SOURCE
+        frontend --spool spool --backend a:1 --nodes static:a:1 => give one of them
+        frontend --spool spool --backend a:1 --accept-nodes     => --accept-nodes needs --nodes
+        frontend --spool spool --nodes ectd:http://a:1          => did you mean etcd:?
+        frontend --spool spool --nodes static:a:1,b             => \"b\" is not HOST:PORT => [NAME=]HOST:PORT
+        frontend --spool spool --nodes dns:a?b=c                => ?server=IP:PORT
         serve --spol x                    => '--spol' => '--spool'
         serve --index I --each --listen 127.0.0.1:0 => flags for building an index need a SOURCE
     ";

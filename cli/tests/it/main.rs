@@ -34,6 +34,7 @@ mod malformed_requests;
 mod metrics;
 mod mirror;
 mod mutual_tls;
+mod nodes;
 mod output_bytes;
 mod output_modes;
 mod overlap;

@@ -1,0 +1,258 @@
+//! Flags of `frontend` and `backend` for the nodes of a cluster.
+
+use super::tls_flags::BackendClientTls;
+use crate::client;
+use anyhow::{Context, Result, bail};
+use cluster::membership::registration::Registration;
+use cluster::membership::view::{Holdings, NodeMap};
+use cluster::membership::watcher::{Watcher, WatcherOptions};
+use cluster::membership::{Etcd, Member, Source};
+use frontend::{Backend, Coordinator};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use ureq::tls::TlsConfig;
+
+/// A heading in the help.
+const CLUSTER: &str = "Cluster";
+
+/// How long a start waits for the first list. A kept map, or none, is used after that.
+const FIRST_LIST_MAX: Duration = Duration::from_secs(3);
+
+/// How long a backend that ends takes to leave the list of nodes.
+const LEAVE_MAX: Duration = Duration::from_secs(3);
+
+/// The file with the map of nodes, in the directory of the spool.
+const MAP_FILE: &str = "nodes";
+
+/// Where the nodes are listed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct SourceFlags {
+    /// The nodes of the cluster: static:[NAME=]HOST:PORT[/zone=ZONE][/weight=N],…, or
+    /// dns:NAME[:PORT][?server=IP:PORT] (addresses, or SRV records of _SERVICE._tcp.NAME), or
+    /// etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX] (https works too)
+    #[arg(long, help_heading = CLUSTER, value_name = "SOURCE", value_parser = parse_source)]
+    nodes: Option<Source>,
+    /// Trust the CAs in this file (PEM) for an etcd with https [default: $SSL_CERT_FILE, or the system's]
+    #[arg(long, help_heading = CLUSTER, value_name = "FILE")]
+    nodes_ca: Option<PathBuf>,
+}
+
+fn parse_source(text: &str) -> Result<Source, String> {
+    text.parse()
+        .map_err(|error: cluster::membership::SourceError| error.to_string())
+}
+
+impl SourceFlags {
+    fn tls(&self) -> Result<Option<TlsConfig>> {
+        let is_encrypted = |endpoint: &String| endpoint.starts_with("https:");
+        match &self.nodes {
+            Some(Source::Etcd { endpoints, .. }) if endpoints.iter().any(is_encrypted) => {
+                let tls = client::https_config(self.nodes_ca.as_deref(), "--nodes-ca");
+                tls.context("--nodes").map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The nodes that a frontend searches.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct NodesFlags {
+    #[command(flatten)]
+    pub(super) source: SourceFlags,
+    /// Go by the nodes that --nodes lists first, also if they lack most of those that were known before: ends a freeze
+    #[arg(long, help_heading = CLUSTER)]
+    accept_nodes: bool,
+}
+
+impl NodesFlags {
+    /// Checks that there is either a source or a list of backends.
+    pub(super) fn check(&self, backends: &[String]) -> Result<()> {
+        match (&self.source.nodes, backends) {
+            (None, []) => {
+                bail!("name the backends: --backend ADDR, once for each, or --nodes SOURCE")
+            }
+            (Some(_), [_, ..]) => {
+                bail!("--backend and --nodes both name the backends; give one of them")
+            }
+            (None, _) if self.accept_nodes => bail!("--accept-nodes needs --nodes SOURCE"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins to ask for nodes, and waits for the first list. `None` if there is no source.
+    pub(super) async fn watch(&self, spool: &Path) -> Result<Option<Watcher>> {
+        let Some(source) = &self.source.nodes else {
+            return Ok(None);
+        };
+        let options = WatcherOptions {
+            file: Some(spool.join(MAP_FILE)),
+            accepts: self.accept_nodes,
+            tls: self.source.tls()?,
+        };
+        let mut watcher = Watcher::start(source, options).context("--nodes")?;
+        let nodes = watcher.first(FIRST_LIST_MAX).await.members.len();
+        if nodes == 0 {
+            let reason = watcher.error().unwrap_or("the list is empty").to_owned();
+            tracing::warn!(source = %source, reason, "no node is known yet");
+        }
+        Ok(Some(watcher))
+    }
+}
+
+/// Makes backends of nodes.
+pub(super) struct Connector {
+    tls: Option<crate::tls::Current<rustls::ClientConfig>>,
+    /// Whether answers are not to show addresses.
+    hides_addresses: bool,
+    /// The names in answers of nodes that have none but their address.
+    names: Mutex<BTreeMap<String, String>>,
+}
+
+impl Connector {
+    pub(super) fn new(
+        tls: &BackendClientTls,
+        hides_addresses: bool,
+        map: &NodeMap,
+    ) -> Result<Connector> {
+        let addresses: Vec<String> = map.members.iter().map(|it| it.address.clone()).collect();
+        Ok(Connector {
+            tls: tls.config(&addresses)?,
+            hides_addresses,
+            names: Mutex::default(),
+        })
+    }
+
+    /// The backends of all nodes. A node whose certificate could not be checked is left out.
+    pub(super) fn backends(&self, map: &NodeMap) -> Vec<Backend> {
+        let backend = |member: &Member| {
+            let backend = match &self.tls {
+                None => Backend::tcp(&member.address),
+                Some(tls) => match Backend::tls(&member.address, tls.clone()) {
+                    Ok(backend) => backend,
+                    Err(error) => {
+                        tracing::warn!(node = member.name, %error, "a node is ignored: its host can have no certificate");
+                        return None;
+                    }
+                },
+            };
+            Some(
+                backend
+                    .named(self.name(&member.name))
+                    .draining(member.draining),
+            )
+        };
+        map.members.iter().filter_map(backend).collect()
+    }
+
+    /// The name of a node in answers.
+    fn name(&self, node: &str) -> String {
+        if !self.hides_addresses || !node.contains(':') {
+            return node.to_owned();
+        }
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = format!("backend {}", names.len() + 1);
+        names.entry(node.to_owned()).or_insert(next).clone()
+    }
+}
+
+/// Lets a frontend go by the nodes for as long as it runs.
+pub(super) fn follow(watcher: Watcher, connector: Connector, frontend: &Arc<Coordinator>) {
+    let connector = Arc::new(connector);
+    let holdings = Served {
+        connector: Arc::clone(&connector),
+        frontend: Arc::clone(frontend),
+    };
+    let frontend = Arc::clone(frontend);
+    tokio::spawn(watcher.run(holdings, move |map| {
+        if let Err(error) = frontend.set_backends(connector.backends(map)) {
+            tracing::error!(%error, "cannot change the nodes; the next change is tried");
+        }
+    }));
+}
+
+/// What the nodes of a frontend serve.
+struct Served {
+    connector: Arc<Connector>,
+    frontend: Arc<Coordinator>,
+}
+
+impl Holdings for Served {
+    fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool {
+        let names: Vec<String> = nodes.iter().map(|node| self.connector.name(node)).collect();
+        self.frontend
+            .would_lose(&names.iter().map(|name| &**name).collect())
+    }
+}
+
+/// How a backend registers itself.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct RegistrationFlags {
+    #[command(flatten)]
+    source: SourceFlags,
+    /// The name of this node, which no other node has [default: the address of --announce]
+    #[arg(long, help_heading = CLUSTER, value_name = "NAME")]
+    name: Option<String>,
+    /// The address at which frontends reach this node [default: that of --listen]
+    #[arg(long, help_heading = CLUSTER, value_name = "HOST:PORT")]
+    announce: Option<String>,
+    /// Where this node is; nodes of one zone may be lost together
+    #[arg(long, help_heading = CLUSTER, value_name = "ZONE")]
+    zone: Option<String>,
+    /// How much of all shards this node gets, in relation to the others
+    #[arg(long, help_heading = CLUSTER, value_name = "N", default_value_t = 1)]
+    weight: u32,
+}
+
+impl RegistrationFlags {
+    /// Begins to register the backend that listens on this address, if there is a source.
+    pub(super) fn register(&self, address: SocketAddr) -> Result<Option<Registered>> {
+        let Some(source) = &self.source.nodes else {
+            let given = [
+                ("--name", &self.name),
+                ("--announce", &self.announce),
+                ("--zone", &self.zone),
+            ];
+            return match given.into_iter().find(|(_, value)| value.is_some()) {
+                Some((flag, _)) => {
+                    bail!("{flag} needs --nodes etcd:URL, where this node registers itself")
+                }
+                None => Ok(None),
+            };
+        };
+        let Some(etcd) = Etcd::new(source, self.source.tls()?) else {
+            bail!(
+                "--nodes {source}: a backend registers itself in etcd alone; other sources are for frontends"
+            );
+        };
+        let announced = match &self.announce {
+            Some(announced) => announced.clone(),
+            None if address.ip().is_unspecified() => {
+                bail!("--announce HOST:PORT is needed: frontends cannot reach {address}")
+            }
+            None => address.to_string(),
+        };
+        let member = Member {
+            name: self.name.clone().unwrap_or_else(|| announced.clone()),
+            zone: self.zone.clone().unwrap_or_default(),
+            weight: self.weight,
+            ..Member::at(&announced)
+        };
+        member.check().map_err(anyhow::Error::msg)?;
+        Ok(Some(Registered(Registration::start(etcd, member)?)))
+    }
+}
+
+/// A backend that is registered.
+pub(super) struct Registered(Registration);
+
+impl Registered {
+    /// Leaves the list of nodes. The backend should go on for as long.
+    pub(super) async fn leave(self) {
+        let left = tokio::task::spawn_blocking(move || self.0.leave(LEAVE_MAX));
+        let _ = left.await;
+    }
+}

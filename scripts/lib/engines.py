@@ -1,0 +1,178 @@
+"""Engines that run beside trawl in tests, on loopback and free ports: etcd and dnsmasq. Each can be killed, frozen and
+started again. What is missing is fetched with apt-get; no service of the system is started."""
+
+import base64
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+from . import tools
+from .redis_server import free_port
+
+TOOLS = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", tools.ROOT / "target")).absolute() / "tools"
+
+START_MAX_S = 30
+
+
+class Missing(tools.Failure):
+    """A program is not installed, and cannot be."""
+
+
+def etcd_program():
+    """Finds etcd. If it is missing the package is unpacked in the target directory, so that no service starts."""
+    unpacked = TOOLS / "usr/bin/etcd"
+    found = shutil.which("etcd") or (str(unpacked) if unpacked.exists() else None)
+    if found:
+        return found
+    if not shutil.which("apt-get") or not shutil.which("dpkg"):
+        raise Missing("etcd is not installed: apt install etcd-server")
+    print("== apt-get download etcd-server", flush=True)
+    with tempfile.TemporaryDirectory() as work:
+        os.chmod(work, 0o755)
+        if apt("download", "etcd-server", cwd=work) and not list(pathlib.Path(work).glob("*.deb")):
+            apt("update")
+            apt("download", "etcd-server", cwd=work)
+        for package in pathlib.Path(work).glob("*.deb"):
+            subprocess.run(["dpkg", "-x", package, TOOLS], check=True)
+    if not unpacked.exists():
+        raise Missing("etcd cannot be fetched: apt install etcd-server")
+    return str(unpacked)
+
+
+def dnsmasq_program():
+    """Finds dnsmasq; root gets it from apt-get."""
+    path = os.environ["PATH"] + ":/usr/sbin"
+    if not shutil.which("dnsmasq", path=path) and shutil.which("apt-get") and os.getuid() == 0:
+        print("== apt-get install dnsmasq-base", flush=True)
+        install = ["install", "-y", "--no-install-recommends", "dnsmasq-base"]
+        if apt(*install) != 0:
+            apt("update")
+            apt(*install)
+    found = shutil.which("dnsmasq", path=path)
+    if not found:
+        raise Missing("dnsmasq is not installed: apt install dnsmasq-base")
+    return found
+
+
+def apt(*words, **options):
+    """Runs apt-get, and returns its exit status."""
+    options |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(["apt-get", "-qq", *words], env=environment, **options).returncode
+
+
+class Engine:
+    """A program on a port, however often it is started."""
+
+    process = None
+
+    def start(self):
+        self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_MAX_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError, ValueError):
+                if self.answers():
+                    return
+            time.sleep(0.05)
+        raise tools.Failure(f"{self.command()[0]} does not start")
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self):
+        self.thaw()
+        self.process.kill()
+        self.process.wait()
+
+
+class Etcd(Engine):
+    """One member of etcd, with its gateway for JSON."""
+
+    def __init__(self, directory):
+        self.program, self.data = etcd_program(), os.path.join(directory, "etcd")
+        self.port, self.peer_port = free_port(), free_port()
+        self.start()
+
+    def command(self):
+        client, peer = (f"http://127.0.0.1:{port}" for port in (self.port, self.peer_port))
+        return [self.program, "--name", "one", "--data-dir", self.data, "--listen-client-urls", client,
+                "--advertise-client-urls", client, "--listen-peer-urls", peer,
+                "--initial-advertise-peer-urls", peer, "--initial-cluster", f"one={peer}"]
+
+    def answers(self):
+        return self.ask("/v3/kv/range", {"key": encoded("x")})["header"]["revision"]
+
+    def ask(self, path, request):
+        body = json.dumps(request).encode()
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", body, timeout=5) as answer:
+            return json.load(answer)
+
+    def nodes(self, prefix="/trawl/nodes/"):
+        """Returns the registered nodes by name."""
+        found = self.ask("/v3/kv/range", between(prefix)).get("kvs", [])
+        values = [json.loads(base64.b64decode(each["value"])) for each in found]
+        return {value["node"]: value for value in values}
+
+    def put(self, key, value):
+        self.ask("/v3/kv/put", {"key": encoded(key), "value": encoded(value)})
+
+    def wipe(self):
+        """Removes all keys."""
+        self.ask("/v3/kv/deleterange", between("/"))
+
+    def begin_anew(self):
+        """Starts an empty store, whose revisions begin again."""
+        self.kill()
+        shutil.rmtree(self.data)
+        self.start()
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def between(prefix):
+    return {"key": encoded(prefix), "range_end": encoded(prefix[:-1] + chr(ord(prefix[-1]) + 1))}
+
+
+class Dnsmasq(Engine):
+    """A DNS server that knows what it is told: addresses of `backends.test`, and SRV records of `_trawl._tcp.test`."""
+
+    def __init__(self, directory, addresses, services=()):
+        self.program, self.port = dnsmasq_program(), free_port()
+        self.hosts, self.services = os.path.join(directory, "hosts"), services
+        self.write(addresses)
+        self.start()
+
+    def command(self):
+        services = [f"--srv-host=_trawl._tcp.test,localhost,{port}" for port in self.services]
+        return [self.program, "--keep-in-foreground", "--conf-file=/dev/null", f"--port={self.port}",
+                "--listen-address=127.0.0.1", "--bind-interfaces", "--no-resolv", "--no-hosts", "--user=",
+                "--pid-file=", "--local=/test/", "--local-ttl=1", f"--addn-hosts={self.hosts}", *services]
+
+    def answers(self):
+        question = b"\0\1\1\0\0\1\0\0\0\0\0\0\7version\4bind\0\0\x10\0\3"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+            asking.settimeout(0.5)
+            asking.sendto(question, ("127.0.0.1", self.port))
+            return asking.recv(512)[:2] == question[:2]
+
+    def write(self, addresses):
+        with open(self.hosts, "w") as file:
+            file.writelines(f"{address} backends.test\n" for address in addresses)
+
+    def set(self, addresses):
+        """Answers with these addresses from now on."""
+        self.write(addresses)
+        self.process.send_signal(signal.SIGHUP)
