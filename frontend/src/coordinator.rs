@@ -146,7 +146,7 @@ impl Coordinator {
     }
 
     /// Replaces the backends. Those whose name and address are among them stay connected. The others finish their
-    /// streams and are closed. Needs [`Config::changes_backends`](crate::Config::changes_backends).
+    /// streams and are closed. A new one counts from the moment at which it is connected. Needs [`Config::changes_backends`](crate::Config::changes_backends).
     pub fn set_backends(self: &Arc<Coordinator>, backends: Vec<Backend>) -> Result<(), StartError> {
         check_count(&backends)?;
         let new = self.peers.replace(backends).map_err(StartError::Thread)?;
@@ -169,23 +169,33 @@ impl Coordinator {
         !lost.is_subset(&left)
     }
 
-    /// Computes the routing when a backend announces other packages, so that those that backends have in common
+    /// Admits a newcomer, and computes the routing when a backend announces other packages, so that those that backends have in common
     /// are logged then, and not at the next search.
     fn route_on_changes(self: &Arc<Coordinator>, peers: &[Arc<Peer>]) {
         for peer in peers {
             let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
+            // It ends with its last set.
+            let peer = Arc::downgrade(peer);
             self.resources.runtime.spawn(async move {
                 let mut last = None;
                 loop {
-                    let packages = Arc::clone(&changes.borrow_and_update().packages);
+                    let (packages, is_known) = {
+                        let status = changes.borrow_and_update();
+                        (Arc::clone(&status.packages), status.shards.is_some())
+                    };
                     // They may have been announced before this task ran for the first time.
-                    if !last.is_some_and(|last| Arc::ptr_eq(&last, &packages)) {
-                        let Some(coordinator) = coordinator.upgrade() else {
+                    if is_known && !last.is_some_and(|last| Arc::ptr_eq(&last, &packages)) {
+                        let (Some(coordinator), Some(peer)) =
+                            (coordinator.upgrade(), peer.upgrade())
+                        else {
                             return;
                         };
+                        if !coordinator.peers.admit(&peer) {
+                            return;
+                        }
                         coordinator.route(&coordinator.peers.current());
                     }
-                    last = Some(packages);
+                    last = is_known.then_some(packages);
                     if changes.changed().await.is_err() {
                         return;
                     }
@@ -522,8 +532,7 @@ impl Drop for Coordinator {
         lock(&self.cache)
             .executions()
             .for_each(|execution| execution.on(Event::Cancel));
-        let peers = self.peers.current();
-        peers.iter().for_each(|peer| peer.close());
+        self.peers.close();
     }
 }
 

@@ -19,6 +19,10 @@ impl PeerSet {
         let versions = self.peers.iter().map(|peer| peer.version());
         [self.number].into_iter().chain(versions).collect()
     }
+
+    fn has(&self, peer: &Arc<Peer>) -> bool {
+        has(&self.peers, peer)
+    }
 }
 
 impl std::ops::Deref for PeerSet {
@@ -29,37 +33,61 @@ impl std::ops::Deref for PeerSet {
     }
 }
 
-/// The current set.
+/// The current set, and peers that are to be in it.
 pub(crate) struct Peers {
     settings: PeerSettings,
-    set: Mutex<Arc<PeerSet>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    set: Arc<PeerSet>,
+    /// All peers in order: those of the set, and newcomers that have not announced their shards yet.
+    all: Vec<Arc<Peer>>,
+}
+
+impl State {
+    /// Makes the set of some peers, with another number.
+    fn set(&mut self, is_member: impl Fn(&Arc<Peer>) -> bool) {
+        let peers = self.all.iter().filter(|peer| is_member(peer)).cloned();
+        self.set = Arc::new(PeerSet {
+            number: self.set.number + 1,
+            peers: peers.collect(),
+        });
+    }
 }
 
 impl Peers {
     /// Starts to connect to backends, without waiting for them.
     pub(crate) fn start(backends: Vec<Backend>, settings: PeerSettings) -> io::Result<Peers> {
         let start = |backend| Peer::start(backend, settings);
-        let peers = backends.into_iter().map(start).collect::<io::Result<_>>()?;
-        let number = 0;
+        let peers: Vec<_> = backends.into_iter().map(start).collect::<io::Result<_>>()?;
+        let set = Arc::new(PeerSet {
+            number: 0,
+            peers: peers.clone(),
+        });
         Ok(Peers {
             settings,
-            set: Mutex::new(Arc::new(PeerSet { number, peers })),
+            state: Mutex::new(State { set, all: peers }),
         })
     }
 
     pub(crate) fn current(&self) -> Arc<PeerSet> {
-        Arc::clone(&lock(&self.set))
+        Arc::clone(&lock(&self.state).set)
     }
 
     /// Replaces the peers. Those whose name and address are among the backends stay; the others are closed, once the
     /// streams that they have are finished. Returns those that are new. If one cannot be started, nothing changes.
+    ///
+    /// A newcomer is not in the set before it has been [admitted](Self::admit): that it is listed does not make answers
+    /// incomplete. If there was no peer before, all are in the set at once, and so is a peer that has moved to another
+    /// address: its shards are missing until it is connected.
     pub(crate) fn replace(&self, backends: Vec<Backend>) -> io::Result<Vec<Arc<Peer>>> {
-        let mut set = lock(&self.set);
+        let mut state = lock(&self.state);
         let (mut peers, mut new) = (Vec::with_capacity(backends.len()), Vec::new());
         for backend in backends {
             let is_draining = backend.is_draining();
-            let known = set.iter().find(|peer| peer.backend().is_same(&backend));
-            let peer = match known {
+            let mut known = state.all.iter();
+            let peer = match known.find(|peer| peer.backend().is_same(&backend)) {
                 Some(peer) => Arc::clone(peer),
                 None => match Peer::start(backend, self.settings) {
                     Ok(peer) => {
@@ -77,14 +105,35 @@ impl Peers {
         for (peer, is_draining) in &peers {
             peer.set_draining(*is_draining);
         }
-        let peers: Vec<Arc<Peer>> = peers.into_iter().map(|(peer, _)| peer).collect();
-        let number = set.number + 1;
-        let before = std::mem::replace(&mut *set, Arc::new(PeerSet { number, peers }));
-        for peer in before.iter() {
-            if !set.iter().any(|stays| Arc::ptr_eq(stays, peer)) {
+        let all = peers.into_iter().map(|(peer, _)| peer).collect();
+        let before = std::mem::replace(&mut state.all, all);
+        let members = Arc::clone(&state.set);
+        let is_known = |peer: &Peer| members.iter().any(|known| known.name() == peer.name());
+        state.set(|peer| members.is_empty() || is_known(peer));
+        for peer in before {
+            if !has(&state.all, &peer) {
                 peer.close();
             }
         }
         Ok(new)
     }
+
+    /// Takes a newcomer, which has announced its shards, into the set. Returns whether it still is one of the peers.
+    pub(crate) fn admit(&self, newcomer: &Arc<Peer>) -> bool {
+        let mut state = lock(&self.state);
+        let members = Arc::clone(&state.set);
+        if has(&state.all, newcomer) && !members.has(newcomer) {
+            state.set(|peer| members.has(peer) || Arc::ptr_eq(peer, newcomer));
+        }
+        has(&state.all, newcomer)
+    }
+
+    /// Closes all of them.
+    pub(crate) fn close(&self) {
+        lock(&self.state).all.iter().for_each(|peer| peer.close());
+    }
+}
+
+fn has(peers: &[Arc<Peer>], peer: &Arc<Peer>) -> bool {
+    peers.iter().any(|known| Arc::ptr_eq(known, peer))
 }

@@ -3,7 +3,7 @@
 use crate::shards;
 use crate::site::{PATIENCE, Site, eventually};
 use fake_backend::{Fake, Fault};
-use frontend::{Backend, Config};
+use frontend::{Backend, Config, Scope};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -23,6 +23,16 @@ fn two() -> [Arc<Fake>; 2] {
     [Fake::new("first", parts), second]
 }
 
+/// Replaces the backends, and waits until those that are new are connected.
+fn set(site: &Site, backends: Vec<Backend>) {
+    let count = backends.len();
+    site.frontend.set_backends(backends).unwrap();
+    let known = || site.frontend.backends(&Scope::everything());
+    eventually("all are connected", || {
+        known().iter().filter(|it| it.connected).count() == count
+    });
+}
+
 fn total(answer: &Value) -> u64 {
     assert_eq!(answer["complete"], json!(true), "{answer}");
     answer["total"].as_u64().unwrap()
@@ -34,7 +44,7 @@ fn a_backend_that_joins_is_searched_and_one_that_left_is_not() {
     let site = site(vec![first.backend()]);
     let before = total(&site.search("arse"));
     let both = vec![first.backend(), second.backend()];
-    site.frontend.set_backends(both).unwrap();
+    set(&site, both);
     let all = total(&site.search("arse"));
     assert!(all > before);
     let connections = first.connections.load(SeqCst);
@@ -50,7 +60,7 @@ fn a_backend_that_joins_is_searched_and_one_that_left_is_not() {
     assert_eq!(health["backends"].as_array().unwrap().len(), 1, "{health}");
     // It comes back.
     let both = vec![second.backend(), first.backend()];
-    site.frontend.set_backends(both).unwrap();
+    set(&site, both);
     assert_eq!(total(&site.search("arse")), all);
 }
 
@@ -102,6 +112,26 @@ fn a_draining_backend_gets_no_new_searches_of_what_another_serves() {
     assert_eq!(first.searches.load(SeqCst), 2);
 }
 
+/// A node that is listed and cannot be reached takes nothing away.
+#[test]
+fn a_newcomer_counts_once_it_is_connected() {
+    let [first, second] = two();
+    let site = site(vec![first.backend()]);
+    let before = total(&site.search("arse"));
+    second.set_down(true);
+    let both = vec![first.backend(), second.backend()];
+    site.frontend.set_backends(both).unwrap();
+    assert_eq!(total(&site.search("arse")), before);
+    assert_eq!(site.get("/readyz").json()["status"], json!("ok"));
+    second.set_down(false);
+    eventually("it is searched", || total(&site.search("arse")) > before);
+    // Now it counts, also while it is away.
+    second.set_down(true);
+    second.drop_idle.store(true, SeqCst);
+    second.set(Fault::NoEnd);
+    assert_eq!(site.search("parse")["complete"], json!(false));
+}
+
 #[test]
 fn an_answer_without_any_backend_is_incomplete() {
     let [first, _] = two();
@@ -126,4 +156,21 @@ fn what_a_backend_alone_has_would_be_lost_without_it() {
     let loses = |names: &[&str]| site.frontend.would_lose(&names.iter().copied().collect());
     assert!(!loses(&["second"]) && loses(&["first"]) && loses(&["first", "second"]));
     assert!(!loses(&[]) && !loses(&["other"]));
+}
+
+/// Its shards do not just disappear from answers that say they are complete.
+#[test]
+fn a_node_that_moved_is_missing_until_it_is_connected() {
+    let [first, second] = two();
+    let site = site(vec![first.backend(), second.backend()]);
+    let before = total(&site.search("arse"));
+    let nowhere = Backend::tcp("127.0.0.1:1").named("second");
+    site.frontend
+        .set_backends(vec![first.backend(), nowhere])
+        .unwrap();
+    let answer = site.search("arse");
+    assert_eq!(answer["complete"], json!(false), "{answer}");
+    assert_eq!(answer["missing"][0]["backend"], json!("second"));
+    set(&site, vec![first.backend(), second.backend()]);
+    assert_eq!(total(&site.search("arse")), before);
 }
