@@ -76,7 +76,8 @@ fn encode(source: &str, nodes: &[Member]) -> Vec<u8> {
     format!("{HEADER}{VERSION} {hash}\n{content}").into_bytes()
 }
 
-fn decode(bytes: &[u8], source: &str) -> Result<Vec<Member>, MapFileError> {
+/// Reads the bytes of a file.
+pub fn decode(bytes: &[u8], source: &str) -> Result<Vec<Member>, MapFileError> {
     let damaged = MapFileError::Damaged;
     if bytes.len() as u64 > BYTES_MAX {
         return Err(damaged("it is too long"));

@@ -11,6 +11,7 @@
 
 mod corpora;
 mod http;
+mod nodes;
 mod patterns;
 mod queries;
 mod router;
@@ -70,6 +71,7 @@ pub const TARGETS: &[Target] = &[
         corpora::package_rank_seeds,
         5000,
     ),
+    Target::new("nodes", nodes::nodes, nodes::node_seeds, 20_000),
     Target::new(
         "backend_reply",
         untrusted_backend::reply,
