@@ -40,7 +40,7 @@ impl Registration {
             etcd,
             member,
             lease: None,
-            is_registered: false,
+            fault: Some(Fault::NotYet),
             leaves: Arc::clone(&leaves),
         };
         let builder = thread::Builder::new().name("registration".to_owned());
@@ -68,8 +68,18 @@ struct Entry {
     etcd: Etcd,
     member: Member,
     lease: Option<i64>,
-    is_registered: bool,
+    /// What keeps it from being registered; `None` if it is.
+    fault: Option<Fault>,
     leaves: Arc<AtomicBool>,
+}
+
+/// Why a node is not registered. The log says so when that changes, not for each attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// It has just begun.
+    NotYet,
+    NameTaken,
+    Other,
 }
 
 impl Entry {
@@ -79,14 +89,18 @@ impl Entry {
         while !self.leaves.load(Ordering::Relaxed) {
             let pause = match self.renew() {
                 Ok(()) => {
-                    self.set_registered(true, "");
+                    self.set_fault(None, "");
                     backoff.succeed();
                     jittered(RENEW_EVERY)
                 }
                 Err(error) => {
                     metrics::counter!("trawl_cluster_source_errors_total", "source" => "etcd")
                         .increment(1);
-                    self.set_registered(false, &error.to_string());
+                    let fault = match error {
+                        EtcdError::NameTaken { .. } => Fault::NameTaken,
+                        _ => Fault::Other,
+                    };
+                    self.set_fault(Some(fault), &error.to_string());
                     // The lease may have ended.
                     if matches!(error, EtcdError::Refused { .. }) {
                         self.lease = None;
@@ -140,20 +154,24 @@ impl Entry {
         let _ = finished.send(());
     }
 
-    /// Logs when that changes.
-    fn set_registered(&mut self, is_registered: bool, reason: &str) {
-        metrics::gauge!("trawl_cluster_registered").set(f64::from(u8::from(is_registered)));
-        let node = &self.member.name;
-        match (self.is_registered, is_registered) {
-            (false, true) => tracing::info!(node, address = self.member.address, "registered"),
-            (true, false) => tracing::warn!(
-                node,
-                reason,
-                "cannot renew the registration; frontends keep the node"
-            ),
-            (false, false) => tracing::debug!(node, reason, "cannot register"),
-            (true, true) => {}
+    /// Logs why the node is not registered, when that changes.
+    fn set_fault(&mut self, fault: Option<Fault>, reason: &str) {
+        metrics::gauge!("trawl_cluster_registered").set(f64::from(u8::from(fault.is_none())));
+        if self.fault == fault {
+            return;
         }
-        self.is_registered = is_registered;
+        let node = &self.member.name;
+        match (fault, self.fault) {
+            (None, _) => tracing::info!(node, address = self.member.address, "registered"),
+            (Some(_), None) => {
+                tracing::warn!(
+                    node,
+                    reason,
+                    "cannot renew the registration; frontends keep the node"
+                );
+            }
+            (Some(_), Some(_)) => tracing::warn!(node, reason, "cannot register"),
+        }
+        self.fault = fault;
     }
 }
