@@ -132,6 +132,24 @@ fn right_certificates_answer() {
 }
 
 #[test]
+fn listed_nodes_need_the_same_certificates() {
+    let stage = Stage::new();
+    let backend = stage.backend();
+    let listed = |spool: &str, flags: &str| {
+        let nodes = format!("static:b1={}", backend.address);
+        stage
+            .home
+            .start(&format!("frontend --nodes {nodes} --spool {spool} {flags}"))
+    };
+    let flags = "--backend-ca backend-ca.pem --backend-cert f.pem --backend-key f.key";
+    check_complete(&listed("spool", flags));
+    let plain = listed("plain", "");
+    let page = http::get(&plain.address, "/api/v2/search?q=wanted").page();
+    assert!(!page.complete);
+    assert_eq!(page.missing[0].backend, "b1");
+}
+
+#[test]
 fn a_frontend_of_another_ca_is_refused_and_both_sides_say_why() {
     let stage = Stage::new();
     let backend = stage.backend();
