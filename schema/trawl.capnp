@@ -17,6 +17,7 @@ struct Hello {
   indexedRepositories @5 :UInt32;
                              # packages that are git repositories
   hasViews @6 :Bool;         # answers from the visible packages of a shard alone (VisibleShard)
+  resumes @7 :Bool;          # continues an answer that another backend began (Search.resume)
 }
 
 struct ShardInfo {
@@ -102,6 +103,22 @@ struct Search {
   perDocument @12 :UInt32;   # not 0: `limit` counts documents, which are as good as their best match; at most so many
                              # matches of each are sent, one of them with its best score. Only with `uncounted`;
                              # ERROR badQuery if it takes more than little work
+  resume @13 :List(ResumePoint);
+                             # if not empty: one for each of `shards`, in their order
+}
+
+struct ResumePoint {
+  # How far another backend has answered for a shard. What came until there is not sent again. ShardEnd.matches,
+  # .found, .matchedDocuments, .skipped and .hash are those of both answers together.
+  shard @0 :UInt32;          # the answer names the shard by this number, not by its index in Search.shards
+  matches @1 :UInt64;        # that were sent
+  documents @2 :UInt64;      # with a match
+  hash @3 :UInt32;           # as in ShardEnd
+  document @4 :UInt32;       # if there are matches: the place of the last one
+  line @5 :UInt32;
+  skipped @6 :UInt64;        # SKIP frames that were sent
+  skippedDocument @7 :UInt32;
+                             # if there are any: the document of the last one
 }
 
 struct Excluded {

@@ -90,6 +90,7 @@ fn measure(
         context_lines,
         workers: 2,
         cancel: &Cancel::default(),
+        resume: &[],
     };
     let plan = request.plan(true).expect("not cancelled");
     let mut bytes = Bytes::default();

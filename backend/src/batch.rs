@@ -70,6 +70,8 @@ pub struct BatchPacker<'a> {
     shard: &'a Shard,
     shard_index: u32,
     context_lines: u32,
+    /// Matches in lines before it are left out.
+    first_line: u32,
     document: Document<'a>,
     package: &'a [u8],
     language: &'static str,
@@ -115,13 +117,14 @@ pub struct Packed {
 }
 
 impl<'a> BatchPacker<'a> {
-    /// Creates a packer for the matches of `document` in `package`. `buffers` are empty; `texts` has what was
+    /// Creates a packer for the matches of `document` in `package`, from `first_line` on. `buffers` are empty; `texts` has what was
     /// searched last.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
         context_lines: u32,
+        first_line: u32,
         (buffers, texts): (BatchBuffers, Rc<TextCache>),
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
@@ -132,6 +135,7 @@ impl<'a> BatchPacker<'a> {
             shard,
             shard_index,
             context_lines,
+            first_line,
             document,
             package,
             language,
@@ -158,6 +162,9 @@ impl<'a> BatchPacker<'a> {
         if position.start < self.document_text.start || position.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
         }
+        if position.number < self.first_line {
+            return Ok(());
+        }
         if self.buffers.text.len() > BATCH_TEXT_BYTES || self.buffers.lines.len() > BATCH_LINES {
             // A match is rendered from its own batch, which must have all its context.
             self.push_context_after(u32::MAX)?;
@@ -175,6 +182,9 @@ impl<'a> BatchPacker<'a> {
 
     /// Adds the document's name as the only match; `ranges` are in its path.
     pub fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
+        if self.first_line > 0 {
+            return;
+        }
         let position = LinePosition::of_name(&self.document, self.document_text.start);
         // A path is never cut, however long it is.
         let whole = 0..self.document.path.len();

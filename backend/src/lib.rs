@@ -48,6 +48,7 @@
 //!     context_lines: 2,
 //!     workers: 1,
 //!     cancel: &Cancel::default(),
+//!     resume: &[],
 //! };
 //! let plan = request.plan(true).expect("not cancelled");
 //! let mut bytes = Bytes(0);

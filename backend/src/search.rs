@@ -61,17 +61,11 @@ impl Request<'_> {
             top: self.top_k().map(TopMatches::new),
         };
         let plans = plan.shards.into_iter().zip(plan.later_static_ranks);
-        let shards = (0..).zip(self.shards.iter().zip(plans));
+        let shards = self.shards.iter().zip(plans).enumerate();
         let ends = shards.map(|(index, (shard, (plan, later_static_rank)))| {
             let candidates = self.planned_candidates(plan, shard)?;
-            let task = ShardTask {
-                request: self,
-                shard,
-                index,
-                later_static_rank,
-                threshold: &threshold,
-                evaluations: &SharedEvaluations::default(),
-            };
+            let evaluations = SharedEvaluations::default();
+            let task = ShardTask::new(self, index, later_static_rank, &threshold, &evaluations);
             search_shard(task, workers, candidates, &mut output)
         });
         ends.collect()
@@ -84,11 +78,7 @@ fn search_shard(
     candidates: Result<ShardCandidates, ShardError>,
     output: &mut Output<'_>,
 ) -> Result<ShardEnd, Stopped> {
-    let mut end = ShardEnd {
-        shard: task.index,
-        blocks: u64::from(task.shard.live_counts().blocks),
-        ..ShardEnd::default()
-    };
+    let mut end = task.end();
     let searched = candidates
         .map_err(Interrupted::Failed)
         .and_then(|candidates| {
@@ -96,27 +86,37 @@ fn search_shard(
             end.candidates = blocks;
             candidates.read_tables_ahead(task.shard);
             let units = WorkList::new(&candidates, task.shard)?;
-            let read_ahead = ReadAhead::default();
+            let first = units_done(&task, &units, output);
+            let read_ahead = ReadAhead::starting_at(first);
             let mut emitter = Emitter {
                 task,
                 output,
                 end: &mut end,
                 last_document: None,
                 last_skip: None,
+                last_sent: task.resume.and_then(|resume| Some(DocId(resume.last?.0))),
                 packer: None,
                 blocks,
             };
             pool::in_order(
                 workers,
-                units.len(),
+                units.len() - first,
                 || Worker::new(task, blocks),
                 |worker, index| {
-                    read_ahead.before(index, &units, task.shard)?;
-                    worker.search(units.get(index))
+                    read_ahead.before(first + index, &units, task.shard)?;
+                    worker.search(units.get(first + index))
                 },
                 |unit| emitter.emit(unit),
             )
         });
+    if let Some(resume) = task.resume
+        && resume.matches > 0
+        && output.top.is_none()
+    {
+        // The units that were not searched again have the rest.
+        end.found = end.matches;
+        end.matched_documents += resume.documents;
+    }
     match searched {
         Ok(()) => Ok(end),
         Err(Interrupted::Stopped) => Err(Stopped),
@@ -125,6 +125,19 @@ fn search_shard(
             Ok(end)
         }
     }
+}
+
+/// Returns the number of units of which another backend has sent everything. They count as done. If only the top matches
+/// are wanted, all units are searched again: their matches decide which later ones are.
+fn units_done(task: &ShardTask<'_>, units: &WorkList<'_>, output: &mut Output<'_>) -> usize {
+    let last = task.resume.and_then(|resume| resume.last);
+    let Some((document, _)) = last.filter(|_| output.top.is_none()) else {
+        return 0;
+    };
+    let done = units.units_before(DocId(document));
+    let weight = (0..done).map(|index| units.get(index).weight());
+    output.progress.blocks_done += weight.sum::<u64>();
+    done
 }
 
 /// The state of a search that continues from shard to shard.
@@ -145,6 +158,8 @@ struct Emitter<'e, 'o, 'a> {
     last_document: Option<(DocId, bool)>,
     /// The last document that was reported as skipped.
     last_skip: Option<DocId>,
+    /// If another backend has sent matches of the shard: the document of the last match that was sent.
+    last_sent: Option<DocId>,
     /// Packs top matches.
     packer: Option<Worker<'a>>,
     /// Candidate blocks of the shard.
@@ -169,8 +184,7 @@ impl Emitter<'_, '_, '_> {
             self.last_document = Some((document, matched));
         }
         let documents = unit.documents - u64::from(continued.is_some());
-        let matched_documents = unit.matched_documents - u64::from(matched_before);
-        self.count(&unit, documents, matched_documents);
+        let mut matched_documents = unit.matched_documents - u64::from(matched_before);
         let pending = mem::take(&mut unit.pending);
         let Packed { mut frames, keys } = if self.output.top.is_some() {
             self.pack_top(pending)?
@@ -178,6 +192,11 @@ impl Emitter<'_, '_, '_> {
             mem::take(&mut unit.packed)
         };
         frames.extend_from_slice(&unit.skips);
+        if self.last_sent.is_some() && self.output.top.is_none() {
+            // The unit may have documents that another backend has sent.
+            matched_documents = self.count_sent(&keys);
+        }
+        self.count(&unit, documents, matched_documents);
         self.end.matches += keys.len() as u64;
         let matches = keys.iter().map(|&(document, line)| (document.0, line));
         self.end.hash = ShardEnd::keys_hash(self.end.hash, matches);
@@ -189,6 +208,15 @@ impl Emitter<'_, '_, '_> {
         progress.bound = bound;
         self.output.sink.frames(frames, progress)?;
         Ok(())
+    }
+
+    /// Returns the number of documents of these matches that were not sent before.
+    fn count_sent(&mut self, keys: &[(DocId, u32)]) -> u64 {
+        let mut new = 0;
+        for (document, _) in keys {
+            new += u64::from(self.last_sent.replace(*document) != Some(*document));
+        }
+        new
     }
 
     /// Returns the highest rank that a match after this unit can have.

@@ -60,6 +60,9 @@ pub struct Config {
     pub has_scopes: bool,
     /// Whether there may be other backends later, so that there may be none at first.
     pub changes_backends: bool,
+    /// Second requests for the rest of slow answers that may follow each other; further ones must be earned by other
+    /// requests. 0: a slow answer is waited for.
+    pub hedges_max: u32,
     /// Answers to look-ups in repositories that several frontends share.
     pub hints: Option<Arc<Hints>>,
     /// Called before every write to the spool, for tests of failures.
@@ -95,6 +98,7 @@ impl Config {
             durable: true,
             has_scopes: false,
             changes_backends: false,
+            hedges_max: 10,
             hints: None,
             before_write: None,
         }

@@ -27,6 +27,7 @@ use crate::execution::removals::Removals;
 use crate::execution::result_cache::ResultCache;
 use crate::lock::lock;
 use crate::metrics;
+use crate::peers::health::HedgeBudget;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Peer, PeerSet, PeerSettings, PeerStatus, Peers};
@@ -128,6 +129,8 @@ impl Coordinator {
                 memory: Memory::new(config.memory_bytes / 2),
                 execution_memory_bytes: config.query_memory_bytes,
                 ordered: config.ordered,
+                queries: AtomicU64::new(0),
+                hedges: Arc::new(Mutex::new(HedgeBudget::new(config.hedges_max))),
                 runtime,
             },
             cache,

@@ -14,6 +14,7 @@ use std::time::Duration;
 /// Names and descriptions, a line each.
 #[rustfmt::skip]
 const COUNTERS: &[(&str, &str)] = &[
+    ("trawl_frontend_backends_ejected_total", "Times that a backend was avoided for a while since its streams had failed"),
     ("trawl_frontend_backends_lost_total", "Connections to backends that were lost, by reason"),
     ("trawl_frontend_breaker_trips_total", "Times that a dependency was not called for a while since it failed, and calls that were refused since too many were under way (reason=queue)"),
     ("trawl_frontend_cache_claims_total", "Builds of answers for a cache, by outcome: put, dropped (cancelled or panicked), expired, or fenced (it came after another build had begun)"),
@@ -35,7 +36,9 @@ const COUNTERS: &[(&str, &str)] = &[
     ("trawl_frontend_spool_reads_total", "Reads of the spool for pages and exports"),
     ("trawl_frontend_spilled_pointers_total", "Pointers to matches that were spilled to the disk"),
     ("trawl_frontend_spool_written_bytes_total", "Bytes of frames written to the spool"),
+    ("trawl_frontend_streams_hedged_total", "Streams of slow backends for whose rest another backend was asked too (result=asked), and those on which that was faster (won)"),
     ("trawl_frontend_streams_lost_total", "Streams of backends that ended without a good END, by reason"),
+    ("trawl_frontend_streams_resumed_total", "Streams that another backend continued, by the reason for which the first one was lost"),
 ];
 
 #[rustfmt::skip]

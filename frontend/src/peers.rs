@@ -3,7 +3,8 @@
 //! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps one control connection to it, on which
 //! the backend announces its shards and that it is alive. Each query, and each request for a file or a
 //! list, uses a connection of its own, an idle one if possible. A [`PeerSet`] has all peers of a moment. [`overlap`] finds packages that several
-//! shards have, [`shard_routing`] decides which backend searches which shard, [`account`] checks what a
+//! shards have, [`shard_routing`] decides which backend searches which shard, by their [`health`] if there is a choice,
+//! [`account`] checks what a
 //! stream sends. [`tls`] encrypts a connection.
 //!
 //! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
@@ -11,6 +12,7 @@
 pub(crate) mod account;
 mod backend;
 mod connection;
+pub(crate) mod health;
 pub(crate) mod overlap;
 mod packages;
 mod peer;

@@ -35,7 +35,7 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// What every test run sees: ways in which streams end, and what happens around them.
-const SEEN: [&str; 25] = [
+const SEEN: [&str; 28] = [
     "abandoned",
     "account",
     "came_back",
@@ -47,6 +47,8 @@ const SEEN: [&str; 25] = [
     "extended",
     "frame",
     "heavy",
+    "hedged",
+    "in_part",
     "joined",
     "left",
     "not_finalized",
@@ -55,6 +57,7 @@ const SEEN: [&str; 25] = [
     "protocol",
     "queued",
     "refused",
+    "resumed",
     "shed",
     "silent",
     "spool",

@@ -283,6 +283,13 @@ impl Decoder {
         Ok(frame)
     }
 
+    /// Returns the kind of the next frame without taking it, or `None` when more bytes are needed.
+    pub fn peek(&self) -> Result<Option<Kind>, FrameError> {
+        let bytes = &self.buffer.as_bytes()[self.start..self.end];
+        let frame = decode_within(bytes, self.frame_bytes_max)?;
+        Ok(frame.map(|frame| frame.kind))
+    }
+
     /// Returns the bytes, as received, of all frames decoded since the last call of this or of
     /// [`space`](Self::space).
     pub fn consumed(&mut self) -> &[u8] {
@@ -337,8 +344,10 @@ mod tests {
             space[..bytes].copy_from_slice(&rest[..bytes]);
             decoder.filled(bytes);
             rest = &rest[bytes..];
-            while let Some(frame) = decoder.decode()? {
+            while let Some(kind) = decoder.peek()? {
+                let frame = decoder.decode()?.expect("it was there");
                 assert_eq!(frame.payload.as_ptr() as usize % 8, 0, "aligned");
+                assert_eq!(frame.kind, kind);
                 frames.push((frame.kind, frame.payload.to_vec()));
             }
             consumed.extend_from_slice(decoder.consumed());

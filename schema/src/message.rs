@@ -43,7 +43,8 @@ pub use reply::{
     ShardEnd, ShardInfo, Skip,
 };
 pub use request::{
-    Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, Search, VisibleShard, Want,
+    Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, ResumePoint, Search,
+    VisibleShard, Want,
 };
 pub use signature::Signature;
 

@@ -92,15 +92,8 @@ impl Request<'_> {
         let threshold = Threshold::default();
         let evaluations = SharedEvaluations::default();
         let (mut searches, mut blocks) = (Vec::new(), 0);
-        for (index, shard) in (0..).zip(self.shards) {
-            let task = ShardTask {
-                request: self,
-                shard,
-                index,
-                later_static_rank: 0.0,
-                threshold: &threshold,
-                evaluations: &evaluations,
-            };
+        for index in 0..self.shards.len() {
+            let task = ShardTask::new(self, index, 0.0, &threshold, &evaluations);
             let mut search = ShardSearch::new(task, query, (best, &mut top), blocks);
             match search.run() {
                 Ok(Proof::Complete) => {}
@@ -132,10 +125,10 @@ impl Request<'_> {
             }
             let Packed { mut frames, keys } = packed;
             frames.append(&mut skips);
-            end.matches = keys.len() as u64;
+            end.matches += keys.len() as u64;
             let matches = keys.iter().map(|&(document, line)| (document.0, line));
-            end.hash = ShardEnd::keys_hash(0, matches);
-            progress.matches += end.matches;
+            end.hash = ShardEnd::keys_hash(end.hash, matches);
+            progress.matches += keys.len() as u64;
             progress.blocks_done += end.candidates;
             progress.blocks_total = progress.blocks_done;
             progress.documents += end.documents;
@@ -230,11 +223,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             blocks,
             found: Vec::new(),
             out: UnitResult::default(),
-            end: ShardEnd {
-                shard: task.index,
-                blocks: u64::from(task.shard.live_counts().blocks),
-                ..ShardEnd::default()
-            },
+            end: task.end(),
         }
     }
 
@@ -305,7 +294,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         end.matched_documents = out.matched_documents;
         end.matched_blocks = out.matched_blocks;
         end.verified_bytes = out.verified_bytes;
-        end.skipped = out.skipped;
+        end.skipped += out.skipped;
         end.found = match self.task.request.want {
             Want::Documents => out.matched_documents,
             Want::Matches | Want::Count | Want::Estimate => out.lines,

@@ -146,6 +146,7 @@ impl<'a> DocumentMatches<'a> {
                 self.document.clone(),
                 self.package,
                 self.task.request.context_lines,
+                self.task.first_line(self.document.id),
                 (mem::take(&mut self.buffers), Rc::clone(&self.texts)),
             )?),
         })
@@ -263,6 +264,9 @@ impl UnitResult {
     /// Reports that a document was not searched, or not wholly.
     pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
         let document = matches.document.id;
+        if matches.task.has_named(document) {
+            return;
+        }
         let skip = Skip {
             shard: matches.task.index,
             document: document.0,

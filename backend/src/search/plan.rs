@@ -354,6 +354,12 @@ impl<'a> WorkList<'a> {
         }
     }
 
+    /// Returns the number of units that end before a document. The others have all of its matches.
+    pub(super) fn units_before(&self, document: DocId) -> usize {
+        let ends_before = |index: &usize| self.get(*index).last_document() < Some(document);
+        (0..self.len()).take_while(ends_before).count()
+    }
+
     pub(super) fn get(&self, index: usize) -> WorkUnit<'_> {
         match self {
             WorkList::Texts(slices) => WorkUnit::Texts(slices.unit(index), slices),
@@ -372,6 +378,14 @@ impl WorkUnit<'_> {
             WorkUnit::Documents(slices, all) => {
                 shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
             }
+        }
+    }
+
+    /// Returns its share of the search's progress.
+    pub(super) fn weight(&self) -> u64 {
+        match self {
+            WorkUnit::Texts(slices, _) => slices.iter().map(TextSlice::weight).sum(),
+            WorkUnit::Documents(slices, _) => slices.iter().map(DocumentSlice::weight).sum(),
         }
     }
 

@@ -11,13 +11,19 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const UNITS_AHEAD: usize = 32;
 
 /// What has been read ahead of a shard's units.
-#[derive(Default)]
 pub(super) struct ReadAhead {
     /// The next unit.
     next: AtomicUsize,
 }
 
 impl ReadAhead {
+    /// Reads nothing of the units before `first`.
+    pub(super) fn starting_at(first: usize) -> ReadAhead {
+        ReadAhead {
+            next: AtomicUsize::new(first),
+        }
+    }
+
     /// Has the system read the units behind `index` that nobody has read ahead yet. A worker calls it before it
     /// searches unit `index`.
     pub(super) fn before(

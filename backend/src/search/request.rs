@@ -7,8 +7,8 @@
 use super::top_k::Threshold;
 use crate::compiled_query::CompiledQuery;
 use crate::document_matcher::PatternSet;
-use index::shard::{Shard, ShardError};
-use schema::message::{Progress, Want};
+use index::shard::{DocId, Shard, ShardError};
+use schema::message::{Progress, ResumePoint, ShardEnd, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +34,9 @@ pub struct Request<'a> {
     pub workers: usize,
     /// Stops the search.
     pub cancel: &'a Cancel,
+    /// How far another backend has answered for each shard; empty if none has. What it sent is not sent again, and not
+    /// searched again if all matches are wanted.
+    pub resume: &'a [ResumePoint],
 }
 
 impl Request<'_> {
@@ -109,12 +112,64 @@ impl From<Stopped> for Interrupted {
 pub(super) struct ShardTask<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) shard: &'a Shard,
-    /// The shard's index in the request.
+    /// The number by which frames refer to the shard: its index in the request, or the number of the resume point.
     pub(super) index: u32,
+    /// How far another backend has answered.
+    pub(super) resume: Option<&'a ResumePoint>,
     /// The highest static rank in the shards that are searched after this one.
     pub(super) later_static_rank: f32,
     pub(super) threshold: &'a Threshold,
     pub(super) evaluations: &'a SharedEvaluations,
+}
+
+impl<'a> ShardTask<'a> {
+    /// The task for the shard with this index in the request.
+    pub(super) fn new(
+        request: &'a Request<'a>,
+        index: usize,
+        later_static_rank: f32,
+        threshold: &'a Threshold,
+        evaluations: &'a SharedEvaluations,
+    ) -> ShardTask<'a> {
+        let resume = request.resume.get(index);
+        ShardTask {
+            request,
+            shard: &request.shards[index],
+            index: resume.map_or(index as u32, |resume| resume.shard),
+            resume,
+            later_static_rank,
+            threshold,
+            evaluations,
+        }
+    }
+
+    /// Returns the first line of a document that may be sent.
+    pub(super) fn first_line(&self, document: DocId) -> u32 {
+        match self.resume.and_then(|resume| resume.last) {
+            Some((last, _)) if document.0 < last => u32::MAX,
+            Some((last, line)) if document.0 == last => line.saturating_add(1),
+            _ => 0,
+        }
+    }
+
+    /// Returns whether another backend has named this skipped document, or a later one.
+    pub(super) fn has_named(&self, skipped: DocId) -> bool {
+        let last = self.resume.and_then(|resume| resume.last_skipped);
+        last.is_some_and(|last| skipped.0 <= last)
+    }
+
+    /// Returns what is known of the shard before it is searched.
+    pub(super) fn end(&self) -> ShardEnd {
+        let resume = self.resume.copied().unwrap_or_default();
+        ShardEnd {
+            shard: self.index,
+            blocks: u64::from(self.shard.live_counts().blocks),
+            matches: resume.matches,
+            hash: resume.hash,
+            skipped: resume.skipped,
+            ..ShardEnd::default()
+        }
+    }
 }
 
 /// Whether a document matches the expression.

@@ -41,6 +41,7 @@ fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T)
         context_lines: 0,
         workers: 2,
         cancel: &Cancel::default(),
+        resume: &[],
     })
 }
 

@@ -237,5 +237,6 @@ fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
         indexed_repositories: indexed,
         semantics: SEMANTICS,
         has_views: true,
+        resumes: true,
     }
 }

@@ -137,6 +137,10 @@ impl SearchService {
                 Failure::new(FailureKind::StaleShards, message)
             })
         };
+        if !search.resume.is_empty() && search.resume.len() != search.shards.len() {
+            let message = "the search does not say how far each of its shards was answered";
+            return Err(Failure::new(FailureKind::Protocol, message));
+        }
         Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
@@ -344,6 +348,7 @@ impl SearchJob {
             },
             workers: self.workers,
             cancel: &self.cancel,
+            resume: &self.search.resume,
         }
     }
 

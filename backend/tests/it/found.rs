@@ -4,7 +4,7 @@ use backend::CompiledQuery;
 use backend::search::{Best, Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
-use schema::message::{BatchReader, BatchView, LineView, Progress, ShardEnd, Want};
+use schema::message::{BatchReader, BatchView, LineView, Progress, ResumePoint, ShardEnd, Want};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -155,22 +155,37 @@ impl How {
             context_lines: self.context_lines,
             workers: self.workers,
             cancel,
+            resume: &[],
         }
     }
 }
 
 /// Searches shards to their end.
 pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) -> Found {
+    find_rest(shards, compiled, how, &[])
+}
+
+/// Searches shards from these points on.
+pub(crate) fn find_rest(
+    shards: &[Arc<Shard>],
+    compiled: &CompiledQuery,
+    how: How,
+    resume: &[ResumePoint],
+) -> Found {
     let cancel = Cancel::default();
-    let request = how.request(shards, compiled, &cancel);
+    let request = Request {
+        resume,
+        ..how.request(shards, compiled, &cancel)
+    };
     let plan = request.plan(true).expect("not cancelled");
     let mut sink = Collect {
         frames: Vec::new(),
         last: plan.progress,
     };
     let ends = request.run(plan, &mut sink).expect("not cancelled");
-    let sent = ends.iter().map(|end| end.matches).sum();
-    assert_eq!(sink.last.matches, sent);
+    let sent: u64 = ends.iter().map(|end| end.matches).sum();
+    let before: u64 = resume.iter().map(|point| point.matches).sum();
+    assert_eq!(sink.last.matches, sent - before);
     assert_eq!(sink.last.blocks_done, sink.last.blocks_total);
     let documents = ends.iter().map(|end| end.documents).sum();
     assert_eq!(sink.last.documents, documents);

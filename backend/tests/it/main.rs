@@ -3,7 +3,7 @@
 //!
 //! [`corpus`] generates directories of difficult files, [`query`] patterns to search in them,
 //! [`filter`] filters, [`expressions`] combinations of both, and [`revisions`] gives documents revisions. [`found`] runs a search and
-//! decodes its frames; [`best_first`] checks searches that stop early; [`naive`] computes the expected matches, and [`wants`] which of them are
+//! decodes its frames; [`best_first`] checks searches that stop early, [`resumed`] such that go on with an answer; [`naive`] computes the expected matches, and [`wants`] which of them are
 //! sent when not all are wanted. The expected matches share no code with `index` or `backend`: they
 //! have their own definitions of text, lines and patterns.
 
@@ -15,6 +15,7 @@ mod found;
 mod naive;
 mod oracle;
 mod query;
+mod resumed;
 mod revisions;
 mod ripgrep;
 mod server;

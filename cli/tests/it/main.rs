@@ -45,6 +45,7 @@ mod random;
 mod random_scopes;
 mod random_sharding;
 mod raw_files;
+mod resumed;
 mod revisions;
 mod scopes;
 mod serve;

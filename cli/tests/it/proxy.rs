@@ -6,7 +6,7 @@
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
@@ -19,7 +19,11 @@ pub(crate) struct Proxy {
 struct Shared {
     backend: Mutex<String>,
     trap: Mutex<Option<Trap>>,
+    next_cut: NextCut,
 }
+
+/// After how many frames the next answer is cut, of any proxy that has the same.
+pub(crate) type NextCut = Arc<Mutex<Option<usize>>>;
 
 /// What happens after the first BATCH of an answer.
 struct Trap {
@@ -37,11 +41,17 @@ pub(crate) struct Cut {
 
 impl Proxy {
     pub(crate) fn start(backend: &str) -> Proxy {
+        Proxy::cutting(backend, &NextCut::default())
+    }
+
+    /// A proxy that cuts answers.
+    pub(crate) fn cutting(backend: &str, next_cut: &NextCut) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let shared = Arc::new(Shared {
             backend: Mutex::new(backend.to_owned()),
             trap: Mutex::new(None),
+            next_cut: Arc::clone(next_cut),
         });
         let accepting = shared.clone();
         thread::spawn(move || {
@@ -78,21 +88,33 @@ impl Shared {
             return;
         };
         let searched = AtomicBool::new(false);
+        let left = AtomicUsize::new(usize::MAX);
         thread::scope(|scope| {
             scope.spawn(|| {
                 forward(&frontend, &backend, |kind| {
                     searched.fetch_or(kind == Kind::Search, SeqCst);
+                    if kind == Kind::Search
+                        && let Some(frames) = self.next_cut.lock().unwrap().take()
+                    {
+                        left.store(frames, SeqCst);
+                    }
                     true
                 });
                 let _ = backend.shutdown(Shutdown::Both);
             });
-            self.answer(&backend, &frontend, &searched);
+            self.answer(&backend, &frontend, &searched, &left);
             let _ = frontend.shutdown(Shutdown::Both);
         });
     }
 
-    /// Forwards answers until the connection ends or the trap springs.
-    fn answer(&self, backend: &TcpStream, frontend: &TcpStream, searched: &AtomicBool) {
+    /// Forwards answers until the connection ends, the trap springs, or no frame is `left` that may be forwarded.
+    fn answer(
+        &self,
+        backend: &TcpStream,
+        frontend: &TcpStream,
+        searched: &AtomicBool,
+        left: &AtomicUsize,
+    ) {
         let mut forwarded = Vec::new();
         let mut trap = None;
         let held_back = forward(backend, frontend, |kind| {
@@ -102,7 +124,9 @@ impl Shared {
             if kind == Kind::Batch {
                 trap = self.trap.lock().unwrap().take();
             }
-            trap.is_none()
+            let is_counted = kind != Kind::Hello && left.load(SeqCst) != usize::MAX;
+            let is_last = is_counted && left.fetch_sub(1, SeqCst) == 1;
+            trap.is_none() && !is_last
         });
         if let Some(Trap { kill, sprung }) = trap {
             kill();

@@ -12,10 +12,12 @@ use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamE
 use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
+use crate::execution::replicas::Replica;
 use crate::execution::state::ExecutionState;
 use crate::execution::stream::{self, StreamHandle};
 use crate::execution::stream_stats::{Progress, StreamStats};
 use crate::lock::lock;
+use crate::peers::health::{HedgeBudget, Preference, draws};
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
@@ -26,7 +28,7 @@ use schema::message;
 use std::convert::Infallible;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
@@ -70,11 +72,16 @@ pub(crate) struct Resources {
     pub(crate) execution_memory_bytes: u64,
     /// Whether matches are put in order.
     pub(crate) ordered: bool,
+    /// Queries so far, from which follow the choices between replicas.
+    pub(crate) queries: AtomicU64,
+    /// How often a second backend may be asked since one is slow.
+    pub(crate) hedges: Arc<Mutex<HedgeBudget>>,
     pub(crate) runtime: Handle,
 }
 
 impl Execution {
-    /// An execution of `query` with a stream to each peer that has an assignment.
+    /// An execution of `query` with a stream to each peer that has an assignment. Of several peers that serve a shard, one
+    /// that seems to be faster searches it.
     pub(crate) fn new(
         resources: &Resources,
         peers: &[Arc<Peer>],
@@ -86,12 +93,19 @@ impl Execution {
     ) -> Arc<Execution> {
         let id = query.identity(scope, &routing.generation);
         let news = watch::Sender::default();
-        let count = routing.assignments.len();
+        let assigned = routing.assign(&preference(resources, peers, routing));
+        let count = assigned.len();
         let memory_bytes = resources.execution_memory_bytes / count.max(1) as u64;
         let (mut streams, mut assignments) = (Vec::new(), Vec::new());
-        for (backend, (peer, assignment)) in (0..).zip(&routing.assignments) {
+        for (backend, (peer, assignment)) in (0..).zip(assigned) {
+            let replica = |(peer, shards): &(usize, Vec<u32>)| Replica {
+                peer: Arc::clone(&peers[*peer]),
+                shards: shards.clone(),
+            };
+            let replicas = assignment.replicas.iter().map(replica).collect();
             streams.push(StreamHandle::new(
-                Arc::clone(&peers[*peer]),
+                (Arc::clone(&peers[peer]), replicas),
+                &resources.hedges,
                 backend,
                 message::Search {
                     shards: assignment.shards.clone(),
@@ -104,7 +118,7 @@ impl Execution {
                     .of_query(&query)
                     .ordered(resources.ordered),
             ));
-            assignments.push(assignment.clone());
+            assignments.push(assignment);
         }
         let missing = routing.missing.clone();
         let state = ExecutionState::new(assignments, missing, deadline, Instant::now());
@@ -398,6 +412,17 @@ impl Execution {
         progress.elapsed = lock(&self.state).elapsed(Instant::now());
         progress
     }
+}
+
+/// Which backends the next query prefers.
+fn preference(resources: &Resources, peers: &[Arc<Peer>], routing: &ShardRouting) -> Preference {
+    if !routing.has_replicas {
+        return Preference::default();
+    }
+    let now = Instant::now();
+    let (loads, ejected): (Vec<f64>, _) = peers.iter().map(|peer| peer.load(now)).unzip();
+    let query = resources.queries.fetch_add(1, Relaxed);
+    Preference::new(&loads, ejected, draws(query))
 }
 
 /// Reads both clocks.

@@ -1,37 +1,30 @@
 //! One stream of an execution: what its backend is asked for, and the answer on its way into the spool.
 //!
 //! A [`StreamHandle`] sends the request and reads the socket until the END, unless another thread stops
-//! it; a backend in the same process may answer without a socket. What was read goes through an [`Ingest`], the hot path: it takes all complete frames that a decoder
-//! holds, in place, collects one pointer for each match, and appends all bytes to the spool with one
-//! write. It does not know the socket; a simulation feeds it too. Other threads see counters and, at most
-//! every 50 ms, a copy of the best pointers in the stream's stats.
-//!
-//! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write or a
-//! check of their frame fails.
+//! it; a backend in the same process may answer without a socket. If the connection breaks, other backends are asked for
+//! the rest, one after the other, and if it is slow another one races it. What was read goes through an [`Ingest`], which
+//! does not know the sockets; a simulation feeds it too. Other threads see counters and, at most every 50 ms, a copy of the
+//! best pointers in the stream's stats.
 
-use crate::execution::begun_document::BegunDocument;
 use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
+use crate::execution::hedge::{Race, RaceEnd};
+use crate::execution::ingest::{Ingest, Ingested, Target};
+use crate::execution::replicas::{Next, Replica, Untried, rest_of};
 use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
-use crate::order::{Origin, TopDocument, TopDocuments, TopPointers};
-use crate::peers::account::StreamAccount;
-use crate::peers::{Connection, Peer, PeerError, Socket, check_semantics, hello};
+use crate::peers::health::HedgeBudget;
+use crate::peers::{Connection, Peer, PeerError, Socket};
 use crate::results::SkippedDocument;
-use crate::results::facets::{CountedDocument, Facets};
 use crate::spool::ResultFiles;
-use schema::frame::{self, Decoder, Frame, Kind};
-use schema::message::{self, BatchReader, BatchView, End, Failure, LineView, Progress, Skip};
-use schema::order::document_hash;
+use schema::frame::Decoder;
+use schema::message::{self, End};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// How often the best matches so far are published.
-const PUBLISH_EVERY: Duration = Duration::from_millis(50);
-
-/// How often counts by package, language and directory are published: they are for people.
-const COUNTS_EVERY: Duration = Duration::from_millis(250);
+/// How often another backend is asked since one is slow, in one stream.
+const HEDGES_MAX: u32 = 2;
 
 /// A stream of an execution.
 pub(crate) struct StreamHandle {
@@ -41,6 +34,10 @@ pub(crate) struct StreamHandle {
     /// What the backend is asked for.
     pub(crate) search: message::Search,
     pub(crate) stats: StreamStats,
+    /// Other backends that serve its shards.
+    replicas: Vec<Replica>,
+    /// How often other backends may be asked since one is slow.
+    hedges: Arc<Mutex<HedgeBudget>>,
     connection: Mutex<Shutdown>,
     collector: Mutex<Option<Collector>>,
 }
@@ -58,7 +55,8 @@ enum Shutdown {
 
 impl StreamHandle {
     pub(crate) fn new(
-        peer: Arc<Peer>,
+        (peer, replicas): (Arc<Peer>, Vec<Replica>),
+        hedges: &Arc<Mutex<HedgeBudget>>,
         backend: u16,
         search: message::Search,
         stats: StreamStats,
@@ -69,6 +67,8 @@ impl StreamHandle {
             backend,
             search,
             stats,
+            replicas,
+            hedges: Arc::clone(hedges),
             connection: Mutex::new(Shutdown::Idle),
             collector: Mutex::new(Some(collector)),
         }
@@ -108,47 +108,245 @@ impl StreamHandle {
         on_skip: &dyn Fn(SkippedDocument),
     ) -> Result<End, PeerError> {
         self.stats.answered.store(false, Relaxed);
-        let target = || Target {
+        let target = Target {
             backend: self.backend,
             search,
             stats: &self.stats,
             spool,
             on_skip: Box::new(on_skip),
         };
+        let mut ingest = Ingest::new(target, collector, Instant::now());
+        let mut result = None;
         if self.peer.backend().may_answer_here() {
-            let mut ingest = Ingest::new(target(), collector, Instant::now());
-            if let Some(result) = self.answer_here(search, &mut ingest) {
-                ingest.close(&result);
-                return result;
-            }
+            result = self.answer_here(search, &mut ingest);
         }
+        let result = result.unwrap_or_else(|| self.ask_peers(search, &mut ingest));
+        ingest.close(&result);
+        result
+    }
+
+    /// Asks the backend, and others for the rest if its connection breaks.
+    fn ask_peers(
+        &self,
+        search: &message::Search,
+        ingest: &mut Ingest<'_>,
+    ) -> Result<End, PeerError> {
+        let mut rest = Rest {
+            search,
+            asked: Instant::now(),
+            untried: Untried::new(&self.peer, &self.replicas, search.shards.len()),
+        };
+        let first = rest.untried.first();
         let mut request = Vec::new();
         search.encode(&mut request)?;
-        let mut idle = self.peer.take_idle();
+        if !self.replicas.is_empty() {
+            lock(&self.hedges).add();
+        }
+        let (mut peer, mut first_fault) = ((&self.peer, first), None);
         loop {
-            let was_idle = idle.is_some();
-            let mut connection = match idle.take() {
-                Some(connection) => connection,
-                None => self.peer.dial()?,
+            match self.ask(peer, &request, ingest, &mut rest) {
+                Ok(end) if ingest.is_done() => return Ok(end),
+                Ok(end) => ingest.keep(end),
+                Err(error) if self.is_stopped() || !ingest.can_resume_after(&error) => {
+                    return Err(error);
+                }
+                Err(fault) => drop(first_fault.get_or_insert(fault)),
+            }
+            let Some(next) = rest.untried.next(&ingest.left()) else {
+                break;
             };
-            self.connect(Shutdown::Connected(connection.stream()))?;
+            rest.untried.mark(next.number, true);
+            let reason = first_fault.as_ref().map_or("", PeerError::label);
+            metrics::counter!("trawl_frontend_streams_resumed_total", "reason" => reason)
+                .increment(1);
+            request = rest.request(&next, ingest)?;
+            ingest.ask(&next.shards);
+            peer = (next.peer, next.number);
+        }
+        let fault = first_fault.unwrap_or(PeerError::Closed);
+        match ingest.end_without_rest(&fault.to_string()) {
+            Some(end) => {
+                fault.count();
+                let backend = self.peer.log_name();
+                tracing::warn!(%backend, %fault, "no other backend serves all shards of a stream");
+                Ok(end)
+            }
+            None => Err(fault),
+        }
+    }
+
+    /// Sends a request to a backend, and receives the answer to its end: from another backend if this one is slow.
+    fn ask<'a>(
+        &'a self,
+        (peer, number): (&'a Arc<Peer>, usize),
+        request: &[u8],
+        ingest: &mut Ingest<'_>,
+        rest: &mut Rest<'a>,
+    ) -> Result<End, PeerError> {
+        let mut idle = peer.take_idle();
+        loop {
+            peer.health().begin();
+            self.stats.answered.store(false, Relaxed);
+            let was_idle = idle.is_some();
+            let connection = match idle.take() {
+                Some(connection) => Ok(connection),
+                None => peer.dial(),
+            };
+            let connection = connection.and_then(|connection| {
+                self.connect(Shutdown::Connected(connection.stream()))?;
+                Ok(connection)
+            });
+            let mut source = match connection {
+                Ok(connection) => Source {
+                    peer: Arc::clone(peer),
+                    number,
+                    connection,
+                    sent: Instant::now(),
+                    is_heard: false,
+                    race: None,
+                    hedges_left: if self.replicas.is_empty() {
+                        0
+                    } else {
+                        HEDGES_MAX
+                    },
+                },
+                Err(error) => {
+                    peer.settle(Some(&error));
+                    return Err(error);
+                }
+            };
             // What a request for a file has left is not part of this answer.
-            connection.decoder.consumed();
-            let mut ingest = Ingest::new(target(), collector, Instant::now());
-            let sent = connection.send(&request);
-            let result = sent.and_then(|()| read(&mut connection, &mut ingest));
-            ingest.close(&result);
+            source.connection.decoder.consumed();
+            let sent = source.connection.send(request);
+            let result = sent.and_then(|()| self.read(&mut source, ingest, rest));
             self.disconnect();
             match result {
                 // The connection broke while it was idle. Nothing but greetings can be left on it.
                 Err(PeerError::Broken(_) | PeerError::Closed)
-                    if was_idle && self.may_ask_again() => {}
+                    if was_idle && self.may_ask_again() =>
+                {
+                    source.peer.health().end();
+                }
                 result => {
-                    self.keep_idle(connection, &result);
+                    source.peer.settle(result.as_ref().err());
+                    source.keep_idle(&result);
                     return result;
                 }
             }
         }
+    }
+
+    fn read(
+        &self,
+        source: &mut Source,
+        ingest: &mut Ingest<'_>,
+        rest: &mut Rest<'_>,
+    ) -> Result<End, PeerError> {
+        loop {
+            let taken = ingest.take(&mut source.connection.decoder, Instant::now());
+            if !source.is_heard && self.stats.answered.load(Relaxed) {
+                source.hear(rest.is_light());
+            }
+            match taken? {
+                Ingested::End(end) => return Ok(end),
+                // Only now: the time that the disk took is not the backend's silence.
+                Ingested::Written => source.connection.touch(),
+                Ingested::Nothing => {}
+            }
+            self.fill(source, ingest, rest)?;
+        }
+    }
+
+    /// Receives bytes: from the other backend if there is a race and that is first.
+    fn fill(
+        &self,
+        source: &mut Source,
+        ingest: &mut Ingest<'_>,
+        rest: &mut Rest<'_>,
+    ) -> Result<(), PeerError> {
+        loop {
+            let filled = if source.race.is_none() && source.hedges_left > 0 {
+                let wait = source.peer.health().hedge_after(rest.is_light());
+                source.connection.fill_within(wait)
+            } else {
+                source.connection.fill().map(|()| true)
+            };
+            let race = match filled {
+                Ok(false) => {
+                    self.hedge(source, ingest, rest)?;
+                    continue;
+                }
+                Ok(true) | Err(_) => source.race.take(),
+            };
+            let Some(race) = race else {
+                return filled.map(drop);
+            };
+            let outcome = match &filled {
+                Ok(_) => race.end(),
+                Err(_) => race.wait(|| self.is_stopped()),
+            };
+            if let RaceEnd::Won(connection) = outcome {
+                // The slow one is asked again if this one breaks.
+                rest.untried.mark(source.number, false);
+                return self.change(source, *connection, &race, ingest);
+            }
+            race.peer.health().end();
+            if let RaceEnd::Cancelled = outcome {
+                // It may still go on if this connection breaks.
+                rest.untried.mark(race.number, false);
+            }
+            return filled.map(drop);
+        }
+    }
+
+    /// Asks another backend for the rest of a slow answer, if there is one that has all of it and the budget allows that.
+    fn hedge(
+        &self,
+        source: &mut Source,
+        ingest: &Ingest<'_>,
+        rest: &mut Rest<'_>,
+    ) -> Result<(), PeerError> {
+        source.hedges_left -= 1;
+        let next = rest.untried.next_for_all(&ingest.left());
+        let Some(next) = next.filter(|_| lock(&self.hedges).take()) else {
+            source.hedges_left = 0;
+            return Ok(());
+        };
+        let request = rest.request(&next, ingest)?;
+        let slow = source.connection.stream();
+        next.peer.health().begin();
+        match Race::start((next.peer, next.number), next.shards, request, slow) {
+            Ok(race) => {
+                rest.untried.mark(race.number, true);
+                source.race = Some(race);
+                metrics::counter!("trawl_frontend_streams_hedged_total", "result" => "asked")
+                    .increment(1);
+            }
+            Err(_) => next.peer.health().end(),
+        }
+        Ok(())
+    }
+
+    /// Goes on with the other backend, which was faster. That is a failure of the slow one: else a backend that hangs would
+    /// be asked again and again.
+    fn change(
+        &self,
+        source: &mut Source,
+        connection: Connection,
+        race: &Race,
+        ingest: &mut Ingest<'_>,
+    ) -> Result<(), PeerError> {
+        metrics::counter!("trawl_frontend_streams_hedged_total", "result" => "won").increment(1);
+        source.peer.failed(None);
+        source.peer = Arc::clone(&race.peer);
+        source.number = race.number;
+        source.connection = connection;
+        source.sent = Instant::now();
+        source.is_heard = true;
+        // Greetings.
+        source.connection.decoder.consumed();
+        ingest.ask(&race.shards);
+        self.connect(Shutdown::Connected(source.connection.stream()))
     }
 
     /// Has a backend in this process answer on this thread; `None` if the search is to be sent to a connection.
@@ -183,16 +381,6 @@ impl StreamHandle {
         is_answered.then_some(result)
     }
 
-    /// Keeps a connection for other requests if its answer has been read to the end.
-    fn keep_idle(&self, mut connection: Connection, result: &Result<End, PeerError>) {
-        if connection.is_at_rest()
-            && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
-                result
-        {
-            self.peer.put_idle(connection);
-        }
-    }
-
     /// Whether nothing has come of the request, and the stream is not to end.
     fn may_ask_again(&self) -> bool {
         !self.stats.answered.load(Relaxed) && !self.is_stopped()
@@ -217,15 +405,74 @@ impl StreamHandle {
     }
 }
 
-fn read(connection: &mut Connection, ingest: &mut Ingest<'_>) -> Result<End, PeerError> {
-    loop {
-        match ingest.take(&mut connection.decoder, Instant::now())? {
-            Ingested::End(end) => return Ok(end),
-            // Only now: the time that the disk took is not the backend's silence.
-            Ingested::Written => connection.touch(),
-            Ingested::Nothing => {}
+/// The backend that answers now.
+struct Source {
+    peer: Arc<Peer>,
+    /// Its number among the backends of the stream.
+    number: usize,
+    connection: Connection,
+    /// When the request was sent.
+    sent: Instant,
+    /// Whether the answer has begun.
+    is_heard: bool,
+    /// Another backend that was asked since this one is slow.
+    race: Option<Race>,
+    hedges_left: u32,
+}
+
+impl Source {
+    /// The answer begins.
+    fn hear(&mut self, is_light: bool) {
+        self.is_heard = true;
+        let now = Instant::now();
+        self.peer.health().hear(now - self.sent, is_light, now);
+    }
+
+    /// Keeps the connection for other requests if its answer has been read to the end.
+    fn keep_idle(mut self, result: &Result<End, PeerError>) {
+        if self.connection.is_at_rest()
+            && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
+                result
+        {
+            self.peer.put_idle(self.connection);
         }
-        connection.fill()?;
+    }
+}
+
+/// What is to be asked of other backends.
+struct Rest<'a> {
+    search: &'a message::Search,
+    /// When the search was asked for first.
+    asked: Instant,
+    untried: Untried<'a>,
+}
+
+impl Rest<'_> {
+    /// Whether a backend answers at once.
+    fn is_light(&self) -> bool {
+        !self.search.heavy
+    }
+
+    /// The request for what is left.
+    fn request(&self, next: &Next<'_>, ingest: &Ingest<'_>) -> Result<Vec<u8>, PeerError> {
+        let mut search = if next.resumes {
+            rest_of(self.search, ingest.resume_points(&next.shards))
+        } else {
+            self.search.clone()
+        };
+        search.deadline_ms = left_ms(search.deadline_ms, self.asked).ok_or(PeerError::Stopped)?;
+        let mut request = Vec::new();
+        search.encode(&mut request)?;
+        Ok(request)
+    }
+}
+
+/// What is left of so many milliseconds, of which 0 are without end; `None` if nothing is.
+fn left_ms(deadline_ms: u32, since: Instant) -> Option<u32> {
+    let elapsed = u32::try_from(since.elapsed().as_millis()).unwrap_or(u32::MAX);
+    match deadline_ms {
+        0 => Some(0),
+        _ => deadline_ms.checked_sub(elapsed).filter(|&left| left > 0),
     }
 }
 
@@ -241,280 +488,5 @@ pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
         Err(lost) => StreamEvent::Lost {
             reason: lost.to_string(),
         },
-    }
-}
-
-/// Where the frames of a stream go.
-pub(crate) struct Target<'a> {
-    /// The number of the stream in pointers and in the spool.
-    pub(crate) backend: u16,
-    /// The request.
-    pub(crate) search: &'a message::Search,
-    pub(crate) stats: &'a StreamStats,
-    pub(crate) spool: &'a ResultFiles,
-    /// Called with each skipped document.
-    pub(crate) on_skip: Box<dyn Fn(SkippedDocument) + 'a>,
-}
-
-/// What a call of [`Ingest::take`] came to.
-#[derive(Debug)]
-pub(crate) enum Ingested {
-    /// The stream ended, and everything that was sent has arrived.
-    End(End),
-    /// More bytes are needed. All complete frames are written, and there were some.
-    Written,
-    /// More bytes are needed for a complete frame.
-    Nothing,
-}
-
-/// Takes the answer to one request.
-pub(crate) struct Ingest<'a> {
-    target: Target<'a>,
-    account: StreamAccount,
-    collector: &'a mut Collector,
-    best: TopPointers,
-    best_documents: TopDocuments,
-    /// For each shard, the document of the last batch.
-    begun: Vec<Option<BegunDocument>>,
-    /// Whether copies of documents are found.
-    folds: bool,
-    /// Bytes of the stream in the spool.
-    written: u64,
-    /// Bytes walked since the last write.
-    walked: u64,
-    /// When the best matches were published last.
-    published: Instant,
-    /// When counts were published.
-    counted: Instant,
-}
-
-impl<'a> Ingest<'a> {
-    /// Expects the answer to a request that was just sent.
-    pub(crate) fn new(target: Target<'a>, collector: &'a mut Collector, now: Instant) -> Self {
-        let shards = target.search.shards.len();
-        let folds = folds(target.search) && collector.is_ordered();
-        Ingest {
-            account: StreamAccount::new(shards),
-            collector,
-            best: TopPointers::default(),
-            best_documents: TopDocuments::default(),
-            begun: (0..shards).map(|_| None).collect(),
-            folds,
-            written: target.stats.received_bytes.load(Relaxed),
-            walked: 0,
-            published: now,
-            counted: now,
-            target,
-        }
-    }
-
-    /// Takes all complete frames, and writes them.
-    pub(crate) fn take(
-        &mut self,
-        decoder: &mut Decoder,
-        now: Instant,
-    ) -> Result<Ingested, PeerError> {
-        // HELLO frames from before the request may be in the decoder.
-        let end = self.frames(decoder);
-        let is_written = self.write(decoder.consumed(), now)?;
-        Ok(match end? {
-            Some(end) => Ingested::End(end),
-            None if is_written => Ingested::Written,
-            None => Ingested::Nothing,
-        })
-    }
-
-    /// Completes the counts of the collector and of the stats after the stream ended in this way. After
-    /// `Heavy` the collector is unchanged, for another request.
-    pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
-        match result {
-            Ok(end) => {
-                for document in self.begun.into_iter().flatten() {
-                    document.finish(self.target.backend, self.collector);
-                }
-                self.collector.end(end);
-                self.target.stats.end(end, &self.best, &self.best_documents);
-            }
-            Err(PeerError::Heavy) => return self.collector,
-            Err(_) => {
-                self.collector.end_early(self.account.documents());
-                self.target.stats.lose();
-            }
-        }
-        self.collector.seal();
-        self.collector
-    }
-
-    /// Walks the frames, up to the END if it has arrived.
-    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<End>, PeerError> {
-        while let Some(frame) = decoder.decode()? {
-            let end = self.frame(&frame)?;
-            self.walked += frame.bytes as u64;
-            if end.is_some() {
-                return Ok(end);
-            }
-        }
-        Ok(None)
-    }
-
-    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<End>, PeerError> {
-        let stats = self.target.stats;
-        if frame.kind != Kind::Hello {
-            stats.answered.store(true, Relaxed);
-        }
-        match frame.kind {
-            Kind::Batch => self.batch(frame.payload)?,
-            Kind::Progress => stats.progress(Progress::decode(frame.payload)?),
-            Kind::Skip => self.skip(Skip::decode(frame.payload)?)?,
-            Kind::Hello => check_semantics(hello(frame.payload)?.semantics)?,
-            Kind::End => {
-                let end = End::decode(frame.payload)?;
-                self.account.end(&end)?;
-                return Ok(Some(end));
-            }
-            Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
-            kind @ (Kind::Search
-            | Kind::Cancel
-            | Kind::File
-            | Kind::Manifest
-            | Kind::List
-            | Kind::Lookup
-            | Kind::Record) => return Err(PeerError::Unexpected(kind)),
-        }
-        Ok(None)
-    }
-
-    /// Collects a pointer for each match of a batch.
-    fn batch(&mut self, payload: &[u8]) -> Result<(), PeerError> {
-        let reader = BatchReader::new(payload)?;
-        let view = reader.view()?;
-        let shard = self.account.shard(view.shard)?;
-        let origin = Origin {
-            hash: document_hash(
-                view.package,
-                view.path,
-                (view.revision_count > 0).then_some(view.hash),
-            ),
-            package: self.collector.packages.id(view.package),
-            backend: self.target.backend,
-            offset: self.written + self.walked,
-        };
-        let begun = &mut self.begun[view.shard as usize];
-        let continues = begun.take_if(|begun| begun.document == view.document);
-        let mut document = if let Some(mut document) = continues {
-            self.collector.continued.push(origin.offset, document.first);
-            document.continue_at(origin.offset);
-            document
-        } else {
-            if let Some(complete) = begun.take() {
-                complete.finish(self.target.backend, self.collector);
-            }
-            let text = if self.folds { view.hash } else { &[] };
-            BegunDocument::new(view.document, &origin, text)
-        };
-        let before = self.collector.len();
-        let mut best_lines = TopDocument::default();
-        for (index, line) in (0..).zip(view.lines()) {
-            if !line.is_match() {
-                continue;
-            }
-            if let Err(error) = shard.key(view.document, line.number) {
-                self.collector.drop_from(origin.offset);
-                return Err(error.into());
-            }
-            if !self.collector.is_ordered() {
-                self.collector.count();
-                continue;
-            }
-            let pointer = origin.pointer(line.rank, line.number, index);
-            document.add(&pointer, line.number);
-            self.best.offer(pointer);
-            best_lines.offer(pointer);
-            self.collector.push(pointer);
-        }
-        self.best_documents.offer(&best_lines);
-        *begun = Some(document);
-        let matches = (self.collector.len() - before) as u64;
-        self.collector.facets.add(counted(&view), matches);
-        self.collector.count_package(origin.package, matches);
-        Ok(())
-    }
-
-    fn skip(&mut self, skip: Skip) -> Result<(), PeerError> {
-        self.account.shard(skip.shard)?.skip();
-        (self.target.on_skip)(skip.into());
-        Ok(())
-    }
-
-    /// Returns the error for an ERROR frame. `Heavy` is unexpected if the request allowed a heavy search,
-    /// which would be sent again without end, and after matches, which would arrive twice.
-    fn failure(&self, failure: Failure) -> PeerError {
-        match PeerError::reported(failure) {
-            PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {
-                PeerError::Unexpected(Kind::Error)
-            }
-            error => error,
-        }
-    }
-
-    /// Writes the walked frames, if there are any, and publishes progress.
-    fn write(&mut self, walked: &[u8], now: Instant) -> Result<bool, PeerError> {
-        if walked.is_empty() {
-            return Ok(false);
-        }
-        let frames = walked.len() as u64;
-        let Target { stats, spool, .. } = self.target;
-        metrics::counter!("trawl_frontend_received_bytes_total").increment(frames);
-        if let Err(error) = spool.append_frames(self.target.backend, walked) {
-            self.collector.drop_from(self.written);
-            // A frame that failed its check is behind them, and was not counted.
-            uncount(&mut self.collector.facets, &walked[..self.walked as usize]);
-            return Err(error.into());
-        }
-        self.written += frames;
-        self.walked = 0;
-        stats.received_bytes.store(self.written, Relaxed);
-        let new = self.collector.mark_written();
-        stats.matches.fetch_add(new, Relaxed);
-        let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
-        if is_due || self.collector.matches == new || stats.has_news() {
-            stats.publish(&self.best, &self.best_documents);
-            self.published = now;
-        }
-        if now.duration_since(self.counted) >= COUNTS_EVERY {
-            stats.publish_facets(self.collector.facets_so_far());
-            self.counted = now;
-        }
-        self.collector.spill_if_full(self.target.backend, spool)?;
-        Ok(true)
-    }
-}
-
-/// Whether copies are folded: not among matches that are the best of each backend, since which ones those
-/// are depends on what the backend has, nor among names, which copies do not share.
-fn folds(search: &message::Search) -> bool {
-    search.limit == 0 && !search.names
-}
-
-/// Takes back the counts of frames that could not be written.
-fn uncount(facets: &mut Facets, mut frames: &[u8]) {
-    while let Ok(Some(frame)) = frame::decode(frames) {
-        frames = &frames[frame.bytes..];
-        if frame.kind == Kind::Batch
-            && let Ok(batch) = BatchReader::new(frame.payload)
-            && let Ok(view) = batch.view()
-        {
-            let matches = view.lines().filter(LineView::is_match).count() as u64;
-            facets.remove(counted(&view), matches);
-        }
-    }
-}
-
-/// Returns what is counted of the document of a batch.
-fn counted<'a>(view: &BatchView<'a>) -> CountedDocument<'a> {
-    CountedDocument {
-        language: view.language,
-        kind: view.kind,
-        path: view.path,
     }
 }

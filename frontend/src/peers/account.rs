@@ -3,8 +3,13 @@
 //! Within a shard, keys (document, line) ascend strictly. At the END, their number and hash must be those
 //! that the backend reports. This finds lost and repeated frames, flipped bits that a checksum missed,
 //! and errors of the backend. A stream that fails a check is lost.
+//!
+//! If the connection breaks, another backend goes on from the [`ResumePoint`] of each shard. Count and hash go on too, so
+//! its END covers what both have sent. A backend of an earlier version begins again instead: what came before is
+//! recognised by its keys and dropped. A hole in what one backend sent is found by its own END alone, so nothing is
+//! resumed after matches that are out of order or differ from an END.
 
-use schema::message::{End, ShardEnd};
+use schema::message::{End, ResumePoint, ShardEnd};
 
 /// Why a stream is lost although its frames are well formed. Follows the word "it".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +18,10 @@ pub(crate) enum AccountError {
     UnknownShard,
     #[error("sent matches out of order")]
     OutOfOrder,
+    #[error("sent matches twice")]
+    Repeated,
+    #[error("began again, and sent new matches together with others that had arrived")]
+    Overlap,
     #[error("reported {said} matches of a shard, but {received} arrived")]
     Count { said: u64, received: u64 },
     #[error("reported {said} skipped documents of a shard, but named {received}")]
@@ -45,9 +54,52 @@ pub(crate) struct ShardAccount {
     keys: Vec<(u32, u32)>,
     /// Skipped documents.
     skipped: u64,
+    /// The last of them.
+    last_skipped: Option<u32>,
+    /// The first match of the last batch.
+    batch: Option<(u32, u32)>,
+    /// What had arrived when the current backend was asked: the last match and the last skipped document.
+    before: (Option<(u32, u32)>, Option<u32>),
+    state: ShardState,
+}
+
+/// Whether a backend answers for a shard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ShardState {
+    /// The current backend was asked for it.
+    #[default]
+    Asked,
+    /// Another one will be.
+    Left,
+    /// It has ended well.
+    Ended,
 }
 
 impl ShardAccount {
+    /// Begins a batch, of which this is the first match; `last` returns the last one. Returns whether the batch is new: an
+    /// earlier backend may have sent it.
+    pub(crate) fn begin(
+        &mut self,
+        first: (u32, u32),
+        last: impl FnOnce() -> (u32, u32),
+    ) -> Result<bool, AccountError> {
+        let first = Some(first);
+        if self.last < first {
+            self.batch = first;
+            return Ok(true);
+        }
+        let last = Some(last());
+        if last <= self.before.0 {
+            Ok(false)
+        } else if first <= self.before.0 {
+            Err(AccountError::Overlap)
+        } else if (first, last) == (self.batch, self.last) {
+            Err(AccountError::Repeated)
+        } else {
+            Err(AccountError::OutOfOrder)
+        }
+    }
+
     /// Counts the next match.
     pub(crate) fn key(&mut self, document: u32, line: u32) -> Result<(), AccountError> {
         let key = Some((document, line));
@@ -69,9 +121,30 @@ impl ShardAccount {
         ShardEnd::keys_hash(self.hash, self.keys.iter().copied())
     }
 
-    /// Counts a skipped document.
-    pub(crate) fn skip(&mut self) {
+    /// Counts a skipped document. Returns whether it is new: an earlier backend may have named it.
+    pub(crate) fn skip(&mut self, document: u32) -> Result<bool, AccountError> {
+        let document = Some(document);
+        if document <= self.before.1 {
+            return Ok(false);
+        }
+        if document == self.last_skipped {
+            return Err(AccountError::Repeated);
+        }
         self.skipped += 1;
+        self.last_skipped = document;
+        Ok(true)
+    }
+
+    fn resume_point(&self, shard: u32) -> ResumePoint {
+        ResumePoint {
+            shard,
+            matches: self.matches,
+            documents: self.documents,
+            hash: self.hash(),
+            last: self.last,
+            skipped: self.skipped,
+            last_skipped: self.last_skipped,
+        }
     }
 
     fn check(&self, end: &ShardEnd) -> Result<(), AccountError> {
@@ -102,10 +175,65 @@ impl StreamAccount {
         }
     }
 
-    /// The account of a shard, by its index in the request.
+    /// The account of a shard that the backend was asked for, by its index in the request.
     pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut ShardAccount, AccountError> {
         let account = self.shards.get_mut(shard as usize);
-        account.ok_or(AccountError::UnknownShard)
+        let asked = account.filter(|account| account.state == ShardState::Asked);
+        asked.ok_or(AccountError::UnknownShard)
+    }
+
+    /// Expects an answer for these shards, which are left, from another backend.
+    pub(crate) fn ask(&mut self, shards: &[u32]) {
+        for (number, account) in (0..).zip(&mut self.shards) {
+            if account.state == ShardState::Ended {
+                continue;
+            }
+            account.before = (account.last, account.last_skipped);
+            account.batch = None;
+            account.state = if shards.contains(&number) {
+                ShardState::Asked
+            } else {
+                ShardState::Left
+            };
+        }
+    }
+
+    /// The shards that have not ended, by their index in the request.
+    pub(crate) fn left(&self) -> Vec<u32> {
+        let numbered = (0..).zip(&self.shards);
+        let left = numbered.filter(|(_, account)| account.state != ShardState::Ended);
+        left.map(|(number, _)| number).collect()
+    }
+
+    /// Whether all shards have ended.
+    pub(crate) fn is_done(&self) -> bool {
+        let mut shards = self.shards.iter();
+        shards.all(|account| account.state == ShardState::Ended)
+    }
+
+    /// From where another backend is to go on with a shard.
+    pub(crate) fn resume_point(&self, shard: u32) -> ResumePoint {
+        self.shards[shard as usize].resume_point(shard)
+    }
+
+    /// What is known of a shard that does not end, and why it does not.
+    pub(crate) fn failed(&self, shard: u32, failure: &str) -> ShardEnd {
+        let account = &self.shards[shard as usize];
+        ShardEnd {
+            shard,
+            matches: account.matches,
+            found: account.matches,
+            matched_documents: account.documents,
+            hash: account.hash(),
+            skipped: account.skipped,
+            failure: failure.to_owned(),
+            ..ShardEnd::default()
+        }
+    }
+
+    /// Whether a skipped document has arrived.
+    pub(crate) fn has_skipped(&self) -> bool {
+        self.shards.iter().any(|account| account.skipped > 0)
     }
 
     /// Whether a match or a skipped document has arrived.
@@ -119,18 +247,19 @@ impl StreamAccount {
         self.shards.iter().map(|account| account.documents).sum()
     }
 
-    /// Compares what the backend reports with what has arrived.
-    pub(crate) fn end(&self, end: &End) -> Result<(), AccountError> {
-        let mut named = vec![false; self.shards.len()];
+    /// Compares what the backend reports with what has arrived of the shards that it was asked for.
+    pub(crate) fn end(&mut self, end: &End) -> Result<(), AccountError> {
         for shard in &end.shards {
-            let index = shard.shard as usize;
-            let account = self.shards.get(index).ok_or(AccountError::UnknownShard)?;
-            if std::mem::replace(&mut named[index], true) {
+            let account = self.shards.get_mut(shard.shard as usize);
+            let account = account.ok_or(AccountError::UnknownShard)?;
+            if account.state != ShardState::Asked {
                 return Err(AccountError::Shards);
             }
             account.check(shard)?;
+            account.state = ShardState::Ended;
         }
-        if named.contains(&false) {
+        let is_asked = |account: &ShardAccount| account.state == ShardState::Asked;
+        if self.shards.iter().any(is_asked) {
             return Err(AccountError::Shards);
         }
         Ok(())
@@ -200,6 +329,83 @@ mod tests {
         for keys in [[(0, 2), (0, 2)], [(0, 2), (0, 1)], [(1, 1), (0, 9)]] {
             assert_eq!(check(&keys, |_| ()), Err(AccountError::OutOfOrder));
         }
+    }
+
+    /// Sends a batch of document 1.
+    fn batch(account: &mut StreamAccount, lines: &[u32]) -> Result<bool, AccountError> {
+        let (first, last) = (lines[0], *lines.last().unwrap());
+        let shard = account.shard(0)?;
+        let is_new = shard.begin((1, first), || (1, last))?;
+        for &line in lines.iter().filter(|_| is_new) {
+            shard.key(1, line)?;
+        }
+        Ok(is_new)
+    }
+
+    #[test]
+    fn what_an_earlier_backend_has_sent_is_dropped() {
+        let mut account = StreamAccount::new(1);
+        assert_eq!(batch(&mut account, &[1, 2]), Ok(true));
+        assert_eq!(batch(&mut account, &[3, 4]), Ok(true));
+        assert_eq!(batch(&mut account, &[3, 4]), Err(AccountError::Repeated));
+        assert_eq!(batch(&mut account, &[1, 2]), Err(AccountError::OutOfOrder));
+        assert_eq!(account.shard(0).unwrap().skip(7), Ok(true));
+        let again = account.shard(0).unwrap().skip(7);
+        assert_eq!(again, Err(AccountError::Repeated));
+        account.ask(&[0]);
+        assert_eq!(batch(&mut account, &[1, 2]), Ok(false));
+        assert_eq!(batch(&mut account, &[3]), Ok(false));
+        assert_eq!(batch(&mut account, &[4, 5]), Err(AccountError::Overlap));
+        assert_eq!(batch(&mut account, &[5]), Ok(true));
+        assert_eq!(account.shard(0).unwrap().skip(7), Ok(false));
+        assert_eq!(account.shard(0).unwrap().skip(8), Ok(true));
+    }
+
+    #[test]
+    fn count_and_hash_go_on_with_another_backend() {
+        let mut account = StreamAccount::new(3);
+        batch(&mut account, &[1, 2]).unwrap();
+        let point = account.resume_point(0);
+        let expected = ResumePoint {
+            shard: 0,
+            matches: 2,
+            documents: 1,
+            hash: ShardEnd::keys_hash(0, [(1, 1), (1, 2)]),
+            last: Some((1, 2)),
+            ..ResumePoint::default()
+        };
+        assert_eq!(point, expected);
+        account.ask(&[0, 2]);
+        assert_eq!(account.shard(1).err(), Some(AccountError::UnknownShard));
+        batch(&mut account, &[3]).unwrap();
+        let end = |shard| ShardEnd {
+            shard,
+            ..ShardEnd::default()
+        };
+        let first = ShardEnd {
+            matches: 3,
+            hash: ShardEnd::key_hash(point.hash, 1, 3),
+            ..end(0)
+        };
+        let part = End {
+            shards: vec![first.clone(), end(2)],
+            ..End::default()
+        };
+        account.end(&part).unwrap();
+        assert_eq!(account.left(), [1]);
+        account.ask(&[1]);
+        assert_eq!(account.shard(0).err(), Some(AccountError::UnknownShard));
+        let other = End {
+            shards: vec![first],
+            ..End::default()
+        };
+        assert_eq!(account.end(&other), Err(AccountError::Shards));
+        let last = End {
+            shards: vec![end(1)],
+            ..End::default()
+        };
+        account.end(&last).unwrap();
+        assert!(account.is_done() && account.left().is_empty());
     }
 
     #[test]

@@ -78,6 +78,33 @@ fn semantics_differ(theirs: u32) -> String {
 }
 
 impl PeerError {
+    /// Whether another backend can go on with the answer: the connection is lost, or the backend cannot answer, and what
+    /// it sent before is not in doubt.
+    pub(crate) fn is_fault(&self) -> bool {
+        match self {
+            PeerError::Unreachable(_)
+            | PeerError::Broken(_)
+            | PeerError::Tls(_)
+            | PeerError::Closed
+            | PeerError::Ungreeted
+            | PeerError::Silent(_)
+            | PeerError::Malformed(_)
+            | PeerError::Message(_)
+            | PeerError::Unexpected(_)
+            | PeerError::Protocol(_)
+            | PeerError::Semantics(_)
+            | PeerError::Failed(_)
+            | PeerError::Stale(_)
+            | PeerError::Account(AccountError::Repeated | AccountError::Overlap) => true,
+            PeerError::Account(_)
+            | PeerError::Refused(_)
+            | PeerError::Spool(_)
+            | PeerError::Stopped
+            | PeerError::Heavy
+            | PeerError::Deadline(_) => false,
+        }
+    }
+
     /// The reason as a metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {
@@ -155,6 +182,8 @@ pub(crate) struct Connection {
     stream: Arc<Socket>,
     pub(crate) decoder: Decoder,
     silence_max: Duration,
+    /// The timeout of the socket.
+    wait: Duration,
     /// When the last complete frame arrived, or the connection was taken into use.
     heard: Instant,
     /// Whether anything has arrived.
@@ -168,6 +197,7 @@ impl Connection {
             stream: Arc::new(stream),
             decoder: Decoder::new(),
             silence_max,
+            wait: silence_max,
             heard: Instant::now(),
             is_greeted: false,
         })
@@ -205,6 +235,29 @@ impl Connection {
 
     /// Reads once. Bytes that never complete a frame count as silence.
     pub(crate) fn fill(&mut self) -> Result<(), PeerError> {
+        self.set_wait(self.silence_max)?;
+        self.read()
+    }
+
+    /// Reads once, like [`fill`](Self::fill), or returns `false` if nothing arrives for this time.
+    pub(crate) fn fill_within(&mut self, wait: Duration) -> Result<bool, PeerError> {
+        self.set_wait(wait.min(self.silence_max))?;
+        match self.read() {
+            Err(PeerError::Silent(_)) if self.age() < self.silence_max => Ok(false),
+            read => read.map(|()| true),
+        }
+    }
+
+    /// Changes the timeout of the socket if it is another one.
+    fn set_wait(&mut self, wait: Duration) -> Result<(), PeerError> {
+        if self.wait != wait {
+            self.stream.set_timeout(wait).map_err(PeerError::Broken)?;
+            self.wait = wait;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<(), PeerError> {
         if self.age() > self.silence_max {
             return Err(PeerError::Silent(self.silence_max));
         }
@@ -231,6 +284,24 @@ impl Connection {
     /// Whether the backend may have closed because it waited for a TLS handshake.
     fn is_maybe_plain(&self) -> bool {
         !self.is_greeted && matches!(*self.stream, Socket::Tcp(_))
+    }
+
+    /// Whether the first frame of an answer has arrived whole. Takes HELLO frames before it, and fails if it is an error.
+    pub(crate) fn has_answer(&mut self) -> Result<bool, PeerError> {
+        while let Some(kind) = self.decoder.peek()? {
+            if !matches!(kind, Kind::Hello | Kind::Error) {
+                return Ok(true);
+            }
+            if let Some(frame) = self.decoder.decode()? {
+                match frame.kind {
+                    Kind::Error => {
+                        return Err(PeerError::reported(Failure::decode(frame.payload)?));
+                    }
+                    _ => check_semantics(hello(frame.payload)?.semantics)?,
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Calls `take` with the next frame that is not a HELLO.

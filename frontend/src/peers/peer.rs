@@ -6,6 +6,7 @@
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
+use super::health::Health;
 use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
 use crate::lock::lock;
 use schema::frame::Kind;
@@ -13,7 +14,7 @@ use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInf
 use schema::order::SEMANTICS;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
@@ -57,6 +58,8 @@ pub(crate) struct PeerStatus {
     pub(crate) packages: Arc<PackagesByShard>,
     /// Why it cannot be searched by callers who see different packages, and since when.
     no_views: Option<SystemTime>,
+    /// Whether it continues answers that other backends began.
+    pub(crate) resumes: bool,
     /// When its manifest was written, in seconds since 1970.
     pub(crate) updated: Option<u64>,
     /// Whether it answers look-ups in repositories; `None` before it was first connected.
@@ -119,6 +122,7 @@ pub(crate) struct Peer {
     settings: PeerSettings,
     status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
+    health: Mutex<Health>,
     /// The control connection's socket, so that `close` can shut it down.
     control: Mutex<Option<Arc<Socket>>>,
     closed: AtomicBool,
@@ -137,6 +141,7 @@ impl Peer {
             shards: None,
             packages: Arc::default(),
             no_views: None,
+            resumes: false,
             updated: None,
             has_repositories: None,
             indexed_repositories: 0,
@@ -150,6 +155,7 @@ impl Peer {
             settings,
             status: watch::Sender::new(status),
             idle: Mutex::default(),
+            health: Mutex::new(Health::new(Instant::now())),
             control: Mutex::default(),
             closed: AtomicBool::new(false),
             thread: OnceLock::new(),
@@ -191,6 +197,47 @@ impl Peer {
             status.version += u64::from(changes);
             changes
         });
+    }
+
+    /// What the frontend's own requests have shown.
+    pub(crate) fn health(&self) -> MutexGuard<'_, Health> {
+        lock(&self.health)
+    }
+
+    /// What another request has to expect, and whether the backend is ejected.
+    pub(crate) fn load(&self, now: Instant) -> (f64, bool) {
+        let health = self.health();
+        (health.load(now), health.is_ejected(now))
+    }
+
+    /// Records how a request ended that was counted by [`Health::begin`].
+    pub(crate) fn settle(&self, failure: Option<&PeerError>) {
+        match failure {
+            None | Some(PeerError::Refused(_) | PeerError::Heavy) => self.health().succeed(),
+            Some(PeerError::Account(_)) => self.failed(failure),
+            Some(PeerError::Stale(_)) => self.health().end(),
+            Some(error) if error.is_fault() => self.failed(failure),
+            Some(_) => self.health().end(),
+        }
+    }
+
+    /// Records a failure: `None` if another backend was faster.
+    pub(crate) fn failed(&self, failure: Option<&PeerError>) {
+        let mut health = self.health();
+        let ejected = health.fail(Instant::now());
+        let is_first = health.has_just_failed();
+        drop(health);
+        let backend = self.log_name();
+        let reason = failure.map_or_else(
+            || "another backend was faster".to_owned(),
+            ToString::to_string,
+        );
+        if let Some(time) = ejected {
+            metrics::counter!("trawl_frontend_backends_ejected_total").increment(1);
+            tracing::warn!(%backend, reason, seconds = time.as_secs(), "avoided, since its streams fail");
+        } else if is_first {
+            tracing::warn!(%backend, reason, "a stream failed");
+        }
     }
 
     /// Waits for changes of the link or the shards.
@@ -351,6 +398,7 @@ impl Peer {
             // These do not wake anybody: they change no routing.
             status.has_repositories = Some(hello.has_repositories);
             status.indexed_repositories = hello.indexed_repositories;
+            status.resumes = hello.resumes;
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);

@@ -1,17 +1,20 @@
 //! Shard routing: assigns each shard to one backend.
 //!
-//! If several backends serve a shard, the first connected one searches it, of those that are not about to leave. The shards of a lost backend, and
+//! A shard that several connected backends serve is assigned to the one that comes first in an order, which may differ
+//! from query to query; those that are about to leave come last. The others are its replicas, in case that the stream
+//! breaks. So a query goes to few backends. The shards of a lost backend, and
 //! of one with other semantics than this frontend, are missing, unless another one serves them. If a lost backend never announced its shards, the result
 //! says that it is unknown what is missing. Packages that another shard has in a newer build are excluded;
 //! a shard of which nothing is left is not searched.
 
+use super::health::Preference;
 use super::overlap::Superseded;
 use super::visible::VisiblePackages;
 use crate::results::{CorpusSize, Missing, Overlaps, ShardId};
 use fnv::FnvHasher;
 use schema::message::{Excluded, VisibleShard};
 use schema::order::SEMANTICS;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -35,13 +38,33 @@ pub(crate) struct PeerShards {
 pub(crate) struct ShardRouting {
     /// The id of the set of all known shards.
     pub(crate) generation: String,
-    /// Assignments, with the backend's index.
-    pub(crate) assignments: Vec<(usize, Assignment)>,
+    /// The shards that are searched.
+    shards: Vec<RoutedShard>,
+    /// The names of the backends, by their index.
+    names: Vec<String>,
+    /// Whether each is about to leave.
+    draining: Vec<bool>,
+    /// Whether several backends serve a shard.
+    pub(crate) has_replicas: bool,
     pub(crate) missing: Vec<Missing>,
     /// Size of all known shards, connected or not, without superseded packages.
     pub(crate) known: CorpusSize,
     /// Packages that several shards have.
     pub(crate) overlaps: Arc<Overlaps>,
+}
+
+/// A shard that is searched.
+#[derive(Clone, Debug)]
+struct RoutedShard {
+    id: ShardId,
+    /// Documents that are searched.
+    documents: u32,
+    /// The numbers of packages that are not.
+    excluded: Vec<u32>,
+    /// What is visible of it, without those packages. `None`: everything.
+    visible: Option<VisibleShard>,
+    /// The backends that serve it, ascending.
+    backends: Vec<usize>,
 }
 
 /// The shards that one backend searches.
@@ -55,6 +78,8 @@ pub(crate) struct Assignment {
     pub(crate) excluded: Vec<Excluded>,
     /// What is visible of each shard, without those packages. `None`: everything.
     pub(crate) visible: Option<Vec<VisibleShard>>,
+    /// Other backends that serve shards of these, by their index in `shards`.
+    pub(crate) replicas: Vec<(usize, Vec<u32>)>,
 }
 
 impl ShardRouting {
@@ -76,42 +101,113 @@ impl ShardRouting {
             shards: all.len() as u64,
             documents: all.values().map(|&documents| u64::from(documents)).sum(),
         };
-        let (mut connected, lost): (Vec<_>, Vec<_>) = backends
+        let (connected, lost): (Vec<_>, Vec<_>) = backends
             .into_iter()
             .partition(|backend| backend.unsearched.is_none());
-        connected.sort_by_key(|backend| backend.is_draining);
-        let mut assigned = HashSet::new();
-        let assignments = connected
-            .into_iter()
-            .filter_map(|backend| assign(backend, &mut assigned, &superseded))
-            .collect();
+        let (mut names, mut draining, mut shards) = (Vec::new(), Vec::new(), Vec::new());
+        let mut places = HashMap::new();
+        for backend in connected {
+            names.resize(names.len().max(backend.number), String::new());
+            draining.resize(names.len(), false);
+            draining.push(backend.is_draining);
+            for (id, documents) in backend.shards.unwrap_or_default() {
+                let place = *places.entry(id).or_insert_with(|| {
+                    shards.push(RoutedShard::new(id, documents, &superseded));
+                    shards.len() - 1
+                });
+                let backends = &mut shards[place].backends;
+                if backends.last() != Some(&backend.number) {
+                    backends.push(backend.number);
+                }
+            }
+            names.push(backend.name);
+        }
         let missing = lost
             .into_iter()
-            .filter_map(|backend| missing(backend, &assigned));
+            .filter_map(|backend| missing(backend, &places));
         let missing = missing.chain(is_empty.then(nobody)).collect();
         ShardRouting {
             generation,
-            assignments,
+            has_replicas: shards.iter().any(|it: &RoutedShard| it.backends.len() > 1),
+            shards,
+            names,
+            draining,
             missing,
             known,
             overlaps: Arc::new(superseded.overlaps),
         }
     }
 
-    /// Restricts the shards of the assignments to the visible packages. The routing is one of shards that have
-    /// some, and their documents.
+    /// Restricts the shards to the visible packages. The routing is one of shards that have some, and their documents.
     pub(crate) fn restrict(&mut self, visible: &BTreeMap<ShardId, VisiblePackages>) {
-        for (_, assignment) in &mut self.assignments {
-            let mut excluded: HashMap<u32, Vec<u32>> = HashMap::new();
-            for each in std::mem::take(&mut assignment.excluded) {
-                excluded.insert(each.shard, each.packages);
-            }
-            let shards = (0..).zip(&assignment.shards);
-            let restricted = shards.map(|(number, id)| {
-                let superseded = excluded.remove(&number).unwrap_or_default();
-                visible[id].without(*id, &superseded)
+        for shard in &mut self.shards {
+            let superseded = std::mem::take(&mut shard.excluded);
+            shard.visible = Some(visible[&shard.id].without(shard.id, &superseded));
+        }
+    }
+
+    /// Assigns each shard to the preferred one of its backends. Returns the assignments with the index of each backend,
+    /// ascending.
+    pub(crate) fn assign(&self, preference: &Preference) -> Vec<(usize, Assignment)> {
+        let mut assignments = BTreeMap::new();
+        for shard in &self.shards {
+            let order = preference.of(&shard.backends);
+            let backends = shard.backends.iter().copied();
+            let Some(backend) = backends.min_by_key(|&it| (self.draining[it], order(it))) else {
+                continue;
+            };
+            let assignment = assignments.entry(backend).or_insert_with(|| Assignment {
+                backend: self.names[backend].clone(),
+                shards: Vec::new(),
+                documents: Vec::new(),
+                excluded: Vec::new(),
+                visible: None,
+                replicas: Vec::new(),
             });
-            assignment.visible = Some(restricted.collect());
+            assignment.add(shard, backend);
+        }
+        for assignment in assignments.values_mut() {
+            let order = preference.of(&[]);
+            assignment
+                .replicas
+                .sort_by_key(|(it, _)| (self.draining[*it], order(*it)));
+        }
+        assignments.into_iter().collect()
+    }
+}
+
+impl RoutedShard {
+    fn new(id: ShardId, documents: u32, superseded: &Superseded) -> RoutedShard {
+        let packages = superseded.shards.get(&id);
+        RoutedShard {
+            id,
+            documents,
+            excluded: packages.map_or(Vec::new(), |packages| packages.numbers.clone()),
+            visible: None,
+            backends: Vec::new(),
+        }
+    }
+}
+
+impl Assignment {
+    fn add(&mut self, shard: &RoutedShard, backend: usize) {
+        let number = self.shards.len() as u32;
+        self.shards.push(shard.id);
+        self.documents.push(shard.documents);
+        if !shard.excluded.is_empty() {
+            self.excluded.push(Excluded {
+                shard: number,
+                packages: shard.excluded.clone(),
+            });
+        }
+        if let Some(visible) = &shard.visible {
+            self.visible.get_or_insert_default().push(visible.clone());
+        }
+        for &other in shard.backends.iter().filter(|&&other| other != backend) {
+            match self.replicas.iter_mut().find(|(known, _)| *known == other) {
+                Some((_, shards)) => shards.push(number),
+                None => self.replicas.push((other, vec![number])),
+            }
         }
     }
 }
@@ -127,31 +223,8 @@ fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
     });
 }
 
-/// Assigns a backend its shards that are not assigned yet.
-fn assign(
-    backend: PeerShards,
-    assigned: &mut HashSet<ShardId>,
-    superseded: &Superseded,
-) -> Option<(usize, Assignment)> {
-    let shards = backend.shards.unwrap_or_default().into_iter();
-    let (shards, documents): (Vec<ShardId>, _) =
-        shards.filter(|(id, _)| assigned.insert(*id)).unzip();
-    let exclude = |(shard, id): (u32, &ShardId)| {
-        let packages = superseded.shards.get(id)?.numbers.clone();
-        Some(Excluded { shard, packages })
-    };
-    let assignment = Assignment {
-        backend: backend.name,
-        excluded: (0..).zip(&shards).filter_map(exclude).collect(),
-        visible: None,
-        shards,
-        documents,
-    };
-    (!assignment.shards.is_empty()).then_some((backend.number, assignment))
-}
-
 /// Returns the shards that are missing without a lost backend.
-fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> {
+fn missing(backend: PeerShards, assigned: &HashMap<ShardId, usize>) -> Option<Missing> {
     let (reason, since) = backend.unsearched?;
     let shards: Vec<_> = match backend.shards {
         None => Vec::new(),
@@ -159,7 +232,7 @@ fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> 
             let shards: Vec<_> = shards
                 .into_iter()
                 .map(|(id, _)| id)
-                .filter(|id| !assigned.contains(id))
+                .filter(|id| !assigned.contains_key(id))
                 .collect();
             if shards.is_empty() {
                 return None;
@@ -207,7 +280,7 @@ mod tests {
 
     /// Routes for backends given as `name: shards`, with `!` before a lost one, `-` before one that is draining, and `?`
     /// for unknown shards.
-    fn check(backends: &[&str], expected: Expect) {
+    fn check(backends: &[&str], order: &[usize], expected: Expect) {
         let known = |(number, text): (usize, &&str)| {
             let (name, shards) = text.split_once(": ").unwrap();
             let ids = shards.bytes().map(|byte| ([byte; 32], 10)).collect();
@@ -227,9 +300,14 @@ mod tests {
         let names =
             |shards: &[ShardId]| -> String { shards.iter().map(|id| char::from(id[0])).collect() };
         let mut out = String::new();
-        for (number, assignment) in &plan.assignments {
+        for (number, assignment) in plan.assign(&Preference::in_order(order)) {
             let (name, shards) = (&assignment.backend, names(&assignment.shards));
-            out += &format!("{number} {name} searches {shards}\n");
+            out += &format!("{number} {name} searches {shards}");
+            for (other, shards) in assignment.replicas {
+                let shards = shards.iter().map(|&at| assignment.shards[at as usize]);
+                out += &format!(", or {other} {}", names(&shards.collect::<Vec<_>>()));
+            }
+            out.push('\n');
         }
         for missing in &plan.missing {
             out += &format!("{} lacks {}\n", missing.backend, names(&missing.shards));
@@ -241,9 +319,33 @@ mod tests {
     fn each_shard_is_searched_once() {
         check(
             &["a: 12", "b: 23", "c: 3"],
+            &[0, 1, 2],
             expect![[r#"
-                0 a searches 12
-                1 b searches 3
+                0 a searches 12, or 1 2
+                1 b searches 3, or 2 3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_first_backend_in_the_order_searches_all_that_it_has() {
+        let backends = ["a: 123", "b: 234", "!c: 5", "d: 341"];
+        check(
+            &backends,
+            &[3, 1, 0],
+            expect![[r#"
+                1 b searches 2, or 0 2
+                3 d searches 134, or 1 34, or 0 13
+                c lacks 5
+            "#]],
+        );
+        check(
+            &backends,
+            &[1],
+            expect![[r#"
+                0 a searches 1, or 3 1
+                1 b searches 234, or 0 23, or 3 34
+                c lacks 5
             "#]],
         );
     }
@@ -252,6 +354,7 @@ mod tests {
     fn shards_of_lost_backends_are_missing_unless_another_serves_them() {
         check(
             &["!a: 12", "b: 1", "!c: 1", "!d: ?", "e: "],
+            &[0, 1, 2, 3, 4],
             expect![[r#"
                 1 b searches 1
                 a lacks 2
@@ -262,16 +365,17 @@ mod tests {
 
     #[test]
     fn without_any_backend_it_is_unknown_what_is_missing() {
-        check(&[], expect![["nodes lacks \n"]]);
+        check(&[], &[], expect![["nodes lacks \n"]]);
     }
 
     #[test]
     fn a_draining_backend_searches_only_what_no_other_serves() {
         check(
             &["-a: 12", "b: 23", "-c: 34", "!d: 4"],
+            &[0, 1, 2],
             expect![[r#"
-                1 b searches 23
                 0 a searches 1
+                1 b searches 23, or 0 2, or 2 3
                 2 c searches 4
             "#]],
         );

@@ -3,7 +3,9 @@
 use super::corpus::{Document, Shard};
 use super::random::Random;
 use crate::results::SkippedDocument;
-use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
+use schema::message::{
+    End, Failure, FailureKind, Hello, PROTOCOL, Progress, ResumePoint, ShardEnd, Skip,
+};
 use schema::order::SEMANTICS;
 
 /// A message between HELLO and END.
@@ -52,18 +54,77 @@ pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Mess
             messages.extend(batches.map(|matches| Message::Batch(index, document, matches)));
         }
         if random.one_in(3) {
-            let skip = Skip {
-                shard: index,
-                document: 1000,
-                package: b"skipped".to_vec(),
-                path: format!("{}", shard.id[0]).into_bytes(),
-                reason: "too slow".to_owned(),
-            };
-            messages.insert(random.below(messages.len() + 1), Message::Skip(skip));
+            let at = random.below(messages.len() + 1);
+            messages.insert(at, Message::Skip(skip(index, shard)));
         }
         messages.reverse();
         left.push(messages);
     }
+    interleave(random, left)
+}
+
+/// What is left of an answer after these points, of a backend that goes on with it. `skipped` says which shards have a
+/// skipped document.
+pub(super) fn rest<'a>(
+    random: &mut Random,
+    shards: &'a [Shard],
+    skipped: &[bool],
+    points: &[ResumePoint],
+) -> (Vec<Message<'a>>, End) {
+    let mut left: Vec<Vec<Message<'a>>> = Vec::new();
+    let mut end = End {
+        plan: "all".to_owned(),
+        ..End::default()
+    };
+    for point in points {
+        let (number, shard) = (point.shard, &shards[point.shard as usize]);
+        let mut messages = Vec::new();
+        for document in &shard.documents {
+            let is_new = |it: &&(u32, f32)| Some((document.number, it.0)) > point.last;
+            let first = document.matches.len() - document.matches.iter().filter(is_new).count();
+            let batches = document.matches[first..].chunks(1 + random.below(4000));
+            messages.extend(batches.map(|matches| Message::Batch(number, document, matches)));
+        }
+        if skipped[number as usize] && point.last_skipped.is_none() {
+            let at = random.below(messages.len() + 1);
+            messages.insert(at, Message::Skip(skip(number, shard)));
+        }
+        end.shards.push(ShardEnd {
+            shard: number,
+            matches: point.matches,
+            found: point.matches,
+            hash: point.hash,
+            skipped: point.skipped,
+            matched_documents: point.documents,
+            ..ShardEnd::default()
+        });
+        let ended = end.shards.last_mut().expect("was pushed");
+        let mut last = point.last.map(|(document, _)| document);
+        for message in &messages {
+            add(message, ended);
+            if let Message::Batch(_, document, _) = message {
+                let before = last.replace(document.number);
+                ended.matched_documents += u64::from(before != last);
+            }
+        }
+        messages.reverse();
+        left.push(messages);
+    }
+    (interleave(random, left), end)
+}
+
+fn skip(index: u32, shard: &Shard) -> Skip {
+    Skip {
+        shard: index,
+        document: 1000,
+        package: b"skipped".to_vec(),
+        path: format!("{}", shard.id[0]).into_bytes(),
+        reason: "too slow".to_owned(),
+    }
+}
+
+/// Mixes the messages of shards, of which the last ones come first.
+fn interleave<'a>(random: &mut Random, mut left: Vec<Vec<Message<'a>>>) -> Vec<Message<'a>> {
     let mut messages = Vec::new();
     while !left.is_empty() {
         let shard = random.below(left.len());
@@ -105,17 +166,25 @@ pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     }
     for word in messages {
         match word {
-            Message::Batch(shard, document, matches) => {
-                let end = &mut end.shards[*shard as usize];
-                end.matches += matches.len() as u64;
-                end.found += matches.len() as u64;
-                end.hash = matches.iter().fold(end.hash, |hash, (line, _)| {
-                    ShardEnd::key_hash(hash, document.number, *line)
-                });
-            }
-            Message::Skip(skip) => end.shards[skip.shard as usize].skipped += 1,
+            Message::Batch(shard, ..) => add(word, &mut end.shards[*shard as usize]),
+            Message::Skip(skip) => add(word, &mut end.shards[skip.shard as usize]),
             Message::Progress => {}
         }
+    }
+}
+
+/// Counts a message of a shard.
+fn add(message: &Message<'_>, end: &mut ShardEnd) {
+    match message {
+        Message::Batch(_, document, matches) => {
+            end.matches += matches.len() as u64;
+            end.found += matches.len() as u64;
+            end.hash = matches.iter().fold(end.hash, |hash, (line, _)| {
+                ShardEnd::key_hash(hash, document.number, *line)
+            });
+        }
+        Message::Skip(_) => end.skipped += 1,
+        Message::Progress => {}
     }
 }
 
@@ -150,6 +219,7 @@ pub(super) fn hello(protocol: u32, semantics: u32) -> Vec<u8> {
         indexed_repositories: 0,
         semantics,
         has_views: true,
+        resumes: false,
     };
     framed(|out| hello.encode(out))
 }

@@ -105,6 +105,7 @@ impl Scenario {
             documents: vec![10; shards.len()],
             excluded: Vec::new(),
             visible: None,
+            replicas: Vec::new(),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What one backend sends, and what is wrong with it.
+//! What the backend of a stream sends, and others that serve the same shards, and what is wrong with it.
 
 use super::corpus::{Shard, Used};
-use super::messages::{Message, count, encode, end, failure, hello, messages};
+use super::messages::{Message, count, encode, end, failure, hello, messages, rest};
 use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::frame::{self, Kind};
-use schema::message::{End, FailureKind, PROTOCOL, Search};
+use schema::message::{End, FailureKind, PROTOCOL, ResumePoint, Search};
 use schema::order::SEMANTICS;
 
 /// What is wrong with a stream.
@@ -43,7 +43,7 @@ pub(super) enum Fault {
     ShardFailure,
 }
 
-const FAULTS: [Fault; 24] = [
+const FAULTS: [Fault; 25] = [
     Fault::Flip,
     Fault::Flip,
     Fault::Drop,
@@ -64,6 +64,7 @@ const FAULTS: [Fault; 24] = [
     Fault::Failure(FailureKind::BadQuery),
     Fault::Failure(FailureKind::Deadline),
     Fault::Failure(FailureKind::Heavy),
+    Fault::Failure(FailureKind::Unavailable),
     Fault::HeavyAlways,
     Fault::Protocol,
     Fault::Semantics,
@@ -82,6 +83,57 @@ pub(super) struct Script {
     pub(super) searches: [Search; 2],
     /// The answer, frame by frame.
     frames: Vec<Vec<u8>>,
+    /// The answer of a backend with which nothing is wrong.
+    good: Vec<Vec<u8>>,
+    /// Other backends that serve its shards, and at the end the one that was asked first, for a request from a resume point.
+    pub(super) replicas: Vec<Replica>,
+}
+
+/// Another backend that serves shards of a stream.
+pub(super) struct Replica {
+    /// By their index in the request.
+    pub(super) shards: Vec<u32>,
+    /// Whether it goes on where the last backend stopped. Else it begins again.
+    pub(super) resumes: bool,
+    /// Something after which another one can go on.
+    fault: Fault,
+}
+
+impl Replica {
+    fn new(random: &mut Random, shards: usize) -> Replica {
+        let resumes = !random.one_in(4);
+        let has_all = !resumes || random.one_in(2);
+        let first = random.below(shards);
+        let is_served = |&shard: &usize| has_all || shard == first || shard % 2 == first % 2;
+        Replica {
+            shards: (0..shards).filter(is_served).map(|it| it as u32).collect(),
+            resumes,
+            fault: if random.one_in(3) {
+                random.pick(&[Fault::Flip, Fault::Cut, Fault::Garbage, Fault::Silence])
+            } else {
+                Fault::None
+            },
+        }
+    }
+}
+
+impl Fault {
+    /// Whether another backend can go on whatever has arrived.
+    pub(super) fn is_survived(self) -> bool {
+        match self {
+            Fault::None
+            | Fault::Flip
+            | Fault::Double
+            | Fault::Cut
+            | Fault::Garbage
+            | Fault::Silence
+            | Fault::OutOfPlace
+            | Fault::Protocol
+            | Fault::Semantics => true,
+            Fault::Failure(kind) => kind == FailureKind::Unavailable,
+            _ => false,
+        }
+    }
 }
 
 impl Script {
@@ -103,10 +155,29 @@ impl Script {
         let mut messages = messages(random, &shards);
         let skipped = messages.iter().filter_map(Message::skipped).collect();
         let mut end = end(&shards, &messages);
+        let good = encode(&messages, &end);
         break_messages(random, fault, &mut messages, &mut end);
         let mut frames = encode(&messages, &end);
         break_frames(random, fault, &mut frames);
+        let replicas = if random.one_in(2) {
+            1 + random.below(2)
+        } else {
+            0
+        };
+        let replicas = (0..replicas).map(|_| Replica::new(random, shards.len()));
+        let mut replicas: Vec<Replica> = replicas.collect();
+        replicas.push(Replica {
+            shards: (0..shards.len() as u32).collect(),
+            resumes: true,
+            fault: if fault == Fault::None {
+                fault
+            } else {
+                Fault::Cut
+            },
+        });
         Script {
+            good,
+            replicas,
             shards,
             fault,
             is_heavy,
@@ -121,19 +192,60 @@ impl Script {
         if self.is_heavy && (!heavy || self.fault == Fault::HeavyAlways) {
             return [hello(PROTOCOL, SEMANTICS), failure(FailureKind::Heavy)].concat();
         }
-        let mut bytes = self.frames.concat();
-        let at = random.below(bytes.len());
-        match self.fault {
-            Fault::Flip => bytes[at] ^= 1 << random.below(8),
-            Fault::Cut | Fault::Silence => bytes.truncate(at),
-            Fault::Garbage => {
-                let garbage = (0..100).map(|_| random.below(256) as u8);
-                bytes.splice(at..at, garbage);
-            }
-            _ => {}
-        }
-        bytes
+        break_bytes(random, self.fault, self.frames.concat())
     }
+
+    /// The bytes with which a replica answers a request from these points on.
+    pub(super) fn answer_of(
+        &self,
+        random: &mut Random,
+        replica: &Replica,
+        points: &[ResumePoint],
+    ) -> Vec<u8> {
+        if !replica.resumes {
+            return break_bytes(random, replica.fault, self.good.concat());
+        }
+        let has_skipped = |shard: &Shard| {
+            let name = format!("{}", shard.id[0]).into_bytes();
+            self.skipped.iter().any(|skipped| skipped.path == name)
+        };
+        let skipped: Vec<bool> = self.shards.iter().map(has_skipped).collect();
+        let (messages, end) = rest(random, &self.shards, &skipped, points);
+        break_bytes(random, replica.fault, encode(&messages, &end).concat())
+    }
+
+    /// The number of the backend that is asked first.
+    pub(super) fn first(&self) -> usize {
+        self.replicas.len() - 1
+    }
+
+    /// Whether all matches arrive, if nothing else goes wrong.
+    pub(super) fn survives(&self) -> bool {
+        let has_all = |it: &Replica| it.shards.len() == self.shards.len();
+        let lives = |it: &Replica| it.fault == Fault::None && it.resumes && has_all(it);
+        let replicas = &self.replicas[..self.first()];
+        // What begins again has the same frames as the first backend.
+        let begins_again = |it: &Replica| it.fault == Fault::None && !it.resumes;
+        let are_older = replicas.iter().all(|it| !it.resumes);
+        self.fault == Fault::None
+            || self.fault.is_survived()
+                && (replicas.iter().any(lives) || are_older && replicas.iter().any(begins_again))
+    }
+}
+
+/// Applies the faults of the connection.
+fn break_bytes(random: &mut Random, fault: Fault, mut bytes: Vec<u8>) -> Vec<u8> {
+    let at = random.below(bytes.len());
+    match fault {
+        Fault::Flip => bytes[at] ^= 1 << random.below(8),
+        Fault::Cut | Fault::Silence => bytes.truncate(at),
+        Fault::Garbage => {
+            let garbage = (0..100).map(|_| random.below(256) as u8);
+            bytes.splice(at..at, garbage);
+        }
+        _ => {}
+    }
+    bytes
 }
 
 /// Applies the faults of the backend itself.

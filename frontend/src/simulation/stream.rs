@@ -4,12 +4,12 @@
 use super::random::Random;
 use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
-use crate::execution::stream::{Ingest, Ingested, Target};
+use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::stream_stats::StreamStats;
 use crate::peers::PeerError;
 use crate::results::SkippedDocument;
 use crate::spool::ResultFiles;
-use schema::frame::Decoder;
+use schema::frame::{Decoder, Kind};
 use schema::message::End;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -33,6 +33,8 @@ pub(super) struct Stream<'a> {
     pub(super) is_stopped: bool,
     /// The step before which nothing happens on it.
     pub(super) not_before: usize,
+    /// What has happened on it, a word each.
+    pub(super) events: Vec<&'static str>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "a simulation has a few streams")]
@@ -41,15 +43,54 @@ enum State<'a> {
         heavy: bool,
         collector: &'a mut Collector,
     },
-    Open {
-        ingest: Ingest<'a>,
-        wire: Vec<u8>,
-        at: usize,
-    },
+    Open(Open<'a>),
     Waiting {
         collector: &'a mut Collector,
     },
     Closed,
+}
+
+/// An answer that arrives.
+struct Open<'a> {
+    ingest: Ingest<'a>,
+    wire: Wire,
+    /// The number of the backend that sends.
+    backend: usize,
+    /// Whether the decoder has the first frame of the winner of a race.
+    has_begun: bool,
+    /// Another one that was asked since this one is slow.
+    race: Option<(usize, Decoder, Wire)>,
+    /// Backends that are asked or have failed.
+    tried: Vec<usize>,
+    /// Why the first backend is lost.
+    first_fault: Option<PeerError>,
+}
+
+/// Bytes on their way, of which so many have arrived.
+struct Wire {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Wire {
+    fn new(bytes: Vec<u8>) -> Wire {
+        Wire { bytes, at: 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    /// Lets a piece arrive.
+    fn arrive(&mut self, random: &mut Random, decoder: &mut Decoder) {
+        let most = random.pick(&[1, 40, 300, 2000, 400_000]);
+        let space = decoder.space();
+        let left = self.bytes.len() - self.at;
+        let bytes = space.len().min(left).min(1 + random.below(most));
+        space[..bytes].copy_from_slice(&self.bytes[self.at..self.at + bytes]);
+        decoder.filled(bytes);
+        self.at += bytes;
+    }
 }
 
 /// How a request ended; `None` while it goes on.
@@ -64,12 +105,13 @@ impl<'a> Stream<'a> {
             state: State::Waiting { collector },
             is_stopped: false,
             not_before: 0,
+            events: Vec::new(),
         }
     }
 
     /// Whether an event is still to come from it.
     pub(super) fn is_active(&self) -> bool {
-        matches!(self.state, State::Asked { .. } | State::Open { .. })
+        matches!(self.state, State::Asked { .. } | State::Open(_))
     }
 
     /// Sends the request: on the same connection as the last one, or on another one.
@@ -91,7 +133,7 @@ impl<'a> Stream<'a> {
                 self.begin(random, heavy, collector, now);
                 None
             }
-            State::Open { ingest, wire, at } => self.hear(random, ingest, wire, at, now),
+            State::Open(open) => self.hear(random, open, now),
             other @ (State::Waiting { .. } | State::Closed) => {
                 self.state = other;
                 None
@@ -120,53 +162,172 @@ impl<'a> Stream<'a> {
             spool,
             on_skip: Box::new(|document| skipped.borrow_mut().push(document)),
         };
-        self.state = State::Open {
+        self.state = State::Open(Open {
             ingest: Ingest::new(target, collector, now),
-            wire: script.answer(random, heavy),
-            at: 0,
-        };
+            wire: Wire::new(script.answer(random, heavy)),
+            backend: script.first(),
+            has_begun: false,
+            race: None,
+            tried: vec![script.first()],
+            first_fault: None,
+        });
     }
 
     /// Receives the next piece, or the end.
-    fn hear(
-        &mut self,
-        random: &mut Random,
-        mut ingest: Ingest<'a>,
-        wire: Vec<u8>,
-        at: usize,
-        now: Instant,
-    ) -> Settled {
-        let is_over = at == wire.len() || self.is_stopped && random.one_in(2);
+    fn hear(&mut self, random: &mut Random, mut open: Open<'a>, now: Instant) -> Settled {
+        let has_begun = std::mem::take(&mut open.has_begun);
+        let is_over = open.wire.is_over() && !has_begun || self.is_stopped && random.one_in(2);
+        let races = open.race.is_some() && (is_over || random.one_in(2)) && !self.is_stopped;
+        if races && self.race(random, &mut open) {
+            self.state = State::Open(open);
+            return None;
+        }
         let result = if is_over {
-            Some(Err(self.over(random)))
+            Err(self.over(random, &open))
+        } else if !has_begun && self.hedges(random, &mut open) {
+            self.state = State::Open(open);
+            return None;
         } else {
-            let most = random.pick(&[1, 40, 300, 2000, 400_000]);
-            let space = self.decoder.space();
-            let bytes = space.len().min(wire.len() - at).min(1 + random.below(most));
-            let piece = &wire[at..at + bytes];
-            space[..bytes].copy_from_slice(piece);
-            self.decoder.filled(piece.len());
-            match ingest.take(&mut self.decoder, now) {
-                Ok(Ingested::End(end)) => Some(Ok(end)),
+            // Whoever is first delivers.
+            if let Some((number, ..)) = open.race.take() {
+                open.tried.retain(|&it| it != number);
+            }
+            if !has_begun {
+                open.wire.arrive(random, &mut self.decoder);
+            }
+            match open.ingest.take(&mut self.decoder, now) {
                 Ok(Ingested::Written | Ingested::Nothing) => {
-                    let at = at + piece.len();
-                    self.state = State::Open { ingest, wire, at };
+                    self.state = State::Open(open);
                     return None;
                 }
-                Err(lost) => Some(Err(lost)),
+                Ok(Ingested::End(end)) => Ok(end),
+                Err(lost) => Err(lost),
             }
         };
-        let result = result.expect("a request that goes on has returned");
-        let collector = ingest.close(&result);
+        let result = match result {
+            Ok(end) if !open.ingest.is_done() => {
+                open.ingest.keep(end);
+                None
+            }
+            Err(fault) if !self.is_stopped && open.ingest.can_resume_after(&fault) => {
+                open.first_fault.get_or_insert(fault);
+                None
+            }
+            result => Some(result),
+        };
+        let result = match result {
+            Some(result) => result,
+            None if self.resume(random, &mut open) => {
+                self.state = State::Open(open);
+                return None;
+            }
+            None => {
+                let fault = open.first_fault.expect("only a fault leaves shards");
+                let end = open.ingest.end_without_rest(&fault.to_string());
+                self.events.extend(end.is_some().then_some("in_part"));
+                end.ok_or(fault)
+            }
+        };
+        let collector = open.ingest.close(&result);
         if let Err(PeerError::Heavy) = result {
             self.state = State::Waiting { collector };
         }
         Some(result)
     }
 
+    /// A backend that can be asked, and the shards that it is asked for: the one that serves most of those that are left.
+    fn next(&self, open: &Open<'_>) -> Option<(usize, Vec<u32>)> {
+        let script = &self.ground.scripts[self.number];
+        let left = open.ingest.left();
+        let mut best: Option<(usize, Vec<u32>)> = None;
+        for (number, replica) in script.replicas.iter().enumerate() {
+            let mut shards = replica.shards.clone();
+            shards.retain(|shard| left.contains(shard));
+            let can_answer = replica.resumes || shards.len() == script.shards.len();
+            let value = (replica.resumes, shards.len());
+            let is_best = best.as_ref().is_none_or(|(number, best)| {
+                value > (script.replicas[*number].resumes, best.len())
+            });
+            if !open.tried.contains(&number) && !shards.is_empty() && can_answer && is_best {
+                best = Some((number, shards));
+            }
+        }
+        best
+    }
+
+    /// Goes on with another backend, if there is one.
+    fn resume(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
+        let Some((number, shards)) = self.next(open) else {
+            return false;
+        };
+        let script = &self.ground.scripts[self.number];
+        let points = open.ingest.resume_points(&shards);
+        let bytes = script.answer_of(random, &script.replicas[number], &points);
+        open.tried.push(number);
+        open.ingest.ask(&shards);
+        (open.wire, open.backend, open.race) = (Wire::new(bytes), number, None);
+        self.decoder = Decoder::new();
+        self.events.push("resumed");
+        true
+    }
+
+    /// Perhaps asks another backend since this one is slow. A hole in what arrived would not be found any more, so all that
+    /// has arrived must be true.
+    fn hedges(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
+        let script = &self.ground.scripts[self.number];
+        if open.race.is_some() || !script.fault.is_survived() || !random.one_in(12) {
+            return false;
+        }
+        let left = open.ingest.left().len();
+        let Some((number, shards)) = self.next(open).filter(|(_, shards)| shards.len() == left)
+        else {
+            return false;
+        };
+        if !script.replicas[number].resumes {
+            return false;
+        }
+        let points = open.ingest.resume_points(&shards);
+        let bytes = script.answer_of(random, &script.replicas[number], &points);
+        open.tried.push(number);
+        open.race = Some((number, Decoder::new(), Wire::new(bytes)));
+        true
+    }
+
+    /// Something arrives from the second backend of a race. Returns whether the race goes on, or it has won.
+    fn race(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
+        let Some((number, mut decoder, mut wire)) = open.race.take() else {
+            return false;
+        };
+        if wire.is_over() {
+            return false;
+        }
+        wire.arrive(random, &mut decoder);
+        loop {
+            match decoder.peek() {
+                Err(_) => return false,
+                Ok(None) => {
+                    open.race = Some((number, decoder, wire));
+                    return true;
+                }
+                Ok(Some(Kind::Hello)) => drop(decoder.decode()),
+                Ok(Some(_)) => break,
+            }
+        }
+        decoder.consumed();
+        self.decoder = decoder;
+        let left = open.ingest.left();
+        open.ingest.ask(&left);
+        // The slow one is asked again if this one breaks.
+        open.tried.retain(|&it| it != open.backend);
+        (open.wire, open.backend, open.has_begun) = (wire, number, true);
+        self.events.push("hedged");
+        true
+    }
+
     /// Why nothing more arrives: silence, or the end of the connection.
-    fn over(&self, random: &mut Random) -> PeerError {
-        let is_silent = self.ground.scripts[self.number].fault == Fault::Silence;
+    fn over(&self, random: &mut Random, open: &Open<'_>) -> PeerError {
+        let script = &self.ground.scripts[self.number];
+        let is_silent = open.backend == script.first() && script.fault == Fault::Silence;
         if !self.is_stopped && (is_silent || random.one_in(2)) {
             PeerError::Silent(Duration::from_secs(3))
         } else {

@@ -134,6 +134,7 @@ impl<'a, 's> World<'a, 's> {
             stream.not_before = self.driver.step + random.below(30);
         }
         let settled = stream.step(random, now);
+        self.driver.seen.append(&mut stream.events);
         for document in self.ground.skipped.take() {
             let event = StreamEvent::Skip(document);
             self.on(random, Event::Stream(number, event));

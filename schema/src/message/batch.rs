@@ -338,6 +338,13 @@ impl<'a> BatchView<'a> {
         })
     }
 
+    /// Returns the number of the first line that matches.
+    pub fn first_match(&self) -> Option<u32> {
+        let mut lines = self.lines.iter();
+        let first = lines.find(|line| line.get_ranges() > 0)?;
+        Some(first.get_number())
+    }
+
     /// Iterates over matches and context, ascending by number.
     pub fn lines(&self) -> Lines<'a> {
         Lines {

@@ -45,6 +45,8 @@ pub struct Hello {
     pub semantics: u32,
     /// Whether it answers from the visible packages of a shard alone; earlier versions show all.
     pub has_views: bool,
+    /// Whether it continues an answer that another backend began; earlier versions begin again.
+    pub resumes: bool,
 }
 
 impl Hello {
@@ -55,6 +57,7 @@ impl Hello {
         root.set_semantics(self.semantics);
         root.set_indexed_repositories(self.indexed_repositories);
         root.set_has_views(self.has_views);
+        root.set_resumes(self.resumes);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -87,6 +90,7 @@ impl Hello {
             semantics: root.get_semantics(),
             indexed_repositories: root.get_indexed_repositories(),
             has_views: root.get_has_views(),
+            resumes: root.get_resumes(),
         })
     }
 }

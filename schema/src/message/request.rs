@@ -5,7 +5,9 @@ use super::codec::{
 };
 use super::expr::Expr;
 use crate::frame::Kind;
-use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search, visible_shard};
+use crate::trawl_capnp::{
+    Want as CapnpWant, file_request, list_request, resume_point, search, visible_shard,
+};
 use capnp::struct_list;
 use std::sync::Arc;
 
@@ -54,6 +56,55 @@ pub struct Search {
     pub excluded: Vec<Excluded>,
     /// What is visible of each shard, in the order of [`shards`](Self::shards). `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
+    /// How far another backend has answered for each shard, in the order of [`shards`](Self::shards). Empty if none has.
+    pub resume: Vec<ResumePoint>,
+}
+
+/// How far another backend has answered for a shard. What came until there is not sent again, and the counts and the hash
+/// of the [`ShardEnd`](super::ShardEnd) are those of both answers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResumePoint {
+    /// The answer names the shard by this number.
+    pub shard: u32,
+    /// Matches that were sent.
+    pub matches: u64,
+    /// Documents with a match.
+    pub documents: u64,
+    /// [`ShardEnd::keys_hash`](super::ShardEnd::keys_hash) of the matches.
+    pub hash: u32,
+    /// Document and line of the last match.
+    pub last: Option<(u32, u32)>,
+    /// Skipped documents that were named.
+    pub skipped: u64,
+    /// The last of them.
+    pub last_skipped: Option<u32>,
+}
+
+impl ResumePoint {
+    fn encode_to(&self, mut to: resume_point::Builder<'_>) {
+        let (document, line) = self.last.unwrap_or_default();
+        to.set_shard(self.shard);
+        to.set_matches(self.matches);
+        to.set_documents(self.documents);
+        to.set_hash(self.hash);
+        to.set_document(document);
+        to.set_line(line);
+        to.set_skipped(self.skipped);
+        to.set_skipped_document(self.last_skipped.unwrap_or_default());
+    }
+
+    fn decode_from(from: resume_point::Reader<'_>) -> ResumePoint {
+        let (matches, skipped) = (from.get_matches(), from.get_skipped());
+        ResumePoint {
+            shard: from.get_shard(),
+            matches,
+            documents: from.get_documents(),
+            hash: from.get_hash(),
+            last: (matches > 0).then(|| (from.get_document(), from.get_line())),
+            skipped,
+            last_skipped: (skipped > 0).then(|| from.get_skipped_document()),
+        }
+    }
 }
 
 /// Packages of a shard that are not searched, as if the shard did not have them.
@@ -136,6 +187,12 @@ impl Search {
         let visible = self.visible.as_deref().unwrap_or_default();
         let list = root.reborrow().init_visible(length(visible.len()));
         VisibleShard::encode_all(visible, list);
+        if !self.resume.is_empty() {
+            let mut points = root.reborrow().init_resume(length(self.resume.len()));
+            for (index, point) in (0..).zip(&self.resume) {
+                point.encode_to(points.reborrow().get(index));
+            }
+        }
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -167,6 +224,11 @@ impl Search {
             deadline_ms: root.get_deadline_ms(),
             heavy: root.get_heavy(),
             names: root.get_names(),
+            resume: root
+                .get_resume()?
+                .iter()
+                .map(ResumePoint::decode_from)
+                .collect(),
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use memchr::memmem;
 use schema::message::{
-    Batch, DocumentKind, Expr, Field, FileRange, FileReply, Line, Range, Reading, Search, ShardEnd,
-    Want,
+    Batch, DocumentKind, Expr, Field, FileRange, FileReply, Line, Range, Reading, ResumePoint,
+    Search, ShardEnd, Want,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -47,11 +47,11 @@ impl Document {
         }
     }
 
-    /// Returns the frames with the document's matches, and counts them in `end`.
+    /// Returns the frames with the document's matches after a resume point, and counts them in `end`.
     pub(crate) fn batches(
         &self,
         search: &Search,
-        shard: u32,
+        point: &ResumePoint,
         number: u32,
         end: &mut ShardEnd,
     ) -> Vec<Vec<u8>> {
@@ -75,6 +75,7 @@ impl Document {
             matches.truncate(search.per_document as usize);
             matches.sort_unstable();
         }
+        matches.retain(|&at| Some((number, at as u32 + 1)) > point.last);
         end.matches += matches.len() as u64;
         end.hash = matches.iter().fold(end.hash, |hash, &at| {
             ShardEnd::key_hash(hash, number, at as u32 + 1)
@@ -82,7 +83,7 @@ impl Document {
         let per_batch = if self.split { 1 } else { matches.len().max(1) };
         matches
             .chunks(per_batch)
-            .map(|hits| self.batch(hits, search, shard, number))
+            .map(|hits| self.batch(hits, search, point.shard, number))
             .collect()
     }
 

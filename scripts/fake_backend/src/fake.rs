@@ -8,8 +8,8 @@ use frontend::{Backend, Socket};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     End, Estimate, Expr, Failure, FailureKind, Field, FileReply, FileRequest, Hello, ListKind,
-    ListRequest, LookupReply, LookupRequest, PROTOCOL, Pattern, Progress, Search, ShardEnd,
-    ShardInfo, Skip, Want,
+    ListRequest, LookupReply, LookupRequest, PROTOCOL, Pattern, Progress, ResumePoint, Search,
+    ShardEnd, ShardInfo, Skip, Want,
 };
 use schema::order::SEMANTICS;
 use std::io::{self, ErrorKind, Read, Write};
@@ -66,11 +66,16 @@ pub enum Fault {
 /// Shards: each byte of the id, and the documents.
 pub type Shards = Vec<(u8, Vec<Document>)>;
 
+/// What goes wrong in one search.
+pub type NextFault = Arc<Mutex<Option<Fault>>>;
+
 /// A backend over shards of documents.
 pub struct Fake {
     name: String,
     shards: Mutex<Arc<Shards>>,
     fault: Mutex<Fault>,
+    /// What goes wrong in the next search alone, of this backend or of others that have the same.
+    pub next_fault: Mutex<NextFault>,
     /// The protocol version in HELLO.
     pub protocol: u32,
     /// The semantics in HELLO.
@@ -98,6 +103,8 @@ pub struct Fake {
     pub names_packages: AtomicBool,
     /// How many documents more than it has are announced, so that searches are expected to take long.
     pub more_documents: AtomicU32,
+    /// Whether it goes on with answers that others began, and announces that.
+    pub resumes: AtomicBool,
     /// Searches that were refused because they may not be heavy.
     pub refused: AtomicUsize,
     /// The bound on later ranks in the PROGRESS of [`Fault::Gate`].
@@ -118,6 +125,7 @@ impl Fake {
             name: name.to_owned(),
             shards: Mutex::new(Arc::new(shards)),
             fault: Mutex::new(Fault::None),
+            next_fault: Mutex::default(),
             protocol: PROTOCOL,
             semantics: AtomicU32::new(SEMANTICS),
             repositories: Mutex::default(),
@@ -129,6 +137,7 @@ impl Fake {
             greetings: AtomicUsize::new(0),
             drop_idle: AtomicBool::new(false),
             is_costly: AtomicBool::new(false),
+            resumes: AtomicBool::new(true),
             names_packages: AtomicBool::new(false),
             more_documents: AtomicU32::new(0),
             refused: AtomicUsize::new(0),
@@ -239,6 +248,7 @@ impl Answers<UnixStream> for Fake {
             indexed_repositories: 0,
             semantics: self.semantics.load(SeqCst),
             has_views: true,
+            resumes: self.resumes.load(SeqCst),
         }
     }
 
@@ -263,7 +273,8 @@ impl Fake {
             return self.fail(stream, FailureKind::Heavy, None);
         }
         self.searches.fetch_add(1, SeqCst);
-        let fault = match self.fault.lock().unwrap().clone() {
+        let next = self.next_fault.lock().unwrap().lock().unwrap().take();
+        let fault = match next.unwrap_or_else(|| self.fault.lock().unwrap().clone()) {
             Fault::Gate if search.uncounted => Fault::None,
             fault => fault,
         };
@@ -286,9 +297,17 @@ impl Fake {
                 return close();
             };
             let visible = listing::visible(search.visible.as_deref(), id[0], documents);
-            let mut end = ShardEnd {
+            let resumes = self.resumes.load(SeqCst);
+            let point = search.resume.get(index as usize).filter(|_| resumes);
+            let point = point.copied().unwrap_or(ResumePoint {
                 shard: index,
+                ..ResumePoint::default()
+            });
+            let mut end = ShardEnd {
+                shard: point.shard,
                 blocks: visible.iter().filter(|visible| **visible).count() as u64,
+                matches: point.matches,
+                hash: point.hash,
                 ..ShardEnd::default()
             };
             let excluded = excluded(search, index, documents);
@@ -303,7 +322,7 @@ impl Fake {
                     .all(|each| document.passes(each))
                 {
                     end.candidates += 1;
-                    let frames = document.batches(search, index, number, &mut end);
+                    let frames = document.batches(search, &point, number, &mut end);
                     self.send(stream, &fault, frames)?;
                 }
             }
@@ -515,7 +534,11 @@ fn unknown_shard() -> Vec<u8> {
         }),
         ..Search::default()
     };
+    let unknown = ResumePoint {
+        shard: 77,
+        ..ResumePoint::default()
+    };
     document
-        .batches(&search, 77, 0, &mut ShardEnd::default())
+        .batches(&search, &unknown, 0, &mut ShardEnd::default())
         .remove(0)
 }

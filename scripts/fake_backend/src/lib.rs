@@ -16,5 +16,5 @@ mod repository;
 pub mod session;
 
 pub use document::Document;
-pub use fake::{Fake, Fault, Shards};
+pub use fake::{Fake, Fault, NextFault, Shards};
 pub use repository::{FakeRepository, commit_id};

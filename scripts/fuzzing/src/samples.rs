@@ -6,8 +6,8 @@ use schema::message::{
     FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
     MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
-    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, VisibleShard, Want,
-    Window,
+    ReferenceList, ResumePoint, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
+    VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
 
@@ -39,6 +39,15 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             packages: [5, 1].into(),
             is_all: false,
         }]),
+        resume: vec![ResumePoint {
+            shard: 1,
+            matches: 7,
+            documents: 2,
+            hash: 3,
+            last: Some((4, 5)),
+            skipped: 1,
+            last_skipped: Some(6),
+        }],
     };
     let progress = Progress {
         blocks_done: 1,
@@ -265,6 +274,7 @@ pub(crate) fn hello() -> Hello {
         indexed_repositories: 0,
         semantics: SEMANTICS,
         has_views: true,
+        resumes: true,
     }
 }
 

@@ -171,6 +171,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
             context_lines: 2,
             workers,
             cancel: &Cancel::default(),
+            resume: &[],
         };
         let plan = request.plan(true).expect("nothing cancels the search");
         let mut frames = Frames::default();

@@ -118,10 +118,7 @@ fn reports_ends_that_contradict_the_matches() {
 
 #[test]
 fn rejects_impossible_matches() {
-    check(
-        Fault::Order,
-        expect!["the backend sent matches out of order"],
-    );
+    check(Fault::Order, expect!["the backend sent matches twice"]);
     check(
         Fault::UnknownShard,
         expect!["the backend sent matches of a shard that was not requested"],

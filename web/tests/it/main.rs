@@ -32,6 +32,7 @@ mod proof;
 mod rendered;
 mod requests;
 mod results;
+mod resumed;
 mod shared_cache;
 mod sharing;
 mod site;

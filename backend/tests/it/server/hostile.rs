@@ -66,6 +66,7 @@ fn replies() -> Vec<Vec<u8>> {
         indexed_repositories: 0,
         semantics: 1,
         has_views: true,
+        resumes: true,
     }
     .encode(&mut hello)
     .unwrap();

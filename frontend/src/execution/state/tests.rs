@@ -139,6 +139,7 @@ fn assignment(stream: usize, shards: usize) -> Assignment {
         documents: vec![10; shards],
         excluded: Vec::new(),
         visible: None,
+        replicas: Vec::new(),
     }
 }
 

@@ -83,6 +83,8 @@ fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, MessageError> {
     let words = encoded(batch);
     let reader = BatchReader::new(words.as_bytes())?;
     let view = reader.view()?;
+    let first = view.lines().find(LineView::is_match);
+    assert_eq!(view.first_match(), first.map(|line| line.number));
     let line = |line: LineView<'_>| (line.number, line.lines, line.is_match());
     Ok(view.lines().map(line).collect())
 }

@@ -64,6 +64,21 @@ fn a_search_is_decoded_as_it_was_encoded() {
                 packages: vec![0, 7, u32::MAX],
             }],
             visible: visible(),
+            resume: vec![
+                ResumePoint {
+                    shard: 7,
+                    ..ResumePoint::default()
+                },
+                ResumePoint {
+                    shard: 1,
+                    matches: 5_000_000_000,
+                    documents: 9,
+                    hash: u32::MAX,
+                    last: Some((0, u32::MAX)),
+                    skipped: 2,
+                    last_skipped: Some(3),
+                },
+            ],
         }
     );
 }
@@ -103,6 +118,7 @@ fn what_a_backend_says_of_a_search_is_decoded_as_it_was_encoded() {
             indexed_repositories: 3,
             semantics: 7,
             has_views: true,
+            resumes: true,
         }
     );
     check_round_trip!(

@@ -130,6 +130,7 @@ impl<S: Write> Answers<S> for Options {
             indexed_repositories: 0,
             semantics: schema::order::SEMANTICS,
             has_views: true,
+            resumes: false,
         }
     }
 

@@ -1,0 +1,408 @@
+//! The hot path of a stream: checks the frames that arrive, and makes pointers to them.
+//!
+//! An [`Ingest`] takes all complete frames that a decoder holds, in place, collects one pointer for each match, and
+//! appends all bytes to the spool with one write. The frames may come from one backend after the other: its account says
+//! from where the next one is to go on, and frames that arrived before are dropped.
+//!
+//! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write of their frame fails, and
+//! no frame is written that fails a check.
+
+use crate::execution::begun_document::BegunDocument;
+use crate::execution::collector::Collector;
+use crate::execution::stream_stats::StreamStats;
+use crate::order::{Origin, TopDocument, TopDocuments, TopPointers};
+use crate::peers::account::StreamAccount;
+use crate::peers::{PeerError, check_semantics, hello};
+use crate::results::SkippedDocument;
+use crate::results::facets::{CountedDocument, Facets};
+use crate::spool::ResultFiles;
+use schema::frame::{self, Decoder, Frame, Kind};
+use schema::message::{
+    self, BatchReader, BatchView, End, Failure, LineView, Progress, ResumePoint, Skip,
+};
+use schema::order::document_hash;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// How often the best matches so far are published.
+const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+
+/// How often counts by package, language and directory are published: they are for people.
+const COUNTS_EVERY: Duration = Duration::from_millis(250);
+
+/// Where the frames of a stream go.
+pub(crate) struct Target<'a> {
+    /// The number of the stream in pointers and in the spool.
+    pub(crate) backend: u16,
+    /// The request.
+    pub(crate) search: &'a message::Search,
+    pub(crate) stats: &'a StreamStats,
+    pub(crate) spool: &'a ResultFiles,
+    /// Called with each skipped document.
+    pub(crate) on_skip: Box<dyn Fn(SkippedDocument) + 'a>,
+}
+
+/// What a call of [`Ingest::take`] came to.
+#[derive(Debug)]
+pub(crate) enum Ingested {
+    /// The stream ended, and everything that was sent has arrived.
+    End(End),
+    /// More bytes are needed. All complete frames are written, and there were some.
+    Written,
+    /// More bytes are needed for a complete frame.
+    Nothing,
+}
+
+/// How far the frames were walked.
+enum Walked {
+    /// More bytes are needed for another one.
+    All,
+    /// A frame has arrived before. It is not counted, and not to be written.
+    Repeated,
+    /// The END has arrived.
+    End(End),
+}
+
+/// Takes the answer to one request, from one backend after the other if connections break.
+pub(crate) struct Ingest<'a> {
+    target: Target<'a>,
+    account: StreamAccount,
+    collector: &'a mut Collector,
+    best: TopPointers,
+    best_documents: TopDocuments,
+    /// For each shard, the document of the last batch.
+    begun: Vec<Option<BegunDocument>>,
+    /// Whether copies of documents are found.
+    folds: bool,
+    /// Bytes of the stream in the spool.
+    written: u64,
+    /// Bytes of checked frames since the last write.
+    walked: u64,
+    /// Whether PROGRESS of the current backend bounds the ranks of all that is still to come.
+    bounds_all: bool,
+    /// What earlier backends have reported of shards that they searched to the end.
+    earlier: Option<End>,
+    /// When the best matches were published last.
+    published: Instant,
+    /// When counts were published.
+    counted: Instant,
+}
+
+impl<'a> Ingest<'a> {
+    /// Expects the answer to a request that was just sent.
+    pub(crate) fn new(target: Target<'a>, collector: &'a mut Collector, now: Instant) -> Self {
+        let shards = target.search.shards.len();
+        let folds = folds(target.search) && collector.is_ordered();
+        Ingest {
+            account: StreamAccount::new(shards),
+            collector,
+            best: TopPointers::default(),
+            best_documents: TopDocuments::default(),
+            begun: (0..shards).map(|_| None).collect(),
+            folds,
+            written: target.stats.received_bytes.load(Relaxed),
+            walked: 0,
+            bounds_all: true,
+            earlier: None,
+            published: now,
+            counted: now,
+            target,
+        }
+    }
+
+    /// Takes all complete frames, and writes them.
+    pub(crate) fn take(
+        &mut self,
+        decoder: &mut Decoder,
+        now: Instant,
+    ) -> Result<Ingested, PeerError> {
+        let mut is_written = false;
+        loop {
+            // HELLO frames from before the request may be in the decoder.
+            let walked = self.frames(decoder);
+            // A frame that was repeated or has failed a check is behind the others.
+            let checked = &decoder.consumed()[..self.walked as usize];
+            is_written |= self.write(checked, now)?;
+            return Ok(match walked? {
+                Walked::Repeated => continue,
+                Walked::End(end) => Ingested::End(end),
+                Walked::All if is_written => Ingested::Written,
+                Walked::All => Ingested::Nothing,
+            });
+        }
+    }
+
+    /// Whether another backend can go on after this error. Matches that are out of order or that an END contradicts cannot
+    /// be trusted, and how far a search for the best has come is not known once it has skipped a document.
+    pub(crate) fn can_resume_after(&self, error: &PeerError) -> bool {
+        let is_uncounted = self.target.search.uncounted;
+        error.is_fault() && !(is_uncounted && self.account.has_skipped())
+    }
+
+    /// The shards that no backend has searched to the end yet, by their index in the request.
+    pub(crate) fn left(&self) -> Vec<u32> {
+        self.account.left()
+    }
+
+    /// Whether all shards have ended.
+    pub(crate) fn is_done(&self) -> bool {
+        self.account.is_done()
+    }
+
+    /// From where another backend is to go on with these shards.
+    pub(crate) fn resume_points(&self, shards: &[u32]) -> Vec<ResumePoint> {
+        let shards = shards.iter();
+        shards.map(|&it| self.account.resume_point(it)).collect()
+    }
+
+    /// Expects the answer of another backend for these of the shards that are left.
+    pub(crate) fn ask(&mut self, shards: &[u32]) {
+        self.account.ask(shards);
+        self.bounds_all = shards.len() == self.account.left().len();
+        self.walked = 0;
+    }
+
+    /// Keeps what a backend has reported, since not all shards have ended.
+    pub(crate) fn keep(&mut self, end: End) {
+        self.earlier = Some(end);
+    }
+
+    /// What there is in place of an END if no backend can search the shards that are left. `None` if nothing has ended.
+    pub(crate) fn end_without_rest(&mut self, reason: &str) -> Option<End> {
+        let mut end = self.earlier.take()?;
+        let left = self.account.left().into_iter();
+        let failed = left.map(|shard| self.account.failed(shard, reason));
+        end.shards.extend(failed);
+        Some(end)
+    }
+
+    /// Completes the counts of the collector and of the stats after the stream ended in this way. After
+    /// `Heavy` the collector is unchanged, for another request.
+    pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
+        match result {
+            Ok(end) => {
+                for document in self.begun.into_iter().flatten() {
+                    document.finish(self.target.backend, self.collector);
+                }
+                self.collector.end(end);
+                self.target.stats.end(end, &self.best, &self.best_documents);
+            }
+            Err(PeerError::Heavy) => return self.collector,
+            Err(_) => {
+                self.collector.end_early(self.account.documents());
+                self.target.stats.lose();
+            }
+        }
+        self.collector.seal();
+        self.collector
+    }
+
+    /// Walks the frames, up to the END or a repeated frame if one has arrived.
+    fn frames(&mut self, decoder: &mut Decoder) -> Result<Walked, PeerError> {
+        while let Some(frame) = decoder.decode()? {
+            let walked = self.frame(&frame)?;
+            if !matches!(walked, Walked::Repeated) {
+                self.walked += frame.bytes as u64;
+            }
+            if !matches!(walked, Walked::All) {
+                return Ok(walked);
+            }
+        }
+        Ok(Walked::All)
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<Walked, PeerError> {
+        let stats = self.target.stats;
+        if frame.kind != Kind::Hello {
+            stats.answered.store(true, Relaxed);
+        }
+        match frame.kind {
+            Kind::Batch => return self.batch(frame.payload),
+            Kind::Progress => {
+                let mut progress = Progress::decode(frame.payload)?;
+                if !self.bounds_all {
+                    progress.bound = f32::INFINITY;
+                }
+                stats.progress(progress);
+            }
+            Kind::Skip => return self.skip(Skip::decode(frame.payload)?),
+            Kind::Hello => check_semantics(hello(frame.payload)?.semantics)?,
+            Kind::End => {
+                let end = End::decode(frame.payload)?;
+                self.account.end(&end)?;
+                return Ok(Walked::End(match self.earlier.take() {
+                    Some(earlier) => join(earlier, end),
+                    None => end,
+                }));
+            }
+            Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
+            kind @ (Kind::Search
+            | Kind::Cancel
+            | Kind::File
+            | Kind::Manifest
+            | Kind::List
+            | Kind::Lookup
+            | Kind::Record) => return Err(PeerError::Unexpected(kind)),
+        }
+        Ok(Walked::All)
+    }
+
+    /// Collects a pointer for each match of a batch.
+    fn batch(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
+        let reader = BatchReader::new(payload)?;
+        let view = reader.view()?;
+        let shard = self.account.shard(view.shard)?;
+        if let Some(first) = view.first_match() {
+            let first = (view.document, first);
+            let last = || {
+                let last = view.lines().filter(LineView::is_match).last();
+                last.map_or(first, |last| (view.document, last.number))
+            };
+            if !shard.begin(first, last)? {
+                return Ok(Walked::Repeated);
+            }
+        }
+        let origin = Origin {
+            hash: document_hash(
+                view.package,
+                view.path,
+                (view.revision_count > 0).then_some(view.hash),
+            ),
+            package: self.collector.packages.id(view.package),
+            backend: self.target.backend,
+            offset: self.written + self.walked,
+        };
+        let begun = &mut self.begun[view.shard as usize];
+        let continues = begun.take_if(|begun| begun.document == view.document);
+        let mut document = if let Some(mut document) = continues {
+            self.collector.continued.push(origin.offset, document.first);
+            document.continue_at(origin.offset);
+            document
+        } else {
+            if let Some(complete) = begun.take() {
+                complete.finish(self.target.backend, self.collector);
+            }
+            let text = if self.folds { view.hash } else { &[] };
+            BegunDocument::new(view.document, &origin, text)
+        };
+        let before = self.collector.len();
+        let mut best_lines = TopDocument::default();
+        for (index, line) in (0..).zip(view.lines()) {
+            if !line.is_match() {
+                continue;
+            }
+            // Cannot fail: the lines of a batch ascend, and the first match was compared.
+            shard.key(view.document, line.number)?;
+            if !self.collector.is_ordered() {
+                self.collector.count();
+                continue;
+            }
+            let pointer = origin.pointer(line.rank, line.number, index);
+            document.add(&pointer, line.number);
+            self.best.offer(pointer);
+            best_lines.offer(pointer);
+            self.collector.push(pointer);
+        }
+        self.best_documents.offer(&best_lines);
+        *begun = Some(document);
+        let matches = (self.collector.len() - before) as u64;
+        self.collector.facets.add(counted(&view), matches);
+        self.collector.count_package(origin.package, matches);
+        Ok(Walked::All)
+    }
+
+    fn skip(&mut self, skip: Skip) -> Result<Walked, PeerError> {
+        if !self.account.shard(skip.shard)?.skip(skip.document)? {
+            return Ok(Walked::Repeated);
+        }
+        (self.target.on_skip)(skip.into());
+        Ok(Walked::All)
+    }
+
+    /// Returns the error for an ERROR frame. `Heavy` is unexpected if the request allowed a heavy search,
+    /// which would be sent again without end, and after matches, which would arrive twice.
+    fn failure(&self, failure: Failure) -> PeerError {
+        match PeerError::reported(failure) {
+            PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {
+                PeerError::Unexpected(Kind::Error)
+            }
+            error => error,
+        }
+    }
+
+    /// Writes the checked frames, if there are any, and publishes progress.
+    fn write(&mut self, walked: &[u8], now: Instant) -> Result<bool, PeerError> {
+        if walked.is_empty() {
+            return Ok(false);
+        }
+        let frames = walked.len() as u64;
+        let Target { stats, spool, .. } = self.target;
+        metrics::counter!("trawl_frontend_received_bytes_total").increment(frames);
+        if let Err(error) = spool.append_frames(self.target.backend, walked) {
+            self.collector.drop_from(self.written);
+            uncount(&mut self.collector.facets, walked);
+            return Err(error.into());
+        }
+        self.written += frames;
+        self.walked = 0;
+        stats.received_bytes.store(self.written, Relaxed);
+        let new = self.collector.mark_written();
+        stats.matches.fetch_add(new, Relaxed);
+        let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
+        if is_due || self.collector.matches == new || stats.has_news() {
+            stats.publish(&self.best, &self.best_documents);
+            self.published = now;
+        }
+        if now.duration_since(self.counted) >= COUNTS_EVERY {
+            stats.publish_facets(self.collector.facets_so_far());
+            self.counted = now;
+        }
+        self.collector.spill_if_full(self.target.backend, spool)?;
+        Ok(true)
+    }
+}
+
+/// The END of a stream whose shards were searched by several backends.
+fn join(mut earlier: End, end: End) -> End {
+    earlier.shards.extend(end.shards);
+    if earlier.plan.is_empty() {
+        earlier.plan = end.plan;
+    }
+    let (phases, more) = (&mut earlier.phases, end.phases);
+    phases.plan_us += more.plan_us;
+    phases.candidates_us += more.candidates_us;
+    phases.verify_us += more.verify_us;
+    for (sum, other) in earlier.estimates.iter_mut().zip(end.estimates) {
+        sum.candidates += other.candidates;
+    }
+    earlier
+}
+
+/// Whether copies are folded: not among matches that are the best of each backend, since which ones those
+/// are depends on what the backend has, nor among names, which copies do not share.
+fn folds(search: &message::Search) -> bool {
+    search.limit == 0 && !search.names
+}
+
+/// Takes back the counts of frames that could not be written.
+fn uncount(facets: &mut Facets, mut frames: &[u8]) {
+    while let Ok(Some(frame)) = frame::decode(frames) {
+        frames = &frames[frame.bytes..];
+        if frame.kind == Kind::Batch
+            && let Ok(batch) = BatchReader::new(frame.payload)
+            && let Ok(view) = batch.view()
+        {
+            let matches = view.lines().filter(LineView::is_match).count() as u64;
+            facets.remove(counted(&view), matches);
+        }
+    }
+}
+
+/// Returns what is counted of the document of a batch.
+fn counted<'a>(view: &BatchView<'a>) -> CountedDocument<'a> {
+    CountedDocument {
+        language: view.language,
+        kind: view.kind,
+        path: view.path,
+    }
+}

@@ -1,0 +1,168 @@
+//! The other backends that serve the shards of a stream: which of them goes on if the connection breaks, and what it is
+//! asked for.
+
+use crate::peers::Peer;
+use schema::message::{Excluded, ResumePoint, Search};
+use std::sync::Arc;
+
+/// Another backend that serves shards of a stream.
+pub(crate) struct Replica {
+    pub(crate) peer: Arc<Peer>,
+    /// The shards that it serves, by their index in the request, ascending.
+    pub(crate) shards: Vec<u32>,
+}
+
+/// The backends of a stream that can be asked: each until it fails.
+pub(crate) struct Untried<'a> {
+    /// The backend to which the shards were assigned.
+    first: &'a Arc<Peer>,
+    replicas: &'a [Replica],
+    /// Whether each is asked or has failed; the first backend comes last.
+    tried: Vec<bool>,
+    /// Shards of the stream.
+    shards: usize,
+}
+
+/// A backend that is to go on.
+pub(crate) struct Next<'a> {
+    pub(crate) peer: &'a Arc<Peer>,
+    /// Its number among the backends of the stream.
+    pub(crate) number: usize,
+    /// The shards that it is asked for.
+    pub(crate) shards: Vec<u32>,
+    /// Whether it goes on where the last backend stopped. A backend of an earlier version begins again.
+    pub(crate) resumes: bool,
+}
+
+impl<'a> Untried<'a> {
+    /// The first backend is asked.
+    pub(crate) fn new(first: &'a Arc<Peer>, replicas: &'a [Replica], shards: usize) -> Untried<'a> {
+        let mut tried = vec![false; replicas.len() + 1];
+        tried[replicas.len()] = true;
+        Untried {
+            first,
+            replicas,
+            tried,
+            shards,
+        }
+    }
+
+    /// The number of the first backend.
+    pub(crate) fn first(&self) -> usize {
+        self.replicas.len()
+    }
+
+    /// The backend that serves most of the shards that are left, the first one of several. One that begins again is the last
+    /// resort.
+    pub(crate) fn next(&self, left: &[u32]) -> Option<Next<'a>> {
+        let value = |next: &Next<'_>| (next.resumes, next.shards.len());
+        let mut best: Option<Next<'a>> = None;
+        for number in 0..self.tried.len() {
+            if let Some(next) = self.ask(number, left)
+                && best.as_ref().is_none_or(|best| value(&next) > value(best))
+            {
+                best = Some(next);
+            }
+        }
+        best
+    }
+
+    /// A backend that can go on with all of them, and is not about to leave.
+    pub(crate) fn next_for_all(&self, left: &[u32]) -> Option<Next<'a>> {
+        let next = self.next(left)?;
+        let has_all = next.resumes && next.shards.len() == left.len();
+        (has_all && !next.peer.status().is_draining).then_some(next)
+    }
+
+    /// Says whether the backend with this number is asked or has failed.
+    pub(crate) fn mark(&mut self, number: usize, is_tried: bool) {
+        self.tried[number] = is_tried;
+    }
+
+    /// What a backend can be asked for, if it is connected.
+    fn ask(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
+        if self.tried[number] {
+            return None;
+        }
+        let (peer, shards) = match self.replicas.get(number) {
+            None => (self.first, left.to_vec()),
+            Some(Replica { peer, shards }) => {
+                let is_left = |shard: &u32| left.contains(shard);
+                (peer, shards.iter().copied().filter(is_left).collect())
+            }
+        };
+        let status = peer.status();
+        // What begins again must be the same request, in which shards have the same numbers.
+        let can_answer = status.resumes || shards.len() == self.shards;
+        if shards.is_empty() || !can_answer || status.unsearched().is_some() {
+            return None;
+        }
+        Some(Next {
+            peer,
+            number,
+            shards,
+            resumes: status.resumes,
+        })
+    }
+}
+
+/// The request for the rest of a search: for the shards of the resume points, from there on.
+pub(crate) fn rest_of(search: &Search, points: Vec<ResumePoint>) -> Search {
+    let shard = |point: &ResumePoint| point.shard as usize;
+    let excluded_of = |(index, point): (u32, &ResumePoint)| {
+        let mut excluded = search.excluded.iter();
+        let found = excluded.find(|excluded| excluded.shard == point.shard)?;
+        Some(Excluded {
+            shard: index,
+            packages: found.packages.clone(),
+        })
+    };
+    let visible = search.visible.as_ref();
+    Search {
+        shards: points.iter().map(|it| search.shards[shard(it)]).collect(),
+        excluded: (0..).zip(&points).filter_map(excluded_of).collect(),
+        visible: visible.map(|all| points.iter().map(|it| all[shard(it)].clone()).collect()),
+        resume: points,
+        ..search.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::VisibleShard;
+
+    #[test]
+    fn the_rest_of_a_search_has_what_belongs_to_its_shards() {
+        let visible = |byte: u8| VisibleShard {
+            shard: [byte; 32],
+            packages: [byte].into(),
+            is_all: false,
+        };
+        let excluded = |shard, package| Excluded {
+            shard,
+            packages: vec![package],
+        };
+        let point = |shard| ResumePoint {
+            shard,
+            matches: 5,
+            ..ResumePoint::default()
+        };
+        let search = Search {
+            shards: vec![[0; 32], [1; 32], [2; 32]],
+            excluded: vec![excluded(0, 7), excluded(2, 8)],
+            visible: Some(vec![visible(0), visible(1), visible(2)]),
+            limit: 3,
+            ..Search::default()
+        };
+        let expected = Search {
+            shards: vec![[1; 32], [2; 32]],
+            excluded: vec![excluded(1, 8)],
+            visible: Some(vec![visible(1), visible(2)]),
+            resume: vec![point(1), point(2)],
+            limit: 3,
+            ..Search::default()
+        };
+        assert_eq!(rest_of(&search, vec![point(1), point(2)]), expected);
+    }
+}

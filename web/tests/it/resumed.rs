@@ -1,0 +1,157 @@
+//! Two backends have the same shards, and the answer of the one that is asked breaks at every place: the page is that of
+//! an undisturbed search.
+
+use crate::site::{SILENCE_MAX, Site};
+use fake_backend::{Document, Fake, Fault, NextFault};
+use schema::message::{Expr, FailureKind, Pattern, Search};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+const PATH: &str = "/api/v2/search?q=arse&per_page=1000&context=1";
+
+/// A small document; `split` sends each match in a frame of its own.
+fn document(number: u8, split: bool) -> Document {
+    let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
+    Document {
+        package: format!("p{number}_1").into_bytes(),
+        path: format!("{number}.c").into_bytes(),
+        lines: lines.iter().map(|line| line.to_vec()).collect(),
+        split,
+    }
+}
+
+fn shard(shard: u8) -> (u8, Vec<Document>) {
+    let documents = (0..3).map(|number| document(shard * 10 + number, number == 1));
+    (shard, documents.collect())
+}
+
+struct Stage {
+    site: Site,
+    next: NextFault,
+    /// The answer of a backend to the search for `PATH`.
+    frames: Vec<Vec<u8>>,
+    /// The page of an undisturbed search.
+    whole: Value,
+    queries: AtomicUsize,
+}
+
+impl Stage {
+    /// Backends with these shards each.
+    fn new(backends: &[&[u8]]) -> Stage {
+        Stage::with(backends, SILENCE_MAX)
+    }
+
+    fn with(backends: &[&[u8]], silence_max: Duration) -> Stage {
+        let next = NextFault::default();
+        let named = "abc".chars().zip(backends);
+        let fakes: Vec<Arc<Fake>> = named
+            .map(|(name, shards)| {
+                let shards = shards.iter().map(|&it| shard(it)).collect();
+                let fake = Fake::new(&name.to_string(), shards);
+                *fake.next_fault.lock().unwrap() = Arc::clone(&next);
+                fake
+            })
+            .collect();
+        let frames = fakes[0].record(&Search {
+            expr: Expr::Pattern(Pattern {
+                text: "arse".to_owned(),
+                ..Pattern::default()
+            }),
+            context_lines: 1,
+            shards: backends[0].iter().map(|&it| [it; 32]).collect(),
+            ..Search::default()
+        });
+        let backends = fakes.iter().map(Fake::backend).collect();
+        let stage = Stage {
+            whole: Value::Null,
+            site: Site::with(backends, |config| config.silence_max = silence_max),
+            next,
+            frames,
+            queries: AtomicUsize::new(0),
+        };
+        let whole = stage.page();
+        assert_eq!(whole["complete"], json!(true));
+        Stage { whole, ..stage }
+    }
+
+    /// A page without what differs between two searches. Each is another query, since an answer would be kept.
+    fn page(&self) -> Value {
+        let query = self.queries.fetch_add(1, Relaxed);
+        let page = self.site.get(&format!("{PATH}&path=-no{query}")).json();
+        let kept = [
+            "complete", "missing", "total", "matches", "packages", "files",
+        ];
+        let kept = kept.iter().map(|&key| (key.to_owned(), page[key].clone()));
+        Value::Object(kept.collect())
+    }
+
+    fn check(&self, fault: Fault) {
+        let what = format!("{fault:?}");
+        *self.next.lock().unwrap() = Some(fault);
+        assert_eq!(self.page(), self.whole, "{what}");
+        assert!(self.next.lock().unwrap().is_none(), "nothing was broken");
+    }
+}
+
+#[test]
+fn an_answer_that_is_cut_at_any_byte_goes_on() {
+    let stage = Stage::new(&[&[1, 2], &[1, 2]]);
+    assert_eq!(stage.whole["total"], json!(18));
+    let all = stage.frames.concat();
+    for length in 0..all.len() {
+        stage.check(Fault::Replay(all[..length].to_vec()));
+    }
+}
+
+#[test]
+fn an_answer_with_a_flipped_bit_or_a_repeated_frame_goes_on() {
+    let stage = Stage::new(&[&[1, 2], &[2, 1]]);
+    let all = stage.frames.concat();
+    for at in (0..all.len()).step_by(3) {
+        let mut bytes = all.clone();
+        bytes[at] ^= 1 << (at % 8);
+        stage.check(Fault::Replay(bytes));
+    }
+    for at in 0..stage.frames.len() - 1 {
+        let mut twice = stage.frames.clone();
+        twice.insert(at, stage.frames[at].clone());
+        stage.check(Fault::Replay(twice.concat()));
+    }
+    stage.check(Fault::Failure(FailureKind::Unavailable, None));
+    stage.check(Fault::Failure(FailureKind::StaleShards, None));
+    stage.check(Fault::Garbage);
+    stage.check(Fault::Silence);
+}
+
+/// Nothing else would end the silence before the query is given up.
+#[test]
+fn another_backend_goes_on_with_an_answer_that_stops_coming() {
+    let stage = Stage::with(&[&[1, 2], &[1, 2]], Duration::from_secs(3600));
+    let won = "trawl_frontend_streams_hedged_total{result=\"won\"}";
+    let before = stage.site.counter(won);
+    for frames in 0..stage.frames.len() {
+        let whole = stage.frames[..frames].concat();
+        stage.check(Fault::Stall(whole.clone()));
+        // And within the next frame.
+        let part = &stage.frames[frames][..20];
+        stage.check(Fault::Stall([&whole[..], part].concat()));
+        if stage.site.counter(won) >= before + 3 {
+            break;
+        }
+    }
+    assert!(stage.site.counter(won) >= before + 3);
+}
+
+/// One backend has all shards, the others have one each.
+#[test]
+fn several_backends_go_on_with_their_parts() {
+    let stage = Stage::new(&[&[1, 2], &[2], &[1]]);
+    for _ in 0..10 {
+        stage.check(Fault::NoEnd);
+        stage.check(Fault::Garbage);
+        stage.check(Fault::FlippedBit);
+        stage.check(Fault::Failure(FailureKind::Unavailable, None));
+    }
+}
