@@ -444,10 +444,10 @@ mod tests {
             avoided
         };
         assert_eq!(avoided(&[0], &[0, 1]), [0]);
-        assert_eq!(avoided(&[0, 1], &[0, 1]), []);
+        assert!(avoided(&[0, 1], &[0, 1]).is_empty());
         assert_eq!(avoided(&[0], &[0, 1, 2]), [0]);
-        assert_eq!(avoided(&[0, 2], &[0, 1, 2]), []);
+        assert!(avoided(&[0, 2], &[0, 1, 2]).is_empty());
         assert_eq!(avoided(&[0, 2], &[0, 1, 2, 3]), [0, 2]);
-        assert_eq!(avoided(&[0], &[0]), []);
+        assert!(avoided(&[0], &[0]).is_empty());
     }
 }
