@@ -19,7 +19,7 @@ const ENDPOINTS_MAX: usize = 16;
 pub enum Source {
     /// On the command line.
     Static(Vec<Member>),
-    /// In the DNS.
+    /// In DNS records.
     Dns {
         /// A name with SRV records if it begins with `_`, else one with addresses.
         name: String,

@@ -1,7 +1,7 @@
 //! The owners of many shards, kept up to date while nodes join, leave and change.
 //!
 //! A row has the owners of a shard with their scores, the best first. Three facts make a change cheap:
-//! 1. Owners of a shard are still its owners when a node that is none of them leaves.
+//! 1. When a node leaves, only the shards that it owned get other owners.
 //! 2. When a node joins, the new owners are among the old ones and the node.
 //! 3. If there were as many owners as replicas, and the node opens no zone while there are fewer zones than replicas, it
 //!    is an owner only if its score is at least the lowest in the row.

@@ -188,7 +188,7 @@ impl<'a> Stream<'a> {
             self.state = State::Open(open);
             return None;
         } else {
-            // Whoever is first delivers.
+            // The backend that answers first delivers.
             if let Some((number, ..)) = open.race.take() {
                 open.tried.retain(|&it| it != number);
             }

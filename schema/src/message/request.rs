@@ -60,8 +60,8 @@ pub struct Search {
     pub resume: Vec<ResumePoint>,
 }
 
-/// How far another backend has answered for a shard. What came until there is not sent again, and the counts and the hash
-/// of the [`ShardEnd`](super::ShardEnd) are those of both answers together.
+/// How far another backend has answered for a shard. The backend sends only what comes after that. Its
+/// [`ShardEnd`](super::ShardEnd) has the counts and the hash of both answers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResumePoint {
     /// The answer names the shard by this number.

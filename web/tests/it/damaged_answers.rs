@@ -18,7 +18,7 @@ const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
 const SHARDS: [u8; 2] = [1, 2];
 
 /// A small document; `split` sends each match in a frame of its own.
-fn document(number: u8, split: bool) -> Document {
+pub(crate) fn document(number: u8, split: bool) -> Document {
     let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
     Document {
         package: format!("p{number}_1").into_bytes(),

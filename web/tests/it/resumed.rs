@@ -1,6 +1,7 @@
 //! Two backends have the same shards, and the answer of the one that is asked breaks at every place: the page is that of
 //! an undisturbed search.
 
+use crate::damaged_answers::document;
 use crate::site::{SILENCE_MAX, Site};
 use fake_backend::{Document, Fake, Fault, NextFault};
 use schema::message::{Expr, FailureKind, Pattern, Search};
@@ -10,17 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000&context=1";
-
-/// A small document; `split` sends each match in a frame of its own.
-fn document(number: u8, split: bool) -> Document {
-    let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
-    Document {
-        package: format!("p{number}_1").into_bytes(),
-        path: format!("{number}.c").into_bytes(),
-        lines: lines.iter().map(|line| line.to_vec()).collect(),
-        split,
-    }
-}
 
 fn shard(shard: u8) -> (u8, Vec<Document>) {
     let documents = (0..3).map(|number| document(shard * 10 + number, number == 1));

@@ -7,7 +7,7 @@
 //! - a node with the last replica of a shard is there;
 //! - a node that the source lists is there, with its latest address.
 //!
-//! At the end the source tells the truth for long enough, and the map must be the truth.
+//! At the end the source lists the real nodes for long enough, and then the map must have exactly these.
 
 use super::*;
 use fastrand::Rng;
