@@ -23,6 +23,7 @@ mod nodes;
 mod search;
 mod serve;
 mod shared_cache;
+mod store;
 mod tls_flags;
 
 use anyhow::Result;
@@ -63,6 +64,7 @@ enum Command {
     Backend(backend::BackendArguments),
     Frontend(frontend::FrontendArguments),
     Inspect(inspect::InspectArguments),
+    Store(store::StoreArguments),
     Explain(explain::ExplainArguments),
     Status(catalog::StatusArguments),
     Packages(catalog::PackagesArguments),
@@ -94,6 +96,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Command::Backend(arguments) => backend::run(arguments),
         Command::Frontend(arguments) => frontend::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Store(arguments) => store::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Status(arguments) => catalog::status(arguments),
         Command::Packages(arguments) => catalog::packages(arguments),

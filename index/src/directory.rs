@@ -7,8 +7,11 @@
 
 mod named_file;
 
-pub use named_file::{is_named, read_recorded, read_revisions, write_recorded, write_revisions};
+pub use named_file::{
+    is_named, read_recorded, read_revisions, recorded_name, write_recorded, write_revisions,
+};
 
+use crate::file::AtomicFile;
 use crate::manifest::{self, Manifest, ShardEntry};
 use crate::shard::{self, Shard};
 use schema::message::Recorded;
@@ -221,6 +224,13 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
         },
     })?;
     Manifest::parse(&text).map_err(|reason| IndexError::Manifest { path, reason })
+}
+
+/// Replaces the manifest of `directory` by `text`, atomically.
+pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
+    let file = AtomicFile::create(directory, MANIFEST)?;
+    file.file().write_all(text.as_bytes())?;
+    file.rename(MANIFEST)
 }
 
 /// Returns a value that changes when, and only when, the manifest in `directory` is replaced, so that

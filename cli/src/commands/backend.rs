@@ -1,14 +1,17 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
+mod replica;
+
 use super::listener;
 use super::nodes::RegistrationFlags;
 use super::tls_flags::BackendTls;
 use crate::{in_process, terminal};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use axum::http::header;
 use axum::routing::get;
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
+use replica::ReplicaFlags;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,16 +26,22 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// Prints the address it listens on. A changed index is picked up within a second, without a restart.
 /// On an address that other machines reach it needs TLS: it serves frontends that have a certificate of the
 /// client CA, and nobody else.
+///
+/// With --store it serves what was published there: it fetches the files to --data, checks them, and follows what is
+/// published later.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl backend --index I
   trawl backend --index I --listen 10.0.0.1:28082 --nodes etcd:http://10.0.0.9:2379 --name b1 --insecure
                                            register this backend, so that frontends find it
-  trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key --client-ca CA.pem")]
+  trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key --client-ca CA.pem
+  trawl backend --store s3://code/index --data /var/lib/trawl")]
 pub(crate) struct BackendArguments {
     /// The index directory
-    #[arg(long, value_name = "DIR")]
-    index: PathBuf,
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    index: Option<PathBuf>,
+    #[command(flatten)]
+    store: ReplicaFlags,
     /// Listen on this address; with port 0 on any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:28082")]
     listen: String,
@@ -79,7 +88,10 @@ pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
-    let live = backend::LiveShards::open(&arguments.index)?;
+    let directory = arguments.index.as_ref().or(arguments.store.data.as_ref());
+    let index = directory.context("give --index DIR, or --store STORE and --data DIR")?;
+    let replica = replica::start(&arguments.store).await?;
+    let live = backend::LiveShards::open(index)?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let health = match &arguments.metrics {
@@ -91,8 +103,9 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     };
     let address = listener.local_addr()?;
     let tls = arguments.tls.config(address)?;
-    let index = arguments.index.display();
-    terminal::print(format_args!("backend of {index} on {address}"))?;
+    let shown = arguments.store.store.clone();
+    let shown = shown.unwrap_or_else(|| index.display().to_string());
+    terminal::print(format_args!("backend of {shown} on {address}"))?;
     let backend = backend::Backend::start(live, repositories, arguments.options());
     let registered = arguments.registration.register(address)?;
     let shutdown = async {
@@ -110,6 +123,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     tokio::select! {
         result = backend.clone().listen(listener, tls) => result?,
         result = health => result?,
+        error = replica => return Err(error),
         () = shutdown => {}
     }
     Ok(ExitCode::SUCCESS)

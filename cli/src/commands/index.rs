@@ -3,9 +3,11 @@
 mod git;
 mod popularity;
 mod progress;
+mod publish;
 mod recorded;
 
 pub(super) use git::{GitFlags, check_names};
+use publish::PublishFlags;
 
 use super::interrupt::InterruptThread;
 use super::mirror::FetchFlags;
@@ -49,7 +51,11 @@ use std::time::{Duration, Instant};
   trawl index --out I --update              read again what the index was built of
   trawl index --out I --git ~/src/linux     what is committed to the default branch
   trawl index --out I --git https://example.org/x.git
-  trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'")]
+  trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'
+  trawl index --out I --store s3://code/index ~/src/linux
+                                           and publish it for `trawl backend --store`
+  trawl index --out I --store /srv/store --claim --each /srv/sources
+                                           share the packages with other machines")]
 #[command(group(clap::ArgGroup::new("given").args(["sources", "git", "git_dir_each"]).multiple(true)))]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each", "update"]).multiple(true)))]
 pub(crate) struct IndexArguments {
@@ -76,8 +82,10 @@ pub(crate) struct IndexArguments {
     fetch: FetchFlags,
     #[command(flatten)]
     build: BuildFlags,
+    #[command(flatten)]
+    store: PublishFlags,
     /// Directories of source code
-    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify", "git", "git_dir_each", "update"])]
+    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify", "git", "git_dir_each", "update", "store"])]
     sources: Vec<PathBuf>,
 }
 
@@ -171,6 +179,17 @@ impl BuildFlags {
 
 pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     let mut options = arguments.build.options()?;
+    if arguments.publishes_only() {
+        publish::publish(&arguments.store, &arguments.out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.store.claim {
+        let packages = arguments.build.packages(&arguments.sources)?;
+        publish::share(&arguments.store, &arguments.out, &packages, &|claimed| {
+            update(claimed, Changes::default(), &arguments.out, &options).map(drop)
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (packages, given) = if arguments.update {
         let found = recorded::read_again(&arguments.out, &arguments.git, &arguments.fetch)?;
         options.options = found.options;
@@ -197,7 +216,17 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
         let (name, reason) = (terminal::escaped(name), terminal::escaped(reason));
         terminal::report(format!("trawl: {name}: {reason}"));
     }
+    publish::publish(&arguments.store, &arguments.out)?;
     Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
+}
+
+impl IndexArguments {
+    /// Whether nothing is to be read: the index is published as it is.
+    fn publishes_only(&self) -> bool {
+        let has_changes =
+            !self.remove.is_empty() || self.verify || self.update || self.git.is_given();
+        self.store.store.is_some() && self.sources.is_empty() && !has_changes
+    }
 }
 
 /// Updates an index. Shows progress, and prints a summary on standard error. Returns the repositories that

@@ -52,7 +52,7 @@ fn wrong_usage() {
         inspect good --plan x --verify    => cannot be used with
         inspect good --mode regexp        => --plan <PATTERN>
         inspect good --limit 3 --skipped  => cannot be used with
-        backend --listen 127.0.0.1:0      => --index <DIR>
+        backend --listen 127.0.0.1:0      => give --index DIR, or --store STORE
         frontend --spool spool            => --backend ADDR => --nodes SOURCE
         frontend --spool spool --backend a:1 --nodes static:a:1 => give one of them
         frontend --spool spool --backend a:1 --accept-nodes     => --accept-nodes needs --nodes

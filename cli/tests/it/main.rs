@@ -52,6 +52,7 @@ mod serve;
 mod sharding;
 mod shared_cache;
 mod stalled_backend;
+mod store;
 mod streaming;
 mod terminal;
 mod truncated_shard;

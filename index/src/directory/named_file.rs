@@ -36,6 +36,11 @@ pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(Name
     write(directory, &bytes, RECORDED)
 }
 
+/// The entry in a manifest of a file with these bytes, which are records of repositories and sources.
+pub fn recorded_name(bytes: &[u8]) -> NamedFile {
+    named(bytes, RECORDED)
+}
+
 /// Reads a table of revisions.
 pub fn read_revisions(directory: &Path, named: &NamedFile) -> Result<RevisionTable, IndexError> {
     let bytes = read(directory, named)?;
@@ -49,12 +54,17 @@ pub fn read_recorded(directory: &Path, named: &NamedFile) -> Result<Recorded, In
 }
 
 fn write(directory: &Path, bytes: &[u8], suffix: &str) -> io::Result<(NamedFile, u64)> {
-    let hash = *blake3::hash(bytes).as_bytes();
-    let name = format!("{}.{suffix}", hex(&hash[..8]));
-    let file = AtomicFile::create(directory, &name)?;
+    let named = named(bytes, suffix);
+    let file = AtomicFile::create(directory, &named.file)?;
     file.file().write_all(bytes)?;
-    file.rename(&name)?;
-    Ok((NamedFile { hash, file: name }, bytes.len() as u64))
+    file.rename(&named.file)?;
+    Ok((named, bytes.len() as u64))
+}
+
+fn named(bytes: &[u8], suffix: &str) -> NamedFile {
+    let hash = *blake3::hash(bytes).as_bytes();
+    let file = format!("{}.{suffix}", hex(&hash[..8]));
+    NamedFile { hash, file }
 }
 
 /// Reads a file. What is damaged says where, as far as its own checksums tell; a whole file with another

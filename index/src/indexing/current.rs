@@ -11,15 +11,15 @@ use super::pipeline::NewShards;
 use super::report::{Outcome, Progress, Report};
 use crate::codec::ContentCodec;
 use crate::corpus::SkipReason;
-use crate::directory::{self, MANIFEST, ShardOpener};
-use crate::file::{self, AtomicFile};
+use crate::directory::{self, ShardOpener};
+use crate::file;
 use crate::manifest::{Beside, Manifest, NamedFile, Options, PackageEntry, ShardEntry};
 use crate::shard::{self, Shard};
 use schema::message::Recorded;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -235,7 +235,8 @@ impl<'a> CurrentIndex<'a> {
             self.report.outcome = Outcome::Unchanged;
         }
         if manifest != self.manifest || !self.lost.is_empty() {
-            replace_manifest(self.directory, &text).map_err(BuildError::write(self.directory))?;
+            directory::write_manifest(self.directory, &text)
+                .map_err(BuildError::write(self.directory))?;
             self.report.written_bytes += text.len() as u64;
         }
         self.remove_others(&manifest)?;
@@ -282,13 +283,6 @@ fn is_damage(error: &directory::IndexError) -> bool {
         directory::IndexError::Shard(error) => !matches!(error, shard::ShardError::Newer { .. }),
         _ => false,
     }
-}
-
-fn replace_manifest(directory: &Path, text: &str) -> io::Result<()> {
-    let file = AtomicFile::create(directory, MANIFEST)?;
-    let mut out = file.file();
-    out.write_all(text.as_bytes())?;
-    file.rename(MANIFEST)
 }
 
 /// Removes shards and other files of an index that `manifest` does not name, and files that an interrupted

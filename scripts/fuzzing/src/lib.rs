@@ -17,6 +17,7 @@ mod queries;
 mod router;
 mod samples;
 mod shards;
+mod stores;
 mod untrusted_backend;
 mod wire;
 
@@ -72,6 +73,7 @@ pub const TARGETS: &[Target] = &[
         5000,
     ),
     Target::new("nodes", nodes::nodes, nodes::node_seeds, 20_000),
+    Target::new("store", stores::objects, stores::object_seeds, 20_000),
     Target::new(
         "backend_reply",
         untrusted_backend::reply,

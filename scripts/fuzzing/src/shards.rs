@@ -23,7 +23,7 @@ const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5
 const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/e20caf5b130b01a8.shard");
 
 /// The manifest of the index of format 1.
-const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
+pub(crate) const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
 
 /// Patterns whose plans have every form.
 const PATTERNS: [&str; 4] = [
@@ -276,15 +276,20 @@ pub(crate) fn manifest(data: &[u8]) {
     };
     let mut text = text.to_vec();
     if how % 2 == 1 {
-        let body = text.strip_suffix(b"\n").unwrap_or(&text);
-        let end = body.iter().rposition(|&byte| byte == b'\n');
-        text.truncate(end.map_or(0, |end| end + 1));
-        let checksum = crc32c::crc32c(&text);
-        text.extend_from_slice(format!("end {checksum:08x}\n").as_bytes());
+        correct_manifest(&mut text);
     }
     if let Ok(manifest) = Manifest::parse(&text) {
         assert_eq!(Manifest::parse(manifest.render().as_bytes()), Ok(manifest));
     }
+}
+
+/// Replaces the last line by one with the right checksum.
+pub(crate) fn correct_manifest(text: &mut Vec<u8>) {
+    let body = text.strip_suffix(b"\n").unwrap_or(text);
+    let end = body.iter().rposition(|&byte| byte == b'\n');
+    text.truncate(end.map_or(0, |end| end + 1));
+    let checksum = crc32c::crc32c(text);
+    text.extend_from_slice(format!("end {checksum:08x}\n").as_bytes());
 }
 
 pub(crate) fn manifest_seeds() -> Vec<Vec<u8>> {

@@ -28,7 +28,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and reading git repositories, which belongs to `git` and processes that have an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 8] = [
+pub(crate) const CRATES: [Crate; 9] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -72,6 +72,19 @@ pub(crate) const CRATES: [Crate; 8] = [
             "revisions",
             "block document file format plan posting",
             "codec mapping trigram",
+        ],
+        shared_names: &[],
+    },
+    Crate {
+        name: "store",
+        uses: &["index", "schema"],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "claims maintenance node_status replica",
+            "publish",
+            "generation groups merge transition",
+            "objects",
+            "error",
         ],
         shared_names: &[],
     },
@@ -135,7 +148,7 @@ pub(crate) const CRATES: [Crate; 8] = [
     Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "schema",
+            "web", "frontend", "backend", "cluster", "git", "index", "schema", "store",
         ],
         never: &[],
         layers: &[

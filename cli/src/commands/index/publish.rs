@@ -1,0 +1,190 @@
+//! `trawl index --store`: publishes an index, and with `--claim` shares the packages with other machines.
+
+use crate::progress::{ProgressThread, bar};
+use crate::{terminal, units};
+use anyhow::{Result, ensure};
+use index::corpus::{Packages, Source};
+use std::collections::HashSet;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use store::claims::{Claims, LEASE};
+use store::{Generation, Objects, Published, Publishing, StoreError};
+
+/// How often the bar moves.
+const BAR_EVERY: Duration = Duration::from_millis(100);
+
+/// Packages that are claimed at once, at most: those that are lost when the machine is.
+const CLAIMED_MAX: usize = 16;
+
+/// The pause before looking again at what others have claimed.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Where an index is published.
+#[derive(clap::Args)]
+pub(super) struct PublishFlags {
+    /// Publish the index in this store, a directory or s3://BUCKET/PREFIX, for `trawl backend --store`. Without SOURCE the
+    /// index is published as it is
+    #[arg(long, value_name = "STORE")]
+    pub(super) store: Option<String>,
+    /// How many backends are to have each shard; kept by the store [default: as before, 2 in a new store]
+    #[arg(long, value_name = "N", requires = "store", value_parser = clap::value_parser!(u8).range(1..=i64::from(store::REPLICAS_MAX)))]
+    pub(super) replicas: Option<u8>,
+    /// Share the SOURCEs with other machines that run the same command: each builds packages that no other one does, and that
+    /// the store does not have under their names, until it has them all
+    #[arg(long, requires = "store", requires = "sources", conflicts_with_all = ["update", "git", "git_dir_each", "verify", "remove", "prune"])]
+    pub(super) claim: bool,
+}
+
+/// Publishes the index in `directory`, and says what that came to.
+pub(super) fn publish(flags: &PublishFlags, directory: &Path) -> Result<()> {
+    let Some(url) = &flags.store else {
+        return Ok(());
+    };
+    let objects = Objects::open(url)?;
+    let published = upload(&objects, directory, flags.replicas)?;
+    terminal::report(what_was_published(&published, &objects));
+    Ok(())
+}
+
+fn upload(
+    objects: &Objects,
+    directory: &Path,
+    replicas: Option<u8>,
+) -> Result<Published, StoreError> {
+    let progress = Arc::new(Publishing::default());
+    let _shown = std::io::stderr().is_terminal().then(|| {
+        let bar = bar("{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  uploading  {eta} left");
+        let progress = Arc::clone(&progress);
+        ProgressThread::start(BAR_EVERY, BAR_EVERY, move || {
+            bar.set_length(progress.total.load(Relaxed));
+            bar.set_position(progress.bytes.load(Relaxed));
+        })
+    });
+    store::publish(objects, directory, replicas, &progress)
+}
+
+fn what_was_published(published: &Published, objects: &Objects) -> String {
+    let (store, number) = (objects.url(), published.generation);
+    let what = format!(
+        "{} in {}",
+        units::plural(published.packages, "package"),
+        units::plural(published.shards, "shard"),
+    );
+    if !published.is_new {
+        return format!("generation {number} of {store} has all of this already ({what})");
+    }
+    let uploaded = format!(
+        "{} uploaded, {}",
+        units::plural(published.uploaded_files, "file"),
+        units::size(published.uploaded_bytes)
+    );
+    format!("published generation {number} of {store}: {what}; {uploaded}")
+}
+
+/// Builds those of the packages that no other machine does, and publishes them, until the store has all.
+/// `build` builds packages into the index `out`.
+pub(super) fn share(
+    flags: &PublishFlags,
+    out: &Path,
+    packages: &Packages,
+    build: &dyn Fn(Packages) -> Result<()>,
+) -> Result<()> {
+    let url = flags.store.as_deref().unwrap_or_default();
+    let objects = Objects::open(url)?;
+    ensure!(
+        !packages.sources.is_empty(),
+        "--claim needs packages to share"
+    );
+    let (mut built, mut is_waiting) = (0, false);
+    loop {
+        let missing = not_published(&objects, &packages.sources)?;
+        if missing.is_empty() {
+            let all = units::plural(packages.sources.len() as u64, "package");
+            let built = units::count(built);
+            terminal::report(format_args!(
+                "{url} has all of {all}; {built} were built here"
+            ));
+            return Ok(());
+        }
+        let claims = Claims::open(&objects, LEASE)?;
+        // Another machine may have published some since, and ended its claims.
+        let claimed = not_published(&objects, &claimed(&claims, &missing)?)?;
+        if claimed.is_empty() {
+            claims.release()?;
+            if !std::mem::replace(&mut is_waiting, true) {
+                let others = units::plural(missing.len() as u64, "package");
+                terminal::report(format_args!(
+                    "waiting for {others} that other machines build"
+                ));
+            }
+            std::thread::sleep(WAIT);
+            continue;
+        }
+        is_waiting = false;
+        built += claimed.len() as u64;
+        let packages = Packages {
+            sources: claimed,
+            ..Packages::default()
+        };
+        let result = renewing(&claims, || {
+            build(packages)?;
+            let published = upload(&objects, out, flags.replicas)?;
+            terminal::report(what_was_published(&published, &objects));
+            Ok(())
+        });
+        // Also after an error, so that other machines need not wait until they expire.
+        let released = claims.release();
+        result?;
+        released?;
+    }
+}
+
+/// The packages that the store does not have.
+fn not_published(objects: &Objects, sources: &[Source]) -> Result<Vec<Source>> {
+    let known: HashSet<Vec<u8>> = match Generation::current(objects) {
+        Ok(generation) => {
+            let live = generation.manifest.live();
+            live.map(|package| package.directory.clone()).collect()
+        }
+        Err(StoreError::Empty(_)) => HashSet::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let is_missing = |source: &&Source| !known.contains(&source.name);
+    Ok(sources.iter().filter(is_missing).cloned().collect())
+}
+
+/// Claims some of the packages.
+fn claimed(claims: &Claims<'_>, missing: &[Source]) -> Result<Vec<Source>> {
+    let mut claimed = Vec::new();
+    for source in missing {
+        if claimed.len() == CLAIMED_MAX {
+            break;
+        }
+        if claims.take(&source.name)? {
+            claimed.push(source.clone());
+        }
+    }
+    Ok(claimed)
+}
+
+/// Does `work`, and renews the claims as long as it takes.
+fn renewing(claims: &Claims<'_>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    std::thread::scope(|scope| {
+        let (working, ended) = channel::<()>();
+        scope.spawn(move || {
+            // Ends when the sender is dropped. If a claim cannot be renewed, another machine may build the same package.
+            while ended.recv_timeout(claims.renew_every()) == Err(RecvTimeoutError::Timeout) {
+                if let Err(error) = claims.renew() {
+                    terminal::report(format_args!("trawl: claims cannot be renewed: {error}"));
+                }
+            }
+        });
+        let result = work();
+        drop(working);
+        result
+    })
+}

@@ -1,0 +1,265 @@
+//! `trawl store`: what operators do with a store of published indexes.
+
+use crate::progress::{ProgressThread, bar};
+use crate::terminal::{self, escaped};
+use crate::{exit, units};
+use ::store::{Collected, Damage, Generation, Keep, Objects, StoreError};
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often the bar moves.
+const BAR_EVERY: Duration = Duration::from_millis(100);
+
+/// Look after a store of published indexes: check it, go back, remove what nobody needs
+///
+/// `trawl index --store` publishes to a store, and `trawl backend --store` serves from it. Each state that was
+/// published is a generation. STORE is a directory, or s3://BUCKET/PREFIX with the credentials, region and endpoint of the
+/// environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL).
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl store history s3://code/index     which generations there are
+  trawl store verify /srv/store           check names, lengths and every byte
+  trawl store rollback /srv/store 41      make generation 41 current again, as a new generation
+  trawl store gc /srv/store --keep 10 --keep-days 7")]
+pub(crate) struct StoreArguments {
+    #[command(subcommand)]
+    command: StoreCommand,
+}
+
+#[derive(clap::Subcommand)]
+enum StoreCommand {
+    History(HistoryArguments),
+    Verify(VerifyArguments),
+    Rollback(RollbackArguments),
+    Gc(GcArguments),
+}
+
+/// List the generations, the newest first
+#[derive(clap::Args)]
+struct HistoryArguments {
+    /// The store
+    store: String,
+    /// Generations to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+/// Check HEAD, all generations and the files that they name
+///
+/// Exit status: 0 everything is whole, 2 error, 3 something is missing or damaged.
+#[derive(clap::Args)]
+struct VerifyArguments {
+    /// The store
+    store: String,
+    /// Compare lengths only, without reading the files
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Make an earlier generation current again
+///
+/// It becomes a new generation with the next number, so that every machine follows. Machines that index publish what they
+/// change after that; what they have published since the earlier generation they do not publish again.
+#[derive(clap::Args)]
+struct RollbackArguments {
+    /// The store
+    store: String,
+    /// The number of the generation [default: the one before the current one]
+    generation: Option<u64>,
+}
+
+/// Remove old generations, and the files that no other generation names
+///
+/// A file that no generation names is removed when it is a day old: it may have been uploaded for one that is about to become
+/// current.
+#[derive(clap::Args)]
+struct GcArguments {
+    /// The store
+    store: String,
+    /// Keep so many of the last generations
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    keep: usize,
+    /// Keep generations that are not so many days old
+    #[arg(long, value_name = "DAYS", default_value_t = 7)]
+    keep_days: u32,
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(arguments: &StoreArguments) -> Result<ExitCode> {
+    match &arguments.command {
+        StoreCommand::History(arguments) => history(arguments),
+        StoreCommand::Verify(arguments) => verify(arguments),
+        StoreCommand::Rollback(arguments) => rollback(arguments),
+        StoreCommand::Gc(arguments) => collect(arguments),
+    }
+}
+
+fn history(arguments: &HistoryArguments) -> Result<ExitCode> {
+    let objects = Objects::open(&arguments.store)?;
+    let (current, generations) = ::store::history(&objects)?;
+    if generations.is_empty() {
+        return Err(StoreError::Empty(objects.url()).into());
+    }
+    let now = seconds(SystemTime::now());
+    let shown = generations.iter().take(arguments.limit);
+    for (place, (number, generation)) in shown.enumerate() {
+        let mark = if Some(*number) == current { "*" } else { " " };
+        let what = match generation {
+            Err(error) => error.to_string(),
+            Ok(generation) => {
+                let before = generations.get(place + 1);
+                let before = before.and_then(|(_, before)| before.as_ref().ok());
+                row(generation, before, now)
+            }
+        };
+        terminal::print(format_args!("{mark} {number:>6}  {}", escaped(&what)))?;
+    }
+    let hidden = generations.len().saturating_sub(arguments.limit);
+    if hidden > 0 {
+        let hidden = units::plural(hidden as u64, "earlier generation");
+        terminal::report(format_args!("{hidden} not shown; see --limit"));
+    }
+    if current.is_none() {
+        terminal::report(
+            "HEAD is missing or damaged: `trawl store rollback STORE NUMBER` replaces it",
+        );
+        return Ok(exit::complete_or(false, ExitCode::SUCCESS));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(generation: &Generation, before: Option<&Generation>, now: u64) -> String {
+    let packages = |of: &Generation| -> BTreeSet<Vec<u8>> {
+        let live = of.manifest.live();
+        live.map(|package| package.directory.clone()).collect()
+    };
+    let (names, earlier) = (
+        packages(generation),
+        before.map(packages).unwrap_or_default(),
+    );
+    let (added, removed) = (names.difference(&earlier), earlier.difference(&names));
+    format!(
+        "{:>12}  {}, {} in {}  +{} -{}",
+        units::age(now.saturating_sub(generation.written)),
+        units::plural(names.len() as u64, "package"),
+        units::size(generation.bytes()),
+        units::plural(generation.manifest.shards.len() as u64, "shard"),
+        units::count(added.count() as u64),
+        units::count(removed.count() as u64),
+    )
+}
+
+fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
+    let objects = Objects::open(&arguments.store)?;
+    let progress = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+    let verified = {
+        let _shown = std::io::stderr().is_terminal().then(|| {
+            let (bar, progress) = (
+                bar("{bar:30} {percent:>3} %  {pos} of {len} files"),
+                Arc::clone(&progress),
+            );
+            ProgressThread::start(BAR_EVERY, BAR_EVERY, move || {
+                bar.set_length(progress.1.load(Relaxed));
+                bar.set_position(progress.0.load(Relaxed));
+            })
+        });
+        ::store::verify(&objects, !arguments.quick, &|done, total| {
+            progress.1.store(total, Relaxed);
+            progress.0.store(done, Relaxed);
+        })?
+    };
+    for Damage {
+        object,
+        reason,
+        generations,
+    } in &verified.damage
+    {
+        let needed: Vec<_> = generations.iter().map(u64::to_string).collect();
+        let needed = match &needed[..] {
+            [] => String::new(),
+            [one] => format!(", needed by generation {one}"),
+            some => format!(", needed by generations {}", some.join(", ")),
+        };
+        terminal::print(format_args!(
+            "{}: {}{needed}",
+            escaped(object),
+            escaped(reason)
+        ))?;
+    }
+    let what = if arguments.quick {
+        "names and lengths"
+    } else {
+        "every byte"
+    };
+    terminal::report(format_args!(
+        "checked {what} of {} in {} ({}): {}; {} that no generation names",
+        units::plural(verified.files, "file"),
+        units::plural(verified.generations, "generation"),
+        units::size(verified.bytes),
+        match verified.damage.len() {
+            0 => "all whole".to_owned(),
+            damaged => format!("{} missing or damaged", units::count(damaged as u64)),
+        },
+        units::plural(verified.unnamed, "file"),
+    ));
+    Ok(exit::complete_or(
+        verified.damage.is_empty(),
+        ExitCode::SUCCESS,
+    ))
+}
+
+fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
+    let objects = Objects::open(&arguments.store)?;
+    let number = ::store::rollback(&objects, arguments.generation)?;
+    let from = arguments
+        .generation
+        .map_or("the generation before".to_owned(), |it| {
+            format!("generation {it}")
+        });
+    terminal::report(format_args!(
+        "{from} is current again, as generation {number}"
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn collect(arguments: &GcArguments) -> Result<ExitCode> {
+    let objects = Objects::open(&arguments.store)?;
+    let keep = Keep {
+        count: arguments.keep,
+        age: Duration::from_secs(u64::from(arguments.keep_days) * 86_400),
+        dry_run: arguments.dry_run,
+    };
+    let Collected {
+        kept,
+        generations,
+        files,
+        bytes,
+        young,
+    } = ::store::collect(&objects, keep)?;
+    let done = if arguments.dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
+    terminal::report(format_args!(
+        "{done} {} and {} ({}); kept {}, and {} younger than a day that no generation names",
+        units::plural(generations, "generation"),
+        units::plural(files, "file"),
+        units::size(bytes),
+        units::plural(kept, "generation"),
+        units::plural(young, "file"),
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

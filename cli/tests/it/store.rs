@@ -1,0 +1,239 @@
+//! An index is published in a store, and backends serve it from there.
+
+use crate::WAIT_MAX;
+use crate::home::Home;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Waits until something is true.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < WAIT_MAX, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn lines(output: &[u8]) -> Vec<&str> {
+    let mut lines: Vec<_> = str::from_utf8(output).unwrap().lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn what_two_machines_publish_is_found() {
+    let home = Home::new();
+    home.write("one/a_1/f.c", "wanted in a\n");
+    home.write("two/b_1/f.c", "wanted in b\n");
+    home.ok("index --out I1 --store S --each one");
+    home.ok("index --out I2 --store S --each two");
+    let backend = home.start("backend --store S --data D");
+    let frontend = home.start(&format!("frontend --backend {} --spool P", backend.address));
+    let search = format!("search --server {} wanted", frontend.address);
+    let both = ["a_1/f.c:1:wanted in a", "b_1/f.c:1:wanted in b"];
+    until("both are found", || {
+        lines(&home.run(&search).stdout) == both
+    });
+    home.write("two/b_2/f.c", "wanted in the next version\n");
+    home.ok("index --out I2 --store S two/b_2");
+    let next = [
+        "a_1/f.c:1:wanted in a",
+        "b_2/f.c:1:wanted in the next version",
+    ];
+    until("the next version is found", || {
+        lines(&home.run(&search).stdout) == next
+    });
+    home.ok("store rollback S 2");
+    until("the earlier version is found", || {
+        lines(&home.run(&search).stdout) == both
+    });
+}
+
+#[test]
+fn a_backend_serves_what_it_has_when_the_store_is_gone() {
+    let home = Home::new();
+    home.write("a_1/f.c", "wanted\n");
+    home.ok("index --out I --store S a_1");
+    let found = |address: &str| {
+        let frontend = home.start(&format!("frontend --backend {address} --spool P"));
+        let search = format!("search --server {} wanted", frontend.address);
+        until("it is found", || {
+            lines(&home.run(&search).stdout) == ["a_1/f.c:1:wanted"]
+        });
+    };
+    found(&home.start("backend --store S --data D").address);
+    std::fs::remove_dir_all(home.path("S")).unwrap();
+    found(&home.start("backend --store S --data D").address);
+}
+
+#[test]
+fn machines_share_packages() {
+    let home = Home::new();
+    let names: Vec<String> = (0..40)
+        .map(|number| format!("package{number:02}_1"))
+        .collect();
+    for name in &names {
+        home.write(&format!("src/{name}/f.c"), format!("wanted in {name}\n"));
+    }
+    let mut machines: Vec<_> = (0..3)
+        .map(|number| {
+            let mut command = home.command(&format!(
+                "index --out I{number} --store S --claim --each --jobs 1 src"
+            ));
+            command.stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut built = 0;
+    for machine in &mut machines {
+        let mut said = String::new();
+        machine
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        assert!(machine.wait().unwrap().success(), "{said}");
+        let last = said.lines().last().unwrap();
+        let count = last.strip_suffix(" were built here").unwrap();
+        built += count.rsplit(' ').next().unwrap().parse::<usize>().unwrap();
+    }
+    assert_eq!(built, names.len());
+    let backend = home.start("backend --store S --data D");
+    let frontend = home.start(&format!("frontend --backend {} --spool P", backend.address));
+    let search = format!("search --server {} wanted", frontend.address);
+    until("all are found", || {
+        lines(&home.run(&search).stdout).len() == names.len()
+    });
+}
+
+#[test]
+fn an_operator_sees_the_history_and_checks_and_cleans_the_store() {
+    let home = Home::new();
+    for version in 1..=3 {
+        home.write(&format!("a_{version}/f.c"), format!("version {version}\n"));
+        home.ok(&format!("index --out I --store S a_{version}"));
+    }
+    let history = home.ok("store history S");
+    let history: Vec<_> = str::from_utf8(&history).unwrap().lines().collect();
+    assert_eq!(history.len(), 3);
+    assert!(history[0].starts_with("*      3 "), "{history:?}");
+    assert!(history[0].ends_with("+1 -1"), "{history:?}");
+    // Each generation has a shard and a record of its source.
+    let verified = home.run("store verify S");
+    let expected = "checked every byte of 6 files in 3 generations";
+    assert!(verified.stderr.contains(expected), "{}", verified.stderr);
+    assert!(verified.stderr.contains("all whole"), "{}", verified.stderr);
+    let collected = home.run("store gc S --keep 1 --keep-days 0");
+    let expected = "removed 2 generations and 0 files";
+    assert!(collected.stderr.contains(expected), "{}", collected.stderr);
+    let expected = "4 files younger than a day";
+    assert!(collected.stderr.contains(expected), "{}", collected.stderr);
+    for file in std::fs::read_dir(home.path("S/files")).unwrap() {
+        std::fs::write(file.unwrap().path(), "other").unwrap();
+    }
+    let verified = home.run("store verify --quick S");
+    assert_eq!(verified.code, Some(3), "{}", verified.stderr);
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let home = Home::new();
+    home.write("a_1/f.c", "text\n");
+    home.ok("index --out I a_1");
+    let check = |arguments: &str, expected: &str| {
+        let finished = home.run(arguments);
+        assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+        assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+    };
+    check(
+        "index --out I --store gs://bucket/x a_1",
+        "gs://bucket/x: not a store; give a directory, or s3://BUCKET/PREFIX",
+    );
+    check(
+        "store history Empty",
+        "no index has been published here; publish one with `trawl index --store`",
+    );
+    check("store verify Empty", "no index has been published here");
+    check("store gc Empty", "no index has been published here");
+    check("store rollback Empty", "no generation 0");
+    check("index --out Nowhere --store S", "no Trawl index here");
+    check("backend --store S", "--data");
+    check(
+        "backend --index I --store S --data D",
+        "cannot be used with",
+    );
+    check("backend", "give --index DIR, or --store STORE");
+    home.ok("index --out I --store S");
+    home.write("b_1/f.c", "text\n");
+    home.ok("index --out J --block-size 8K b_1");
+    check(
+        "index --out J --store S",
+        "the store has an index with other options (--block-size 4096, this one --block-size 8192)",
+    );
+    check(
+        "store rollback S 7",
+        "no generation 7; `trawl store history` lists them",
+    );
+    home.ok("index --out K --store T b_1");
+    std::fs::write(home.path("S/HEAD"), "trawl-store 9 x\n").unwrap();
+    check(
+        "store history S",
+        "format 9; this version of Trawl reads format 1: update Trawl",
+    );
+}
+
+/// An object storage that accepts every write, whatever its conditions.
+fn careless() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || answer_all(&stream));
+        }
+    });
+    format!("http://{address}")
+}
+
+fn answer_all(stream: &TcpStream) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut length = 0;
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+            let lower = line.to_lowercase();
+            if let Some(value) = lower.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            line.clear();
+        }
+        let mut body = vec![0; length];
+        if line.is_empty() || reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let answer = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n";
+        if (&mut &*stream).write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_storage_without_conditional_writes_is_refused() {
+    let home = Home::new();
+    home.write("a_1/f.c", "text\n");
+    home.ok("index --out I a_1");
+    let mut command = home.command("index --out I --store s3://bucket/prefix");
+    command
+        .env("AWS_ENDPOINT_URL", careless())
+        .env("AWS_ALLOW_HTTP", "true")
+        .env("AWS_ACCESS_KEY_ID", "x")
+        .env("AWS_SECRET_ACCESS_KEY", "x")
+        .env("AWS_REGION", "us-east-1");
+    let finished = crate::process::finish(&mut command);
+    assert_eq!(finished.code, Some(2));
+    let expected = "accepts a write whose condition (If-Match, If-None-Match) does not hold";
+    assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+}

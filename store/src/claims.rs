@@ -1,0 +1,193 @@
+//! Claims: which machine builds which package, so that any number of machines share a list of packages.
+//!
+//! A claim is a small object that expires. Who wants a package creates its claim, or takes over one that has expired, by
+//! compare-and-swap; so of several one succeeds. A machine that stands still longer than its claim may find that another has done the
+//! same work: both publish, and nothing is lost. Times are those of the store's clock.
+
+use crate::error::StoreError;
+use crate::objects::{Objects, Put, Version, random_name};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Where claims are.
+const CLAIMS: &str = "claims";
+
+/// The first line of a claim.
+const TITLE: &str = "trawl-claim 1";
+
+/// How long a claim lasts if it is not renewed.
+pub const LEASE: Duration = Duration::from_secs(120);
+
+/// The claims of one machine.
+pub struct Claims<'a> {
+    objects: &'a Objects,
+    /// Tells machines apart.
+    worker: String,
+    lease: Duration,
+    /// The store's clock when this one was looked at.
+    clock: (SystemTime, Instant),
+    held: Mutex<Vec<Claim>>,
+}
+
+/// A package that this machine builds.
+#[derive(Clone, Debug)]
+struct Claim {
+    object: String,
+    version: Version,
+}
+
+impl<'a> Claims<'a> {
+    /// Opens the claims of a store, which must have conditional writes. They last for `lease`.
+    pub fn open(objects: &'a Objects, lease: Duration) -> Result<Claims<'a>, StoreError> {
+        Ok(Claims {
+            clock: (objects.check()?, Instant::now()),
+            objects,
+            worker: random_name(),
+            lease,
+            held: Mutex::default(),
+        })
+    }
+
+    /// Claims a package. Returns false if another machine has it.
+    pub fn take(&self, package: &[u8]) -> Result<bool, StoreError> {
+        let object = format!("{CLAIMS}/{}", blake3::hash(package).to_hex());
+        let known = self.objects.read(&object)?;
+        let expected = match &known {
+            None => None,
+            // One that cannot be read is as good as none.
+            Some((bytes, version)) if until(bytes).is_none_or(|until| until < self.now()) => {
+                Some(version)
+            }
+            Some(_) => return Ok(false),
+        };
+        match self
+            .objects
+            .swap(&object, expected, self.content().as_bytes())?
+        {
+            Put::Done(version) => {
+                self.held().push(Claim { object, version });
+                Ok(true)
+            }
+            Put::Refused => Ok(false),
+        }
+    }
+
+    /// Renews all claims. One that another machine has taken over is forgotten.
+    pub fn renew(&self) -> Result<(), StoreError> {
+        let claims = self.held().clone();
+        for claim in claims {
+            let put = self.objects.swap(
+                &claim.object,
+                Some(&claim.version),
+                self.content().as_bytes(),
+            )?;
+            let mut held = self.held();
+            match put {
+                Put::Done(version) => {
+                    let known = held.iter_mut().find(|it| it.object == claim.object);
+                    if let Some(known) = known {
+                        known.version = version;
+                    }
+                }
+                Put::Refused => held.retain(|it| it.object != claim.object),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up all claims: the packages are published, or another machine is to build them.
+    pub fn release(&self) -> Result<(), StoreError> {
+        let claims = std::mem::take(&mut *self.held());
+        for claim in claims {
+            // Between these two another machine could only take over an expired claim, and then build a package that is published.
+            let known = self.objects.read(&claim.object)?;
+            if known.is_some_and(|(_, version)| version == claim.version) {
+                self.objects.delete(&claim.object)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How often claims are to be renewed.
+    pub fn renew_every(&self) -> Duration {
+        self.lease / 4
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, Vec<Claim>> {
+        // A panic leaves the list valid.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Seconds since 1970, by the store's clock.
+    fn now(&self) -> u64 {
+        let (store, here) = self.clock;
+        let now = store + here.elapsed();
+        now.duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs())
+    }
+
+    fn content(&self) -> String {
+        let until = self.now() + self.lease.as_secs();
+        // Every version has other bytes.
+        format!(
+            "{TITLE}\nworker {}\nuntil {until}\nnonce {}\n",
+            self.worker,
+            random_name()
+        )
+    }
+}
+
+fn until(claim: &[u8]) -> Option<u64> {
+    let text = str::from_utf8(claim).ok()?;
+    let mut lines = text.lines();
+    (lines.next()? == TITLE).then_some(())?;
+    lines.find_map(|line| line.strip_prefix("until ")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objects() -> (tempfile::TempDir, Objects) {
+        let directory = tempfile::tempdir().unwrap();
+        let objects = Objects::open(directory.path().to_str().unwrap()).unwrap();
+        (directory, objects)
+    }
+
+    #[test]
+    fn a_package_has_one_claim_until_it_expires_or_is_released() {
+        let (_directory, objects) = objects();
+        let first = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        let second = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        assert!(first.take(b"bash_5").unwrap());
+        assert!(!second.take(b"bash_5").unwrap());
+        assert!(second.take(b"sed_4").unwrap());
+        first.renew().unwrap();
+        first.release().unwrap();
+        assert!(second.take(b"bash_5").unwrap());
+    }
+
+    #[test]
+    fn an_expired_claim_is_taken_over_and_its_holder_forgets_it() {
+        let (_directory, objects) = objects();
+        let mut first = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        assert!(first.take(b"bash_5").unwrap());
+        let mut second = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        second.clock.0 += Duration::from_secs(61);
+        assert!(second.take(b"bash_5").unwrap());
+        first.renew().unwrap();
+        assert!(first.held().is_empty());
+        first.release().unwrap();
+        first.clock = second.clock;
+        assert!(!first.take(b"bash_5").unwrap());
+    }
+
+    #[test]
+    fn a_claim_that_cannot_be_read_is_taken_over() {
+        let (_directory, objects) = objects();
+        let claims = Claims::open(&objects, Duration::from_secs(60)).unwrap();
+        let object = format!("{CLAIMS}/{}", blake3::hash(b"a").to_hex());
+        objects.swap(&object, None, b"\xffgarbage").unwrap();
+        assert!(claims.take(b"a").unwrap());
+    }
+}

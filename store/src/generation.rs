@@ -1,0 +1,348 @@
+//! Generations: which files an index consists of, and where HEAD points.
+//!
+//! ```text
+//! trawl-generation 1
+//! store 0123...(32 digits)
+//! number 17
+//! written 1769212345
+//! replicas 2
+//! file 5c7e...(64 digits) 1048576 91d0fedcba987654.shard
+//! index
+//! trawl-index 3
+//! ...
+//! ```
+//!
+//! A generation is an object whose name has its number and the BLAKE3 of its bytes, so a damaged one is noticed. Behind
+//! `index` is a manifest (see [`index::manifest`]); each file that it names has a record: BLAKE3 of all its bytes, their number,
+//! and its name in an index directory. The file is the object `files/HASH`. `store` is the id that the store got when it was
+//! new. HEAD is two lines: `trawl-store 1 ID`, and the name of the current generation. Numbers only grow, also when an
+//! earlier generation becomes current again.
+
+use crate::error::StoreError;
+use crate::objects::{Objects, Version};
+use index::manifest::{Manifest, ManifestError, ShardEntry, hex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// How many nodes have each shard, if the store does not say.
+pub const REPLICAS: u8 = 2;
+
+/// How many nodes have each shard, at most.
+pub const REPLICAS_MAX: u8 = 16;
+
+/// The object that names the current generation.
+pub(crate) const HEAD: &str = "HEAD";
+
+/// The version of these formats.
+const VERSION: u32 = 1;
+
+const GENERATION: &str = "trawl-generation ";
+const STORE: &str = "trawl-store ";
+
+/// Where generations are.
+pub(crate) const GENERATIONS: &str = "generations";
+
+/// Where the files of indexes are.
+pub(crate) const FILES: &str = "files";
+
+/// The name of a generation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GenerationId {
+    /// Its number, from 1.
+    pub number: u64,
+    /// BLAKE3 of its bytes.
+    pub hash: [u8; 32],
+}
+
+/// A file of an index as it is in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// BLAKE3 of its bytes.
+    pub hash: [u8; 32],
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// One state of the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// The id of the store.
+    pub store: String,
+    /// Its number, from 1.
+    pub number: u64,
+    /// When it was published, in seconds since 1970, by the clock of the machine that did.
+    pub written: u64,
+    /// How many nodes have each shard.
+    pub replicas: u8,
+    /// The files that the manifest names, by their names in an index directory.
+    pub files: BTreeMap<String, StoredFile>,
+    /// The manifest.
+    pub manifest: Manifest,
+}
+
+/// What HEAD says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The id of the store.
+    pub store: String,
+    /// The current generation.
+    pub generation: GenerationId,
+}
+
+impl GenerationId {
+    /// Its object.
+    pub(crate) fn object(&self) -> String {
+        format!("{GENERATIONS}/{self}")
+    }
+
+    /// Parses the last part of its object's name.
+    pub(crate) fn parse(text: &str) -> Option<GenerationId> {
+        let (number, hash) = text.split_once('-')?;
+        let id = GenerationId {
+            number: number.parse().ok()?,
+            hash: *blake3::Hash::from_hex(hash).ok()?.as_bytes(),
+        };
+        (id.to_string() == text && id.number > 0).then_some(id)
+    }
+}
+
+impl std::fmt::Display for GenerationId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Twenty digits, so that names are in the order of numbers.
+        write!(f, "{:020}-{}", self.number, hex(&self.hash))
+    }
+}
+
+impl StoredFile {
+    /// Its object.
+    pub(crate) fn object(&self) -> String {
+        format!("{FILES}/{}", hex(&self.hash))
+    }
+}
+
+impl Generation {
+    /// Renders it, and names it.
+    pub(crate) fn render(&self) -> (GenerationId, String) {
+        let Generation {
+            store,
+            number,
+            written,
+            replicas,
+            ..
+        } = self;
+        let mut text = format!(
+            "{GENERATION}{VERSION}\nstore {store}\nnumber {number}\nwritten {written}\nreplicas {replicas}\n"
+        );
+        for (name, file) in &self.files {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "file {} {} {name}", hex(&file.hash), file.bytes);
+        }
+        text.push_str("index\n");
+        text.push_str(&self.manifest.render());
+        let hash = *blake3::hash(text.as_bytes()).as_bytes();
+        let id = GenerationId {
+            number: self.number,
+            hash,
+        };
+        (id, text)
+    }
+
+    /// Parses the object `object`, whose bytes may be any.
+    pub fn parse(object: &str, text: &[u8]) -> Result<Generation, StoreError> {
+        let damaged = |line: usize| StoreError::damaged(object, format!("damaged at line {line}"));
+        let text = str::from_utf8(text).map_err(|_| damaged(1))?;
+        let title = text.lines().next().unwrap_or_default();
+        check_version(object, title.strip_prefix(GENERATION).unwrap_or_default())?;
+        let (head, manifest) = text.split_once("\nindex\n").ok_or_else(|| damaged(1))?;
+        let manifest = Manifest::parse(manifest.as_bytes()).map_err(|error| match error {
+            ManifestError::Newer(version) => StoreError::Newer {
+                object: object.to_owned(),
+                version,
+                known: index::manifest::VERSION,
+            },
+            error => StoreError::damaged(object, error.to_string()),
+        })?;
+        let mut generation = Generation {
+            store: String::new(),
+            number: 0,
+            written: 0,
+            replicas: REPLICAS,
+            files: BTreeMap::new(),
+            manifest,
+        };
+        for (number, line) in head.lines().enumerate().skip(1) {
+            generation.record(line).ok_or_else(|| damaged(number + 1))?;
+        }
+        let named: BTreeSet<&str> = generation.manifest.files().collect();
+        if !named
+            .iter()
+            .copied()
+            .eq(generation.files.keys().map(|name| &**name))
+        {
+            return Err(StoreError::damaged(
+                object,
+                "its files are not those of its manifest",
+            ));
+        }
+        Ok(generation)
+    }
+
+    fn record(&mut self, line: &str) -> Option<()> {
+        let (kind, rest) = line.split_once(' ')?;
+        match kind {
+            "store" => self.store = Some(rest).filter(|id| is_store_id(id))?.to_owned(),
+            "number" => self.number = rest.parse().ok()?,
+            "written" => self.written = rest.parse().ok()?,
+            "replicas" => {
+                let replicas = rest.parse().ok()?;
+                self.replicas = Some(replicas).filter(|it| (1..=REPLICAS_MAX).contains(it))?;
+            }
+            "file" => {
+                let (hash, rest) = rest.split_once(' ')?;
+                let (bytes, name) = rest.split_once(' ')?;
+                let file = StoredFile {
+                    hash: *blake3::Hash::from_hex(hash).ok()?.as_bytes(),
+                    bytes: bytes.parse().ok()?,
+                };
+                if self.files.insert(name.to_owned(), file).is_some() {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Reads a generation; an error if it is not there.
+    pub(crate) fn read(objects: &Objects, id: &GenerationId) -> Result<Generation, StoreError> {
+        let name = id.object();
+        let at = objects.at(&name);
+        let (text, _) = objects
+            .read(&name)?
+            .ok_or_else(|| StoreError::damaged(&at, "the generation that HEAD names is missing"))?;
+        if *blake3::hash(&text).as_bytes() != id.hash {
+            return Err(StoreError::damaged(&at, "its bytes have another hash"));
+        }
+        let generation = Generation::parse(&at, &text)?;
+        if generation.number != id.number {
+            return Err(StoreError::damaged(&at, "has another number than its name"));
+        }
+        Ok(generation)
+    }
+
+    /// Returns the current generation; an error if nothing was published.
+    pub fn current(objects: &Objects) -> Result<Generation, StoreError> {
+        let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
+        Generation::read(objects, &head.generation)
+    }
+
+    /// The part of it with the shards for which `has` holds.
+    pub(crate) fn part(&self, has: &dyn Fn(&ShardEntry) -> bool) -> Generation {
+        let mut manifest = self.manifest.clone();
+        manifest.shards.retain(has);
+        self.with(manifest, self)
+    }
+
+    /// Another manifest, whose files are those of this generation or of an earlier one.
+    pub(crate) fn with(&self, manifest: Manifest, earlier: &Generation) -> Generation {
+        let file = |name: &str| self.files.get(name).or_else(|| earlier.files.get(name));
+        let named = manifest.files();
+        let files = named.filter_map(|name| Some((name.to_owned(), file(name)?.clone())));
+        Generation {
+            files: files.collect(),
+            manifest,
+            store: self.store.clone(),
+            ..*self
+        }
+    }
+
+    /// Bytes of all its files.
+    pub fn bytes(&self) -> u64 {
+        self.files.values().map(|file| file.bytes).sum()
+    }
+}
+
+impl Head {
+    fn render(&self) -> String {
+        let Head { store, generation } = self;
+        format!("{STORE}{VERSION} {store}\n{generation}\n")
+    }
+
+    /// Reads HEAD; `None` in an empty store.
+    pub(crate) fn read(objects: &Objects) -> Result<Option<(Head, Version)>, StoreError> {
+        let Some((bytes, version)) = objects.read(HEAD)? else {
+            return Ok(None);
+        };
+        let head = Head::parse(&objects.at(HEAD), &bytes)?;
+        Ok(Some((head, version)))
+    }
+
+    /// Parses the object `object`, whose bytes may be any.
+    pub fn parse(object: &str, bytes: &[u8]) -> Result<Head, StoreError> {
+        let damaged = || {
+            StoreError::damaged(
+                object,
+                "damaged; `trawl store history` lists the generations, and `trawl store rollback` makes one of them current",
+            )
+        };
+        let text = str::from_utf8(bytes).map_err(|_| damaged())?;
+        let title = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix(STORE));
+        let (version, store) = title
+            .and_then(|title| title.split_once(' '))
+            .ok_or_else(damaged)?;
+        check_version(object, version)?;
+        let generation = text.lines().nth(1).and_then(GenerationId::parse);
+        let head = Head {
+            store: store.to_owned(),
+            generation: generation.ok_or_else(damaged)?,
+        };
+        (is_store_id(store) && head.render() == text)
+            .then_some(head)
+            .ok_or_else(damaged)
+    }
+
+    /// Makes a generation, which is uploaded, the current one. Returns whether that succeeded; otherwise another one
+    /// has become current.
+    pub(crate) fn advance(
+        objects: &Objects,
+        before: Option<&(Head, Version)>,
+        store: &str,
+        generation: GenerationId,
+    ) -> Result<bool, StoreError> {
+        let head = Head {
+            store: store.to_owned(),
+            generation,
+        };
+        let expected = before.map(|(_, version)| version);
+        match objects.swap(HEAD, expected, head.render().as_bytes())? {
+            crate::objects::Put::Done(_) => Ok(true),
+            // A request that was repeated finds what it has written itself.
+            crate::objects::Put::Refused => {
+                let now = Head::read(objects)?;
+                Ok(now.is_some_and(|(now, _)| now == head))
+            }
+        }
+    }
+}
+
+fn is_store_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn check_version(object: &str, version: &str) -> Result<(), StoreError> {
+    match version.parse() {
+        Ok(VERSION) => Ok(()),
+        Ok(version) => Err(StoreError::Newer {
+            object: object.to_owned(),
+            version,
+            known: VERSION,
+        }),
+        Err(_) => Err(StoreError::damaged(object, "not of a store of Trawl")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

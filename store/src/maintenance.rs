@@ -1,0 +1,334 @@
+//! What operators do with a store: look at its history, check it, go back, and remove what nobody needs.
+
+use crate::error::StoreError;
+use crate::generation::{FILES, GENERATIONS, Generation, GenerationId, Head, StoredFile};
+use crate::objects::Objects;
+use crate::publish;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How old a file must be that no generation names before it is removed: its generation may be on its way. It is
+/// much more than the time for which [`publish`](crate::publish) relies on a file that it finds.
+const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Which generations a collection keeps, besides the current one: those that are among the last `count`, and those that are
+/// younger than `age`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// How many of the last ones.
+    pub count: usize,
+    /// How young.
+    pub age: Duration,
+    /// Whether nothing is removed.
+    pub dry_run: bool,
+}
+
+/// What was removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Generations that are kept.
+    pub kept: u64,
+    /// Generations that were removed.
+    pub generations: u64,
+    /// Files that were removed.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that no generation names, and that are kept because they are young.
+    pub young: u64,
+}
+
+/// What is wrong with an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The object.
+    pub object: String,
+    /// What is wrong.
+    pub reason: String,
+    /// Numbers of the generations that need it.
+    pub generations: Vec<u64>,
+}
+
+/// The result of checking a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Generations that were checked.
+    pub generations: u64,
+    /// Files that were checked.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that no generation names.
+    pub unnamed: u64,
+    /// What is wrong.
+    pub damage: Vec<Damage>,
+}
+
+/// Lists the generations, the newest first, with those that cannot be read, and the number of the current one.
+#[allow(clippy::type_complexity)]
+pub fn history(
+    objects: &Objects,
+) -> Result<(Option<u64>, Vec<(u64, Result<Generation, StoreError>)>), StoreError> {
+    let current = match Head::read(objects) {
+        Ok(head) => head.map(|(head, _)| head.generation.number),
+        Err(error) if error.is_damage() => None,
+        Err(error) => return Err(error),
+    };
+    let mut ids = ids(objects)?;
+    ids.reverse();
+    let read = |id: GenerationId| (id.number, Generation::read(objects, &id));
+    Ok((current, ids.into_iter().map(read).collect()))
+}
+
+/// The generations that are there, ascending.
+fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
+    let listed = objects.list(GENERATIONS)?;
+    let named = listed.iter().filter_map(|object| {
+        let name = object.name.strip_prefix(GENERATIONS)?.strip_prefix('/')?;
+        GenerationId::parse(name)
+    });
+    let mut ids: Vec<_> = named.collect();
+    ids.sort();
+    Ok(ids)
+}
+
+/// Makes an earlier generation current again, under a new number. Returns that number.
+pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
+    objects.check()?;
+    // A damaged HEAD is what an operator may want to replace; its version is still that of the object.
+    let head = match Head::read(objects) {
+        Ok(head) => head,
+        Err(error) if error.is_damage() && number.is_some() => return restore(objects, number),
+        Err(error) => return Err(error),
+    };
+    let current = head.as_ref().map_or(0, |(head, _)| head.generation.number);
+    let number = number.unwrap_or(current.saturating_sub(1));
+    let (ids, mut generation) = found(objects, number)?;
+    for file in generation.files.values() {
+        is_whole(objects, file)?;
+    }
+    let last = ids.last().map_or(0, |id| id.number);
+    generation.number = current.max(last) + 1;
+    generation.written = seconds(SystemTime::now());
+    let id = publish::put(objects, &generation)?;
+    if !Head::advance(objects, head.as_ref(), &generation.store, id)? {
+        return Err(StoreError::Contended {
+            store: objects.url(),
+            attempts: 1,
+        });
+    }
+    Ok(generation.number)
+}
+
+/// Replaces a damaged HEAD.
+fn restore(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
+    let number = number.unwrap_or_default();
+    let _ = found(objects, number)?;
+    objects.delete(crate::generation::HEAD)?;
+    rollback(objects, Some(number))
+}
+
+fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generation), StoreError> {
+    let ids = ids(objects)?;
+    let mut with_number = ids.iter().filter(|id| id.number == number);
+    let id = with_number.next().ok_or_else(|| StoreError::NoGeneration {
+        store: objects.url(),
+        number,
+    })?;
+    let generation = Generation::read(objects, id)?;
+    Ok((ids, generation))
+}
+
+fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
+    let name = file.object();
+    match objects.head(&name)? {
+        Some(found) if found.bytes == file.bytes => Ok(()),
+        Some(found) => {
+            let reason = format!("has {} bytes instead of {}", found.bytes, file.bytes);
+            Err(StoreError::damaged(objects.at(&name), reason))
+        }
+        None => Err(StoreError::damaged(objects.at(&name), "missing")),
+    }
+}
+
+/// Removes generations that are not kept, and files that no other generation names.
+///
+/// Files are removed after the generations that name them, and only if they are a day old by the clock of the store, so
+/// nothing is removed that an indexer has just uploaded.
+pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
+    let now = objects.check()?;
+    let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
+    let ids = ids(objects)?;
+    let mut collected = Collected::default();
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+    for (place, id) in ids.iter().rev().enumerate() {
+        // One that is above HEAD is about to become current.
+        let is_kept = place < keep.count || id.number >= head.generation.number;
+        let is_young = || -> Result<bool, StoreError> {
+            let found = objects.head(&id.object())?;
+            Ok(found.is_some_and(|found| is_younger(found.modified, now, keep.age)))
+        };
+        if is_kept || is_young()? {
+            kept.push(id);
+        } else {
+            dropped.push(id);
+        }
+    }
+    let mut named = HashSet::new();
+    for id in &kept {
+        named.extend(
+            Generation::read(objects, id)?
+                .files
+                .values()
+                .map(StoredFile::object),
+        );
+    }
+    if !keep.dry_run {
+        for id in &dropped {
+            objects.delete(&id.object())?;
+        }
+        objects.remove_incomplete(now - UNNAMED_AGE)?;
+    }
+    collected.kept = kept.len() as u64;
+    collected.generations = dropped.len() as u64;
+    let unnamed: Vec<_> = (objects.list(FILES)?.into_iter())
+        .filter(|object| !named.contains(&object.name))
+        .collect();
+    // What has become current since then is not removed.
+    let newest = Generation::current(objects)?;
+    named.extend(newest.files.values().map(StoredFile::object));
+    for object in unnamed {
+        // It may have been written again since it was listed.
+        let Some(found) = objects.head(&object.name)? else {
+            continue;
+        };
+        if named.contains(&object.name) || is_younger(found.modified, now, UNNAMED_AGE) {
+            collected.young += 1;
+            continue;
+        }
+        if !keep.dry_run {
+            objects.delete(&object.name)?;
+        }
+        collected.files += 1;
+        collected.bytes += found.bytes;
+    }
+    Ok(collected)
+}
+
+/// Whether something is younger than `age`. What is from the future is.
+fn is_younger(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
+    now.duration_since(modified)
+        .map_or(true, |since| since < age)
+}
+
+/// Checks HEAD, all generations, and their files: names and lengths, and with `reads` every byte.
+/// `on_file` is called with the number of files that are to be checked, and after each.
+pub fn verify(
+    objects: &Objects,
+    reads: bool,
+    on_file: &dyn Fn(u64, u64),
+) -> Result<Verified, StoreError> {
+    let mut verified = Verified::default();
+    let damaged = |object: String, error: &StoreError, generations: Vec<u64>| {
+        let reason = match error {
+            StoreError::Damaged { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        };
+        Damage {
+            object,
+            reason,
+            generations,
+        }
+    };
+    let mut damage = Vec::new();
+    match Head::read(objects) {
+        Ok(None) => return Err(StoreError::Empty(objects.url())),
+        Ok(Some((head, _))) => {
+            // It is among the others, unless it is missing.
+            if objects.head(&head.generation.object())?.is_none() {
+                let error = StoreError::damaged("", "missing, and HEAD names it");
+                let number = vec![head.generation.number];
+                damage.push(damaged(head.generation.object(), &error, number));
+            }
+        }
+        Err(error) if error.is_damage() => {
+            damage.push(damaged("HEAD".to_owned(), &error, Vec::new()))
+        }
+        Err(error) => return Err(error),
+    }
+    let mut files: BTreeMap<String, (StoredFile, Vec<u64>)> = BTreeMap::new();
+    for id in ids(objects)? {
+        verified.generations += 1;
+        match Generation::read(objects, &id) {
+            Ok(generation) => {
+                for file in generation.files.into_values() {
+                    let entry = files.entry(file.object());
+                    let (_, generations) = entry.or_insert_with(|| (file, Vec::new()));
+                    generations.push(id.number);
+                }
+            }
+            Err(error) => damage.push(damaged(id.object(), &error, vec![id.number])),
+        }
+    }
+    let listed: HashMap<String, u64> = (objects.list(FILES)?.into_iter())
+        .map(|object| (object.name, object.bytes))
+        .collect();
+    verified.unnamed = (listed.keys().filter(|name| !files.contains_key(*name))).count() as u64;
+    let total = files.len() as u64;
+    for (done, (name, (file, generations))) in (1..).zip(files) {
+        let checked = match listed.get(&name) {
+            None => Err(StoreError::damaged("", "missing")),
+            Some(&bytes) if bytes != file.bytes => {
+                let reason = format!("has {bytes} bytes instead of {}", file.bytes);
+                Err(StoreError::damaged("", reason))
+            }
+            Some(_) if reads => hash_is(objects, &name, &file),
+            Some(_) => Ok(()),
+        };
+        match checked {
+            Ok(()) => {
+                verified.files += 1;
+                verified.bytes += file.bytes;
+            }
+            Err(error) if error.is_damage() => damage.push(damaged(name, &error, generations)),
+            Err(error) => return Err(error),
+        }
+        on_file(done, total);
+    }
+    verified.damage = damage;
+    Ok(verified)
+}
+
+fn hash_is(objects: &Objects, name: &str, file: &StoredFile) -> Result<(), StoreError> {
+    let mut hashing = HashingWriter(blake3::Hasher::new());
+    let is_there = objects.download(name, 0, &mut hashing)?;
+    if !is_there {
+        return Err(StoreError::damaged("", "missing"));
+    }
+    if *hashing.0.finalize().as_bytes() != file.hash {
+        return Err(StoreError::damaged(
+            "",
+            "its bytes have another hash than its name",
+        ));
+    }
+    Ok(())
+}
+
+struct HashingWriter(blake3::Hasher);
+
+impl Write for HashingWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,167 @@
+//! Merges what one machine has indexed with what others have published.
+//!
+//! It compares three manifests: *base*, which this machine published last; *ours*, its index directory; and
+//! *theirs*, the current generation of the store. A package that ours has changed since base is as in ours, any other as in
+//! theirs. One that ours has dropped is dropped if theirs still has it as in base. A package that ours has added replaces its other
+//! versions, unless ours has them too. So of several machines none loses a package of another, and a machine that changes
+//! nothing changes nothing.
+//! **Invariant:** a package comes as a whole from one side: never parts of both.
+
+use index::manifest::{Beside, Manifest, NamedFile, ShardEntry};
+use schema::message::{Recorded, RecordedRepository};
+use schema::name::package_name;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+type ShardId = [u8; 32];
+
+/// The shards in which each package is live.
+type Places = BTreeMap<Vec<u8>, BTreeSet<ShardId>>;
+
+/// Merges manifests. The file of recorded repositories is left out: see [`recorded`].
+pub(crate) fn manifests(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Manifest {
+    let places = chosen(base, ours, theirs);
+    let known = |manifest: Option<&Manifest>| -> HashMap<ShardId, ShardEntry> {
+        let shards = manifest.into_iter().flat_map(|it| &it.shards);
+        shards.map(|shard| (shard.id, shard.clone())).collect()
+    };
+    let (in_base, in_ours, in_theirs) = (known(base), known(Some(ours)), known(Some(theirs)));
+    let added = ours
+        .shards
+        .iter()
+        .filter(|shard| !in_theirs.contains_key(&shard.id));
+    let shards = theirs.shards.iter().chain(added).map(|shard| {
+        let mut shard = shard.clone();
+        for package in &mut shard.packages {
+            let of_package = places.get(&package.directory);
+            package.is_dead = !of_package.is_some_and(|shards| shards.contains(&shard.id));
+        }
+        if let Some(our) = in_ours.get(&shard.id)
+            && in_base.get(&shard.id).map(|base| &base.revisions) != Some(&our.revisions)
+        {
+            shard.revisions.clone_from(&our.revisions);
+        }
+        shard
+    });
+    Manifest {
+        options: ours.options,
+        shards: shards
+            .filter(|shard| shard.live().next().is_some())
+            .collect(),
+        beside: beside(base, ours, theirs),
+        recorded: None,
+    }
+}
+
+/// Decides where each package is.
+fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places {
+    let none = BTreeSet::new();
+    let (in_base, in_ours, in_theirs) = (base.map(places), places(ours), places(theirs));
+    let changed = changed_tables(base, ours, theirs);
+    let is_added = |name: &&Vec<u8>| {
+        !in_base
+            .as_ref()
+            .is_some_and(|base| base.contains_key(*name))
+    };
+    let added = in_ours.keys().filter(is_added);
+    let replaced: BTreeSet<&[u8]> = added.map(|name| package_name(name)).collect();
+    let is_replaced =
+        |name: &[u8]| !in_ours.contains_key(name) && replaced.contains(package_name(name));
+    let names: BTreeSet<_> = in_ours.keys().chain(in_theirs.keys()).collect();
+    let choose = |name: &Vec<u8>| {
+        let of = |places: Option<&Places>| {
+            let found = places.and_then(|places| places.get(name));
+            found.unwrap_or(&none).clone()
+        };
+        let (base, ours, theirs) = (
+            of(in_base.as_ref()),
+            of(Some(&in_ours)),
+            of(Some(&in_theirs)),
+        );
+        // A table says which documents of all packages of its shard are current, so these go together.
+        let is_tied = ours.iter().any(|shard| changed.contains(shard));
+        let is_unchanged = ours == base && !is_tied;
+        let is_dropped = ours.is_empty();
+        if is_unchanged || (is_dropped && theirs != base) {
+            theirs
+        } else {
+            ours
+        }
+    };
+    let kept = names.into_iter().filter(|name| !is_replaced(name));
+    kept.map(|name| (name.clone(), choose(name))).collect()
+}
+
+/// The shards of which both sides have changed the table of revisions since base.
+fn changed_tables(
+    base: Option<&Manifest>,
+    ours: &Manifest,
+    theirs: &Manifest,
+) -> BTreeSet<ShardId> {
+    let table = |manifest: Option<&Manifest>, id: &ShardId| -> Option<Option<NamedFile>> {
+        let mut shards = manifest?.shards.iter();
+        let shard = shards.find(|shard| shard.id == *id)?;
+        Some(shard.revisions.clone())
+    };
+    let ids = ours.shards.iter().filter(|shard| shard.revisions.is_some());
+    ids.map(|shard| shard.id)
+        .filter(|id| {
+            let (base, ours) = (table(base, id), table(Some(ours), id));
+            let theirs = table(Some(theirs), id);
+            theirs.is_some() && ours != base && theirs != base && ours != theirs
+        })
+        .collect()
+}
+
+fn places(manifest: &Manifest) -> Places {
+    let mut places = Places::new();
+    for shard in &manifest.shards {
+        for package in shard.live() {
+            let of_package = places.entry(package.directory.clone()).or_default();
+            of_package.insert(shard.id);
+        }
+    }
+    places
+}
+
+/// What lies beside packages: theirs, with what ours has changed since base.
+fn beside(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Vec<Beside> {
+    let by_path = |manifest: Option<&Manifest>| -> BTreeMap<Vec<u8>, Beside> {
+        let all = manifest.into_iter().flat_map(|it| &it.beside);
+        all.map(|it| (it.path.clone(), it.clone())).collect()
+    };
+    let mut merged = by_path(Some(theirs));
+    for path in by_path(base).keys() {
+        merged.remove(path);
+    }
+    merged.extend(by_path(Some(ours)));
+    merged.into_values().collect()
+}
+
+/// Merges the records of repositories and sources, for the packages that are live in `merged`. Of two records of a repository the newer one
+/// is kept.
+pub(crate) fn recorded(merged: &Manifest, ours: Recorded, theirs: Recorded) -> Recorded {
+    let live: BTreeSet<&[u8]> = merged.live().map(|package| &*package.directory).collect();
+    let mut repositories: BTreeMap<Vec<u8>, RecordedRepository> = BTreeMap::new();
+    for record in theirs.repositories.into_iter().chain(ours.repositories) {
+        let age = |it: &RecordedRepository| it.indexed.max(it.fetched);
+        let known = repositories.get(&record.package);
+        if live.contains(&*record.package) && known.is_none_or(|known| age(known) <= age(&record)) {
+            repositories.insert(record.package.clone(), record);
+        }
+    }
+    let mut sources = theirs.sources;
+    for source in ours.sources {
+        let is_it = |known: &schema::message::RecordedSource| {
+            known.kind == source.kind && known.location == source.location
+        };
+        sources.retain(|known| !is_it(known));
+        sources.push(source);
+    }
+    Recorded {
+        repositories: repositories.into_values().collect(),
+        sources,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! What each node says of itself in the store: which generation it has. Others rely on it when they drop shards, and operators see it.
+
+use crate::error::StoreError;
+use crate::objects::Objects;
+use std::time::SystemTime;
+
+/// Where the nodes' objects are.
+const NODES: &str = "nodes";
+
+/// The first line of such an object.
+const TITLE: &str = "trawl-node 1";
+
+/// Nodes that are looked at, at most.
+pub const NODES_MAX: usize = 10_000;
+
+/// What a node has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeStatus {
+    /// The generation of which it has everything that it is to have.
+    pub generation: u64,
+    /// A hash of the nodes and replicas from which it computed what that is.
+    pub map: String,
+    /// Shards that it serves.
+    pub shards: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// Bytes that it is fetching.
+    pub fetching: u64,
+}
+
+impl NodeStatus {
+    fn render(&self) -> String {
+        format!(
+            "{TITLE}\ngeneration {}\nmap {}\nshards {}\nbytes {}\nfetching {}\n",
+            self.generation, self.map, self.shards, self.bytes, self.fetching
+        )
+    }
+
+    /// Parses what a node has said, which may be any bytes.
+    pub fn parse(text: &[u8]) -> Option<NodeStatus> {
+        let mut lines = str::from_utf8(text).ok()?.lines();
+        (lines.next()? == TITLE).then_some(())?;
+        let mut status = NodeStatus::default();
+        for line in lines {
+            let (key, value) = line.split_once(' ')?;
+            match key {
+                "generation" => status.generation = value.parse().ok()?,
+                "map" => status.map = value.to_owned(),
+                "shards" => status.shards = value.parse().ok()?,
+                "bytes" => status.bytes = value.parse().ok()?,
+                "fetching" => status.fetching = value.parse().ok()?,
+                // A later version says more.
+                _ => {}
+            }
+        }
+        Some(status)
+    }
+
+    /// Writes what the node of this name has.
+    pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
+        let text = self.render();
+        objects.upload(&object(node), &mut text.as_bytes(), text.len() as u64)
+    }
+
+    /// Reads what a node has said last, and when; `None` if it has said nothing.
+    pub fn of(
+        objects: &Objects,
+        node: &str,
+    ) -> Result<Option<(NodeStatus, SystemTime)>, StoreError> {
+        let name = object(node);
+        let (Some((text, _)), Some(found)) = (objects.read(&name)?, objects.head(&name)?) else {
+            return Ok(None);
+        };
+        Ok(NodeStatus::parse(&text).map(|status| (status, found.modified)))
+    }
+
+    /// The names of nodes that have said something, ascending.
+    pub fn nodes(objects: &Objects) -> Result<Vec<String>, StoreError> {
+        let listed = objects.list(NODES)?;
+        let named = listed.iter().filter_map(|object| {
+            let name = object.name.strip_prefix(NODES)?.strip_prefix('/')?;
+            unescape(name)
+        });
+        Ok(named.take(NODES_MAX).collect())
+    }
+}
+
+/// A name may have any characters.
+fn object(node: &str) -> String {
+    let mut name = String::new();
+    for &byte in node.as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
+            name.push(char::from(byte));
+        } else {
+            name.push_str(&format!("={byte:02x}"));
+        }
+    }
+    format!("{NODES}/{name}")
+}
+
+fn unescape(name: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = name.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        bytes.push(match byte {
+            b'=' => u8::from_str_radix(str::from_utf8(rest.split_off(..2)?).ok()?, 16).ok()?,
+            _ => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_read_as_it_was_reported_whatever_its_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let objects = Objects::open(directory.path().to_str().unwrap()).unwrap();
+        let status = NodeStatus {
+            generation: 7,
+            map: "abc".to_owned(),
+            shards: 3,
+            bytes: 1000,
+            fetching: 0,
+        };
+        for name in ["10.0.0.1:28082", "../../etc/passwd", "größe", "a=b"] {
+            status.report(&objects, name).unwrap();
+            let (read, _) = NodeStatus::of(&objects, name).unwrap().unwrap();
+            assert_eq!(read, status);
+        }
+        let names = ["../../etc/passwd", "10.0.0.1:28082", "a=b", "größe"];
+        let mut found = NodeStatus::nodes(&objects).unwrap();
+        found.sort();
+        assert_eq!(found, names);
+        assert_eq!(NodeStatus::of(&objects, "other").unwrap(), None);
+        objects.swap("nodes/bad", None, b"\xff").unwrap();
+        assert_eq!(NodeStatus::of(&objects, "bad").unwrap(), None);
+    }
+}

@@ -1,0 +1,435 @@
+//! Publishing: uploads what an index directory has and the store lacks, and makes the result current.
+//!
+//! The directory remembers what it published last, in a file `published-ID` beside its manifest, so the next run uploads only what
+//! is new and knows what others have done since. HEAD is changed last, by compare-and-swap; if somebody else was faster, the
+//! directory is merged with what they have published, and only HEAD and the generation are written again.
+//! **Invariant:** when HEAD names a generation, its files are in the store.
+
+use crate::error::StoreError;
+use crate::generation::{Generation, GenerationId, Head, REPLICAS, StoredFile};
+use crate::merge;
+use crate::objects::{Objects, Put, Version, random_name};
+
+use index::directory::{self, Lock};
+use index::file::AtomicFile;
+use index::manifest::{Manifest, NamedFile};
+use schema::message::Recorded;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often HEAD is tried to be changed before giving up.
+const ATTEMPTS_MAX: u32 = 1000;
+
+/// The longest pause between two attempts, in milliseconds. It is random, so that writers do not stay in step.
+const PAUSE_MILLIS_MAX: u64 = 250;
+
+/// Bytes that are hashed at a time.
+const COPY_BYTES: usize = 256 << 10;
+
+/// How old a file may be that is not written again: much less than what a collection of garbage leaves.
+const FRESH_MAX: Duration = Duration::from_secs(60 * 60);
+
+/// How far publishing is. Another thread may read it at any time.
+#[derive(Debug, Default)]
+pub struct Publishing {
+    /// Bytes that are to be uploaded, as far as is known.
+    pub total: AtomicU64,
+    /// Bytes that have been read for it.
+    pub bytes: AtomicU64,
+}
+
+/// What was published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The generation that is current now.
+    pub generation: u64,
+    /// Whether it is new; otherwise there was nothing to publish.
+    pub is_new: bool,
+    /// Packages in it.
+    pub packages: u64,
+    /// Shards in it.
+    pub shards: u64,
+    /// Files that were uploaded.
+    pub uploaded_files: u64,
+    /// Their bytes.
+    pub uploaded_bytes: u64,
+    /// How often somebody else was faster.
+    pub retries: u32,
+}
+
+/// Publishes the index in `directory`. `replicas` changes how many nodes have each shard.
+pub fn publish(
+    objects: &Objects,
+    directory: &Path,
+    replicas: Option<u8>,
+    progress: &Publishing,
+) -> Result<Published, StoreError> {
+    // Says what is wrong with the directory before anything is written there or in the store.
+    directory::read_manifest(directory)?;
+    let now = objects.check()?;
+    let _lock = Lock::take(directory)?;
+    let mut publisher = Publisher::open(objects, directory, progress, now)?;
+    for attempt in 0..ATTEMPTS_MAX {
+        if attempt > 0 {
+            pause();
+        }
+        if let Some(mut published) = publisher.attempt(replicas)? {
+            published.retries = attempt;
+            return Ok(published);
+        }
+    }
+    Err(StoreError::Contended {
+        store: objects.url(),
+        attempts: ATTEMPTS_MAX,
+    })
+}
+
+struct Publisher<'a> {
+    objects: &'a Objects,
+    directory: &'a Path,
+    progress: &'a Publishing,
+    /// When publishing began, by the clock of the store.
+    now: SystemTime,
+    manifest: Manifest,
+    recorded: Recorded,
+    /// Files of the directory whose hashes are known.
+    hashed: BTreeMap<String, StoredFile>,
+    uploaded_files: u64,
+    uploaded_bytes: u64,
+}
+
+impl<'a> Publisher<'a> {
+    fn open(
+        objects: &'a Objects,
+        directory: &'a Path,
+        progress: &'a Publishing,
+        now: SystemTime,
+    ) -> Result<Self, StoreError> {
+        let manifest = directory::read_manifest(directory)?;
+        let recorded = match &manifest.recorded {
+            Some(file) => directory::read_recorded(directory, file)?,
+            None => Recorded::default(),
+        };
+        Ok(Publisher {
+            objects,
+            directory,
+            progress,
+            now,
+            manifest,
+            recorded,
+            hashed: BTreeMap::new(),
+            uploaded_files: 0,
+            uploaded_bytes: 0,
+        })
+    }
+
+    /// Publishes once; `None` if somebody else was faster.
+    fn attempt(&mut self, replicas: Option<u8>) -> Result<Option<Published>, StoreError> {
+        let head = Head::read(self.objects)?;
+        let theirs = match &head {
+            Some((head, _)) => Some(Generation::read(self.objects, &head.generation)?),
+            None => None,
+        };
+        let base = head.as_ref().and_then(|(head, _)| self.base(head));
+        let next = self.next(base.as_ref(), theirs.as_ref(), replicas)?;
+        let is_new = theirs.as_ref().is_none_or(|theirs| {
+            (&theirs.manifest, &theirs.files, theirs.replicas)
+                != (&next.manifest, &next.files, next.replicas)
+        });
+        let mut number = theirs.as_ref().map_or(0, |theirs| theirs.number);
+        if is_new {
+            number = next.number;
+            if !self.put_current(head.as_ref(), &next)? {
+                return Ok(None);
+            }
+        }
+        self.remember(number)?;
+        Ok(Some(Published {
+            generation: number,
+            is_new,
+            packages: next.manifest.live().count() as u64,
+            shards: next.manifest.shards.len() as u64,
+            uploaded_files: self.uploaded_files,
+            uploaded_bytes: self.uploaded_bytes,
+            retries: 0,
+        }))
+    }
+
+    /// What the directory has published last to this store, if that is known.
+    fn base(&mut self, head: &Head) -> Option<Generation> {
+        let path = self.directory.join(base_name(&head.store));
+        let text = fs::read(&path).ok()?;
+        let base = Generation::parse(&path.display().to_string(), &text).ok()?;
+        for (name, file) in &base.files {
+            self.hashed.insert(name.clone(), file.clone());
+        }
+        Some(base)
+    }
+
+    /// The next generation, with its new files uploaded.
+    fn next(
+        &mut self,
+        base: Option<&Generation>,
+        theirs: Option<&Generation>,
+        replicas: Option<u8>,
+    ) -> Result<Generation, StoreError> {
+        let empty = Manifest {
+            options: self.manifest.options,
+            shards: Vec::new(),
+            beside: Vec::new(),
+            recorded: None,
+        };
+        let current = theirs.map_or(&empty, |theirs| &theirs.manifest);
+        if current.options != self.manifest.options && !current.shards.is_empty() {
+            return Err(StoreError::OtherOptions {
+                theirs: options(current),
+                ours: options(&self.manifest),
+            });
+        }
+        let base = base.map(|base| &base.manifest);
+        let mut manifest = merge::manifests(base, &self.manifest, current);
+        let stored = theirs.map(|theirs| &theirs.files);
+        let recorded = self.merged_records(&manifest, theirs)?;
+        let mut files = BTreeMap::new();
+        let mut uploads = Vec::new();
+        for name in manifest.files() {
+            let known = stored.and_then(|stored| stored.get(name));
+            // A shard whose id is the same has the same answers, whatever its bytes.
+            match known {
+                Some(file) => {
+                    files.insert(name.to_owned(), file.clone());
+                }
+                None => uploads.push(name.to_owned()),
+            }
+        }
+        self.upload(uploads, &mut files)?;
+        if let Some((file, bytes)) = recorded {
+            let stored = self.upload_bytes(&bytes)?;
+            files.insert(file.file.clone(), stored);
+            manifest.recorded = Some(file);
+        }
+        Ok(Generation {
+            store: theirs.map_or_else(random_name, |theirs| theirs.store.clone()),
+            number: theirs.map_or(0, |theirs| theirs.number) + 1,
+            written: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
+            replicas: replicas
+                .or(theirs.map(|theirs| theirs.replicas))
+                .unwrap_or(REPLICAS),
+            files,
+            manifest,
+        })
+    }
+
+    /// The merged records of repositories and sources, as a file.
+    fn merged_records(
+        &self,
+        manifest: &Manifest,
+        theirs: Option<&Generation>,
+    ) -> Result<Option<(NamedFile, Vec<u8>)>, StoreError> {
+        let mut recorded = Recorded::default();
+        if let Some(theirs) = theirs
+            && let Some(named) = &theirs.manifest.recorded
+        {
+            let object = theirs.files[&named.file].object();
+            let at = self.objects.at(&object);
+            let (bytes, _) =
+                (self.objects.read(&object)?).ok_or_else(|| StoreError::damaged(&at, "missing"))?;
+            recorded = Recorded::decode(&bytes)
+                .map_err(|error| StoreError::damaged(&at, error.to_string()))?;
+        }
+        let merged = merge::recorded(manifest, self.recorded.clone(), recorded);
+        if merged == Recorded::default() {
+            return Ok(None);
+        }
+        let bytes = merged
+            .encode()
+            .map_err(|error| StoreError::damaged(self.objects.url(), error.to_string()))?;
+        Ok(Some((directory::recorded_name(&bytes), bytes)))
+    }
+
+    /// Uploads files of the directory that no generation is known to have.
+    fn upload(
+        &mut self,
+        names: Vec<String>,
+        files: &mut BTreeMap<String, StoredFile>,
+    ) -> Result<(), StoreError> {
+        let mut total = 0;
+        for name in &names {
+            let path = self.directory.join(name);
+            total += fs::metadata(&path).map_err(StoreError::io(&path))?.len();
+        }
+        self.progress.total.store(total, Relaxed);
+        self.progress.bytes.store(0, Relaxed);
+        for name in names {
+            let file = self.upload_file(&name)?;
+            files.insert(name, file);
+        }
+        Ok(())
+    }
+
+    fn upload_file(&mut self, name: &str) -> Result<StoredFile, StoreError> {
+        let path = self.directory.join(name);
+        let file = match self.hashed.get(name) {
+            Some(known) => known.clone(),
+            None => hashed(&path)?,
+        };
+        self.hashed.insert(name.to_owned(), file.clone());
+        if self.is_fresh(&file)? {
+            self.progress.bytes.fetch_add(file.bytes, Relaxed);
+            return Ok(file);
+        }
+        let mut reader = HashingReader {
+            file: File::open(&path).map_err(StoreError::io(&path))?,
+            hasher: blake3::Hasher::new(),
+            progress: self.progress,
+        };
+        self.objects
+            .upload(&file.object(), &mut reader, file.bytes)?;
+        if *reader.hasher.finalize().as_bytes() != file.hash {
+            // It must not be found under a name that is not its hash.
+            self.objects.delete(&file.object())?;
+            let reason = "its bytes have changed since they were hashed: build the index again";
+            return Err(StoreError::damaged(path.display().to_string(), reason));
+        }
+        self.uploaded_files += 1;
+        self.uploaded_bytes += file.bytes;
+        Ok(file)
+    }
+
+    fn upload_bytes(&mut self, bytes: &[u8]) -> Result<StoredFile, StoreError> {
+        let file = StoredFile {
+            hash: *blake3::hash(bytes).as_bytes(),
+            bytes: bytes.len() as u64,
+        };
+        if !self.is_fresh(&file)? {
+            let mut from = bytes;
+            self.objects.upload(&file.object(), &mut from, file.bytes)?;
+            self.uploaded_files += 1;
+            self.uploaded_bytes += file.bytes;
+        }
+        Ok(file)
+    }
+
+    /// Whether the file was uploaded so lately that a collection of garbage leaves it. One that is older may be
+    /// collected before HEAD names it, so it is written again.
+    fn is_fresh(&self, file: &StoredFile) -> Result<bool, StoreError> {
+        let Some(found) = self.objects.head(&file.object())? else {
+            return Ok(false);
+        };
+        // What is from the future was written after publishing began.
+        let age = self.now.duration_since(found.modified).unwrap_or_default();
+        Ok(found.bytes == file.bytes && age < FRESH_MAX)
+    }
+
+    /// Uploads a generation and makes it current. Returns false if somebody else was faster.
+    fn put_current(
+        &self,
+        head: Option<&(Head, Version)>,
+        generation: &Generation,
+    ) -> Result<bool, StoreError> {
+        let id = put(self.objects, generation)?;
+        if Head::advance(self.objects, head, &generation.store, id.clone())? {
+            return Ok(true);
+        }
+        self.objects.delete(&id.object())?;
+        Ok(false)
+    }
+
+    /// Notes what the directory has published.
+    fn remember(&self, number: u64) -> Result<(), StoreError> {
+        let (head, _) =
+            Head::read(self.objects)?.ok_or_else(|| StoreError::Empty(self.objects.url()))?;
+        let mut files = BTreeMap::new();
+        for name in self.manifest.files() {
+            let path = self.directory.join(name);
+            let known = match self.hashed.get(name) {
+                Some(known) => known.clone(),
+                None => hashed(&path)?,
+            };
+            files.insert(name.to_owned(), known);
+        }
+        let base = Generation {
+            store: head.store.clone(),
+            number,
+            written: 0,
+            replicas: REPLICAS,
+            files,
+            manifest: self.manifest.clone(),
+        };
+        let name = base_name(&head.store);
+        let write = || -> io::Result<()> {
+            let file = AtomicFile::create(self.directory, &name)?;
+            file.file().write_all(base.render().1.as_bytes())?;
+            file.rename(&name)
+        };
+        write().map_err(StoreError::io(&self.directory.join(&name)))
+    }
+}
+
+/// Uploads a generation, which is not current yet.
+pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId, StoreError> {
+    let (id, text) = generation.render();
+    match objects.swap(&id.object(), None, text.as_bytes())? {
+        // The name is the hash of the content: one that is there is the same.
+        Put::Done(_) | Put::Refused => Ok(id),
+    }
+}
+
+fn base_name(store: &str) -> String {
+    format!("published-{store}")
+}
+
+fn options(manifest: &Manifest) -> String {
+    let ignore = if manifest.options.no_ignore {
+        ", --no-ignore"
+    } else {
+        ""
+    };
+    format!("--block-size {}{ignore}", manifest.options.block_bytes)
+}
+
+/// Hashes a file.
+pub(crate) fn hashed(path: &Path) -> Result<StoredFile, StoreError> {
+    let mut hasher = blake3::Hasher::new();
+    let mut file = File::open(path).map_err(StoreError::io(path))?;
+    let mut buffer = vec![0; COPY_BYTES];
+    let mut bytes = 0;
+    loop {
+        let read = file.read(&mut buffer).map_err(StoreError::io(path))?;
+        if read == 0 {
+            let hash = *hasher.finalize().as_bytes();
+            return Ok(StoredFile { hash, bytes });
+        }
+        hasher.update(&buffer[..read]);
+        bytes += read as u64;
+    }
+}
+
+struct HashingReader<'a> {
+    file: File,
+    hasher: blake3::Hasher,
+    progress: &'a Publishing,
+}
+
+impl Read for HashingReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.hasher.update(&buffer[..read]);
+        self.progress.bytes.fetch_add(read as u64, Relaxed);
+        Ok(read)
+    }
+}
+
+fn pause() {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).expect("the system has random numbers");
+    let millis = u64::from_le_bytes(random) % PAUSE_MILLIS_MAX;
+    thread::sleep(Duration::from_millis(millis));
+}

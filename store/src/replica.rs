@@ -1,0 +1,249 @@
+//! A part of the newest generation in an index directory, which a backend serves.
+//!
+//! The directory is an index like any other: a manifest that names the shards that are wanted, and their files. Beside it,
+//! `replica-ID` says of which generation of which store it is. A file is fetched under a temporary name, continued where an
+//! earlier attempt stopped, and gets its name when its hash is right; then the manifest is replaced. So what is served is
+//! always whole.
+
+mod download;
+
+pub use download::{FetchOptions, Fetching};
+
+use crate::error::StoreError;
+use crate::generation::{Generation, Head, StoredFile};
+use crate::groups::Groups;
+use crate::objects::Objects;
+use crate::transition;
+use download::PART;
+use index::block::BLOCK_BYTES;
+use index::directory::{self, IndexError, Lock};
+use index::file::AtomicFile;
+use index::manifest::{Manifest, Options, ShardEntry};
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What the file beside the manifest is called, before the store's id.
+const STATE: &str = "replica-";
+
+/// What a directory has now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synced {
+    /// Its generation; 0 before the first one.
+    pub generation: u64,
+    /// Its shards.
+    pub shards: u64,
+    /// Shards of the generation.
+    pub all_shards: u64,
+    /// Files that were fetched.
+    pub fetched_files: u64,
+    /// Their bytes.
+    pub fetched_bytes: u64,
+    /// Whether the manifest was replaced.
+    pub is_changed: bool,
+    /// Whether the directory has what the node is to have, and nothing else. Otherwise it still has what other nodes are not ready
+    /// for, and is to be brought up to date again.
+    pub is_settled: bool,
+}
+
+/// Which shards a node is to have. Shards that have parts of one package go together: a group has the id of one of them.
+pub trait Share {
+    /// Whether this node is to have a group of shards of a generation.
+    fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool;
+
+    /// Whether another node has it.
+    fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool;
+}
+
+/// The share of a node that has everything.
+pub struct Everything;
+
+impl Share for Everything {
+    fn owns(&self, _: &Generation, _: &[u8; 32]) -> bool {
+        true
+    }
+
+    fn is_ready(&self, _: &Generation, _: &[u8; 32]) -> bool {
+        false
+    }
+}
+
+/// A directory that has a part of a store.
+pub struct Replica {
+    objects: Objects,
+    directory: PathBuf,
+    options: FetchOptions,
+    /// Held as long as this lives.
+    _lock: Lock,
+}
+
+impl Replica {
+    /// Opens a directory, which is created if needed. Then it is an index, without shards at first.
+    pub fn open(
+        objects: Objects,
+        directory: &Path,
+        options: FetchOptions,
+    ) -> Result<Replica, StoreError> {
+        fs::create_dir_all(directory).map_err(StoreError::io(directory))?;
+        let lock = Lock::take(directory)?;
+        match directory::read_manifest(directory) {
+            Ok(_) => {}
+            Err(IndexError::NotAnIndex { .. }) => {
+                let nothing = Manifest {
+                    options: Options {
+                        block_bytes: BLOCK_BYTES,
+                        no_ignore: false,
+                    },
+                    shards: Vec::new(),
+                    beside: Vec::new(),
+                    recorded: None,
+                };
+                let text = nothing.render();
+                directory::write_manifest(directory, &text).map_err(StoreError::io(directory))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Replica {
+            objects,
+            directory: directory.to_owned(),
+            options,
+            _lock: lock,
+        })
+    }
+
+    /// Whether HEAD names another generation than the directory has. Reads HEAD only.
+    pub fn is_behind(&self) -> Result<bool, StoreError> {
+        let Some((head, _)) = Head::read(&self.objects)? else {
+            return Ok(false);
+        };
+        let known = self.state(&head.store)?;
+        Ok(known.is_none_or(|known| known.number != head.generation.number))
+    }
+
+    /// Fetches what this node is to have of the current generation, and makes it the index of the directory, as far as other
+    /// nodes are ready for it. With `accept_older`, HEAD may name an earlier generation than the directory has.
+    pub fn sync(
+        &self,
+        share: &dyn Share,
+        accept_older: bool,
+        progress: &Fetching,
+    ) -> Result<Synced, StoreError> {
+        let Some((head, _)) = Head::read(&self.objects)? else {
+            return Ok(Synced::default());
+        };
+        let known = self.state(&head.store)?;
+        let seen = known.as_ref().map_or(0, |known| known.number);
+        if head.generation.number < seen && !accept_older {
+            return Err(StoreError::Older {
+                store: self.objects.url(),
+                head: head.generation.number,
+                seen,
+            });
+        }
+        let generation = Generation::read(&self.objects, &head.generation)?;
+        let groups = Groups::of(&generation.manifest);
+        let owns = |shard: &ShardEntry| share.owns(&generation, &groups.of_shard(&shard.id));
+        let own: HashSet<[u8; 32]> = (generation.manifest.shards.iter())
+            .filter(|shard| owns(shard))
+            .map(|shard| shard.id)
+            .collect();
+        let owned = generation.part(&|shard| own.contains(&shard.id));
+        let missing: Vec<(&String, &StoredFile)> = (owned.files.iter())
+            .filter(|(name, file)| {
+                let of_known = known.as_ref().and_then(|known| known.files.get(*name));
+                of_known != Some(file) || !self.has(name, file)
+            })
+            .collect();
+        let fetched_bytes = download::fetch(
+            &self.objects,
+            &self.directory,
+            &self.options,
+            &missing,
+            progress,
+        )?;
+        let served = match &known {
+            None => owned.clone(),
+            Some(known) => {
+                let is_ready =
+                    |shard: &ShardEntry| share.is_ready(&generation, &groups.of_shard(&shard.id));
+                let has = |shard: &ShardEntry| own.contains(&shard.id);
+                let manifest =
+                    transition::manifest(&known.manifest, &generation.manifest, &has, &is_ready);
+                generation.with(manifest, known)
+            }
+        };
+        let synced = Synced {
+            generation: generation.number,
+            shards: served.manifest.shards.len() as u64,
+            all_shards: generation.manifest.shards.len() as u64,
+            fetched_files: missing.len() as u64,
+            fetched_bytes,
+            is_changed: known.as_ref() != Some(&served) || !missing.is_empty(),
+            is_settled: served.manifest == owned.manifest,
+        };
+        if synced.is_changed {
+            self.become_current(&head.store, &served)?;
+        }
+        Ok(synced)
+    }
+
+    /// What the directory has, if it is of this store.
+    fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
+        let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
+        for entry in names {
+            let entry = entry.map_err(StoreError::io(&self.directory))?;
+            let name = entry.file_name();
+            let other = name.to_str().and_then(|name| name.strip_prefix(STATE));
+            if other.is_some_and(|other| other != store && !index::file::is_temporary(other)) {
+                return Err(StoreError::OtherStore(self.directory.clone()));
+            }
+        }
+        let path = self.directory.join(format!("{STATE}{store}"));
+        match fs::read(&path) {
+            // What is damaged is fetched again.
+            Ok(text) => Ok(Generation::parse(&path.display().to_string(), &text).ok()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io(&path)(error)),
+        }
+    }
+
+    /// Whether a file that was fetched before is still there. Its bytes are checked when they are read.
+    fn has(&self, name: &str, file: &StoredFile) -> bool {
+        let found = fs::metadata(self.directory.join(name));
+        found.is_ok_and(|found| found.len() == file.bytes)
+    }
+
+    /// Replaces the manifest, and removes the files that it does not name.
+    fn become_current(&self, store: &str, wanted: &Generation) -> Result<(), StoreError> {
+        let text = wanted.manifest.render();
+        directory::write_manifest(&self.directory, &text)
+            .map_err(StoreError::io(&self.directory))?;
+        let name = format!("{STATE}{store}");
+        let write = || -> io::Result<()> {
+            let file = AtomicFile::create(&self.directory, &name)?;
+            file.file().write_all(wanted.render().1.as_bytes())?;
+            file.rename(&name)
+        };
+        write().map_err(StoreError::io(&self.directory))?;
+        self.remove_others(wanted)
+            .map_err(StoreError::io(&self.directory))
+    }
+
+    /// Removes files that are not named, and parts of others.
+    fn remove_others(&self, wanted: &Generation) -> io::Result<()> {
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let is_file = directory::is_named(name) || name.ends_with(PART);
+            if is_file && !wanted.files.contains_key(name) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! Fetches files, several at once, and continues those that an earlier attempt has begun.
+
+use crate::error::StoreError;
+use crate::generation::StoredFile;
+use crate::objects::Objects;
+use crate::publish::hashed;
+use index::manifest::hex;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The end of the name of a file that is being fetched.
+pub(super) const PART: &str = ".part";
+
+/// How files are fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct FetchOptions {
+    /// Files at once.
+    pub files: usize,
+    /// Bytes a second, of all together; `None`: as fast as possible.
+    pub bytes_per_second: Option<u64>,
+    /// Bytes of the disk that are left free.
+    pub reserve: u64,
+}
+
+impl Default for FetchOptions {
+    fn default() -> Self {
+        FetchOptions {
+            files: 4,
+            bytes_per_second: None,
+            reserve: 1 << 30,
+        }
+    }
+}
+
+/// How far fetching is. Another thread may read it at any time.
+#[derive(Debug, Default)]
+pub struct Fetching {
+    /// Bytes that are fetched in all.
+    pub total: AtomicU64,
+    /// Bytes that have been fetched.
+    pub bytes: AtomicU64,
+}
+
+/// How often a file is fetched from its beginning because its hash was wrong.
+const ATTEMPTS_MAX: usize = 2;
+
+/// Fetches these files into a directory. Returns how many bytes that took.
+pub(super) fn fetch(
+    objects: &Objects,
+    directory: &Path,
+    options: &FetchOptions,
+    missing: &[(&String, &StoredFile)],
+    progress: &Fetching,
+) -> Result<u64, StoreError> {
+    let total: u64 = missing.iter().map(|(_, file)| file.bytes).sum();
+    progress.total.store(total, Relaxed);
+    progress.bytes.store(0, Relaxed);
+    check_room(directory, options, missing)?;
+    let job = Job {
+        objects,
+        directory,
+        progress,
+        pace: Pace::new(options.bytes_per_second),
+        stop: AtomicBool::new(false),
+    };
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<StoreError>> = Mutex::new(None);
+    let work = || {
+        while let Some((name, file)) = missing.get(next.fetch_add(1, Relaxed)) {
+            if let Err(error) = job.file(name, file) {
+                job.stop.store(true, Relaxed);
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                failed.get_or_insert(error);
+            }
+            if job.stop.load(Relaxed) {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..options.files.min(missing.len()) {
+            scope.spawn(work);
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.map_or(Ok(total), Err)
+}
+
+/// Fails if the disk has no room for what is missing, before anything is fetched.
+fn check_room(
+    directory: &Path,
+    options: &FetchOptions,
+    missing: &[(&String, &StoredFile)],
+) -> Result<(), StoreError> {
+    let needed: u64 = missing
+        .iter()
+        .map(|(_, file)| {
+            let part = fs::metadata(directory.join(part_name(file)));
+            file.bytes.saturating_sub(part.map_or(0, |part| part.len()))
+        })
+        .sum();
+    let stat = rustix::fs::statvfs(directory).map_err(io::Error::from);
+    let stat = stat.map_err(StoreError::io(directory))?;
+    let free = stat.f_bavail * stat.f_frsize;
+    if needed > 0 && needed.saturating_add(options.reserve) > free {
+        return Err(StoreError::DiskFull {
+            path: directory.to_owned(),
+            needed,
+            free,
+        });
+    }
+    Ok(())
+}
+
+fn part_name(file: &StoredFile) -> String {
+    format!("{}{PART}", hex(&file.hash))
+}
+
+struct Job<'a> {
+    objects: &'a Objects,
+    directory: &'a Path,
+    progress: &'a Fetching,
+    pace: Pace,
+    /// Set when another file has failed.
+    stop: AtomicBool,
+}
+
+impl Job<'_> {
+    fn file(&self, name: &str, file: &StoredFile) -> Result<(), StoreError> {
+        let path = self.directory.join(part_name(file));
+        for _ in 0..ATTEMPTS_MAX {
+            self.rest(&path, file)?;
+            if hashed(&path)? == *file {
+                return Self::finish(&path, &self.directory.join(name))
+                    .map_err(StoreError::io(&path));
+            }
+            fs::remove_file(&path).map_err(StoreError::io(&path))?;
+        }
+        let object = self.objects.at(&file.object());
+        Err(StoreError::damaged(
+            object,
+            "its bytes have another hash than its name",
+        ))
+    }
+
+    /// Fetches what is missing of a file.
+    fn rest(&self, path: &Path, file: &StoredFile) -> Result<(), StoreError> {
+        let open = File::options().create(true).append(true).open(path);
+        let part = open.map_err(StoreError::io(path))?;
+        let mut have = part.metadata().map_err(StoreError::io(path))?.len();
+        if have > file.bytes {
+            part.set_len(0).map_err(StoreError::io(path))?;
+            have = 0;
+        }
+        self.progress.bytes.fetch_add(have, Relaxed);
+        if have == file.bytes {
+            return Ok(());
+        }
+        let object = file.object();
+        let mut out = PartWriter {
+            job: self,
+            part,
+            left: file.bytes - have,
+        };
+        let objects = self.objects;
+        if !objects.download(&object, have, &mut out)? {
+            return Err(StoreError::damaged(objects.at(&object), "missing"));
+        }
+        out.part.sync_all().map_err(StoreError::io(path))
+    }
+
+    fn finish(part: &Path, path: &Path) -> io::Result<()> {
+        fs::rename(part, path)?;
+        let parent = path.parent().unwrap_or(Path::new("."));
+        File::open(parent)?.sync_all()
+    }
+}
+
+/// Writes what arrives of a file, and no more than it should have.
+struct PartWriter<'a> {
+    job: &'a Job<'a>,
+    part: File,
+    left: u64,
+}
+
+impl Write for PartWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.job.stop.load(Relaxed) {
+            return Err(io::Error::other("stopped because another file failed"));
+        }
+        if bytes.len() as u64 > self.left {
+            return Err(io::Error::other("the object is longer than it should be"));
+        }
+        self.part.write_all(bytes)?;
+        self.left -= bytes.len() as u64;
+        self.job
+            .progress
+            .bytes
+            .fetch_add(bytes.len() as u64, Relaxed);
+        self.job.pace.wait(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Keeps all threads together below a rate.
+struct Pace {
+    bytes_per_second: Option<u64>,
+    /// When the bytes that were counted may have arrived.
+    due: Mutex<Instant>,
+}
+
+impl Pace {
+    fn new(bytes_per_second: Option<u64>) -> Pace {
+        Pace {
+            bytes_per_second,
+            due: Mutex::new(Instant::now()),
+        }
+    }
+
+    fn wait(&self, bytes: u64) {
+        let Some(rate) = self.bytes_per_second else {
+            return;
+        };
+        let now = Instant::now();
+        let due = {
+            let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = Duration::from_secs_f64(bytes as f64 / rate.max(1) as f64);
+            *due = (*due).max(now) + taken;
+            *due
+        };
+        thread::sleep(due.saturating_duration_since(now));
+    }
+}

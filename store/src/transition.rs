@@ -1,0 +1,114 @@
+//! From one generation to the next, when several nodes have the shards and are not equally fast.
+//!
+//! A package may move to a shard that another node has. If this node dropped it as soon as it heard of the new generation, the package would
+//! be nowhere until the other node has fetched its shard. So a node keeps the old place of a package until all shards of
+//! its new place are *ready*: here, or on an owner that has said so. In between two nodes may have a package; frontends search
+//! the newer build. A package is never nowhere, and never twice on one node.
+
+use index::manifest::{Manifest, ShardEntry};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+type ShardId = [u8; 32];
+
+/// What a node serves on its way from `old`, which it serves now, to `new`, the whole next generation. `has` says which shards of `new`
+/// this node is to have, and has fetched; `is_ready`, which some other node has.
+pub(crate) fn manifest(
+    old: &Manifest,
+    new: &Manifest,
+    has: &dyn Fn(&ShardEntry) -> bool,
+    is_ready: &dyn Fn(&ShardEntry) -> bool,
+) -> Manifest {
+    let here: BTreeSet<ShardId> = ids(new.shards.iter().filter(|shard| has(shard)));
+    let elsewhere: BTreeSet<ShardId> = ids(new.shards.iter().filter(|shard| is_ready(shard)));
+    let waiting = waiting(old, new, &|id| here.contains(id) || elsewhere.contains(id));
+    let mut before: HashMap<ShardId, &ShardEntry> = HashMap::new();
+    before.extend(old.shards.iter().map(|shard| (shard.id, shard)));
+    let is_kept = |shard: &ShardEntry, package: usize| {
+        let package = &shard.packages[package];
+        !package.is_dead && waiting.contains(&*package.directory)
+    };
+    let mut shards = Vec::new();
+    for shard in new.shards.iter().filter(|shard| here.contains(&shard.id)) {
+        let mut shard = shard.clone();
+        let earlier = before.remove(&shard.id);
+        for (number, package) in shard.packages.iter_mut().enumerate() {
+            if waiting.contains(&*package.directory) {
+                package.is_dead = !earlier.is_some_and(|earlier| is_kept(earlier, number));
+            }
+        }
+        // A shard in which a package waits has the same table as before, or all of its packages wait.
+        if let Some(earlier) = earlier
+            && shard
+                .live()
+                .any(|package| waiting.contains(&*package.directory))
+        {
+            shard.revisions.clone_from(&earlier.revisions);
+        }
+        shards.push(shard);
+    }
+    for shard in old.shards.iter().filter(|shard| !here.contains(&shard.id)) {
+        let mut kept = shard.clone();
+        for (number, package) in kept.packages.iter_mut().enumerate() {
+            package.is_dead = !is_kept(shard, number);
+        }
+        shards.push(kept);
+    }
+    shards.retain(|shard| shard.live().next().is_some());
+    Manifest {
+        options: new.options,
+        shards,
+        beside: new.beside.clone(),
+        recorded: new.recorded.clone(),
+    }
+}
+
+/// The packages of `old` whose new place is not ready.
+fn waiting<'a>(
+    old: &'a Manifest,
+    new: &'a Manifest,
+    is_ready: &dyn Fn(&ShardId) -> bool,
+) -> BTreeSet<&'a [u8]> {
+    let mut places: BTreeMap<&[u8], Vec<ShardId>> = BTreeMap::new();
+    for shard in &new.shards {
+        for package in shard.live() {
+            places.entry(&package.directory).or_default().push(shard.id);
+        }
+    }
+    // One that is nowhere in `new` was dropped, and waits for nothing.
+    let waits = |name: &&[u8]| {
+        places
+            .get(name)
+            .is_some_and(|shards| !shards.iter().all(is_ready))
+    };
+    let live = old.live().map(|package| &*package.directory);
+    let mut waiting: BTreeSet<&[u8]> = live.filter(waits).collect();
+    let tables: HashMap<ShardId, &ShardEntry> =
+        new.shards.iter().map(|shard| (shard.id, shard)).collect();
+    let is_changed = |shard: &&ShardEntry| {
+        let next = tables.get(&shard.id);
+        next.is_some_and(|next| next.revisions != shard.revisions)
+    };
+    let tied: Vec<&ShardEntry> = old.shards.iter().filter(is_changed).collect();
+    // A table is of all packages of its shard, so these wait together.
+    loop {
+        let count = waiting.len();
+        for shard in &tied {
+            if shard
+                .live()
+                .any(|package| waiting.contains(&*package.directory))
+            {
+                waiting.extend(shard.live().map(|package| &*package.directory));
+            }
+        }
+        if waiting.len() == count {
+            return waiting;
+        }
+    }
+}
+
+fn ids<'a>(shards: impl Iterator<Item = &'a ShardEntry>) -> BTreeSet<ShardId> {
+    shards.map(|shard| shard.id).collect()
+}
+
+#[cfg(test)]
+mod tests;
