@@ -35,6 +35,7 @@ use crate::query::{Query, QueryInput};
 use crate::recent::{QueryTimes, RecentQueries};
 use crate::results::{Overlaps, SearchResult};
 use crate::scope::{PackageNames, Scope};
+use crate::search_client::SearchClient;
 use crate::spool::{Spool, SpoolConfig};
 use interests::Interests;
 use lookups::Lookups;
@@ -226,18 +227,16 @@ impl Coordinator {
             .await
     }
 
-    /// Like [`search_within`](Self::search_within), for a client: any number that distinguishes those who
-    /// share this frontend, such as a hash of an address; 0 if that is unknown. One client does not get all
-    /// slots and places in the queue for heavy queries.
+    /// Like [`search_within`](Self::search_within), for a client.
     pub async fn search_for(
         &self,
         scope: &Scope,
-        client: u64,
+        client: impl Into<SearchClient>,
         query: Query,
         generation: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
-        let caller = Caller::new(scope, client);
+        let caller = Caller::new(scope, client.into());
         self.start_search(query, generation, timeout, caller).await
     }
 
@@ -270,14 +269,14 @@ impl Coordinator {
         if let Some(joined) = self.join(&mut cache, &query, current, deadline, &caller) {
             return Ok(joined);
         }
-        let active = self
-            .admission
-            .activate(caller.client)
-            .ok_or(SearchError::Overloaded {
-                retry_after_s: RETRY_AFTER_S,
-            })?;
+        let active =
+            self.admission
+                .activate(caller.client.number)
+                .ok_or(SearchError::Overloaded {
+                    retry_after_s: RETRY_AFTER_S,
+                })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
-        let (resources, client) = (&self.resources, caller.client);
+        let (resources, client) = (&self.resources, caller.client.number);
         let execution = Execution::new(
             resources,
             &peers,
@@ -352,11 +351,11 @@ impl Coordinator {
     pub async fn resume(
         &self,
         scope: &Scope,
-        client: u64,
+        client: impl Into<SearchClient>,
         query: Query,
         generation: &str,
     ) -> Result<SearchHandle, SearchError> {
-        let caller = Caller::new(scope, client);
+        let caller = Caller::new(scope, client.into());
         match self.find(&query, generation, caller.clone()) {
             Some(handle) => Ok(handle),
             None => {
@@ -543,14 +542,13 @@ impl Drop for Coordinator {
 #[derive(Clone)]
 struct Caller {
     scope: Scope,
-    /// Distinguishes those who share the frontend.
-    client: u64,
+    client: SearchClient,
     /// What this client has asked for before.
     interest: Option<Arc<Interest>>,
 }
 
 impl Caller {
-    fn new(scope: &Scope, client: u64) -> Caller {
+    fn new(scope: &Scope, client: SearchClient) -> Caller {
         Caller {
             scope: scope.clone(),
             client,
@@ -561,7 +559,7 @@ impl Caller {
     fn known(interest: Arc<Interest>) -> Caller {
         Caller {
             scope: interest.scope.clone(),
-            client: interest.client,
+            client: interest.client.into(),
             interest: Some(interest),
         }
     }

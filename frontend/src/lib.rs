@@ -51,6 +51,7 @@ pub mod query;
 mod recent;
 mod results;
 mod scope;
+mod search_client;
 mod secret_file;
 mod similar;
 #[cfg(test)]
@@ -77,6 +78,7 @@ pub use results::{
     entry_name, page,
 };
 pub use scope::{NameSet, PackageNames, Scope};
+pub use search_client::SearchClient;
 pub use secret_file::{BadSecret, read_secret};
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

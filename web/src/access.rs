@@ -19,13 +19,12 @@ pub(crate) use keys::KeyName;
 use attempts::Attempts;
 use cookie::Holder;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The keys that are accepted, and for what they are needed.
 #[derive(Debug)]
 pub struct Access {
-    keys: Arc<ApiKeys>,
+    keys: ApiKeys,
     secret: CookieSecret,
     /// Whether pages need a key too.
     is_required: bool,
@@ -51,7 +50,7 @@ impl Access {
     /// `is_required`, pages need a key too.
     pub fn new(keys: ApiKeys, secret: CookieSecret, is_required: bool) -> Access {
         Access {
-            keys: Arc::new(keys),
+            keys,
             secret,
             is_required,
             attempts: Attempts::default(),
@@ -64,7 +63,7 @@ impl Access {
 
     /// Reads the key file again whenever it changes.
     pub(crate) fn follow_key_file(&self) {
-        ApiKeys::follow(&self.keys);
+        self.keys.follow();
     }
 
     /// Finds out who sends a request with this key or else this cookie.

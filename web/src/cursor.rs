@@ -1,24 +1,30 @@
-//! Where a page ended, as a token that a client gives back to get the next page.
+//! Where a page ended, as a token that a client gives back to get the next page; from the first match on it is a *link*
+//! to the answer.
 //!
 //! A cursor has the query, the generation that was searched, and a hash of the answer: of what its callers may see
 //! and of how many matches there were. If the answer has changed, a request for the next page fails. Another
-//! caller who may see the same packages can use the cursor, even when the answer is no longer kept. It says nothing of the
-//! answer to those who do not see the same. It has no id of a search, which is its client's alone. The checksum
-//! guards against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
+//! caller who may see the same packages can use the cursor, even when the answer is no longer kept, and on every
+//! frontend that has one of its secrets. It says nothing of the
+//! answer to those who do not see the same. It has no id of a search, which is its client's alone. It is signed (see
+//! `link_secrets`). **Invariant:** without secrets a client can forge a cursor, and a
 //! forged cursor does no more than its query does: that is checked like any other, the answer is compared,
 //! and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group and copies 1, generation 8, answer 8, offset 8, query, CRC-32C of all before it 4; in base64url
+//! route                        8 hexadecimal digits: see [`Route`]
+//! in base64url:
+//!   version 1, group and copies 1, generation 8, answer 8, offset 8, query
+//!   signature 16               of the route (4 bytes) and all before it
 //! ```
 
 use crate::choice::{Copies, Group};
+use crate::link_secrets::{LinkKeys, SIGNATURE_BYTES};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::{Query, SearchResult};
 
 /// The version of the format.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 /// Added to the group's number if copies are folded.
 const FOLDED: u8 = 0x80;
@@ -26,12 +32,25 @@ const FOLDED: u8 = 0x80;
 /// Bytes before the query.
 const HEAD_BYTES: usize = 26;
 
-/// Bytes of the checksum.
-const CHECKSUM_BYTES: usize = 4;
+/// Digits of the route.
+const ROUTE_LEN: usize = 8;
+
+/// By what a proxy chooses a frontend: equal for a search and all of its pages, so that they go to the frontend that has
+/// the result. It is the CRC-32C of the query as it was typed, which proxies can compute. Only speed depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Route(pub(crate) u32);
+
+impl Route {
+    /// The route of a search for this text, if there is one.
+    pub(crate) fn of(q: Option<&[u8]>) -> Route {
+        Route(q.map_or(0, crc32c::crc32c))
+    }
+}
 
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
+    pub(crate) route: Route,
     pub(crate) group: Group,
     pub(crate) copies: Copies,
     generation: u64,
@@ -39,6 +58,15 @@ pub(crate) struct Cursor {
     answer: u64,
     /// The number of items before the next page.
     pub(crate) offset: u64,
+}
+
+/// Why a text is no cursor of this server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BadCursor {
+    /// It does not have the form of one.
+    Malformed,
+    /// It was changed, or signed with a secret that this server does not have.
+    Unsigned,
 }
 
 impl Cursor {
@@ -50,12 +78,18 @@ impl Cursor {
         offset: usize,
     ) -> Cursor {
         Cursor {
+            route: Route::default(),
             group,
             copies,
             generation: number(answer.generation()),
             answer: hash(answer.identity(), answer.scope(), answer.len()),
             offset: offset as u64,
         }
+    }
+
+    /// The same, with a route.
+    pub(crate) fn by(self, route: Route) -> Cursor {
+        Cursor { route, ..self }
     }
 
     /// The generation that was searched.
@@ -65,51 +99,75 @@ impl Cursor {
 
     /// Whether the cursor was made for this answer. An incomplete answer may have been replaced.
     pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
-        *self == Cursor::new(answer, self.group, self.copies, self.offset as usize)
+        let of_answer = Cursor::new(answer, self.group, self.copies, self.offset as usize);
+        *self == of_answer.by(self.route)
     }
 
     /// Encodes the cursor of an answer to `query`.
-    pub(crate) fn encode(&self, query: &Query) -> String {
+    pub(crate) fn encode(&self, query: &Query, keys: &LinkKeys) -> String {
         let folded = match self.copies {
             Copies::Folded => FOLDED,
             Copies::All => 0,
         };
-        let mut bytes = vec![VERSION, self.group as u8 | folded];
+        let mut bytes = self.route.0.to_be_bytes().to_vec();
+        bytes.extend([VERSION, self.group as u8 | folded]);
         for number in [self.generation, self.answer, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&query.encode());
-        bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
-        BASE64.encode(bytes)
+        bytes.extend_from_slice(&keys.sign(&bytes));
+        let (_, rest) = bytes.split_at(size_of::<u32>());
+        format!("{:08x}{}", self.route.0, BASE64.encode(rest))
     }
 
     /// Decodes a cursor and its query.
-    pub(crate) fn decode(text: &str) -> Option<(Cursor, Query)> {
-        let bytes = BASE64.decode(text).ok()?;
-        let (bytes, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_BYTES)?)?;
-        if checksum != crc32c::crc32c(bytes).to_le_bytes() {
-            return None;
+    pub(crate) fn decode(text: &str, keys: &LinkKeys) -> Result<(Cursor, Query), BadCursor> {
+        let (signed, bytes) = signed(text).ok_or(BadCursor::Malformed)?;
+        if !keys.verify(&bytes, signed) {
+            return Err(BadCursor::Unsigned);
         }
-        let (head, query) = bytes.split_at_checked(HEAD_BYTES)?;
-        let query = Query::decode(query).filter(|_| head[0] == VERSION)?;
-        let groups = [Group::None, Group::Package, Group::Document];
-        let number_at = |index: usize| {
-            let at = 2 + 8 * index;
-            u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"))
-        };
-        let cursor = Cursor {
-            group: *groups.get(usize::from(head[1] & !FOLDED))?,
-            copies: if head[1] & FOLDED == 0 {
-                Copies::All
-            } else {
-                Copies::Folded
-            },
-            generation: number_at(0),
-            answer: number_at(1),
-            offset: number_at(2),
-        };
-        Some((cursor, query))
+        parse(&bytes).ok_or(BadCursor::Malformed)
     }
+}
+
+/// Returns the signature of a cursor of this version, and the bytes that it covers.
+fn signed(text: &str) -> Option<([u8; SIGNATURE_BYTES], Vec<u8>)> {
+    let (route, rest) = text.split_at_checked(ROUTE_LEN)?;
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if !route.bytes().all(is_digit) {
+        return None;
+    }
+    let mut bytes = u32::from_str_radix(route, 16).ok()?.to_be_bytes().to_vec();
+    bytes.extend(BASE64.decode(rest).ok()?);
+    let signed_len = bytes.len().checked_sub(SIGNATURE_BYTES)?;
+    let signature = bytes.split_off(signed_len).try_into().ok()?;
+    let version = bytes.get(size_of::<u32>())?;
+    (*version == VERSION).then_some((signature, bytes))
+}
+
+/// Reads the bytes of a cursor whose signature is right.
+fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
+    let (route, bytes) = bytes.split_first_chunk()?;
+    let (head, query) = bytes.split_at_checked(HEAD_BYTES)?;
+    let query = Query::decode(query)?;
+    let groups = [Group::None, Group::Package, Group::Document];
+    let number_at = |index: usize| {
+        let at = 2 + 8 * index;
+        u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"))
+    };
+    let cursor = Cursor {
+        route: Route(u32::from_be_bytes(*route)),
+        group: *groups.get(usize::from(head[1] & !FOLDED))?,
+        copies: if head[1] & FOLDED == 0 {
+            Copies::All
+        } else {
+            Copies::Folded
+        },
+        generation: number_at(0),
+        answer: number_at(1),
+        offset: number_at(2),
+    };
+    Some((cursor, query))
 }
 
 /// Returns a hash of an answer: of query and generation, of what its callers may see, and of its length.
@@ -140,23 +198,28 @@ mod tests {
             ..QueryInput::default()
         });
         let query = parsed.unwrap().query;
-        let generation = u64::MAX;
+        let keys = LinkKeys::default();
         let cursor = Cursor {
+            route: Route::of(Some(b"word /a+/ lang:c")),
             group: Group::Document,
             copies: Copies::Folded,
-            generation,
+            generation: u64::MAX,
             answer: 1_000_000,
             offset: 20,
         };
-        let text = cursor.encode(&query);
-        assert_eq!(Cursor::decode(&text), Some((cursor, query)));
+        let text = cursor.encode(&query, &keys);
+        assert_eq!(Cursor::decode(&text, &keys), Ok((cursor, query)));
         for at in 0..text.len() {
             let mut other = text.clone().into_bytes();
-            other[at] = if other[at] == b'A' { b'B' } else { b'A' };
+            other[at] = if other[at] == b'a' { b'b' } else { b'a' };
             let other = String::from_utf8(other).unwrap();
-            assert_eq!(Cursor::decode(&other), None, "{other}");
-            assert_eq!(Cursor::decode(&text[..at]), None);
+            assert!(Cursor::decode(&other, &keys).is_err(), "{other}");
+            assert!(Cursor::decode(&text[..at], &keys).is_err());
         }
-        assert_eq!(Cursor::decode("a cursor"), None);
+        // Case of the route, too.
+        let upper = text.to_ascii_uppercase();
+        let other = format!("{}{}", &upper[..8], &text[8..]);
+        assert!(Cursor::decode(&other, &keys).is_err() || other == text);
+        assert_eq!(Cursor::decode("a cursor", &keys), Err(BadCursor::Malformed));
     }
 }

@@ -5,7 +5,8 @@
 //! timeout and no generation. A [`View`] is a page of the answer, by its number or from a cursor on.
 
 use crate::choice::{Copies, Group};
-use crate::cursor::Cursor;
+use crate::cursor::{BadCursor, Cursor, Route};
+use crate::link_secrets::LinkKeys;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
@@ -15,10 +16,14 @@ use frontend::page::{
 };
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
-    DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle, SearchResult, SpoolError,
+    DocumentGroup, Match, PackageGroup, Scope, SearchClient, SearchError, SearchHandle,
+    SearchResult, SpoolError,
 };
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Digits of an id of a search; links are longer.
+const ID_LEN: usize = 32;
 
 /// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
 pub(crate) async fn start(
@@ -31,9 +36,9 @@ pub(crate) async fn start(
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
     let query = parsed.query.clone();
-    let search = app
-        .coordinator
-        .search_for(scope, params.client, query, generation, timeout);
+    let search =
+        app.coordinator
+            .search_for(scope, params.search_client(), query, generation, timeout);
     Ok(search.await?)
 }
 
@@ -63,10 +68,35 @@ pub(crate) async fn finished(
     })?)
 }
 
-/// Returns the search with this id, or searches again if its result was evicted.
-pub(crate) async fn by_id(app: &App, scope: &Scope, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app.coordinator.get_or_rerun(scope, id).await?;
-    search.ok_or_else(|| unknown(id))
+/// Returns the search with this id, or searches again if its result was evicted. A link is an id, too: one that stays
+/// valid, on every frontend.
+pub(crate) async fn by_id(
+    app: &App,
+    scope: &Scope,
+    params: &Params,
+    id: &str,
+) -> Result<SearchHandle, Problem> {
+    if !is_link(id) {
+        let search = app.coordinator.get_or_rerun(scope, id).await?;
+        return search.ok_or_else(|| unknown(id));
+    }
+    let decoded = Cursor::decode(id, &app.links.current());
+    let (cursor, query) = decoded.map_err(|bad| match bad {
+        BadCursor::Malformed => unknown(id),
+        BadCursor::Unsigned => unsigned(),
+    })?;
+    let search = search_again(app, scope, params, query, &cursor).await?;
+    let answer = finished(&search, None).await?;
+    if cursor.is_of(&answer) {
+        Ok(search)
+    } else {
+        Err(expired())
+    }
+}
+
+/// Whether an id has the length of a link.
+pub(crate) fn is_link(id: &str) -> bool {
+    id.len() > ID_LEN
 }
 
 /// Returns the search of the parameter `cursor`, or searches again over the same documents.
@@ -77,20 +107,45 @@ pub(crate) async fn resume(
     cursor: &Cursor,
     parsed: Option<&ParsedQuery>,
 ) -> Result<SearchHandle, Problem> {
-    let query = query_of_cursor(params)?;
+    let text = params.text("cursor")?.unwrap_or_default();
+    let (_, query) = Cursor::decode(text, &app.links.current()).map_err(bad_cursor)?;
     if parsed.is_some_and(|parsed| parsed.query != query) {
         let detail = "the cursor belongs to another query";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
+    search_again(app, scope, params, query, cursor).await
+}
+
+/// Returns the search of a cursor, or searches again over the same documents.
+async fn search_again(
+    app: &App,
+    scope: &Scope,
+    params: &Params,
+    query: Query,
+    cursor: &Cursor,
+) -> Result<SearchHandle, Problem> {
+    let client = SearchClient {
+        number: params.client,
+        route: cursor.route.0,
+    };
     match app
         .coordinator
-        .resume(scope, params.client, query, &cursor.generation())
+        .resume(scope, client, query, &cursor.generation())
         .await
     {
         Ok(search) => Ok(search),
-        Err(SearchError::Gone { .. }) => Err(expired()),
+        Err(SearchError::Gone { .. }) => Err(gone()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the route of a request for a search: that of its cursor or its id, or of the query as it was typed.
+pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
+    if let Start::Cursor(cursor) = view.start {
+        return cursor.route;
+    }
+    let of_id = id.and_then(|id| u32::from_str_radix(id.get(..8)?, 16).ok());
+    of_id.map_or_else(|| Route::of(params.bytes("q")), Route)
 }
 
 /// Names a query over the generation that the parameters name.
@@ -101,7 +156,14 @@ pub(crate) fn identity(app: &App, scope: &Scope, params: &Params, query: &Query)
     }
 }
 
-/// The problem of a cursor whose answer was evicted.
+/// The problem of a cursor whose documents are not served.
+fn gone() -> Problem {
+    let detail =
+        "the cursor has expired: the index has changed, and its documents are no longer served";
+    Problem::gone(detail).hint("search again, from the first page")
+}
+
+/// The problem of a cursor whose answer was another one than now.
 pub(crate) fn expired() -> Problem {
     Problem::gone("the cursor has expired: its answer is no longer kept")
         .hint("search again, from the first page")
@@ -142,9 +204,14 @@ pub(crate) enum Start {
 
 impl View {
     /// Reads the view from a request's parameters. `group` and `copies` are the defaults.
-    pub(crate) fn parse(params: &Params, group: Group, copies: Copies) -> Result<View, Problem> {
+    pub(crate) fn parse(
+        params: &Params,
+        links: &LinkKeys,
+        group: Group,
+        copies: Copies,
+    ) -> Result<View, Problem> {
         let copies = params.copies(copies)?;
-        let (group, copies, start) = match cursor(params)? {
+        let (group, copies, start) = match cursor(params, links)? {
             None => {
                 let page = Start::Page(params.number("page", 0)?);
                 (params.group(group)?, copies, page)
@@ -248,20 +315,23 @@ impl View {
     }
 }
 
-/// Returns the query of the parameter `cursor`.
-fn query_of_cursor(params: &Params) -> Result<Query, Problem> {
-    let text = params.text("cursor")?.unwrap_or_default();
-    let (_, query) = Cursor::decode(text).ok_or_else(malformed)?;
-    Ok(query)
-}
-
 fn not_folded() -> Problem {
     Problem::bad_request("copies=folded needs all matches, and limits reduce those")
         .hint("leave out copies, or limit and want=count")
 }
 
-fn malformed() -> Problem {
-    Problem::bad_request("the cursor is malformed").hint("use `next` of an earlier page, unchanged")
+fn bad_cursor(bad: BadCursor) -> Problem {
+    match bad {
+        BadCursor::Malformed => Problem::bad_request("the cursor is malformed")
+            .hint("use `next` of an earlier page, unchanged"),
+        BadCursor::Unsigned => unsigned(),
+    }
+}
+
+fn unsigned() -> Problem {
+    let detail =
+        "the cursor was changed, or signed with a secret that this server does not have (any more)";
+    Problem::bad_request(detail).hint("search again, from the first page")
 }
 
 /// Sorts the matches of a document by line, and removes context so that each line is there once: the
@@ -284,11 +354,11 @@ pub(crate) fn in_line_order(matches: &mut [Match]) {
 }
 
 /// Returns the cursor at which the page begins.
-fn cursor(params: &Params) -> Result<Option<Cursor>, Problem> {
+fn cursor(params: &Params, links: &LinkKeys) -> Result<Option<Cursor>, Problem> {
     let Some(text) = params.text("cursor")? else {
         return Ok(None);
     };
-    let (cursor, _) = Cursor::decode(text).ok_or_else(malformed)?;
+    let (cursor, _) = Cursor::decode(text, links).map_err(bad_cursor)?;
     if params.bytes("page").is_some() {
         let detail = "page and cursor both set where the page begins";
         return Err(Problem::bad_request(detail).hint("leave out page"));
@@ -353,7 +423,8 @@ mod tests {
     }
 
     fn parse(query: &str) -> Result<View, Problem> {
-        View::parse(&Params::parse(query).unwrap(), Group::None, Copies::All)
+        let params = Params::parse(query).unwrap();
+        View::parse(&params, &LinkKeys::default(), Group::None, Copies::All)
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod cursor;
 mod dcs;
 mod eta;
 mod file_range;
+mod followed_file;
 mod following;
 mod guard;
 mod health;
@@ -43,6 +44,7 @@ mod join;
 mod kept_body;
 mod languages;
 mod left_out;
+mod link_secrets;
 mod links;
 pub mod model;
 mod near_packages;
@@ -74,6 +76,7 @@ pub use base_path::{BadBasePath, BasePath};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
 pub use languages::LANGUAGES;
+pub use link_secrets::{BadLinkSecrets, LinkSecrets};
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
@@ -125,6 +128,8 @@ pub struct Options {
     pub base_path: BasePath,
     /// Who decides what callers may see; `None` if everybody sees everything.
     pub authorization: Option<Arc<Authorization>>,
+    /// What links to answers are signed with. Frontends that have the same secrets accept each other's.
+    pub links: LinkSecrets,
     /// Whether metrics are left to [`admin`]. They are never shown to callers who may not see everything.
     pub has_admin: bool,
 }
@@ -141,6 +146,7 @@ impl Default for Options {
             access: None,
             base_path: BasePath::default(),
             authorization: None,
+            links: LinkSecrets::default(),
             has_admin: false,
         }
     }
@@ -184,6 +190,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         authorization::describe();
         authorization.follow_keys();
     }
+    options.links.follow();
     let guard = |access| from_fn_with_state(access, guard::check);
     let private = |authorization| from_fn_with_state(authorization, viewer::keep_private);
     // The first is the outermost. They are one layer: a router clones everything inside of each layer for every request.
@@ -210,6 +217,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         dcs_api_keys: options.dcs_api_keys.into(),
         access: options.access,
         authorization: options.authorization,
+        links: options.links,
         shows_addresses: false,
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
@@ -250,6 +258,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         dcs_api_keys: Arc::default(),
         access: None,
         authorization: None,
+        links: LinkSecrets::default(),
         shows_addresses: true,
         metrics,
         exports: Arc::new(Semaphore::new(0)),

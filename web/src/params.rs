@@ -5,11 +5,13 @@
 
 use crate::access::KeyName;
 use crate::choice::{Choice, Copies, Group};
+use crate::cursor::Route;
 use crate::problem::Problem;
 use crate::server::Client;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
+use frontend::SearchClient;
 use frontend::query::filter;
 use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
 use frontend::similar;
@@ -109,6 +111,14 @@ impl Params {
             client: key.or_else(address).unwrap_or_default(),
             has_key: key.is_some(),
             ..self
+        }
+    }
+
+    /// The client of a search for the query of these parameters.
+    pub(crate) fn search_client(&self) -> SearchClient {
+        SearchClient {
+            number: self.client,
+            route: Route::of(self.bytes("q")).0,
         }
     }
 

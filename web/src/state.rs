@@ -6,6 +6,7 @@ use crate::authorization::Authorization;
 use crate::base_path::BasePath;
 pub(crate) use crate::blocking::{blocking, rendering};
 use crate::colour_cache::ColourCache;
+use crate::link_secrets::LinkSecrets;
 use crate::rendered::RenderedAnswers;
 use frontend::{BackendStatus, Coordinator, Overlaps, Scope};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) authorization: Option<Arc<Authorization>>,
     /// Whether answers show the addresses of backends: those to an operator.
     pub(crate) shows_addresses: bool,
+    /// What links are signed with.
+    pub(crate) links: LinkSecrets,
     pub(crate) metrics: PrometheusHandle,
     /// A permit for each export that may run.
     pub(crate) exports: Arc<Semaphore>,

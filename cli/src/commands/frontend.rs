@@ -287,6 +287,7 @@ impl FrontendFlags {
             );
         }
         options.authorization = self.authorization.authorization(hints)?.map(Arc::new);
+        options.links = self.shared_cache.links()?;
         options.has_admin = self.access.has_admin();
         Ok(options)
     }

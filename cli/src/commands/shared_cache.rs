@@ -1,15 +1,16 @@
-//! Flags of `serve` and `frontend` for a Redis through which frontends share answers.
+//! Flags of `serve` and `frontend` for what several frontends share: a Redis with answers, and the secrets of links.
 
 use crate::terminal::report;
 use anyhow::{Context, Result, bail};
 use frontend::{HintSecret, Hints};
 use std::path::PathBuf;
 use std::sync::Arc;
+use web::LinkSecrets;
 
 /// The heading in the help.
 const SHARED: &str = "Several frontends";
 
-/// Which Redis, and what authenticates entries.
+/// Which Redis, what authenticates entries, and what signs links.
 #[derive(Clone, clap::Args)]
 pub(super) struct SharedCacheFlags {
     /// Share commits, and with --cache-redis-secret decisions of --auth-url, with other frontends through this Redis:
@@ -20,6 +21,12 @@ pub(super) struct SharedCacheFlags {
     /// share
     #[arg(long, help_heading = SHARED, value_name = "FILE")]
     cache_redis_secret: Option<PathBuf>,
+    /// Sign links to answers (`link`, `next`) with the first secret in this file, and accept those that one of its
+    /// secrets has signed: a secret of 32 characters or more on each line. Frontends with the same secrets accept each
+    /// other's links. The file is read again when it changes [default: links are not secret, and every server accepts
+    /// them]
+    #[arg(long, help_heading = SHARED, value_name = "FILE")]
+    link_secrets: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for SharedCacheFlags {
@@ -30,6 +37,14 @@ impl std::fmt::Debug for SharedCacheFlags {
 }
 
 impl SharedCacheFlags {
+    /// Reads the secrets of links.
+    pub(super) fn links(&self) -> Result<LinkSecrets> {
+        match &self.link_secrets {
+            None => Ok(LinkSecrets::default()),
+            Some(file) => LinkSecrets::open(file).context("--link-secrets"),
+        }
+    }
+
     /// Reads the secret, and begins to connect, without waiting for it. Says so if decisions are not shared for want of
     /// a secret.
     pub(super) fn start(&self, has_service: bool) -> Result<Option<Arc<Hints>>> {

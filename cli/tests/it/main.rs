@@ -26,6 +26,7 @@ mod index_build;
 mod index_update;
 mod inspect;
 mod keys;
+mod links;
 mod log;
 mod long_lines;
 mod lost_backend;

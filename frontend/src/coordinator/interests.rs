@@ -70,6 +70,7 @@ mod tests {
     use super::*;
     use crate::query::Query;
     use crate::scope::Scope;
+    use crate::search_client::SearchClient;
     use schema::message::{Expr, Pattern};
 
     fn interest() -> (String, Arc<Interest>) {
@@ -78,7 +79,12 @@ mod tests {
             ..Pattern::default()
         };
         let query = Query::new(Expr::Pattern(pattern), 0).unwrap();
-        let interest = Interest::new(0, query, Scope::everything(), "g".to_owned());
+        let interest = Interest::new(
+            SearchClient::default(),
+            query,
+            Scope::everything(),
+            "g".to_owned(),
+        );
         (format!("{:032x}", interest.key), interest)
     }
 
@@ -102,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_random_and_has_128_bits() {
+    fn an_id_is_random_and_has_32_digits() {
         let ids: std::collections::HashSet<_> = (0..100).map(|_| interest().0).collect();
         assert_eq!(ids.len(), 100);
         let mut interests = Interests::default();

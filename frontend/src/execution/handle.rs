@@ -4,7 +4,7 @@
 //! in which the client may come back, and is then cancelled down to the backends.
 //!
 //! An execution may have many clients, who do not know of each other. Each has an [`Interest`], whose id is
-//! random: who knows it may end this client's interest, and nothing else.
+//! random, but for its first 32 bits: who knows it may end this client's interest, and nothing else.
 
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
@@ -17,6 +17,7 @@ use crate::results::facets::FacetsSoFar;
 use crate::results::{self, SearchResult};
 use crate::results::{FoundText, MatchEvent, MatchStream};
 use crate::scope::Scope;
+use crate::search_client::SearchClient;
 use crate::spool::SpoolError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -46,20 +47,21 @@ pub(crate) struct Interest {
 }
 
 impl Interest {
-    /// An interest with a random id.
+    /// An interest with a random id, of which the first 32 bits are the route.
     pub(crate) fn new(
-        client: u64,
+        client: SearchClient,
         query: Query,
         scope: Scope,
         generation: String,
     ) -> Arc<Interest> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).expect("the operating system has random numbers");
-        let key = ClientKey::from_le_bytes(key);
+        key[..4].copy_from_slice(&client.route.to_be_bytes());
+        let key = ClientKey::from_be_bytes(key);
         Arc::new(Interest {
             key,
             id: format!("{key:032x}"),
-            client,
+            client: client.number,
             query,
             scope,
             generation,

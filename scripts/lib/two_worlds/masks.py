@@ -7,7 +7,7 @@ depends on time.
 import re
 
 ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{32}(?![0-9a-zA-Z])")
-CURSOR = re.compile(rb'(?:(?<="next":")|(?<=cursor=))[A-Za-z0-9_-]{40,}')
+CURSOR = re.compile(rb'(?:(?<="next":")|(?<="link":")|(?<="id":")|(?<=cursor=))[A-Za-z0-9_-]{40,}')
 TIMES = (
     (re.compile(rb'"timings":\{[^}]*\}'), b'"timings":{}'),
     (re.compile(rb'"(\w*_ms|milliseconds|age_s|indexed|updated|fetched|backend_ms)":(?:[\d.]+|null)'), rb'"\1":0'),

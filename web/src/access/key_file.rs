@@ -1,19 +1,11 @@
 //! The file of keys, which is read again when it changes, so that keys can be revoked while the server runs.
-//!
-//! **Invariant:** contents that cannot be used change nothing: the keys that were read last stay, and the log
-//! says why. So a file that is being written never locks everybody out.
 
 use super::keys::KnownKeys;
-use frontend::joined;
+use crate::followed_file::FollowedFile;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::Arc;
 use std::{fs, io};
-
-/// How often the file is looked at.
-const EVERY: Duration = Duration::from_secs(1);
 
 /// Bytes of the file: room for about two thousand keys, each of which is compared with every request.
 const BYTES_MAX: u64 = 256 << 10;
@@ -41,74 +33,22 @@ pub enum BadKeyFile {
 
 /// The keys in a file.
 #[derive(Debug)]
-pub struct ApiKeys {
-    path: PathBuf,
-    current: RwLock<Arc<KnownKeys>>,
-    /// The version of the file that was read last, or tried.
-    seen: Mutex<Option<Version>>,
-}
-
-/// What changes when a file is written or replaced: device, inode, length, and when it changed.
-type Version = (u64, u64, u64, i64, i64);
+pub struct ApiKeys(Arc<FollowedFile<KnownKeys, BadKeyFile>>);
 
 impl ApiKeys {
     /// Reads the keys in a file.
     pub fn open(path: &Path) -> Result<ApiKeys, BadKeyFile> {
-        let seen = version(path);
-        Ok(ApiKeys {
-            current: RwLock::new(Arc::new(read(path)?)),
-            seen: Mutex::new(seen),
-            path: path.to_owned(),
-        })
+        FollowedFile::open(path, "keys", read).map(|file| ApiKeys(Arc::new(file)))
     }
 
     pub(super) fn current(&self) -> Arc<KnownKeys> {
-        let current = self.current.read();
-        Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
+        self.0.current()
     }
 
     /// Reads the file again whenever it changes, while anybody uses these keys. Needs a tokio runtime.
-    pub(super) fn follow(keys: &Arc<ApiKeys>) {
-        let keys = Arc::downgrade(keys);
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(EVERY).await;
-                let Some(keys) = keys.upgrade() else { return };
-                let read = tokio::task::spawn_blocking(move || keys.read_if_changed());
-                joined(read).await;
-            }
-        });
+    pub(super) fn follow(&self) {
+        FollowedFile::follow(&self.0);
     }
-
-    fn read_if_changed(&self) {
-        let now = version(&self.path);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if *seen == now {
-            return;
-        }
-        *seen = now;
-        match read(&self.path) {
-            Ok(keys) => {
-                tracing::info!(file = %self.path.display(), keys = keys.len(), "read the keys again");
-                let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-                *current = Arc::new(keys);
-            }
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(
-                    error,
-                    "cannot use the changed file of keys; the earlier keys stay"
-                );
-            }
-        }
-    }
-}
-
-/// `None` if there is no such file.
-fn version(path: &Path) -> Option<Version> {
-    let about = fs::metadata(path).ok()?;
-    let (at, at_ns) = (about.ctime(), about.ctime_nsec());
-    Some((about.dev(), about.ino(), about.len(), at, at_ns))
 }
 
 fn read(path: &Path) -> Result<KnownKeys, BadKeyFile> {
@@ -154,18 +94,18 @@ mod tests {
         )
         .unwrap();
         fs::rename(directory.path().join("new"), &path).unwrap();
-        keys.read_if_changed();
+        keys.0.read_if_changed();
         assert!(!knows(&a) && knows(&b) && knows(&c));
         for bad in ["", "b", &a.key] {
             fs::write(&path, bad).unwrap();
-            keys.read_if_changed();
+            keys.0.read_if_changed();
             assert!(knows(&b) && knows(&c), "{bad}");
         }
         fs::remove_file(&path).unwrap();
-        keys.read_if_changed();
+        keys.0.read_if_changed();
         assert!(knows(&b));
         fs::write(&path, a.line.as_bytes()).unwrap();
-        keys.read_if_changed();
+        keys.0.read_if_changed();
         assert!(knows(&a) && !knows(&b));
     }
 

@@ -107,10 +107,6 @@ impl KnownKeys {
         Ok(KnownKeys(keys))
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Returns the name of a key. The time that this takes depends only on the length of `key` and the number
     /// of keys: `==` of hashes takes the same time for all, and every one is compared.
     pub(crate) fn name_of(&self, key: &[u8]) -> Option<KeyName> {

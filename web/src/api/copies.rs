@@ -73,7 +73,12 @@ pub(crate) async fn by_id(
     params.expect(&[COPIES])?;
     let request = ListRequest::parse(&params)?;
     let scope = viewer.scope(&app).await?;
-    answer(join::by_id(&app, &scope, &id).await?, None, request).await
+    answer(
+        join::by_id(&app, &scope, &params, &id).await?,
+        None,
+        request,
+    )
+    .await
 }
 
 async fn answer(

@@ -78,7 +78,7 @@ pub(crate) async fn by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
     let scope = viewer.scope(&app).await?;
-    let search = join::by_id(&app, &scope, &id).await?;
+    let search = join::by_id(&app, &scope, &params, &id).await?;
     let parsed = parse_again(search.query());
     let watched = Watched::new(&app, &viewer, &scope);
     Ok(events((&app, params.client), watched, search, parsed, Vec::new()).await)

@@ -87,7 +87,7 @@ pub(crate) async fn by_id(
     let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
     let watched = Watched::new(&app, &viewer, &scope);
-    let mut search = join::by_id(&app, &scope, &id).await?;
+    let mut search = join::by_id(&app, &scope, &params, &id).await?;
     if Order::parse(&params, format, search.query())? == Order::Found {
         let response = found::export(export, search, format, None).await?;
         return Ok(guarded(response, watched, format));

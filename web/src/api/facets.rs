@@ -75,7 +75,7 @@ pub(crate) async fn facets_by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
     let scope = viewer.scope(&app).await?;
-    let search = join::by_id(&app, &scope, &id).await?;
+    let search = join::by_id(&app, &scope, &params, &id).await?;
     answer(&app, search, None, known, Summary::Facets).await
 }
 
@@ -117,7 +117,7 @@ pub(crate) async fn packages_by_id(
     let scope = viewer.scope(&app).await?;
     answer(
         &app,
-        join::by_id(&app, &scope, &id).await?,
+        join::by_id(&app, &scope, &params, &id).await?,
         None,
         known,
         summary,

@@ -4,9 +4,10 @@ use super::body::Posted;
 use super::openapi::described as doc;
 use crate::choice::{Copies, Group};
 use crate::conditional::KnownTags;
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Route};
 use crate::eta::Eta;
 use crate::join::{self, Items, Start, View};
+use crate::link_secrets::LinkKeys;
 use crate::model::{
     MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Skipped,
     Timings, TotalRelation, notices,
@@ -35,22 +36,36 @@ struct PageRequest {
     explain: bool,
     /// The query; `None` if the client named the search by its id.
     parsed: Option<ParsedQuery>,
+    /// The cursor or the link by which the client named the answer. Its page is the same for everybody and on every
+    /// frontend: it is named by the link instead of an id, and says no times.
+    link: Option<String>,
+    route: Route,
+    keys: Arc<LinkKeys>,
 }
 
 impl PageRequest {
-    fn parse(params: &Params) -> Result<PageRequest, Problem> {
+    fn parse(app: &App, params: &Params, id: Option<&str>) -> Result<PageRequest, Problem> {
+        let keys = app.links.current();
+        let view = View::parse(params, &keys, Group::None, Copies::All)?;
+        let link = id.filter(|id| join::is_link(id));
         Ok(PageRequest {
-            view: View::parse(params, Group::None, Copies::All)?,
+            view,
             wait: params.flag("wait", true)?,
             explain: params.flag("explain", false)?,
             parsed: None,
+            link: link.or(params.text("cursor")?).map(str::to_owned),
+            route: join::route(&view, params, id),
+            keys,
         })
     }
 
     /// Everything that changes the page, besides the answer.
     fn rendered_view(&self) -> String {
         let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
-        format!("page {:?} {} {typed:?}", self.view, self.explain)
+        format!(
+            "page {:?} {} {typed:?} {:?} {:?}",
+            self.view, self.explain, self.link, self.route
+        )
     }
 
     fn notices(&self) -> Vec<Notice> {
@@ -95,7 +110,7 @@ async fn query(
     params: &Params,
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY, VIEW])?;
-    let mut request = PageRequest::parse(params)?;
+    let mut request = PageRequest::parse(app, params, None)?;
     let scope = &viewer.scope(app).await?;
     if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
         let search = join::resume(app, scope, params, &cursor, None).await?;
@@ -129,9 +144,9 @@ pub(crate) async fn by_id(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[VIEW])?;
-    let request = PageRequest::parse(&params)?;
+    let request = PageRequest::parse(&app, &params, Some(&id))?;
     let scope = viewer.scope(&app).await?;
-    let search = join::by_id(&app, &scope, &id).await?;
+    let search = join::by_id(&app, &scope, &params, &id).await?;
     if let Some(unchanged) = known.unless_changed(|| search.identity().to_owned()) {
         return Ok(unchanged);
     }
@@ -168,6 +183,7 @@ async fn answer(
         return blocking(move || running(&search, &request)).await;
     }
     let answer = join::finished(&search, request.parsed.as_ref()).await?;
+    let link = request.link.clone();
     let is_grouped = request.view.group != Group::None;
     let view = is_grouped.then(|| request.rendered_view());
     let whole = Arc::clone(&answer);
@@ -177,7 +193,7 @@ async fn answer(
         None => rendering(&answer, render).await?,
     };
     let timings = rendered.timings;
-    let mut response = rendered.response(search.id());
+    let mut response = rendered.response(link.as_deref().unwrap_or(search.id()));
     known.finish(&mut response, &answer, &timings, search.was_there());
     Ok(response)
 }
@@ -208,6 +224,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         page: 0,
         per_page: request.view.per_page,
         pages: 0,
+        link: None,
         next: None,
         results: Results::Matches(best.iter().map(Into::into).collect()),
         timings: None,
@@ -227,11 +244,14 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
     let count = request.view.items(answer)?;
     let slice = request.view.slice(answer, count)?;
     let items = request.view.read(answer, slice.range.clone())?;
-    let next = slice.range.end;
-    let cursor = || {
-        Cursor::new(answer, request.view.group, request.view.copies, next).encode(answer.query())
+    let encode = |cursor: Cursor| {
+        let cursor = cursor.by(request.route);
+        cursor.encode(answer.query(), &request.keys)
     };
-    let next = (next < count).then(cursor);
+    let next = slice.range.end;
+    let cursor = || Cursor::new(answer, request.view.group, request.view.copies, next);
+    let next = (next < count).then(|| encode(cursor()));
+    let first = Cursor::new(answer, Group::None, Copies::All, 0);
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {
         id: "".into(),
@@ -254,9 +274,10 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         page: slice.page,
         per_page: slice.per_page,
         pages: slice.pages,
+        link: Some(encode(first)),
         next,
         results: results(&items),
-        timings: Some(timings),
+        timings: request.link.is_none().then_some(timings),
         progress: None,
         explain: request.explain.then(|| answer.explain().into()),
     };

@@ -12,10 +12,15 @@ use utoipa::ToSchema;
 /// A page of an answer, or of what is known while the search runs.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<'a> {
-    /// Names the search.
+    /// Names the search; of a page by `cursor` or by a link, that.
     pub id: Cow<'a, str>,
     /// Names the documents that were searched.
     pub generation: Cow<'a, str>,
+    /// Names the answer for everybody who sees the same: it may be used in place of an id, on every frontend with the
+    /// same secrets, as long as these documents are served. Null while the search runs.
+    #[serde(default)]
+    #[schema(required)]
+    pub link: Option<String>,
     /// The cursor of the next page; null on the last page, or while the search runs.
     pub next: Option<String>,
     /// The query as it was understood, in the query language.
@@ -62,6 +67,7 @@ pub struct Page<'a> {
     pub pages: usize,
     #[serde(flatten)]
     pub results: Results<'a>,
+    /// Null on a page by `cursor` or by a link, which is the same whoever renders it.
     pub timings: Option<Timings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,

@@ -62,7 +62,7 @@ pub(crate) async fn live(
     params: Params,
 ) -> Result<Response, Problem> {
     let form = Form::new(&params);
-    View::parse(&params, GROUP_DEFAULT, Copies::Folded)?;
+    View::parse(&params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let parsed = params.parsed()?;
     let scope = viewer.scope(&app).await?;
     let mut search = find(&app, &scope, &params, form.run.as_deref(), &parsed).await?;

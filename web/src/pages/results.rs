@@ -175,7 +175,11 @@ pub(super) fn finished_page(
         switch: switches.then(|| form.href_copies(other)),
         want_documents: want == Want::Documents,
         want_count: matches!(want, Want::Count | Want::Estimate),
-        elapsed: elapsed_text(answer.timings().total()),
+        // A permanent link shows the same on every frontend.
+        elapsed: match form.generation {
+            None => elapsed_text(answer.timings().total()),
+            Some(_) => String::new(),
+        },
         tabs: form.tabs(),
         permanent: form.href_permanent(answer.generation()),
         exports: EXPORTS

@@ -60,7 +60,7 @@ async fn page(
     params: &Params,
 ) -> Result<Response, Problem> {
     let form = Form::new(params);
-    let view = View::parse(params, GROUP_DEFAULT, Copies::Folded)?;
+    let view = View::parse(params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
     let scope = &viewer.scope(app).await?;
     if let Some(unchanged) =
@@ -171,7 +171,7 @@ pub(super) async fn find(
     match params.generation()? {
         Some(generation) if params.bytes("page").is_some() => {
             let query = parsed.query.clone();
-            let client = params.client;
+            let client = params.search_client();
             Ok(app
                 .coordinator
                 .resume(scope, client, query, generation)

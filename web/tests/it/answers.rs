@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// Renders a page without what may differ from search to search.
 fn stripped(mut page: Value) -> String {
-    for name in ["id", "generation", "searched", "timings", "next"] {
+    for name in ["id", "link", "generation", "searched", "timings", "next"] {
         page.as_object_mut().unwrap().remove(name);
     }
     page.to_string()

@@ -23,6 +23,7 @@ mod filters;
 mod full_disk;
 mod in_process;
 mod keys;
+mod links;
 mod narrowing;
 mod nodes;
 mod openapi;

@@ -325,7 +325,7 @@ pub(crate) struct LogParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct IdParam {
-    /// The `id` of an answer.
+    /// The `id` or the `link` of an answer.
     id: String,
 }
 
