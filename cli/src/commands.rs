@@ -8,6 +8,7 @@ mod api_printer;
 mod authorization;
 mod backend;
 mod catalog;
+mod cluster;
 mod commits;
 mod completions;
 mod config;
@@ -65,6 +66,7 @@ enum Command {
     Frontend(frontend::FrontendArguments),
     Inspect(inspect::InspectArguments),
     Store(store::StoreArguments),
+    Cluster(cluster::ClusterArguments),
     Explain(explain::ExplainArguments),
     Status(catalog::StatusArguments),
     Packages(catalog::PackagesArguments),
@@ -97,6 +99,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Command::Frontend(arguments) => frontend::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Store(arguments) => store::run(arguments),
+        Command::Cluster(arguments) => cluster::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Status(arguments) => catalog::status(arguments),
         Command::Packages(arguments) => catalog::packages(arguments),

@@ -13,6 +13,7 @@ mod default_sources;
 mod exit;
 mod in_process;
 mod mirror;
+mod placing;
 mod print;
 mod progress;
 mod query;

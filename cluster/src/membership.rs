@@ -17,7 +17,7 @@ mod etcd;
 mod pace;
 mod source;
 
-pub use etcd::Etcd;
+pub use etcd::{Etcd, EtcdError};
 pub use source::{Source, SourceError};
 
 use crate::placement::Node;

@@ -1,9 +1,41 @@
 //! Shards that have parts of one package. They go to the same nodes, because a frontend takes a package from one backend.
 
+use crate::generation::Generation;
 use index::manifest::Manifest;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 type ShardId = [u8; 32];
+
+/// Shards of a generation that go to the same nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The id that decides to which.
+    pub id: [u8; 32],
+    /// How many they are.
+    pub shards: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+}
+
+/// Returns the groups of a generation, ascending by id.
+pub fn groups(generation: &Generation) -> Vec<Group> {
+    let ids = Groups::of(&generation.manifest);
+    let mut groups: BTreeMap<ShardId, Group> = BTreeMap::new();
+    for shard in &generation.manifest.shards {
+        let id = ids.of_shard(&shard.id);
+        let group = groups.entry(id).or_insert(Group {
+            id,
+            shards: 0,
+            bytes: 0,
+        });
+        group.shards += 1;
+        let table = shard.revisions.as_ref().map(|table| &table.file);
+        let files = [Some(&shard.file), table].into_iter().flatten();
+        let stored = files.filter_map(|name| generation.files.get(name));
+        group.bytes += stored.map(|file| file.bytes).sum::<u64>();
+    }
+    groups.into_values().collect()
+}
 
 /// The groups of the shards of a generation.
 pub(crate) struct Groups(HashMap<ShardId, ShardId>);

@@ -22,6 +22,7 @@ mod transition;
 
 pub use error::StoreError;
 pub use generation::{Generation, GenerationId, Head, REPLICAS, REPLICAS_MAX, StoredFile};
+pub use groups::{Group, groups};
 pub use maintenance::{Collected, Damage, Keep, Verified, collect, history, rollback, verify};
 pub use node_status::{NODES_MAX, NodeStatus};
 pub use objects::{Object, Objects, Put, Version};

@@ -34,6 +34,8 @@ pub struct Synced {
     pub generation: u64,
     /// Its shards.
     pub shards: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
     /// Shards of the generation.
     pub all_shards: u64,
     /// Files that were fetched.
@@ -176,6 +178,7 @@ impl Replica {
         let synced = Synced {
             generation: generation.number,
             shards: served.manifest.shards.len() as u64,
+            bytes: served.bytes(),
             all_shards: generation.manifest.shards.len() as u64,
             fetched_files: missing.len() as u64,
             fetched_bytes,

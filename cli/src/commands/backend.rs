@@ -1,18 +1,20 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
 mod replica;
+mod share;
 
 use super::listener;
 use super::nodes::RegistrationFlags;
 use super::tls_flags::BackendTls;
-use crate::{in_process, terminal};
+use crate::{cache_dir, in_process, terminal};
 use anyhow::{Context, Result};
 use axum::http::header;
 use axum::routing::get;
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
 use replica::ReplicaFlags;
-use std::path::PathBuf;
+use share::Neighbours;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,6 +85,16 @@ impl BackendArguments {
     }
 }
 
+impl BackendArguments {
+    /// The nodes that share the store with this one, which is called `name`.
+    fn neighbours(&self, name: &str, data: &Path) -> Result<Option<Neighbours>> {
+        cache_dir::create(data)?;
+        let absence = share::absence(Duration::from_secs(self.store.lost_after));
+        let watcher = self.registration.watch(data, absence)?;
+        Ok(watcher.map(|watcher| Neighbours::follow(name.to_owned(), watcher)))
+    }
+}
+
 pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
     listener::run(arguments.log, serve(arguments))
 }
@@ -90,10 +102,10 @@ pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let directory = arguments.index.as_ref().or(arguments.store.data.as_ref());
     let index = directory.context("give --index DIR, or --store STORE and --data DIR")?;
-    let replica = replica::start(&arguments.store).await?;
-    let live = backend::LiveShards::open(index)?;
-    let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let address = listener.local_addr()?;
+    let has_store = arguments.store.store.is_some();
+    let member = arguments.registration.member(address, has_store)?;
     let health = match &arguments.metrics {
         Some(address) => Some((
             listener::bind(address, "--metrics").await?,
@@ -101,13 +113,19 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         )),
         None => None,
     };
-    let address = listener.local_addr()?;
     let tls = arguments.tls.config(address)?;
+    let neighbours = match &member {
+        Some(member) if has_store => arguments.neighbours(&member.name, index)?,
+        _ => None,
+    };
+    let replica = replica::start(&arguments.store, neighbours).await?;
+    let live = backend::LiveShards::open(index)?;
+    let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let shown = arguments.store.store.clone();
     let shown = shown.unwrap_or_else(|| index.display().to_string());
     terminal::print(format_args!("backend of {shown} on {address}"))?;
     let backend = backend::Backend::start(live, repositories, arguments.options());
-    let registered = arguments.registration.register(address)?;
+    let registered = arguments.registration.register(member)?;
     let shutdown = async {
         listener::shutdown_signal().await;
         if let Some(registered) = registered {

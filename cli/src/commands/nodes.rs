@@ -4,7 +4,7 @@ use super::tls_flags::BackendClientTls;
 use crate::client;
 use anyhow::{Context, Result, bail};
 use cluster::membership::registration::Registration;
-use cluster::membership::view::{Holdings, NodeMap};
+use cluster::membership::view::{Absence, Holdings, NodeMap};
 use cluster::membership::watcher::{Watcher, WatcherOptions};
 use cluster::membership::{Etcd, Member, Source};
 use frontend::{Backend, Coordinator};
@@ -46,7 +46,28 @@ fn parse_source(text: &str) -> Result<Source, String> {
 }
 
 impl SourceFlags {
-    fn tls(&self) -> Result<Option<TlsConfig>> {
+    /// The source.
+    pub(super) fn source(&self) -> Option<&Source> {
+        self.nodes.as_ref()
+    }
+
+    /// The nodes that are listed now.
+    pub(super) async fn list(&self) -> Result<Vec<Member>> {
+        let source = self.nodes.as_ref().context("give --nodes SOURCE")?;
+        let options = WatcherOptions {
+            tls: self.tls()?,
+            ..WatcherOptions::default()
+        };
+        let mut watcher = Watcher::start(source, options).context("--nodes")?;
+        let map = watcher.first(FIRST_LIST_MAX).await.clone();
+        if !map.is_confirmed {
+            let reason = watcher.error().unwrap_or("no node is listed");
+            bail!("--nodes {source}: {reason}");
+        }
+        Ok(map.members)
+    }
+
+    pub(super) fn tls(&self) -> Result<Option<TlsConfig>> {
         let is_encrypted = |endpoint: &String| endpoint.starts_with("https:");
         match &self.nodes {
             Some(Source::Etcd { endpoints, .. }) if endpoints.iter().any(is_encrypted) => {
@@ -92,6 +113,7 @@ impl NodesFlags {
             file: Some(spool.join(MAP_FILE)),
             accepts: self.accept_nodes,
             tls: self.source.tls()?,
+            absence: Absence::default(),
         };
         let mut watcher = Watcher::start(source, options).context("--nodes")?;
         let nodes = watcher.first(FIRST_LIST_MAX).await.members.len();
@@ -208,8 +230,9 @@ pub(super) struct RegistrationFlags {
 }
 
 impl RegistrationFlags {
-    /// Begins to register the backend that listens on this address, if there is a source.
-    pub(super) fn register(&self, address: SocketAddr) -> Result<Option<Registered>> {
+    /// The node that this backend is, which listens on this address; `None` without a source. Only backends of a store have
+    /// use for a source in which they do not register themselves.
+    pub(super) fn member(&self, address: SocketAddr, has_store: bool) -> Result<Option<Member>> {
         let Some(source) = &self.source.nodes else {
             let given = [
                 ("--name", &self.name),
@@ -223,11 +246,12 @@ impl RegistrationFlags {
                 None => Ok(None),
             };
         };
-        let Some(etcd) = Etcd::new(source, self.source.tls()?) else {
+        if !has_store && !matches!(source, Source::Etcd { .. }) {
             bail!(
-                "--nodes {source}: a backend registers itself in etcd alone; other sources are for frontends"
+                "--nodes {source}: a backend registers itself in etcd alone; other sources are for frontends, and for \
+                 backends with --store"
             );
-        };
+        }
         let announced = match &self.announce {
             Some(announced) => announced.clone(),
             None if address.ip().is_unspecified() => {
@@ -242,7 +266,37 @@ impl RegistrationFlags {
             ..Member::at(&announced)
         };
         member.check().map_err(anyhow::Error::msg)?;
-        Ok(Some(Registered(Registration::start(etcd, member)?)))
+        if let Source::Static(members) = source
+            && !members.iter().any(|listed| listed.name == member.name)
+        {
+            let name = &member.name;
+            bail!("--nodes {source}: no node is called {name}; say with --name which one this is");
+        }
+        Ok(Some(member))
+    }
+
+    /// Begins to register a node, if that is possible in the source.
+    pub(super) fn register(&self, member: Option<Member>) -> Result<Option<Registered>> {
+        let (Some(source), Some(member)) = (&self.source.nodes, member) else {
+            return Ok(None);
+        };
+        let etcd = Etcd::new(source, self.source.tls()?);
+        let registration = etcd.map(|etcd| Registration::start(etcd, member));
+        Ok(registration.transpose()?.map(Registered))
+    }
+
+    /// Begins to ask for the other nodes, if there is a source. Their map is kept in a directory.
+    pub(super) fn watch(&self, directory: &Path, absence: Absence) -> Result<Option<Watcher>> {
+        let Some(source) = &self.source.nodes else {
+            return Ok(None);
+        };
+        let options = WatcherOptions {
+            file: Some(directory.join(MAP_FILE)),
+            accepts: false,
+            tls: self.source.tls()?,
+            absence,
+        };
+        Watcher::start(source, options).map(Some).context("--nodes")
     }
 }
 

@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
 /// The binary under test.
@@ -143,4 +145,13 @@ fn address_in(line: &str) -> Option<String> {
         None => line.strip_prefix("backend of ")?.rsplit_once(" on ")?.1,
     };
     Some(address.to_owned())
+}
+
+/// Waits until something is true.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < WAIT_MAX, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
 }

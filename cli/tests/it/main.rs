@@ -9,6 +9,7 @@ mod as_ripgrep;
 mod authorization;
 mod broken_pipe;
 mod certificate_files;
+mod cluster;
 mod command_errors;
 mod commits;
 mod config;

@@ -1,21 +1,10 @@
 //! An index is published in a store, and backends serve it from there.
 
-use crate::WAIT_MAX;
-use crate::home::Home;
+use crate::home::{Home, until};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// Waits until something is true.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(started.elapsed() < WAIT_MAX, "{what}");
-        thread::sleep(Duration::from_millis(50));
-    }
-}
 
 fn lines(output: &[u8]) -> Vec<&str> {
     let mut lines: Vec<_> = str::from_utf8(output).unwrap().lines().collect();

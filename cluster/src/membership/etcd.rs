@@ -1,6 +1,7 @@
 //! etcd as a list of nodes, through the JSON gateway of its version 3.
 //!
-//! The node `b1` is the key `/trawl/nodes/b1` with a lease of 5 s. Only whole lists are believed: a watch says that
+//! The node `b1` is the key `/trawl/nodes/b1` with a lease of 5 s; the key `/trawl/nodes/b1/drain`, without one, says that an
+//! operator wants it empty: it gets no searches and no shards, also after it was started again. Only whole lists are believed: a watch says that
 //! something has changed, and what it says beyond that is not read. So events that are late, lost, repeated or out of
 //! order, a revision that goes back and a store that was wiped change nothing but when the next list is asked for.
 //!
@@ -16,11 +17,18 @@ use gateway::{Answer, Kv, Lease, Range, Txn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, BodyReader};
+
+/// The end of a key that drains a node. Names have no slash.
+const DRAIN: &str = "/drain";
+
+/// Keys that are listed: each node may be drained.
+const KEYS_MAX: usize = 2 * NODES_MAX;
 
 /// The time of a request, and of the parts of one that opens a watch.
 const REQUEST_MAX: Duration = Duration::from_secs(3);
@@ -36,7 +44,7 @@ const EVENT_BYTES_MAX: u64 = 64 << 10;
 
 /// Why etcd has not answered.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum EtcdError {
+pub enum EtcdError {
     /// It cannot be reached, or takes too long.
     #[error("{endpoint}: {reason}")]
     Unreachable {
@@ -124,8 +132,8 @@ impl Etcd {
 
     /// Lists all nodes.
     pub(super) fn list(&self) -> Result<Listing, EtcdError> {
-        let range: Range = self.ask("/v3/kv/range", &self.range(NODES_MAX + 1))?;
-        if range.more || range.kvs.len() > NODES_MAX {
+        let range: Range = self.ask("/v3/kv/range", &self.range(KEYS_MAX + 1))?;
+        if range.more || range.kvs.len() > KEYS_MAX {
             return Err(EtcdError::TooMany);
         }
         let mut listing = Listing {
@@ -133,13 +141,50 @@ impl Etcd {
             malformed: Vec::new(),
             revision: range.header.revision,
         };
-        for kv in &range.kvs {
+        let drained: BTreeSet<String> =
+            range.kvs.iter().filter_map(|kv| self.drained(kv)).collect();
+        let is_node = |kv: &&Kv| self.drained(kv).is_none();
+        for kv in range.kvs.iter().filter(is_node) {
             match self.member(kv) {
+                Ok(member) if drained.contains(&member.name) => {
+                    listing.members.push(Member {
+                        draining: true,
+                        weight: 0,
+                        ..member
+                    });
+                }
                 Ok(member) => listing.members.push(member),
                 Err(reason) => listing.malformed.push(reason),
             }
         }
+        if listing.members.len() + listing.malformed.len() > NODES_MAX {
+            return Err(EtcdError::TooMany);
+        }
         Ok(listing)
+    }
+
+    /// The name of a node that an operator drains, if the key says so.
+    fn drained(&self, kv: &Kv) -> Option<String> {
+        let key = kv.key().ok()?;
+        let name = key.strip_prefix(&self.prefix)?.strip_suffix(DRAIN)?;
+        Some(name.to_owned())
+    }
+
+    /// Drains a node until [`Etcd::undrain`], whether it is there or not.
+    pub fn drain(&self, node: &str) -> Result<(), EtcdError> {
+        let key = STANDARD.encode(format!("{}{node}{DRAIN}", self.prefix));
+        let _: Value = self.ask(
+            "/v3/kv/put",
+            &json!({"key": key, "value": STANDARD.encode("{}")}),
+        )?;
+        Ok(())
+    }
+
+    /// Ends the draining of a node.
+    pub fn undrain(&self, node: &str) -> Result<(), EtcdError> {
+        let key = STANDARD.encode(format!("{}{node}{DRAIN}", self.prefix));
+        let _: Value = self.ask("/v3/kv/deleterange", &json!({"key": key}))?;
+        Ok(())
     }
 
     fn member(&self, kv: &Kv) -> Result<Member, String> {

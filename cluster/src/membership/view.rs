@@ -1,6 +1,6 @@
 //! What becomes of the map of nodes when a source lists them.
 //!
-//! Nodes join at once. One that a list lacks stays in the map, *absent*, for [`ABSENT_MAX`]: a frontend notices by itself
+//! Nodes join at once. One that a list lacks stays in the map, *absent*, for [`Absence::max`]: a frontend notices by itself
 //! whether it answers. After that it is removed, unless the map is *frozen*:
 //! - more than half of the nodes are absent, which says more about the source than about them, or
 //! - without the node a shard would have no replica, or the map no node.
@@ -9,7 +9,7 @@
 //! thaws when the nodes come back; those that do not are absent from then on. An operator who wants them gone starts the
 //! process with a view that accepts the first list.
 //!
-//! **Invariant**: whatever the source says, no node that did not announce it leaves within [`ABSENT_MAX`], and none with
+//! **Invariant**: whatever the source says, no node that did not announce it leaves within that time, and none with
 //! the last replica of a shard ever does. There is no clock, file or socket in here.
 
 use super::{Member, NODES_MAX};
@@ -17,8 +17,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How long a node may be absent before it is removed.
+/// How long frontends keep a node that is absent.
 pub const ABSENT_MAX: Duration = Duration::from_secs(60);
+
+/// When a node that is absent is removed.
+#[derive(Clone, Copy, Debug)]
+pub struct Absence {
+    /// How long it may be absent.
+    pub max: Duration,
+    /// Whether one that has said that it leaves is removed at once.
+    pub ends_if_draining: bool,
+}
+
+impl Default for Absence {
+    /// That of frontends.
+    fn default() -> Self {
+        Absence {
+            max: ABSENT_MAX,
+            ends_if_draining: true,
+        }
+    }
+}
 
 /// What the process knows of the shards that nodes have.
 pub trait Holdings {
@@ -96,6 +115,7 @@ pub struct View {
     is_confirmed: bool,
     /// Whether the next list that is not empty replaces the map.
     accepts: bool,
+    absence: Absence,
 }
 
 #[derive(Debug)]
@@ -106,17 +126,17 @@ struct Known {
 
 impl Known {
     /// Whether it may be removed: it was away for long enough, or has said that it leaves.
-    fn is_gone(&self, now: Instant) -> bool {
-        self.absent_since.is_some_and(|since| {
-            self.member.draining || now.saturating_duration_since(since) >= ABSENT_MAX
-        })
+    fn is_gone(&self, now: Instant, absence: Absence) -> bool {
+        let has_left = absence.ends_if_draining && self.member.draining;
+        self.absent_since
+            .is_some_and(|since| has_left || now.saturating_duration_since(since) >= absence.max)
     }
 }
 
 impl View {
     /// A view that begins with the map of an earlier process. With `accepts` the first list that is not empty replaces
     /// it.
-    pub fn new(kept: Vec<Member>, accepts: bool) -> View {
+    pub fn new(kept: Vec<Member>, accepts: bool, absence: Absence) -> View {
         let known = |member: Member| {
             let absent_since = None;
             (
@@ -132,6 +152,7 @@ impl View {
             frozen: None,
             is_confirmed: false,
             accepts,
+            absence,
         }
     }
 
@@ -208,7 +229,10 @@ impl View {
         if let Some(Frozen::MostVanished { .. }) = self.frozen.take() {
             self.absent_from(now);
         }
-        let gone = self.known.values().filter(|known| known.is_gone(now));
+        let gone = self
+            .known
+            .values()
+            .filter(|known| known.is_gone(now, self.absence));
         let gone: Vec<String> = gone.map(|known| known.member.name.clone()).collect();
         let mut kept = Vec::new();
         let mut without: BTreeSet<&str> = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use super::dns::Names;
 use super::etcd::{Etcd, follow::follow};
-use super::view::{Frozen, Holdings, NoHoldings, NodeMap, View};
+use super::view::{Absence, Frozen, Holdings, NoHoldings, NodeMap, View};
 use super::{Member, Source, map_file};
 use std::mem::discriminant;
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ pub struct WatcherOptions {
     pub accepts: bool,
     /// For etcd over HTTPS.
     pub tls: Option<TlsConfig>,
+    /// When a node that is not listed any more is removed.
+    pub absence: Absence,
 }
 
 /// Why a source cannot be watched.
@@ -66,7 +68,7 @@ impl Watcher {
         };
         let (sender, said) = mpsc::channel(1);
         let kind = ask(source, options.tls, sender)?;
-        let view = View::new(kept, options.accepts);
+        let view = View::new(kept, options.accepts, options.absence);
         Ok(Watcher {
             kind,
             source: name,

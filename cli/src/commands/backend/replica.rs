@@ -1,8 +1,11 @@
 //! `trawl backend --store`: keeps what the store has in a directory, which the backend serves.
 //!
-//! A thread looks at HEAD every few seconds, and fetches what is new. The backend notices that the directory has a new manifest.
-//! If the store cannot be reached, what was fetched before is served.
+//! A thread looks at HEAD and at the list of nodes every few seconds, fetches what is new, and drops what other nodes have got
+//! instead of this one. The backend notices that the directory has a new manifest. If the store cannot be reached, what
+//! was fetched before is served.
 
+use super::share::Neighbours;
+use crate::placing::Placing;
 use crate::progress::ProgressThread;
 use crate::units;
 use anyhow::{Error, Result, anyhow};
@@ -12,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
-use store::{Everything, FetchOptions, Fetching, Objects, Replica, StoreError, Synced};
+use store::{Everything, FetchOptions, Fetching, NodeStatus, Objects, Replica, StoreError, Synced};
 use tokio::sync::oneshot;
 
 /// How often HEAD is looked at.
@@ -20,6 +23,9 @@ const POLL: Duration = Duration::from_secs(2);
 
 /// The pause after an error, doubled each time up to the maximum.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// How often a node says in the store what it has, also if nothing has changed.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// How often progress is logged while files are fetched.
 const LOG_EVERY: Duration = Duration::from_secs(10);
@@ -42,6 +48,9 @@ pub(super) struct ReplicaFlags {
     /// Leave so much of the disk free
     #[arg(long, value_name = "SIZE", requires = "store", value_parser = units::parse_size, default_value = "1G")]
     disk_reserve: u64,
+    /// Take over the shards of a node that is not listed for so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "store", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) lost_after: u64,
     /// Follow HEAD once even if it names an earlier generation than before: the store was restored from a backup
     #[arg(long, requires = "store")]
     accept_older_head: bool,
@@ -49,7 +58,10 @@ pub(super) struct ReplicaFlags {
 
 /// Opens the directory of `--data` and begins to keep it up to date. What it returns ends only with an error that no other attempt
 /// can mend.
-pub(super) async fn start(flags: &ReplicaFlags) -> Result<impl Future<Output = Error> + use<>> {
+pub(super) async fn start(
+    flags: &ReplicaFlags,
+    neighbours: Option<Neighbours>,
+) -> Result<impl Future<Output = Error> + use<>> {
     let (opened, is_open) = oneshot::channel();
     let (failed, failure) = oneshot::channel();
     let Some((url, data)) = flags.store.clone().zip(flags.data.clone()) else {
@@ -66,14 +78,16 @@ pub(super) async fn start(flags: &ReplicaFlags) -> Result<impl Future<Output = E
     thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || {
-            let replica =
-                Objects::open(&url).and_then(|objects| Replica::open(objects, &data, options));
-            let replica = match replica {
-                Ok(replica) => replica,
+            let opened_replica = Objects::open(&url).and_then(|objects| {
+                let replica = Replica::open(objects.clone(), &data, options)?;
+                Ok(Follower::new(objects, replica, accept_older, neighbours))
+            });
+            let mut follower = match opened_replica {
+                Ok(follower) => follower,
                 Err(error) => return drop(opened.send(Err(error))),
             };
             if opened.send(Ok(())).is_ok() {
-                let error = follow(&replica, accept_older);
+                let error = follower.follow();
                 let _ = failed.send(error);
             }
         })?;
@@ -93,41 +107,153 @@ async fn until_failure(failure: Option<oneshot::Receiver<StoreError>>) -> Error 
     }
 }
 
-/// Fetches what is new, until there is an error that no other attempt can mend.
-fn follow(replica: &Replica, mut accept_older: bool) -> StoreError {
-    let (mut pause, mut logged) = (POLL, String::new());
-    loop {
-        match once(replica, accept_older) {
-            Ok(synced) => {
-                log(&synced);
-                accept_older = accept_older && synced.generation == 0;
-                (pause, logged) = (POLL, String::new());
-            }
-            Err(error @ (StoreError::OtherStore(_) | StoreError::Newer { .. })) => return error,
-            Err(error) => {
-                counter!("trawl_backend_store_errors_total").increment(1);
-                let reason = error.to_string();
-                if logged != reason {
-                    tracing::warn!(
-                        reason,
-                        "cannot follow the store; serving what was fetched before"
-                    );
-                    logged = reason;
+/// What keeps the directory up to date.
+struct Follower {
+    objects: Objects,
+    replica: Replica,
+    accept_older: bool,
+    /// The other nodes; `None` if this one has everything.
+    neighbours: Option<Neighbours>,
+    /// The hash of the nodes for which the directory has what it is to have, and nothing else.
+    settled: Option<String>,
+    /// What was said last, and when.
+    said: Option<(NodeStatus, Instant)>,
+    is_listed: bool,
+}
+
+impl Follower {
+    fn new(
+        objects: Objects,
+        replica: Replica,
+        accept_older: bool,
+        neighbours: Option<Neighbours>,
+    ) -> Follower {
+        Follower {
+            objects,
+            replica,
+            accept_older,
+            neighbours,
+            settled: None,
+            said: None,
+            is_listed: true,
+        }
+    }
+
+    /// Fetches what is new, until there is an error that no other attempt can mend.
+    fn follow(&mut self) -> StoreError {
+        let (mut pause, mut logged) = (POLL, String::new());
+        loop {
+            match self.once() {
+                Ok(()) => (pause, logged) = (POLL, String::new()),
+                Err(error @ (StoreError::OtherStore(_) | StoreError::Newer { .. })) => {
+                    return error;
                 }
-                pause = (pause * 2).min(PAUSE_MAX);
+                Err(error) => {
+                    counter!("trawl_backend_store_errors_total").increment(1);
+                    let reason = error.to_string();
+                    if logged != reason {
+                        tracing::warn!(
+                            reason,
+                            "cannot follow the store; serving what was fetched before"
+                        );
+                        logged = reason;
+                    }
+                    pause = (pause * 2).min(PAUSE_MAX);
+                }
+            }
+            thread::sleep(pause);
+        }
+    }
+
+    fn once(&mut self) -> Result<(), StoreError> {
+        let Some(neighbours) = &self.neighbours else {
+            if self.replica.is_behind()? {
+                let progress = Arc::new(Fetching::default());
+                let _logged = logged(&progress, |_| {});
+                let synced = self
+                    .replica
+                    .sync(&Everything, self.accept_older, &progress)?;
+                self.take(&synced);
+            }
+            return Ok(());
+        };
+        let Some(placing) = neighbours.placing() else {
+            if std::mem::replace(&mut self.is_listed, false) {
+                tracing::warn!(
+                    node = neighbours.name(),
+                    "this node is not listed; it keeps the shards that it has until it is"
+                );
+            }
+            return Ok(());
+        };
+        self.is_listed = true;
+        if !self.replica.is_behind()? && self.settled.as_deref() == Some(placing.hash()) {
+            return self.say_again();
+        }
+        let progress = Arc::new(Fetching::default());
+        let synced = {
+            let _logged = logged(&progress, self.reporter());
+            let share = neighbours.share(&placing, &self.objects);
+            self.replica.sync(&share, self.accept_older, &progress)?
+        };
+        self.take(&synced);
+        gauge!("trawl_backend_moving").set(f64::from(u8::from(!synced.is_settled)));
+        self.settled = synced.is_settled.then(|| placing.hash().to_owned());
+        self.say(status(&synced, &placing))
+    }
+
+    fn take(&mut self, synced: &Synced) {
+        log(synced);
+        self.accept_older = self.accept_older && synced.generation == 0;
+    }
+
+    /// Says what this node has, if that has changed.
+    fn say(&mut self, status: NodeStatus) -> Result<(), StoreError> {
+        if self.said.as_ref().is_some_and(|(said, _)| *said == status) {
+            return self.say_again();
+        }
+        self.report(status)
+    }
+
+    /// Says the same as before, so that others see that this node is there.
+    fn say_again(&mut self) -> Result<(), StoreError> {
+        match &self.said {
+            Some((status, when)) if when.elapsed() >= REPORT_EVERY => self.report(status.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(&mut self, status: NodeStatus) -> Result<(), StoreError> {
+        if let Some(neighbours) = &self.neighbours {
+            status.report(&self.objects, neighbours.name())?;
+            self.said = Some((status, Instant::now()));
+        }
+        Ok(())
+    }
+
+    /// Says in the store how many bytes are being fetched. What cannot be said is not important.
+    fn reporter(&self) -> impl Fn(u64) + Send + 'static {
+        let objects = self.objects.clone();
+        let name = self.neighbours.as_ref().map(|it| it.name().to_owned());
+        let before = self.said.as_ref().map(|(said, _)| said.clone());
+        move |fetching| {
+            let before = before.clone().unwrap_or_default();
+            let status = NodeStatus { fetching, ..before };
+            if let Some(name) = &name {
+                let _ = status.report(&objects, name);
             }
         }
-        thread::sleep(pause);
     }
 }
 
-fn once(replica: &Replica, accept_older: bool) -> Result<Synced, StoreError> {
-    if !replica.is_behind()? {
-        return Ok(Synced::default());
+fn status(synced: &Synced, placing: &Placing) -> NodeStatus {
+    NodeStatus {
+        generation: synced.generation,
+        map: placing.hash().to_owned(),
+        shards: synced.shards,
+        bytes: synced.bytes,
+        fetching: 0,
     }
-    let progress = Arc::new(Fetching::default());
-    let _logged = logged(&progress);
-    replica.sync(&Everything, accept_older, &progress)
 }
 
 fn log(synced: &Synced) {
@@ -151,6 +277,10 @@ fn describe() {
         "trawl_backend_generation",
         "The generation of the store that is served"
     );
+    describe_gauge!(
+        "trawl_backend_moving",
+        "1 while shards are kept that other nodes are to have"
+    );
     describe_counter!(
         "trawl_backend_fetched_bytes_total",
         "Bytes fetched from the store"
@@ -161,11 +291,12 @@ fn describe() {
     );
 }
 
-/// Logs how far fetching is, until the result is dropped.
-fn logged(progress: &Arc<Fetching>) -> ProgressThread {
+/// Logs how far fetching is, and says how many bytes are left, until the result is dropped.
+fn logged(progress: &Arc<Fetching>, say: impl Fn(u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
     ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {
         let (bytes, total) = (progress.bytes.load(Relaxed), progress.total.load(Relaxed));
+        say(total.saturating_sub(bytes));
         let rate = bytes as f64 / started.elapsed().as_secs_f64();
         let (bytes, total, rate) = (
             units::size(bytes),

@@ -53,7 +53,7 @@ impl World {
             .collect();
         let mut world = World {
             now: Instant::now(),
-            view: View::new(Vec::new(), false),
+            view: View::new(Vec::new(), false, Absence::default()),
             omitted_since: BTreeMap::new(),
             last_truth: Vec::new(),
             rng,

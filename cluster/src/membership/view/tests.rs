@@ -59,7 +59,7 @@ fn rendered(view: &View) -> String {
 
 fn check(script: &str, expected: Expect) {
     check_with(
-        &mut View::new(Vec::new(), false),
+        &mut View::new(Vec::new(), false, Absence::default()),
         &NoHoldings,
         script,
         expected,
@@ -150,7 +150,7 @@ fn nodes_that_vanish_one_by_one_within_a_minute_freeze_the_map() {
 fn the_last_replica_of_a_shard_is_kept() {
     let replicas = Replicas(&[&["a", "b"], &["b", "c"], &["d"]]);
     check_with(
-        &mut View::new(Vec::new(), false),
+        &mut View::new(Vec::new(), false, Absence::default()),
         &replicas,
         "0: a b c d e f g h
          1: c e f g h
@@ -185,7 +185,7 @@ fn the_last_node_is_kept() {
 fn a_node_that_was_draining_leaves_at_once_if_others_have_its_shards() {
     let replicas = Replicas(&[&["a", "b"], &["c"]]);
     check_with(
-        &mut View::new(Vec::new(), false),
+        &mut View::new(Vec::new(), false, Absence::default()),
         &replicas,
         "0: a b c
          1: a- b c-
@@ -202,7 +202,7 @@ fn a_node_that_was_draining_leaves_at_once_if_others_have_its_shards() {
 
 #[test]
 fn the_map_of_an_earlier_process_is_used_until_there_is_a_list() {
-    let mut view = View::new(members("a b c"), false);
+    let mut view = View::new(members("a b c"), false, Absence::default());
     assert!(!view.map().is_confirmed);
     check_with(
         &mut view,
@@ -228,7 +228,7 @@ fn the_map_of_an_earlier_process_is_used_until_there_is_a_list() {
 #[test]
 fn an_operator_accepts_the_first_list_that_is_not_empty() {
     check_with(
-        &mut View::new(members("a b c"), true),
+        &mut View::new(members("a b c"), true, Absence::default()),
         &Replicas(&[&["a"]]),
         "0:
          1: x
@@ -245,7 +245,7 @@ fn an_operator_accepts_the_first_list_that_is_not_empty() {
 
 #[test]
 fn of_two_nodes_with_one_name_the_first_is_taken() {
-    let mut view = View::new(Vec::new(), false);
+    let mut view = View::new(Vec::new(), false, Absence::default());
     let other = Member {
         name: "a".to_owned(),
         ..Member::at("other.example:1")
@@ -262,7 +262,7 @@ fn of_two_nodes_with_one_name_the_first_is_taken() {
 
 #[test]
 fn lists_and_maps_are_bounded() {
-    let mut view = View::new(Vec::new(), false);
+    let mut view = View::new(Vec::new(), false, Absence::default());
     let list = |from: usize, count: usize| -> Vec<Member> {
         (from..from + count)
             .map(|number| Member::at(&format!("n{number}:1")))

@@ -1,0 +1,146 @@
+//! Which shards of a store this backend is to have: those that the list of nodes gives it.
+
+use crate::placing::Placing;
+use cluster::membership::Member;
+use cluster::membership::view::{Absence, NoHoldings};
+use cluster::membership::watcher::Watcher;
+use cluster::placement::Placement;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use store::{Generation, NodeStatus, Objects, Share};
+
+/// How long a node must have had a shard before another one drops it: time for frontends to hear of it.
+const SETTLE: Duration = Duration::from_secs(5);
+
+/// This node among the others.
+pub(super) struct Neighbours {
+    /// The name of this node.
+    name: String,
+    members: Arc<Mutex<Vec<Member>>>,
+    /// Since when each node is known to have its share, of which generation.
+    ready: RefCell<BTreeMap<String, Ready>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Ready {
+    generation: u64,
+    map: String,
+    since: Instant,
+}
+
+/// When a node loses its shards to others.
+pub(super) fn absence(max: Duration) -> Absence {
+    Absence {
+        max,
+        // It may only be started again.
+        ends_if_draining: false,
+    }
+}
+
+impl Neighbours {
+    /// Follows the list of nodes, on the runtime that this is called on.
+    pub(super) fn follow(name: String, watcher: Watcher) -> Neighbours {
+        let members = Arc::new(Mutex::new(watcher.map().members.clone()));
+        let shared = Arc::clone(&members);
+        tokio::spawn(watcher.run(NoHoldings, move |map| {
+            *shared.lock().unwrap_or_else(PoisonError::into_inner) = map.members.clone();
+        }));
+        Neighbours {
+            name,
+            members,
+            ready: RefCell::default(),
+        }
+    }
+
+    /// The name of this node.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which nodes have shards now; `None` while this node is not listed.
+    pub(super) fn placing(&self) -> Option<Placing> {
+        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_listed = members.iter().any(|member| member.name == self.name);
+        is_listed.then(|| Placing::new(&*members))
+    }
+
+    /// The share of this node.
+    pub(super) fn share<'a>(&'a self, placing: &'a Placing, objects: &'a Objects) -> NodeShare<'a> {
+        NodeShare {
+            neighbours: self,
+            placing,
+            objects,
+            placement: OnceCell::new(),
+            said: RefCell::default(),
+        }
+    }
+}
+
+/// What a node is to have of one generation.
+pub(super) struct NodeShare<'a> {
+    neighbours: &'a Neighbours,
+    placing: &'a Placing,
+    objects: &'a Objects,
+    placement: OnceCell<Placement>,
+    /// Which nodes are ready, as far as that was asked.
+    said: RefCell<BTreeMap<String, bool>>,
+}
+
+impl NodeShare<'_> {
+    fn placement(&self, generation: &Generation) -> &Placement {
+        self.placement
+            .get_or_init(|| self.placing.placement(generation.replicas))
+    }
+
+    /// Whether a node has had everything that it is to have for long enough.
+    fn has_settled(&self, node: &str, generation: &Generation) -> bool {
+        if let Some(known) = self.said.borrow().get(node) {
+            return *known;
+        }
+        let settled = self.ask(node, generation.number);
+        self.said.borrow_mut().insert(node.to_owned(), settled);
+        settled
+    }
+
+    fn ask(&self, node: &str, generation: u64) -> bool {
+        let map = self.placing.hash();
+        let said = match NodeStatus::of(self.objects, node) {
+            Ok(Some((said, _))) => said,
+            // What cannot be read is asked again.
+            Ok(None) | Err(_) => return false,
+        };
+        let mut ready = self.neighbours.ready.borrow_mut();
+        if said.generation != generation || said.map != map {
+            ready.remove(node);
+            return false;
+        }
+        let known = ready.get(node);
+        if let Some(known) = known.filter(|it| it.generation == generation && it.map == map) {
+            return known.since.elapsed() >= SETTLE;
+        }
+        let now = Ready {
+            generation,
+            map: map.to_owned(),
+            since: Instant::now(),
+        };
+        ready.insert(node.to_owned(), now);
+        false
+    }
+}
+
+impl Share for NodeShare<'_> {
+    fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool {
+        let owners = self.placement(generation).owners(group);
+        owners
+            .iter()
+            .any(|owner| owner.name == self.neighbours.name)
+    }
+
+    /// Whether all nodes that are to have it do: a shard has no fewer replicas while it moves.
+    fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool {
+        let owners = self.placement(generation).owners(group);
+        !owners.is_empty() && (owners.iter()).all(|owner| self.has_settled(&owner.name, generation))
+    }
+}

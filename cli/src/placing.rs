@@ -1,0 +1,76 @@
+//! Which nodes of a cluster are to have which shards of a store. All machines compute it from the same list of nodes.
+
+use cluster::membership::Member;
+use cluster::placement::{Node, Placement};
+
+/// Digits of the hash of a map.
+const HASH_DIGITS: usize = 16;
+
+/// The nodes that have shards.
+#[derive(Clone, Debug)]
+pub(crate) struct Placing {
+    nodes: Vec<Node>,
+    hash: String,
+}
+
+impl Placing {
+    pub(crate) fn new<'a>(members: impl IntoIterator<Item = &'a Member>) -> Placing {
+        let mut nodes: Vec<Node> = members.into_iter().map(Member::node).collect();
+        nodes.retain(|node| node.weight > 0);
+        nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let mut hasher = blake3::Hasher::new();
+        for node in &nodes {
+            // Neither a name nor a zone has a line break.
+            hasher.update(format!("{}\n{}\n{}\n", node.name, node.zone, node.weight).as_bytes());
+        }
+        let hash = hasher.finalize().to_hex()[..HASH_DIGITS].to_owned();
+        Placing { nodes, hash }
+    }
+
+    /// A hash of what the placement depends on beside the generation. Nodes that have the same one agree on who has what.
+    pub(crate) fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The nodes, ascending by name.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub(crate) fn placement(&self, replicas: u8) -> Placement {
+        Placement::new(self.nodes.clone(), usize::from(replicas))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_depends_on_what_the_placement_depends_on() {
+        let node = |name: &str, zone: &str, weight| Member {
+            name: name.to_owned(),
+            zone: zone.to_owned(),
+            weight,
+            ..Member::at("a:1")
+        };
+        let hash = |members: &[Member]| Placing::new(members).hash().to_owned();
+        let (a, b) = (node("a", "east", 1), node("b", "west", 2));
+        let both = hash(&[a.clone(), b.clone()]);
+        assert_eq!(both, hash(&[b.clone(), a.clone()]));
+        let moved = Member {
+            address: "other:2".to_owned(),
+            draining: true,
+            ..a.clone()
+        };
+        assert_eq!(both, hash(&[moved, b.clone(), node("c", "east", 0)]));
+        for other in [
+            node("a", "west", 1),
+            node("a", "east", 2),
+            node("c", "east", 1),
+        ] {
+            assert_ne!(both, hash(&[other, b.clone()]));
+        }
+        assert_ne!(both, hash(&[a]));
+    }
+}

@@ -1,0 +1,117 @@
+//! Backends that share a store. `scripts/rebalance` has a real etcd, and nodes that come and go.
+
+use crate::home::{Home, Server, until};
+
+const NODES: &str = "static:b1=127.0.0.1:1/zone=east,b2=127.0.0.1:2/zone=west,b3=127.0.0.1:3/zone=west,b4=127.0.0.1:4/weight=0";
+
+/// A store with eight shards, of which each has a package.
+fn home(replicas: u8) -> Home {
+    let home = Home::new();
+    for number in 0..8 {
+        home.write(&format!("p{number}/a.c"), format!("int wanted_{number};\n"));
+        home.ok(&format!(
+            "index --out I{number} --store S --replicas {replicas} p{number}"
+        ));
+    }
+    home
+}
+
+fn backend(home: &Home, name: &str) -> Server {
+    home.start(&format!(
+        "backend --store S --data D-{name} --nodes {NODES} --name {name}"
+    ))
+}
+
+fn status(home: &Home) -> serde_json::Value {
+    let found = home.run(&format!("cluster status --store S --nodes {NODES} --json"));
+    serde_json::from_str(found.text()).unwrap()
+}
+
+#[test]
+fn nodes_share_the_shards_and_say_what_they_have() {
+    let home = home(2);
+    let before = home.run(&format!("cluster status --store S --nodes {NODES}"));
+    before.check("no node", 3, &[]);
+    assert!(
+        before.text().contains("0 of 2 replicas ready: 8 shards"),
+        "{}",
+        before.text()
+    );
+    let backends = ["b1", "b2", "b3", "b4"].map(|name| backend(&home, name));
+    until("all shards have two replicas", || {
+        status(&home)["under_replicated"] == 0
+    });
+    let now = status(&home);
+    let nodes = now["nodes"].as_array().unwrap();
+    let shards = |name: &str| {
+        let node = nodes.iter().find(|node| node["node"] == name).unwrap();
+        assert_eq!(node["shards"], node["assigned_shards"], "{now}");
+        node["shards"].as_u64().unwrap()
+    };
+    // One replica of each is in the east, where only b1 is; the others are in the west.
+    assert_eq!(shards("b1"), 8);
+    assert_eq!(shards("b2") + shards("b3"), 8);
+    assert!(shards("b2") > 0 && shards("b3") > 0, "{now}");
+    assert_eq!(shards("b4"), 0);
+    let text = home.run(&format!("cluster status --store S --nodes {NODES}"));
+    text.check("status", 0, &[]);
+    for part in [
+        "every shard has its replicas",
+        "zone east has one node, b1",
+        "empty",
+    ] {
+        assert!(text.text().contains(part), "{part}: {}", text.text());
+    }
+    let [b1, b2, b3, _] = &backends;
+    let frontend = home.start(&format!(
+        "frontend --backend {} --backend {} --backend {} --spool spool",
+        b1.address, b2.address, b3.address
+    ));
+    let search = format!("search --server http://{} wanted_", frontend.address);
+    until("all packages are found once", || {
+        home.run(&search).text().lines().count() == 8
+    });
+}
+
+#[test]
+fn a_plan_says_what_would_move() {
+    let home = home(1);
+    let plan = |changes: &str| {
+        let found = home.ok(&format!(
+            "cluster plan --store S --nodes {NODES} --json {changes}"
+        ));
+        let plan: serde_json::Value = serde_json::from_slice(&found).unwrap();
+        plan
+    };
+    let same = plan("");
+    assert_eq!(same["moving_bytes"], 0);
+    let more = plan("--add b5/zone=north --replicas 2");
+    assert!(more["moving_bytes"].as_u64() > Some(0), "{more}");
+    assert_eq!(
+        more["bytes"].as_u64(),
+        same["bytes"].as_u64().map(|bytes| 2 * bytes)
+    );
+    let fewer = plan("--remove b2 --remove b3");
+    let only = &fewer["nodes"][0];
+    assert_eq!(
+        (&only["node"], &only["shards_after"]),
+        (&"b1".into(), &8.into())
+    );
+    for (changes, says) in [
+        (
+            "--remove b9",
+            "no node is called b9; there are b1, b2, b3, b4",
+        ),
+        ("--add b1", "there is a node of this name"),
+        ("--add b5/zone", "not NAME[/zone=ZONE][/weight=N]"),
+    ] {
+        let run = home.run(&format!("cluster plan --store S --nodes {NODES} {changes}"));
+        run.check(changes, 2, &[says]);
+    }
+    let drain = home.run(&format!("cluster drain b1 --nodes {NODES}"));
+    drain.check("drain", 2, &["only etcd can keep what is drained"]);
+    let stranger = home.run(&format!(
+        "backend --store S --data D --nodes {NODES} --listen 127.0.0.1:0"
+    ));
+    stranger.check("no name", 2, &["say with --name which one this is"]);
+}

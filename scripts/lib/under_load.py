@@ -1,0 +1,128 @@
+"""Programs that are watched while others are broken: a load of searches, and checks that are counted."""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from lib import tools
+from lib.table import quantiles
+
+# The time in which a change must have arrived, on a machine that is busy.
+SEEN_MAX_S = 30
+
+failed = []
+
+
+def check(what, holds):
+    print(f"{'ok' if holds else 'FAILED'}: {what}", flush=True)
+    if not holds:
+        failed.append(what)
+
+
+def until(what, condition):
+    """Waits for something, which must happen."""
+    deadline = time.monotonic() + SEEN_MAX_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            if condition():
+                return check(what, True)
+        time.sleep(0.1)
+    check(what, False)
+
+
+class Load(threading.Thread):
+    """Searches all the time, each time for another text, with the same matches."""
+
+    def __init__(self, server, total):
+        super().__init__(daemon=True)
+        self.url, self.total = f"http://{server}", total
+        self.wrong, self.count, self.ends, self.took = [], 0, False, []
+        self.start()
+
+    def run(self):
+        while not self.ends:
+            self.count += 1
+            began = time.monotonic()
+            problem = self.search(f"needle or absent{self.count}")
+            if problem:
+                self.wrong.append(problem)
+            self.took.append(1000 * (time.monotonic() - began))
+            time.sleep(0.02)
+
+    def search(self, text, total=None):
+        """Searches once. Returns what is wrong with the answer, if something is."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v2/search?q={urllib.parse.quote(text)}", timeout=60) as answer:
+                body = answer.read().decode()
+        except (OSError, urllib.error.URLError) as error:
+            return f"{type(error).__name__}: {error}"
+        if '"complete":true' not in body or f'"total":{self.total if total is None else total},' not in body:
+            return body[:300]
+        return None
+
+    def phase(self, name, checked=True):
+        """Checks what was answered since the last phase, or forgets it."""
+        wrong, took = self.wrong, self.took
+        self.wrong, self.took = [], []
+        if not checked:
+            return
+        p50, p99 = quantiles(took) if len(took) > 1 else (0, 0)
+        for problem in wrong[:3]:
+            print(f"   {problem}")
+        check(f"{name}: {len(took)} searches, {len(wrong)} failed; p50 {p50:.1f} ms, p99 {p99:.1f} ms", not wrong)
+
+    def stop(self):
+        self.ends = True
+        self.join()
+
+
+class Process:
+    """A trawl that listens, with the lines of its log in a file."""
+
+    def __init__(self, work, name, *words):
+        self.log = os.path.join(work, f"{name}.log")
+        self.begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0
+        environment = os.environ | {"TRAWL_LOG": "info"}
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=log, env=environment)
+        line = self.process.stdout.readline().decode()
+        found = re.search(r"(127\.0\.0\.\d|\[::1\]):\d+", line)
+        if not found:
+            raise tools.Failure(f"{name} did not start: {pathlib.Path(self.log).read_text()[-500:]}")
+        self.address = found[0]
+
+    def __str__(self):
+        return self.address
+
+    def logged(self, text):
+        return text in pathlib.Path(self.log).read_text()
+
+    def logged_sum(self, message, field):
+        """Adds up a field of the lines with a message that this process has logged."""
+        text = pathlib.Path(self.log).read_bytes()[self.begin :].decode()
+        text = re.sub("\x1b\\[[0-9;]*m", "", text)
+        return sum(int(number) for number in re.findall(rf"{message}.*? {field}=(\d+)", text))
+
+    def metric(self, name):
+        with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=10) as answer:
+            found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.M)
+        return float(found[1]) if found else 0.0
+
+    def nodes(self, state="listed"):
+        return self.metric(f'trawl_cluster_nodes{{state="{state}"}}')
+
+    def frozen(self):
+        return self.metric("trawl_cluster_frozen") > 0
+
+    def stop(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        self.process.wait()
