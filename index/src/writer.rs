@@ -4,7 +4,7 @@
 //! shard has already is left out, with its blocks, and its blocks are left out of the sorted runs
 //! when these are merged. The tables of texts, documents, paths and blocks (about 250 bytes a
 //! document, of which the table of hashes takes 16 to 32, and 12 a block) stay in memory until the
-//! end; the size of a shard's text bounds them.
+//! end. Who hands out packages bounds them, by ending the shard.
 //! **Invariant:** the bytes follow from the documents alone, in their order, however they were cut
 //! into segments; and the file gets its name only when all of it is on the disk.
 
@@ -219,10 +219,10 @@ impl ShardWriter {
         id.update(&VERSION_2.to_le_bytes())
             .update(&self.block_bytes.to_le_bytes());
         for (section, bytes) in [
-            (Section::Names, &tables.names),
-            (Section::Packages, &tables.packages),
-            (Section::Texts, &tables.texts),
-            (Section::Documents, &tables.documents),
+            (Section::Names, &tables.names[..]),
+            (Section::Packages, tables.packages.as_bytes()),
+            (Section::Texts, tables.texts.as_bytes()),
+            (Section::Documents, tables.documents.as_bytes()),
             (Section::Shared, &tables.shared),
             (Section::Blocks, &blocks_table),
             (Section::Skipped, &skipped),

@@ -11,6 +11,7 @@ use super::options::BuildOptions;
 use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry, sort};
 use super::pipeline::write;
 use super::report::Progress;
+use super::task::{shard_tables, table_bytes};
 use crate::directory;
 use crate::document::Popularity;
 use std::path::Path;
@@ -20,8 +21,8 @@ use std::sync::Arc;
 /// microseconds.
 const SMALL_SHARDS_MAX: usize = 8;
 
-/// A shard is small when its live text is less than one in so many bytes of the size that a shard
-/// should have.
+/// A shard is small when what lives in it is less than one in so many parts of what a shard should have: of
+/// text, and of the memory for tables while it is written.
 const SMALL_SHARE: u64 = 8;
 
 /// How much text a shard has, live and in total.
@@ -29,6 +30,8 @@ const SMALL_SHARE: u64 = 8;
 struct ShardSize {
     live_bytes: u64,
     bytes: u64,
+    /// Whether it would be full if it had a few times as many files, although it has little text.
+    has_many_files: bool,
 }
 
 /// Merges shards, if any should be.
@@ -37,7 +40,9 @@ pub(super) fn merge(
     options: &BuildOptions,
     progress: &Progress,
 ) -> Result<(), BuildError> {
-    let sizes: Vec<ShardSize> = current.shards.iter().map(ShardSize::of).collect();
+    let tables = shard_tables(options);
+    let sizes = (current.shards.iter()).map(|shard| ShardSize::of(shard, tables));
+    let sizes: Vec<ShardSize> = sizes.collect();
     let chosen = choose(&sizes, options.shard_bytes);
     if chosen.is_empty() {
         return Ok(());
@@ -59,11 +64,18 @@ pub(super) fn merge(
 }
 
 impl ShardSize {
-    fn of(CurrentShard { shard, .. }: &CurrentShard) -> ShardSize {
+    fn of(CurrentShard { shard, .. }: &CurrentShard, tables: u64) -> ShardSize {
+        let live = shard.live_counts();
+        let live_tables = table_bytes(u64::from(live.documents), live.text_bytes);
         ShardSize {
-            live_bytes: shard.live_counts().unique_bytes,
+            live_bytes: live.unique_bytes,
             bytes: shard.content_bytes(),
+            has_many_files: live_tables >= tables / SMALL_SHARE,
         }
+    }
+
+    fn is_small(self, shard_bytes: u64) -> bool {
+        !self.has_many_files && self.live_bytes < shard_bytes / SMALL_SHARE
     }
 
     fn is_mostly_dead(self) -> bool {
@@ -86,7 +98,7 @@ fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
 fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let mut small: Vec<(u64, usize)> = (0..)
         .zip(sizes)
-        .filter(|(_, size)| !size.is_mostly_dead() && size.live_bytes < shard_bytes / SMALL_SHARE)
+        .filter(|(_, size)| !size.is_mostly_dead() && size.is_small(shard_bytes))
         .map(|(index, size)| (size.live_bytes, index))
         .collect();
     if small.len() <= SMALL_SHARDS_MAX {
@@ -162,7 +174,11 @@ mod tests {
     use super::*;
 
     fn check(sizes: &[(u64, u64)], expected: &[usize]) {
-        let size = |&(live_bytes, bytes): &(u64, u64)| ShardSize { live_bytes, bytes };
+        let size = |&(live_bytes, bytes): &(u64, u64)| ShardSize {
+            live_bytes,
+            bytes,
+            has_many_files: false,
+        };
         let sizes: Vec<ShardSize> = sizes.iter().map(size).collect();
         assert_eq!(choose(&sizes, 8_000), expected, "{sizes:?}");
     }
@@ -180,6 +196,18 @@ mod tests {
         check(&[(1, 1); 9], &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
         let with_large = [&[(5_000, 5_000)][..], &[(7, 7); 9]].concat();
         check(&with_large, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn keeps_shards_that_memory_has_ended() {
+        let size = |has_many_files| ShardSize {
+            live_bytes: 7,
+            bytes: 7,
+            has_many_files,
+        };
+        assert!(choose(&[size(true); 20], 8_000).is_empty());
+        let mixed = [&[size(true); 20][..], &[size(false); 9]].concat();
+        assert_eq!(choose(&mixed, 8_000), Vec::from_iter(20..29));
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub struct BuildOptions {
     /// How the texts of new shards are stored; `None` as in the newest shard of the index, or raw if it has
     /// none. Shards that exist stay as they are until they are merged.
     pub content: Option<ContentCodec>,
-    /// Bytes of text after which the next package goes to another shard.
+    /// Bytes of text after which the next package goes to another shard; it does so earlier if the tables of the shard
+    /// would take too much of the memory.
     pub shard_bytes: u64,
     /// Popularity by package name, without version.
     pub popularity: HashMap<Vec<u8>, Popularity>,
@@ -59,7 +60,7 @@ pub const MEMORY_BYTES: usize = 512 << 20;
 pub const MEMORY_BYTES_MIN: usize = 64 << 20;
 
 /// The default amount of text in a shard. Its tables, which are in memory while it is written, then
-/// take a few dozen megabytes.
+/// take 170 MB; with less memory than the default a shard ends before it has so much text.
 pub const SHARD_BYTES: u64 = 4 << 30;
 
 /// What an update does besides reading what has changed.

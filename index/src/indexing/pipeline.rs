@@ -1,8 +1,8 @@
 //! The pipeline: one thread lists packages and hands out tasks, workers make segments of them, the
 //! calling thread joins the segments to new shards, in the order of the tasks.
 //!
-//! **Invariant:** every queue is bounded by the number of workers, so memory holds a few segments;
-//! the result does not depend on that number.
+//! **Invariant:** the tasks that are handed out and not joined yet are bounded by the number of workers, so memory holds a
+//! few segments, also while one of them takes long; the result does not depend on that number.
 
 use super::error::BuildError;
 use super::mark::ShardMarks;
@@ -26,6 +26,10 @@ use std::thread;
 /// Part of the memory that the buffers of a merge may take: one in so many bytes.
 const MERGE_SHARE: usize = 8;
 
+/// Tasks for each worker that are handed out and not joined yet, at most: one to be taken, one in work, and two finished ones
+/// that wait for an earlier one. While the file of one task took long, the segments of all that followed took 100 MB.
+const TASKS_AHEAD: usize = 4;
+
 /// The signature of a package of which something could not be read.
 const UNSETTLED: u64 = 0;
 
@@ -43,6 +47,10 @@ pub(super) fn write(
     let jobs = options.jobs.max(1);
     let (task_sender, tasks) = mpsc::sync_channel::<Task>(1);
     let (finished_sender, finished) = mpsc::sync_channel::<Result<FinishedTask, BuildError>>(jobs);
+    let (joined, places) = mpsc::channel();
+    (0..TASKS_AHEAD * jobs).for_each(|_| {
+        let _ = joined.send(());
+    });
     // Only the workers own the receiver: when they have ended, early or not, so does `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
     let large = LargeBlobs::default();
@@ -58,20 +66,21 @@ pub(super) fn write(
         }
         drop(tasks);
         scope.spawn(move || {
-            if let Err(error) = hand_out(packages, options, &sizes, progress, &task_sender) {
+            if let Err(error) = hand_out(packages, options, &sizes, progress, &places, &task_sender)
+            {
                 // Nobody receives it when the build has failed already.
                 let _ = finished_sender.send(Err(error));
             }
         });
-        join_in_order(finished, packages, &mut assembly)
+        join_in_order(finished, joined, packages, &mut assembly)
     })?;
     assembly.finish().map_err(BuildError::write(directory))
 }
 
-/// Receives segments and joins them in the order of their tasks. Segments that wait for an earlier
-/// one are bounded by the number of workers, since each has one task at a time.
+/// Receives segments and joins them in the order of their tasks. For each of them another task may be handed out.
 fn join_in_order(
     finished: mpsc::Receiver<Result<FinishedTask, BuildError>>,
+    joined: mpsc::Sender<()>,
     packages: &[InputPackage],
     assembly: &mut ShardAssembly<'_>,
 ) -> Result<(), BuildError> {
@@ -81,9 +90,11 @@ fn join_in_order(
         let result = result?;
         waiting.insert(result.number, result);
         while let Some(result) = waiting.remove(&next) {
-            let joined = assembly.join(result, packages);
-            joined.map_err(BuildError::write(assembly.directory))?;
+            let result = assembly.join(result, packages);
+            result.map_err(BuildError::write(assembly.directory))?;
             next += 1;
+            // Nobody receives it when everything has been handed out.
+            let _ = joined.send(());
         }
     }
     Ok(())

@@ -62,11 +62,18 @@ impl TaskItem {
 pub(super) struct TaskSizes {
     /// Bytes of files in a task.
     task_bytes: u64,
+    /// Items in a task.
+    task_items: usize,
+    /// Memory that the tables of a shard in progress may take, in bytes.
+    shard_tables: u64,
     pub(super) limits: Limits,
 }
 
 /// Files, packages and skipped entries in a task, at most: empty files would never fill it.
 const TASK_ITEMS_MAX: usize = 1 << 15;
+
+/// Memory of an item of a task and of its segment, beside its text.
+const ITEM_BYTES: usize = 512;
 
 /// Bytes of files in a task, at most; larger tasks make nothing faster.
 const TASK_BYTES_MAX: usize = 16 << 20;
@@ -95,6 +102,19 @@ const ENCODER_BYTES: usize = 14 << 20;
 /// Part of the memory that is for segments in any case, one in so many bytes.
 const SEGMENTS_SHARE_MIN: usize = 4;
 
+/// Part of the memory that the tables of a shard in progress may take, in so many eighths. A shard of 4 GiB of
+/// source code takes 170 MB for them, so at the default memory its size ends it. When nothing but its size ended a shard,
+/// 11.6 GB of text took 290 MB with a limit of 64 MiB.
+const SHARD_TABLES_EIGHTHS: u64 = 3;
+
+/// Memory of a shard in progress for each file, on average: 176 bytes for text, document, tag and entry in the table of
+/// hashes, the path, and the lists of its trigrams.
+const FILE_TABLE_BYTES: u64 = 300;
+
+/// Memory of a shard in progress for its text, one in so many bytes: entries of blocks, checksums, buffers for the
+/// sorted runs, and the dictionary.
+const TEXT_TABLE_SHARE: u64 = 64;
+
 impl TaskSizes {
     pub(super) fn of(options: &BuildOptions) -> TaskSizes {
         let memory = options.memory_bytes.max(MEMORY_BYTES_MIN);
@@ -115,28 +135,42 @@ impl TaskSizes {
         };
         TaskSizes {
             task_bytes: task_bytes as u64,
+            task_items: (task_bytes / ITEM_BYTES).min(TASK_ITEMS_MAX),
+            shard_tables: shard_tables(options),
             limits,
         }
     }
 }
 
+/// Returns the memory that the tables of a shard in progress may take, in bytes.
+pub(super) fn shard_tables(options: &BuildOptions) -> u64 {
+    options.memory_bytes.max(MEMORY_BYTES_MIN) as u64 / 8 * SHARD_TABLES_EIGHTHS
+}
+
+/// Estimates the memory that files take in the tables of a shard in progress.
+pub(super) fn table_bytes(files: u64, bytes: u64) -> u64 {
+    files * FILE_TABLE_BYTES + bytes / TEXT_TABLE_SHARE
+}
+
 /// Lists the contents of all packages and sends them as tasks. A package that is unchanged since it
-/// was recorded is left out.
+/// was recorded is left out. Takes one of `places` for each task.
 pub(super) fn hand_out(
     packages: &[InputPackage],
     options: &BuildOptions,
     sizes: &TaskSizes,
     progress: &Progress,
+    places: &mpsc::Receiver<()>,
     tasks: &mpsc::SyncSender<Task>,
 ) -> Result<(), BuildError> {
     let mut out = TaskSender {
         task: Task::default(),
         bytes: 0,
         sizes,
+        places,
         tasks,
         closed: false,
     };
-    let mut shard_bytes = 0;
+    let (mut shard_bytes, mut shard_tables) = (0, 0);
     for (index, package) in packages.iter().enumerate() {
         if out.closed {
             break;
@@ -146,13 +180,16 @@ pub(super) fn hand_out(
         let Some(contents) = contents else { continue };
         let (bytes, signature) = (contents.bytes, contents.signature);
         progress.bytes_walked.fetch_add(bytes, Ordering::Relaxed);
-        if shard_bytes >= options.shard_bytes {
+        let tables = table_bytes(contents.files, bytes);
+        let is_too_large = shard_tables > 0 && shard_tables + tables > sizes.shard_tables;
+        if shard_bytes >= options.shard_bytes || is_too_large {
             out.send(out.task.shard + 1);
-            shard_bytes = 0;
+            (shard_bytes, shard_tables) = (0, 0);
         }
         shard_bytes += bytes;
+        shard_tables += tables;
         out.push(TaskItem::Package { index, signature }, index);
-        (contents.items.into_iter()).for_each(|item| out.push(item, index));
+        (contents.items).for_each(|item| out.push(item, index));
     }
     out.send(0);
     Ok(())
@@ -168,7 +205,10 @@ pub(super) fn is_unchanged(package: &InputPackage, options: &BuildOptions) -> bo
 struct Contents {
     signature: u64,
     bytes: u64,
-    items: Vec<TaskItem>,
+    /// Number of the items.
+    files: u64,
+    /// Made one by one: an item takes more memory than what it is made of.
+    items: Box<dyn Iterator<Item = TaskItem>>,
 }
 
 /// Returns what is in a package, or `None` when it is unchanged since it was recorded.
@@ -213,14 +253,15 @@ fn signature(walk: &Walk, popularity: Popularity) -> u64 {
 }
 
 fn directory_contents(walk: Walk, signature: u64) -> Contents {
+    let bytes = walk.files.iter().map(|file| file.bytes).sum();
+    let files = (walk.skipped.len() + walk.files.len()) as u64;
     let skipped = walk.skipped.into_iter();
     let skipped = skipped.map(|skipped| TaskItem::Skipped(skipped.into()));
     Contents {
         signature,
-        bytes: walk.files.iter().map(|file| file.bytes).sum(),
-        items: skipped
-            .chain(walk.files.into_iter().map(TaskItem::File))
-            .collect(),
+        bytes,
+        files,
+        items: Box::new(skipped.chain(walk.files.into_iter().map(TaskItem::File))),
     }
 }
 
@@ -254,7 +295,8 @@ fn changed_documents(
     let contents = (!is_kept || !items.is_empty()).then(|| Contents {
         signature,
         bytes: items.iter().map(SourceItem::bytes).sum(),
-        items: items.into_iter().map(TaskItem::Source).collect(),
+        files: items.len() as u64,
+        items: Box::new(items.into_iter().map(TaskItem::Source)),
     });
     Ok((contents, changes))
 }
@@ -302,22 +344,17 @@ fn repository_contents(
     Ok(Some(Contents {
         signature,
         bytes: repository::measure(&mut items),
-        items: items.into_iter().map(TaskItem::Source).collect(),
+        files: items.len() as u64,
+        items: Box::new(items.into_iter().map(TaskItem::Source)),
     }))
 }
 
 /// Lists the documents that some revision has, or that are current.
 fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
-    let mut contents = Contents {
-        signature: parts[0].signature,
-        bytes: 0,
-        items: Vec::new(),
-    };
+    let (mut items, mut all_bytes) = (Vec::new(), 0);
     let mut found = Vec::new();
     for (number, part) in parts.iter().enumerate() {
-        contents
-            .items
-            .extend(part.skipped.iter().cloned().map(TaskItem::Skipped));
+        items.extend(part.skipped.iter().cloned().map(TaskItem::Skipped));
         let mut sets = OldSets::default();
         let shard = &part.shard;
         for id in shard.documents_of(&shard.package(part.id)?)? {
@@ -339,15 +376,18 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
     for (number, document, mark) in found {
         let text = parts[number].shard.text_range(document.blocks)?;
         let bytes = text.end - text.start;
-        contents
-            .items
-            .push(TaskItem::Document(number, document.id, bytes, mark));
-        contents.bytes += bytes;
+        items.push(TaskItem::Document(number, document.id, bytes, mark));
+        all_bytes += bytes;
     }
     for part in parts {
         part.shard.intact()?;
     }
-    Ok(contents)
+    Ok(Contents {
+        signature: parts[0].signature,
+        bytes: all_bytes,
+        files: items.len() as u64,
+        items: Box::new(items.into_iter()),
+    })
 }
 
 /// Collects items into tasks of the right size and sends them.
@@ -355,6 +395,8 @@ struct TaskSender<'a> {
     task: Task,
     bytes: u64,
     sizes: &'a TaskSizes,
+    /// Has an entry for each task that may be sent.
+    places: &'a mpsc::Receiver<()>,
     tasks: &'a mpsc::SyncSender<Task>,
     /// No worker receives tasks any more: the build has failed, and its error is on its way.
     closed: bool,
@@ -363,7 +405,9 @@ struct TaskSender<'a> {
 impl TaskSender<'_> {
     fn push(&mut self, item: TaskItem, package: usize) {
         let bytes = item.bytes();
-        if self.bytes + bytes > self.sizes.task_bytes || self.task.items.len() >= TASK_ITEMS_MAX {
+        if self.bytes + bytes > self.sizes.task_bytes
+            || self.task.items.len() >= self.sizes.task_items
+        {
             self.send(self.task.shard);
         }
         if self.task.items.is_empty() {
@@ -384,7 +428,92 @@ impl TaskSender<'_> {
         let task = std::mem::replace(&mut self.task, next);
         self.bytes = 0;
         if !task.items.is_empty() {
-            self.closed |= self.tasks.send(task).is_err();
+            self.closed |= self.places.recv().is_err() || self.tasks.send(task).is_err();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::indexing::package::best_first;
+    use std::collections::{BTreeMap, HashMap};
+    use std::fs;
+
+    /// Returns the tasks of packages of so many files, of four bytes each, as far as there are places for them.
+    fn tasks(packages: &[usize], sizes: &TaskSizes, places: usize) -> Vec<Task> {
+        let there = tempfile::tempdir().expect("a directory");
+        let paths = packages.iter().enumerate().map(|(number, &files)| {
+            let path = there.path().join(format!("p{number}_1"));
+            fs::create_dir(&path).expect("a new directory");
+            for file in 0..files {
+                fs::write(path.join(format!("{file}.c")), "x;y\n").expect("a new file");
+            }
+            path
+        });
+        let paths: Vec<_> = paths.collect();
+        let sources = corpus::sources(&paths, false).expect("they exist");
+        let packages = best_first(sources, &HashMap::new(), &HashMap::new());
+        let (joined, free) = mpsc::channel();
+        (0..places).for_each(|_| joined.send(()).expect("it is received"));
+        // As if joining had failed.
+        drop(joined);
+        let (sender, tasks) = mpsc::sync_channel(places);
+        let (options, progress) = (BuildOptions::default(), Progress::default());
+        hand_out(&packages, &options, sizes, &progress, &free, &sender).expect("they can be read");
+        drop(sender);
+        tasks.into_iter().collect()
+    }
+
+    /// Returns how many files of the packages go to each shard.
+    fn files_by_shard(packages: &[usize], sizes: &TaskSizes) -> Vec<usize> {
+        let mut files = BTreeMap::new();
+        for task in tasks(packages, sizes, 20) {
+            let of_task = task.items.iter().filter(|item| item.bytes() > 0).count();
+            *files.entry(task.shard).or_default() += of_task;
+        }
+        files.into_values().collect()
+    }
+
+    #[test]
+    fn a_shard_ends_before_its_tables_exceed_their_memory() {
+        let mut sizes = TaskSizes::of(&BuildOptions::default());
+        assert_eq!(files_by_shard(&[3, 3, 3], &sizes), [9]);
+        sizes.shard_tables = table_bytes(7, 28);
+        assert_eq!(files_by_shard(&[3, 3, 3, 3, 1], &sizes), [6, 7]);
+        // A package is in one shard, however large it is.
+        assert_eq!(files_by_shard(&[1, 20, 1, 2], &sizes), [1, 20, 3]);
+    }
+
+    #[test]
+    fn small_files_make_small_tasks() {
+        let mut sizes = TaskSizes::of(&BuildOptions::default());
+        sizes.task_items = 7;
+        let tasks = tasks(&[40], &sizes, 20);
+        let items: Vec<usize> = tasks.iter().map(|task| task.items.len()).collect();
+        assert_eq!(items, [7, 7, 7, 7, 7, 6]);
+    }
+
+    #[test]
+    fn no_more_tasks_are_handed_out_than_there_are_places() {
+        let mut sizes = TaskSizes::of(&BuildOptions::default());
+        sizes.task_items = 1;
+        let numbers = tasks(&[9, 9], &sizes, 5)
+            .into_iter()
+            .map(|task| task.number);
+        assert!(numbers.eq(0..5));
+    }
+
+    #[test]
+    fn the_default_memory_ends_no_shard_of_source_code() {
+        let options = BuildOptions::default();
+        let files = options.shard_bytes / (14 << 10);
+        let tables = table_bytes(files, options.shard_bytes);
+        assert!(tables < shard_tables(&options), "{tables}");
+        let least = BuildOptions {
+            memory_bytes: MEMORY_BYTES_MIN,
+            ..options
+        };
+        assert_eq!(shard_tables(&least), 24 << 20);
     }
 }

@@ -231,3 +231,38 @@ fn an_index_without_documents_can_be_opened() {
     assert_eq!((report.packages, report.documents), (1, 0));
     assert!(contents(&Index::open(&out).unwrap()).is_empty());
 }
+
+#[test]
+fn tables_of_a_shard_take_no_more_memory_than_estimated() {
+    let there = tempfile::tempdir().unwrap();
+    let name = |number: usize| format!("drivers/net/ethernet/{}/file_{number}.c", number / 40);
+    let text = |number: usize| format!("int value_of_{number};\n");
+    let files: Vec<_> = (0..2_000).map(|it| (name(it), text(it))).collect();
+    let files: Vec<_> = (files.iter())
+        .map(|(name, text)| (&**name, text.as_bytes()))
+        .collect();
+    let (sources, out) = (
+        vec![source(there.path(), "a_1", &files)],
+        there.path().join("out"),
+    );
+    let report = build(sources, &out, &options(), &Progress::default()).unwrap();
+    let index = Index::open(&out).unwrap();
+    // What is written of the tables was in memory, and the table of hashes beside it.
+    use crate::format::Section;
+    let sections = [
+        Section::Dictionary,
+        Section::Names,
+        Section::Texts,
+        Section::Documents,
+        Section::Blocks,
+        Section::Paths,
+    ];
+    let bytes = sections.map(|section| index.shards[0].section_bytes(section));
+    let tables: u64 = bytes.into_iter().sum();
+    let hashes = 32 * report.documents;
+    let estimate = task::table_bytes(report.documents, report.text_bytes);
+    assert!(
+        tables + hashes <= estimate,
+        "{tables} + {hashes}, estimated {estimate}"
+    );
+}

@@ -7,14 +7,11 @@ use crate::format::{DocumentRecord, PATH_GROUP_DOCUMENTS, SINGLE};
 use crate::posting::{Codec, PADDING_BYTES};
 use crate::trigram::TrigramSet;
 use std::io;
-use zerocopy::FromBytes;
 
 use super::tables::count;
 
 /// Encodes the section PATHS of these DOCUMENTS and NAMES.
-pub(super) fn encode(documents: &[u8], names: &[u8]) -> io::Result<Vec<u8>> {
-    let documents = <[DocumentRecord]>::ref_from_bytes(documents);
-    let documents = documents.expect("whole records");
+pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<Vec<u8>> {
     let groups = documents.chunks(PATH_GROUP_DOCUMENTS as usize);
     let group_count = count(groups.len())?;
     let mut trigrams = TrigramSet::new();

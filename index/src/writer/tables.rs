@@ -48,12 +48,12 @@ pub(super) struct Tables {
     placed: u32,
 }
 
-/// The tables, encoded.
+/// The tables, as they are written.
 pub(super) struct EncodedTables {
     pub(super) names: Vec<u8>,
-    pub(super) packages: Vec<u8>,
-    pub(super) texts: Vec<u8>,
-    pub(super) documents: Vec<u8>,
+    pub(super) packages: Vec<PackageRecord>,
+    pub(super) texts: Vec<TextRecord>,
+    pub(super) documents: Vec<DocumentRecord>,
     pub(super) shared: Vec<u8>,
     pub(super) decoded: Vec<u8>,
     /// The tag of each document.
@@ -169,9 +169,9 @@ impl Tables {
                 text_bytes: sum.sum(),
             },
             names: self.names,
-            packages: self.packages.as_bytes().to_vec(),
-            texts: self.texts.as_bytes().to_vec(),
-            documents: self.documents.as_bytes().to_vec(),
+            packages: self.packages,
+            texts: self.texts,
+            documents: self.documents,
             tags: self.tags.into_iter().map(|(_, tag)| tag).collect(),
             shared,
             decoded,

@@ -3,11 +3,13 @@
 A running server answers `limit=10&total=estimate`, and its event stream says when the best matches of a search of
 everything are final. Another server is asked for pages, whose events say when the ten best files are final. Each request
 has other context lines, so none is answered from a result that is kept. The ten matches must be those that a search of
-all candidates leaves, in the same order, and the files those of the page that the search leads to.
+all candidates leaves, in the same order, and the files those of the page that the search leads to. An answer that the
+spool could not hold is not compared: the table says how much of it was stored.
 """
 
 import json
 import re
+import shutil
 import socket
 import statistics
 import time
@@ -25,25 +27,40 @@ K, MS_MAX, SHARE_MAX = 10, 20, 0.01
 # Answers with more matches may not fit on the disk. Their pages are measured, and not compared with that of the answer.
 COMPARED_MATCHES_MAX = 20_000_000
 
+# The spool of a server, and the share of the free disk that it may take at most: the largest answer that is compared has
+# some gigabytes with ten lines of context.
+SPOOL_BYTES_MAX, SPOOL_SHARE = 32 << 30, 0.75
+
+# What a page says of an incomplete answer: who is missing and why, and how many matches there are.
+MISSING, STORED = re.compile("<li><b>([^<]*)</b>: ([^<]*)"), re.compile('class="summary"><b>([^<]*)</b> match')
+
 # Lines of context of the searches for the best matches, and of those whose events are read.
 BEST_CONTEXTS, EVENT_CONTEXTS = range(1, 11, 2), range(2, 11, 2)
 
 
 def main(index, runs=5):
     table, found = Goals(False), {}
-    with tools.workspace() as work, servers.serve(tools.trawl(), index, work) as server:
+    with tools.workspace() as work, serve(index, work) as server:
         for number, (text, mode) in enumerate(QUERIES):
             with table.rows(text):
                 found[text] = measure(table, server, text, mode, runs, has_goal=number < GOALS)
-    with tools.workspace() as work, servers.serve(tools.trawl(), index, work) as server:
+    with tools.workspace() as work, serve(index, work) as server:
         for number, (text, mode) in enumerate(QUERIES):
             what = f"{text}: final files of its page"
             with table.rows(what):
                 query, is_compared = matching(text, mode), found.get(text, 0) <= COMPARED_MATCHES_MAX
                 pages = [page_ms(server, query | {"context": context}, is_compared) for context in BEST_CONTEXTS[:runs]]
+                times, stored = zip(*pages)
+                full = [count for count in stored if count is not None]
+                note = f"; spool full: {min(full):,} of {found.get(text, 0):,} stored" if full else ""
                 goal = {"at_most": MS_MAX} if number < GOALS else {}
-                table.row(what, statistics.median(pages), "{:.1f} ms", note=f"at most {max(pages):.1f}", **goal)
+                table.row(what, statistics.median(times), "{:.1f} ms", note=f"at most {max(times):.1f}{note}", **goal)
     return table.finish()
+
+
+def serve(index, spool):
+    spool_bytes = min(SPOOL_BYTES_MAX, int(SPOOL_SHARE * shutil.disk_usage(spool).free))
+    return servers.serve(tools.trawl(), index, spool, "--spool-bytes", spool_bytes)
 
 
 def matching(text, mode):
@@ -62,10 +79,12 @@ def measure(table, server, text, mode, runs, has_goal):
         started = time.perf_counter()
         answers.append(best(context))
         times.append(1e3 * (time.perf_counter() - started))
-    for answer in answers:
+    for answer in [whole, *answers]:
+        if not answer["complete"]:
+            raise Wrong(f"{text}: the answer is incomplete: {answer['missing']}")
         if places(answer) != places(whole):
             raise Wrong(f"{text}: the ten best are {places(answer)}, expected {places(whole)}")
-        if answer["total_relation"] != ("gte" if whole["found"] >= K else "eq"):
+        if answer is not whole and answer["total_relation"] != ("gte" if whole["found"] >= K else "eq"):
             raise Wrong(f"{text}: {answer['total_relation']} with {whole['found']} matches")
     finals = [final_ms(server, "/api/v2/events", query | {"context": context}, b"matches", places, places(whole))
               for context in EVENT_CONTEXTS[:runs]]
@@ -83,19 +102,25 @@ def places(answer):
 
 
 def page_ms(server, query, is_compared):
-    """Returns the milliseconds until the events of a page say that its files are final, or that the search has ended."""
+    """Returns the milliseconds until the events of a page say that its files are final, or that the search has ended; and how
+    many matches were stored, if the spool could not hold all."""
     shown = []
     elapsed = final_ms(server, "/search/events", query, b"boxes", lambda event: shown.append(files(event["html"])), None)
     if not is_compared:
-        return elapsed
+        return elapsed, None
     page = "data-events-href"
     while "data-events-href" in page:
         time.sleep(0.1)
         with Connection(server.address) as connection:
             page = connection.get("/search", **query).decode()
+    missing = dict(MISSING.findall(page))
+    if set(missing) == {"spool"}:
+        return elapsed, int(re.sub(r"\D", "", STORED.search(page)[1]))
+    if missing:
+        raise Wrong(f"{query['q']}: the page is incomplete: {missing}")
     if shown and shown != [files(page)]:
         raise Wrong(f"{query['q']}: the final files are {shown}, expected {files(page)}")
-    return elapsed
+    return elapsed, None
 
 
 def files(html):
