@@ -39,7 +39,7 @@ use schema::message::{
 use search::SearchService;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -84,6 +84,9 @@ pub struct Backend {
     searches: SearchService,
     lookups: LookupService,
     object_files: Arc<ObjectFiles>,
+    is_draining: AtomicBool,
+    /// Requests that are being answered.
+    requests: watch::Sender<usize>,
 }
 
 impl Backend {
@@ -108,7 +111,22 @@ impl Backend {
             searches,
             lookups,
             object_files: Arc::default(),
+            is_draining: AtomicBool::new(false),
+            requests: watch::Sender::new(0),
         })
+    }
+
+    /// Refuses searches from now on, which frontends then ask of others, and waits until no request is being answered.
+    pub async fn drain(&self) {
+        self.is_draining.store(true, Relaxed);
+        let mut requests = self.requests.subscribe();
+        // The sender is in self.
+        let _ = requests.wait_for(|requests| *requests == 0).await;
+    }
+
+    /// Whether searches are refused because the process is about to end.
+    pub fn is_draining(&self) -> bool {
+        self.is_draining.load(Relaxed)
     }
 
     /// Returns the shards that are served.
@@ -196,7 +214,13 @@ impl Backend {
             let Some((kind, payload)) = frame else {
                 return Ok(());
             };
+            let _counted = Counted::new(&self.requests);
             match ClientRequest::decode(kind, &payload) {
+                Ok(ClientRequest::Search(_)) if self.is_draining() => {
+                    let message = "this backend is about to stop";
+                    let failure = Failure::new(FailureKind::StaleShards, message);
+                    connection.answer(|out| failure.encode(out)).await?;
+                }
                 Ok(ClientRequest::Search(search)) => {
                     self.searches.answer(&mut connection, search).await?;
                 }
@@ -297,6 +321,22 @@ impl Backend {
             Err(error) => unavailable(error.to_string()),
         };
         connection.answer(|out| failure.encode(out)).await
+    }
+}
+
+/// Counts a request while it is being answered.
+struct Counted<'a>(&'a watch::Sender<usize>);
+
+impl Counted<'_> {
+    fn new(requests: &watch::Sender<usize>) -> Counted<'_> {
+        requests.send_modify(|requests| *requests += 1);
+        Counted(requests)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|requests| *requests -= 1);
     }
 }
 

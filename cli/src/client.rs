@@ -29,6 +29,12 @@ use web::model::ProblemDocument;
 /// Time to connect to a server. There is no limit on the time for a response: a search may take long.
 const SERVER_CONNECT_MAX: Duration = Duration::from_secs(5);
 
+/// How often a server that is about to stop is asked again.
+const DRAINING_TRIES_MAX: usize = 10;
+
+/// The pause before that.
+const DRAINING_PAUSE: Duration = Duration::from_millis(500);
+
 /// The server that is asked when none is named.
 const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
@@ -164,9 +170,28 @@ impl Client {
     }
 
     /// Returns the body of an answer, also of one to which no backend contributed (503), which says so. Any
-    /// other response is an error: a [`BadQuery`] if the query is at fault.
+    /// other response is an error: a [`BadQuery`] if the query is at fault. A server that is about to stop is asked
+    /// again: another one answers at its address.
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
         let uri = path_with(path, parameters);
+        let mut answer = self.try_get(path, &uri);
+        let mut has_drained = false;
+        for _ in 0..DRAINING_TRIES_MAX {
+            has_drained |= matches!(answer, Ok(Answer::Draining(_)));
+            // It may have stopped meanwhile, and start again soon.
+            if !has_drained || matches!(answer, Ok(Answer::Body(_))) {
+                break;
+            }
+            std::thread::sleep(DRAINING_PAUSE);
+            answer = self.try_get(path, &uri);
+        }
+        match answer? {
+            Answer::Body(body) => Ok(body),
+            Answer::Draining(error) => Err(error),
+        }
+    }
+
+    fn try_get(&self, path: &str, uri: &str) -> Result<Answer> {
         let (status, is_problem, mut body): (_, _, Box<dyn Read>) = match self {
             Client::Server { agent, url, key } => {
                 let mut request = agent.get(format!("{url}{uri}"));
@@ -194,12 +219,30 @@ impl Client {
             }
         };
         if status.is_success() || (status == StatusCode::SERVICE_UNAVAILABLE && !is_problem) {
-            return Ok(body);
+            return Ok(Answer::Body(body));
         }
         let mut text = Vec::new();
         body.read_to_end(&mut text)?;
-        Err(error(status.as_u16(), &text))
+        let error = error(status.as_u16(), &text);
+        let is_draining = status == StatusCode::SERVICE_UNAVAILABLE && says_draining(&text);
+        if is_draining {
+            return Ok(Answer::Draining(error));
+        }
+        Err(error)
     }
+}
+
+/// What a server answers.
+enum Answer {
+    Body(Box<dyn Read>),
+    /// It is about to stop.
+    Draining(anyhow::Error),
+}
+
+/// Whether a problem says that the server is about to stop.
+fn says_draining(problem: &[u8]) -> bool {
+    let problem = serde_json::from_slice::<ProblemDocument>(problem);
+    problem.is_ok_and(|problem| problem.r#type == "/problems/draining")
 }
 
 /// Whether a response that is no success is a problem document, or something that is not ours.

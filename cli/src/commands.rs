@@ -12,6 +12,7 @@ mod cluster;
 mod commits;
 mod completions;
 mod config;
+mod drain;
 mod explain;
 mod frontend;
 mod index;

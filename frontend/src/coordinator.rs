@@ -16,7 +16,7 @@ mod scopes;
 pub use catalog::{BackendStatus, Served};
 
 use crate::config::Config;
-use crate::error::{RETRY_AFTER_S, SearchError, StartError};
+use crate::error::{DRAINING_RETRY_S, RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::{ActivePermit, Admission};
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
@@ -36,6 +36,7 @@ use crate::recent::{QueryTimes, RecentQueries};
 use crate::results::{Overlaps, SearchResult};
 use crate::scope::{PackageNames, Scope};
 use crate::search_client::SearchClient;
+use crate::serving::Serving;
 use crate::spool::{Spool, SpoolConfig};
 use interests::Interests;
 use lookups::Lookups;
@@ -46,6 +47,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tracing::Instrument;
 
 /// Begins what a probe searches for: a character for private use, which no text should have.
@@ -69,6 +71,7 @@ pub struct Coordinator {
     recent: Arc<RecentQueries>,
     /// The number of probes.
     probes: AtomicU64,
+    serving: watch::Sender<Serving>,
 }
 
 impl Coordinator {
@@ -141,6 +144,7 @@ impl Coordinator {
             lookups: Lookups::new(config.hints.clone()),
             recent: Arc::default(),
             probes: AtomicU64::new(0),
+            serving: watch::Sender::default(),
             config,
         });
         if compares_packages {
@@ -227,6 +231,17 @@ impl Coordinator {
             .await
     }
 
+    /// Goes on to drain, or to hand clients over. Searches that were answered, or run, can still be joined.
+    pub fn drain(&self, serving: Serving) {
+        self.serving
+            .send_if_modified(|now| std::mem::replace(now, serving.max(*now)) < serving);
+    }
+
+    /// Whether searches are taken, and when that changes.
+    pub fn serving(&self) -> watch::Receiver<Serving> {
+        self.serving.subscribe()
+    }
+
     /// Like [`search_within`](Self::search_within), for a client.
     pub async fn search_for(
         &self,
@@ -268,6 +283,11 @@ impl Coordinator {
         let current = &routing.generation;
         if let Some(joined) = self.join(&mut cache, &query, current, deadline, &caller) {
             return Ok(joined);
+        }
+        if *self.serving.borrow() != Serving::Open {
+            return Err(SearchError::Draining {
+                retry_after_s: DRAINING_RETRY_S,
+            });
         }
         let active =
             self.admission

@@ -7,6 +7,10 @@ use schema::message::{self, LookupProblem};
 /// When a refused client should try again, in seconds.
 pub(crate) const RETRY_AFTER_S: u64 = 2;
 
+/// When a client whose search was not started because the frontend drains should try again: another frontend may answer at
+/// once.
+pub(crate) const DRAINING_RETRY_S: u64 = 1;
+
 /// Why a frontend cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -33,6 +37,14 @@ pub enum SearchError {
     /// Too many queries run and wait already.
     #[error("too many queries are running, try again in {retry_after_s} s")]
     Overloaded {
+        /// When to try again, in seconds.
+        retry_after_s: u64,
+    },
+    /// The frontend is about to end.
+    #[error(
+        "this server is about to stop and starts no search any more, try again in {retry_after_s} s"
+    )]
+    Draining {
         /// When to try again, in seconds.
         retry_after_s: u64,
     },

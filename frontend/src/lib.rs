@@ -53,6 +53,7 @@ mod results;
 mod scope;
 mod search_client;
 mod secret_file;
+mod serving;
 mod similar;
 #[cfg(test)]
 mod simulation;
@@ -80,5 +81,6 @@ pub use results::{
 pub use scope::{NameSet, PackageNames, Scope};
 pub use search_client::SearchClient;
 pub use secret_file::{BadSecret, read_secret};
+pub use serving::Serving;
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

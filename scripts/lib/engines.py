@@ -1,4 +1,4 @@
-"""Engines that run beside trawl in tests, on loopback and free ports: etcd and dnsmasq. Each can be killed, frozen and
+"""Engines that run beside trawl in tests, on loopback and free ports: etcd, dnsmasq and haproxy. Each can be killed, frozen and
 started again. What is missing is fetched with apt-get; no service of the system is started."""
 
 import base64
@@ -28,22 +28,32 @@ class Missing(tools.Failure):
 
 def etcd_program():
     """Finds etcd. If it is missing the package is unpacked in the target directory, so that no service starts."""
-    unpacked = TOOLS / "usr/bin/etcd"
-    found = shutil.which("etcd") or (str(unpacked) if unpacked.exists() else None)
-    if found:
-        return found
+    return program("etcd", "usr/bin/etcd", "etcd-server")
+
+
+def haproxy_program():
+    """Finds haproxy, in the same way."""
+    libraries = ["liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"]
+    return program("haproxy", "usr/sbin/haproxy", "haproxy", *libraries)
+
+
+def program(name, place, *packages):
+    unpacked = TOOLS / place
+    found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
+    if found or unpacked.exists():
+        return found or str(unpacked)
     if not shutil.which("apt-get") or not shutil.which("dpkg"):
-        raise Missing("etcd is not installed: apt install etcd-server")
-    print("== apt-get download etcd-server", flush=True)
+        raise Missing(f"{name} is not installed: apt install {packages[0]}")
+    print(f"== apt-get download {' '.join(packages)}", flush=True)
     with tempfile.TemporaryDirectory() as work:
         os.chmod(work, 0o755)
-        if apt("download", "etcd-server", cwd=work) and not list(pathlib.Path(work).glob("*.deb")):
+        if apt("download", *packages, cwd=work) and not list(pathlib.Path(work).glob("*.deb")):
             apt("update")
-            apt("download", "etcd-server", cwd=work)
+            apt("download", *packages, cwd=work)
         for package in pathlib.Path(work).glob("*.deb"):
             subprocess.run(["dpkg", "-x", package, TOOLS], check=True)
     if not unpacked.exists():
-        raise Missing("etcd cannot be fetched: apt install etcd-server")
+        raise Missing(f"{name} cannot be fetched: apt install {packages[0]}")
     return str(unpacked)
 
 
@@ -75,7 +85,10 @@ class Engine:
     process = None
 
     def start(self):
-        self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        libraries = [str(found) for found in TOOLS.glob("usr/lib/*-linux-gnu")]
+        paths = {"LD_LIBRARY_PATH": ":".join(libraries)} if self.command()[0].startswith(str(TOOLS)) else {}
+        self.process = subprocess.Popen(self.command(), env=os.environ | paths, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + START_MAX_S
         while time.monotonic() < deadline:
             with contextlib.suppress(OSError, ValueError):
@@ -176,3 +189,20 @@ class Dnsmasq(Engine):
         """Answers with these addresses from now on."""
         self.write(addresses)
         self.process.send_signal(signal.SIGHUP)
+
+
+class Haproxy(Engine):
+    """A proxy with a configuration, on a free port."""
+
+    def __init__(self, directory, configuration):
+        self.program, self.port = haproxy_program(), free_port()
+        self.file = os.path.join(directory, "haproxy.cfg")
+        pathlib.Path(self.file).write_text(configuration.replace("bind :80", f"bind 127.0.0.1:{self.port}"))
+        self.start()
+
+    def command(self):
+        return [self.program, "-db", "-f", self.file]
+
+    def answers(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=1):
+            return True

@@ -73,6 +73,7 @@ const SCRIPTS: &[File] = files!("js/":
     "replace.js",
     "running.js",
     "say.js",
+    "stream.js",
     "theme.js",
     "tree.js",
 );

@@ -5,8 +5,11 @@
 
 use crate::problem::Problem;
 use crate::viewer::Watched;
-use frontend::SearchHandle;
+use axum::response::sse;
+use frontend::{SearchHandle, Serving};
+use std::future::pending;
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// How often progress is sent.
 const EVERY: Duration = Duration::from_millis(250);
@@ -14,6 +17,9 @@ const EVERY: Duration = Duration::from_millis(250);
 /// How often progress is sent while nothing changes: thousands of clients may follow a search that
 /// waits for its slot.
 const UNCHANGED_EVERY: Duration = Duration::from_secs(2);
+
+/// After which time a client that is handed over asks again: the proxy may still have to notice.
+pub(crate) const RECONNECT_AFTER: Duration = Duration::from_millis(500);
 
 /// What one client is told of one search. A method returns `None` once the client has gone.
 pub(crate) trait Report {
@@ -26,12 +32,15 @@ pub(crate) trait Report {
     /// Sends why the client is told no more.
     fn fail(&self, problem: &Problem) -> impl Future<Output = Option<()>> + Send;
 
+    /// Tells the client to ask again: another server answers.
+    fn hand_over(&self) -> impl Future<Output = Option<()>> + Send;
+
     /// Waits until the client has gone.
     fn closed(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Reports until the search ends, the client disconnects, or it may not see any more what it saw. Returns whether
-/// the search has ended.
+/// Reports until the search ends, the client disconnects or is handed over, or it may not see any more what it saw.
+/// Returns whether the search has ended.
 pub(crate) async fn follow(
     watched: &mut Watched,
     search: &SearchHandle,
@@ -40,6 +49,7 @@ pub(crate) async fn follow(
     let mut news = search.news();
     // Matches that are already there are news as well.
     news.mark_changed();
+    let mut serving = watched.serving();
     let mut wait = EVERY;
     let mut next = Instant::now() + wait;
     loop {
@@ -54,6 +64,10 @@ pub(crate) async fn follow(
                 continue;
             }
             _ = search.finished() => return true,
+            () = handing_over(&mut serving) => {
+                reports.hand_over().await;
+                return false;
+            }
             () = tokio::time::sleep_until(next.into()) => {}
             Ok(()) = news.changed() => if !reports.has_urgent_news() { continue },
         }
@@ -66,5 +80,20 @@ pub(crate) async fn follow(
             (2 * wait).min(UNCHANGED_EVERY)
         };
         next = Instant::now() + wait;
+    }
+}
+
+/// The last event of a stream whose client is handed over. Browsers ask again by themselves.
+pub(crate) fn reconnect(data: String) -> sse::Event {
+    let event = sse::Event::default().event("reconnect").data(data);
+    event.retry(RECONNECT_AFTER)
+}
+
+/// Waits until clients are to ask another server.
+async fn handing_over(serving: &mut watch::Receiver<Serving>) {
+    let handing_over = serving.wait_for(|now| *now == Serving::HandingOver);
+    if handing_over.await.is_err() {
+        // Nobody can say so any more.
+        pending().await
     }
 }

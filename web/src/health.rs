@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
-use frontend::Scope;
+use frontend::{Scope, Serving};
 use std::time::{Duration, Instant};
 
 /// How long the search of `/readyz` may take.
@@ -53,10 +53,16 @@ pub(crate) async fn readyz(
     State(app): State<App>,
     key: Option<Extension<KeyName>>,
 ) -> impl IntoResponse {
-    let reason = last_probe(&app).await;
+    let is_draining = *app.coordinator.serving().borrow() != Serving::Open;
+    let reason = if is_draining {
+        Some("the server is about to stop".to_owned())
+    } else {
+        last_probe(&app).await
+    };
     let backends = app.backends(&Scope::everything());
     let is_degraded = !backends.iter().all(|backend| backend.is_searched());
     let (code, status) = match (&reason, is_degraded) {
+        _ if is_draining => (StatusCode::SERVICE_UNAVAILABLE, "draining"),
         (Some(_), _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
         (None, true) => (StatusCode::OK, "degraded"),
         (None, false) => (StatusCode::OK, "ok"),

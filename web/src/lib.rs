@@ -77,7 +77,9 @@ pub use cors::BadOrigin;
 pub use hosts::HostNames;
 pub use languages::LANGUAGES;
 pub use link_secrets::{BadLinkSecrets, LinkSecrets};
-pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
+pub use server::{
+    BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,
+};
 
 use crate::hosts::Hosts;
 use crate::rendered::RenderedAnswers;

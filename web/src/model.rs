@@ -43,7 +43,7 @@ pub use commits::{
 };
 pub use completion::{Completion, CompletionKind, Completions};
 pub use copies::{CopyDocument, CopyList};
-pub use events::{BestMatches, Event, EventName, SearchEnd, SearchProgress};
+pub use events::{BestMatches, Event, EventName, Reconnect, SearchEnd, SearchProgress};
 pub(crate) use explain::share;
 pub use explain::{
     CostClass, Explanation, ExpressionTree, FilterLeaf, PatternCost, PatternLeaf, SearchCost,

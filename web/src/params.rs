@@ -103,6 +103,13 @@ impl Params {
         }
     }
 
+    /// The same, with another parameter.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Params {
+        self.pairs
+            .push((name.to_owned(), value.as_bytes().to_vec()));
+        self
+    }
+
     /// Notes the client of a request with these extensions.
     pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
         let key = extensions.get::<KeyName>().map(KeyName::number);

@@ -99,6 +99,14 @@ impl Problem {
         }
     }
 
+    /// The server is about to stop; another one may answer.
+    pub(crate) fn draining(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&DRAINING, detail)
+        }
+    }
+
     pub(crate) fn authorization_unknown(detail: impl Into<String>, retry_after_s: u64) -> Self {
         Problem {
             retry_after_s: Some(retry_after_s),
@@ -133,6 +141,11 @@ impl Problem {
     /// Whether it says that what was requested does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         std::ptr::eq(self.kind, &NOT_FOUND)
+    }
+
+    /// Whether it says that the documents are no longer served.
+    pub(crate) fn is_gone(&self) -> bool {
+        std::ptr::eq(self.kind, &GONE)
     }
 
     /// Names the version of the package that has the file.
@@ -240,6 +253,7 @@ impl From<SearchError> for Problem {
                 retry_after_s: Some(retry_after_s),
                 ..Problem::new(&OVERLOADED, detail)
             },
+            SearchError::Draining { retry_after_s } => Problem::draining(detail, retry_after_s),
             SearchError::Gone { .. } => {
                 Problem::gone(detail).hint("search again, over the current documents")
             }
@@ -381,6 +395,9 @@ kinds! {
         "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
     UNREADABLE_REPOSITORY = "unreadable-repository", BAD_GATEWAY, "Unreadable repository",
         "The repository is damaged, or the backend may not read it. `detail` has the reason.";
+    DRAINING = "draining", SERVICE_UNAVAILABLE, "The server is about to stop",
+        "The server starts no search any more. Ask again: another server answers at the same address, or this one \
+         after its restart.";
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
         "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
          light query does not wait.";

@@ -25,6 +25,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use clients::{Clients, Held};
+use frontend::Serving;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -33,8 +34,10 @@ use rustls::ServerConfig;
 use sent_before_error::SentBeforeError;
 use std::convert::Infallible;
 use std::error::Error;
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use timed_stream::{Phase, TimedStream};
@@ -57,6 +60,9 @@ const ALWAYS_SERVED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Seconds after which a client that was refused may try again.
 const RETRY_AFTER_S: u64 = 5;
 
+/// Seconds after which a client that waited in vain may try again: another server may answer at once.
+const RETRY_DRAINING_S: u64 = 1;
+
 /// How long accepting pauses when the process has no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -68,34 +74,43 @@ pub(crate) fn describe() {
 }
 
 /// Accepts connections and serves `router` on them, for ever.
-pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) -> io::Error {
-    serve_all(listener, router, limits, None).await
+pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) {
+    let (_, serving) = watch::channel(Serving::Open);
+    serve_until_drained(listener, router, limits, None, serving).await;
 }
 
-/// Does the same over TLS, with the configuration that is current when a connection begins.
-pub async fn serve_tls(
-    listener: TcpListener,
-    router: Router,
-    limits: ConnectionLimits,
-    tls: watch::Receiver<Arc<ServerConfig>>,
-) -> io::Error {
-    serve_all(listener, router, limits, Some(tls)).await
-}
-
-async fn serve_all(
+/// Does the same until the server was told to drain and no connection is left; if `tls` is given over TLS, with the
+/// configuration that is current when a connection begins.
+///
+/// While it drains, requests are answered, and each connection ends with the answer to its request. When clients are handed
+/// over, those that still wait for the beginning of an answer get 503.
+pub async fn serve_until_drained(
     listener: TcpListener,
     router: Router,
     limits: ConnectionLimits,
     tls: Option<watch::Receiver<Arc<ServerConfig>>>,
-) -> io::Error {
+    mut serving: watch::Receiver<Serving>,
+) {
     let server = Arc::new(Server {
         clients: Arc::default(),
         router,
         limits,
         tls,
+        serving: serving.clone(),
+        open: watch::Sender::new(0),
+    });
+    let mut open = server.open.subscribe();
+    let mut drained = pin!(async {
+        reached(&mut serving, Serving::Draining).await;
+        // The sender is in `server`.
+        let _ = open.wait_for(|open| *open == 0).await;
     });
     loop {
-        match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut drained => return,
+        };
+        match accepted {
             Ok((stream, peer)) => server.accept(stream, peer),
             Err(error) if is_about_the_connection(&error) => {}
             Err(error) => {
@@ -103,6 +118,14 @@ async fn serve_all(
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
+    }
+}
+
+/// Waits until the server is that far with draining.
+async fn reached(serving: &mut watch::Receiver<Serving>, wanted: Serving) {
+    if serving.wait_for(|now| *now >= wanted).await.is_err() {
+        // Nobody can say so any more.
+        pending().await
     }
 }
 
@@ -120,6 +143,9 @@ struct Server {
     router: Router,
     limits: ConnectionLimits,
     tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+    serving: watch::Receiver<Serving>,
+    /// Open connections.
+    open: watch::Sender<usize>,
 }
 
 impl Server {
@@ -149,7 +175,12 @@ impl Server {
         };
         // Responses are slower without it, and still right.
         let _ = stream.set_nodelay(true);
-        tokio::spawn(Arc::clone(self).serve_connection(stream, peer, held, is_reserved));
+        let open = OpenConnection::new(self);
+        let served = Arc::clone(self).serve_connection(stream, peer, held, is_reserved);
+        tokio::spawn(async move {
+            served.await;
+            drop(open);
+        });
     }
 
     async fn serve_connection(
@@ -226,7 +257,20 @@ impl Server {
                 Ok::<_, Infallible>(response.map(body))
             }
         });
-        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        let mut serving = self.serving.clone();
+        let is_open = *serving.borrow() == Serving::Open;
+        let mut builder = http1::Builder::new();
+        let connection = builder
+            .keep_alive(is_open)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        if is_open {
+            tokio::select! {
+                served = connection.as_mut() => return served,
+                () = reached(&mut serving, Serving::Draining) => {}
+            }
+            connection.as_mut().graceful_shutdown();
+        }
         connection.await
     }
 
@@ -255,9 +299,36 @@ impl Server {
         }
         request.extensions_mut().insert(client);
         request.extensions_mut().insert(BodyTime(limits.body_max));
-        let Ok(response) = self.router.clone().call(request).await;
-        (response, held)
+        let mut serving = self.serving.clone();
+        let is_health = ALWAYS_SERVED.contains(&request.uri().path());
+        let mut router = self.router.clone();
+        tokio::select! {
+            biased;
+            Ok(response) = router.call(request) => (response, held),
+            () = reached(&mut serving, Serving::HandingOver), if !is_health => (draining(), None),
+        }
     }
+}
+
+/// Counts a connection while it is open.
+struct OpenConnection(watch::Sender<usize>);
+
+impl OpenConnection {
+    fn new(server: &Server) -> OpenConnection {
+        server.open.send_modify(|open| *open += 1);
+        OpenConnection(server.open.clone())
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.send_modify(|open| *open -= 1);
+    }
+}
+
+fn draining() -> Response {
+    let detail = "this server is about to stop, and the answer is not there yet; ask again";
+    Problem::draining(detail, RETRY_DRAINING_S).into_response()
 }
 
 fn refused(what: &str) -> Response {

@@ -46,6 +46,34 @@ fn large() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_backend_that_drains_refuses_searches_and_ends_those_that_run() {
+    let served = Served::start(&large(), 4);
+    let (mut running, serving) = served.connect().await;
+    running.ask("task", running.shards()).await;
+    running.server_blocked().await;
+    let backend = served.backend.clone();
+    let mut draining = tokio::spawn(async move { backend.drain().await });
+    let (mut other, _serving) = served.connect().await;
+    let failure = loop {
+        let answer = other.search("number 1;", other.shards()).await;
+        if let Err(failure) = answer.end {
+            break failure;
+        }
+    };
+    assert_eq!(failure.kind, FailureKind::StaleShards, "{failure:?}");
+    assert!(failure.message.contains("about to stop"));
+    assert!(served.backend.is_draining() && !draining.is_finished());
+    let answer = running.answer().await;
+    assert_eq!(check_end(&answer).matches, LARGE_LINES as u64);
+    timeout(client::PATIENCE, &mut draining)
+        .await
+        .unwrap()
+        .unwrap();
+    drop(running);
+    assert!(serving.await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn connection_is_greeted_and_answers_several_searches() {
     let served = Served::start(&small(), 4);
     let (mut client, serving) = served.connect().await;

@@ -3,8 +3,9 @@
 mod replica;
 mod share;
 
+use super::drain::{DrainFlags, Signals, Told};
 use super::listener;
-use super::nodes::RegistrationFlags;
+use super::nodes::{Registered, RegistrationFlags};
 use super::tls_flags::BackendTls;
 use crate::{cache_dir, in_process, terminal};
 use anyhow::{Context, Result};
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 
 /// How often recorded values are condensed, so that they do not pile up when nobody asks for them.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -67,6 +69,8 @@ pub(crate) struct BackendArguments {
     tls: BackendTls,
     #[command(flatten)]
     registration: RegistrationFlags,
+    #[command(flatten)]
+    drain: DrainFlags,
     #[command(flatten)]
     log: listener::LogFlags,
 }
@@ -126,12 +130,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     terminal::print(format_args!("backend of {shown} on {address}"))?;
     let backend = backend::Backend::start(live, repositories, arguments.options());
     let registered = arguments.registration.register(member)?;
-    let shutdown = async {
-        listener::shutdown_signal().await;
-        if let Some(registered) = registered {
-            registered.leave().await;
-        }
-    };
+    let shutdown = drain(&backend, registered, arguments.drain);
     let health = async {
         match health {
             Some((listener, metrics)) => serve_health(listener, backend.clone(), metrics).await,
@@ -147,10 +146,36 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Waits until the backend is to end. It leaves the list of nodes first, so that no frontend asks it for more than what is
+/// on its way; then it refuses searches and waits for those that run.
+async fn drain(backend: &backend::Backend, registered: Option<Registered>, flags: DrainFlags) {
+    let mut signals = Signals::new();
+    let told = signals.next().await;
+    let ends = async {
+        if let Some(registered) = registered {
+            registered.leave().await;
+        }
+        if told == Told::Terminate {
+            let max_s = flags.time().as_secs();
+            tracing::info!(
+                max_s,
+                "no more searches; the backend ends with those that run"
+            );
+            if timeout(flags.time(), backend.drain()).await.is_err() {
+                tracing::warn!("some searches were not finished in time");
+            }
+        }
+    };
+    tokio::select! {
+        () = ends => {}
+        _ = signals.next() => {}
+    }
+}
+
 /// The body of `/healthz`.
 #[derive(serde::Serialize)]
 struct Health {
-    /// `degraded` when a shard was found damaged while it was in use.
+    /// `degraded` when a shard was found damaged while it was in use; `draining` before the backend ends.
     status: &'static str,
     shards: usize,
     packages: u64,
@@ -190,7 +215,11 @@ fn health(backend: &backend::Backend) -> Health {
     let counts = || snapshot.shards.iter().map(|shard| shard.live_counts());
     let is_damaged = snapshot.shards.iter().any(|shard| shard.is_damaged());
     Health {
-        status: if is_damaged { "degraded" } else { "ok" },
+        status: match (backend.is_draining(), is_damaged) {
+            (true, _) => "draining",
+            (false, true) => "degraded",
+            (false, false) => "ok",
+        },
         shards: snapshot.shards.len(),
         packages: counts().map(|counts| u64::from(counts.packages)).sum(),
         documents: counts().map(|counts| u64::from(counts.documents)).sum(),

@@ -3,6 +3,7 @@
 
 use super::access::AccessFlags;
 use super::authorization::AuthorizationFlags;
+use super::drain::DrainFlags;
 use super::listener;
 use super::nodes::{self, Connector, NodesFlags};
 use super::shared_cache::SharedCacheFlags;
@@ -115,8 +116,9 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
         .flags
         .access
         .serve_admin(admin, &arguments.flags.hosts, &frontend, &metrics)?;
-    let app = web::app(frontend, options, metrics);
-    listener::serve(listener, app, limits, tls).await
+    let app = web::app(Arc::clone(&frontend), options, metrics);
+    let drain = arguments.flags.drain;
+    listener::serve(listener, app, limits, tls, &frontend, drain).await
 }
 
 fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
@@ -175,7 +177,9 @@ pub(super) struct FrontendFlags {
     /// What the log shows of a slow query: its text and plan (full), a hash of its text, or nothing (off)
     #[arg(long, help_heading = LIMITS, value_name = "WHAT", value_enum, default_value_t = LoggedQuery::Hash)]
     log_queries: LoggedQuery,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = LIMITS)]
+    pub(super) drain: DrainFlags,
+    #[command(flatten, next_help_heading = None)]
     pub(super) log: listener::LogFlags,
     #[command(flatten)]
     pub(super) tls: ServerIdentity,

@@ -1,6 +1,6 @@
 //! Ctrl-C during a command that has something to do before it ends.
 
-use super::listener::shutdown_signal;
+use super::drain::Signals;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
@@ -20,8 +20,9 @@ impl InterruptThread {
         let (running, ended) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let signalled = runtime.block_on(async {
+                let mut signals = Signals::new();
                 tokio::select! {
-                    () = shutdown_signal() => true,
+                    _ = signals.next() => true,
                     _ = ended => false,
                 }
             });

@@ -1,9 +1,11 @@
 //! What the commands that listen have in common: the log, metrics, addresses, and how they end.
 
+use super::drain::DrainFlags;
 use crate::terminal;
 use crate::tls::{self, Current};
 use anyhow::{Context, Result};
 use axum::Router;
+use frontend::Coordinator;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
@@ -77,20 +79,17 @@ pub(super) async fn serve(
     app: Router,
     limits: ConnectionLimits,
     tls: Option<Current<ServerConfig>>,
+    frontend: &Coordinator,
+    drain: DrainFlags,
 ) -> Result<ExitCode> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     terminal::print(format_args!("{scheme}://{}/", listener.local_addr()?))?;
     notify_ready();
-    let serving = async {
-        match tls {
-            None => web::serve(listener, app, limits).await,
-            Some(tls) => web::serve_tls(listener, app, limits, tls).await,
-        }
-    };
     tokio::select! {
-        error = serving => Err(error.into()),
-        () = shutdown_signal() => Ok(ExitCode::SUCCESS),
+        () = web::serve_until_drained(listener, app, limits, tls, frontend.serving()) => {}
+        () = drain.frontend(frontend) => {}
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Tells systemd that the server is ready (`Type=notify`), if systemd has started it.
@@ -120,20 +119,5 @@ fn raise_descriptor_limit() {
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::warn!(%error, "cannot raise the limit on open files");
-    }
-}
-
-/// Waits for the signal of a terminal (INT) or of a service manager (TERM).
-pub(super) async fn shutdown_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let interrupt = signal(SignalKind::interrupt());
-    let terminate = signal(SignalKind::terminate());
-    match (interrupt, terminate) {
-        (Ok(mut interrupt), Ok(mut terminate)) => tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        },
-        // Without handlers the signals end the process, which is their default.
-        _ => std::future::pending().await,
     }
 }

@@ -12,6 +12,7 @@ use frontend::Coordinator;
 use served_index::ServedIndex;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use watching::WatchedIndex;
 
@@ -115,8 +116,9 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         .flags
         .access
         .serve_admin(admin, hosts, &frontend, &metrics)?;
-    let app = web::app(frontend, options, metrics);
-    listener::serve(listener, app, limits, tls).await
+    let app = web::app(Arc::clone(&frontend), options, metrics);
+    let drain = arguments.flags.drain;
+    listener::serve(listener, app, limits, tls, &frontend, drain).await
 }
 
 /// Brings the index up to date, and with `--watch` keeps it so.

@@ -15,6 +15,7 @@ mod commits;
 mod config;
 mod dcs_api;
 mod disconnects;
+mod draining;
 mod file_selection;
 mod filters;
 mod frontend_restart;

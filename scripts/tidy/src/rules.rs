@@ -119,7 +119,7 @@ pub(crate) const CRATES: [Crate; 9] = [
             "hints spool",
             "cache order query",
             "scope similar",
-            "joined lock search_client secret_file",
+            "joined lock search_client secret_file serving",
         ],
         shared_names: &[],
     },

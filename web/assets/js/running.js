@@ -4,6 +4,7 @@ import { fromEvent } from './fragment.js';
 import { fetchPatiently } from './patience.js';
 import { replace } from './replace.js';
 import { say } from './say.js';
+import { listen } from './stream.js';
 
 /** Boxes that are filled while a search runs. */
 const BOXES_MAX = 10;
@@ -154,7 +155,6 @@ function showStopped(search) {
 /** @param {DOMStringMap} search */
 function follow(search) {
   const isReading = watchReader();
-  const events = new EventSource(search.eventsHref ?? '');
   let stopped = false;
   const finish = async () => {
     events.close();
@@ -165,18 +165,22 @@ function follow(search) {
       showLost('The server does not answer. Reload the page to try again.');
     }
   };
-  events.addEventListener('progress', showProgress);
-  events.addEventListener('boxes', showBoxes);
-  events.addEventListener('done', (event) => {
-    if (!stopped || !JSON.parse(event.data).error) return finish();
+  /** @param {MessageEvent} event */
+  const end = (event) => {
+    if (!stopped || !JSON.parse(event.data).error) {
+      finish();
+      return;
+    }
     events.close();
     showStopped(search);
-  });
-  events.addEventListener('error', () => {
-    // It reconnects by itself, unless the server refuses: then the page says why.
-    if (events.readyState === EventSource.CLOSED) finish();
-    else showLost('The connection broke, trying again…');
-  });
+  };
+  /** @param {boolean} isMoving */
+  const lost = (isMoving) => {
+    showLost(isMoving ? 'The search goes on with another server…' : 'The connection broke, trying again…');
+  };
+  // If the server refuses, the page says why.
+  const handlers = { progress: showProgress, boxes: showBoxes, done: end };
+  const events = listen(search.eventsHref ?? '', handlers, lost, finish);
   part('better').onclick = showBetter;
   part('stop').hidden = false;
   part('stop').onclick = () => {

@@ -34,7 +34,8 @@ export function buildIndex(corpus, index, flags = []) {
  * @returns {Promise<{ url: string, port: number, stop: () => Promise<void> }>}
  */
 export function start(args) {
-  const child = spawn(TRAWL, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, TRAWL_LOG: 'error' } });
+  // A page that still follows a search is handed over after half a second.
+  const child = spawn(TRAWL, [...args, '--drain', '1'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, TRAWL_LOG: 'error' } });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const stop = async () => {
     child.kill('SIGTERM');

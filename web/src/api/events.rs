@@ -11,8 +11,8 @@ use crate::eta::Eta;
 use crate::following::{self, Report};
 use crate::join;
 use crate::model::{
-    BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, SearchEnd, SearchProgress,
-    SummaryHead, Timings, notices,
+    BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, Reconnect, SearchEnd,
+    SearchProgress, SummaryHead, Timings, notices,
 };
 use crate::page_edits::PageEdits;
 use crate::pages;
@@ -23,6 +23,7 @@ use crate::response;
 use crate::state::{App, blocking};
 use crate::viewer::{Viewer, Watched};
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::query::{ParsedQuery, Query, QueryInput};
@@ -41,17 +42,25 @@ const WAITING_MAX: usize = 2;
 #[utoipa::path(
     get, path = "/api/v2/events", operation_id = "events", tag = "search",
     params(doc::QueryParams),
-    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), doc::Searching)
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done or reconnect", content_type = "text/event-stream", body = Event), doc::Searching)
 )]
 pub(crate) async fn by_query(
     State(app): State<App>,
     viewer: Viewer,
+    headers: HeaderMap,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let mut parsed = params.parsed()?;
     let scope = viewer.scope(&app).await?;
-    let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
+    let same = same_documents(&params, &headers);
+    let search = match join::start_noticing(&app, &scope, &same, &mut parsed).await {
+        // The documents of the stream that broke are no longer served: those that are now are searched.
+        Err(problem) if problem.is_gone() && params.generation()?.is_none() => {
+            join::start_noticing(&app, &scope, &params, &mut parsed).await?
+        }
+        search => search?,
+    };
     let notices = notices(&parsed.notices);
     let watched = Watched::new(&app, &viewer, &scope);
     Ok(events(
@@ -64,11 +73,24 @@ pub(crate) async fn by_query(
     .await)
 }
 
+/// The parameters of a client that reconnects: its stream was of the generation in `last-event-id`.
+fn same_documents(params: &Params, headers: &HeaderMap) -> Params {
+    let last = headers.get("last-event-id");
+    let generation = last.and_then(|id| id.to_str().ok());
+    let is_name = |text: &&str| text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
+    match generation.filter(is_name) {
+        Some(generation) if params.bytes("generation").is_none() => {
+            params.clone().with("generation", generation)
+        }
+        _ => params.clone(),
+    }
+}
+
 /// Follow a search by its id.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
     params(doc::IdParam),
-    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), doc::Searching, doc::NotFound)
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done or reconnect", content_type = "text/event-stream", body = Event), doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
@@ -232,6 +254,18 @@ impl Report for Follower {
             ..SearchEnd::default()
         };
         self.send(EventName::Done, &done).await
+    }
+
+    async fn hand_over(&self) -> Option<()> {
+        let reconnect = Reconnect {
+            id: self.search.id().to_owned(),
+            generation: self.search.generation().to_owned(),
+            interpreted_as: self.search.query().interpreted_as(),
+            retry_ms: following::RECONNECT_AFTER.as_millis() as u64,
+        };
+        let data = serde_json::to_string(&reconnect).expect("events are plain data");
+        let event = following::reconnect(data).id(self.search.generation());
+        self.sender.send(Ok(event)).await.ok()
     }
 
     async fn closed(&self) {

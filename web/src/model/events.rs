@@ -13,7 +13,8 @@ pub struct Event {
     /// JSON. `notice`: a `Notice`. `facets`: `Facets`. `progress`: a `Progress` and the `id` of the search.
     /// `matches`: the best ten so far, also as `html`; `final` if they cannot change any more. `done`: the
     /// fields of a `Page` about the answer; if the search failed, those of a `Problem`, whose `detail` is
-    /// also in `error`. For a search by its id, `at` is a position in `interpreted_as`.
+    /// also in `error`. `reconnect`: the server is about to stop; send the same request again, after `retry_ms`, and
+    /// another server answers. For a search by its id, `at` is a position in `interpreted_as`.
     pub data: String,
 }
 
@@ -24,6 +25,7 @@ pub enum EventName {
     Progress,
     Matches,
     Facets,
+    Reconnect,
     Done,
 }
 
@@ -34,6 +36,7 @@ impl EventName {
             EventName::Progress => "progress",
             EventName::Matches => "matches",
             EventName::Facets => "facets",
+            EventName::Reconnect => "reconnect",
             EventName::Done => "done",
         }
     }
@@ -55,6 +58,17 @@ pub struct BestMatches<'a> {
     pub matches: Vec<Match<'a>>,
     /// The same as a part of an HTML page.
     pub html: String,
+}
+
+/// `reconnect`: the server is about to stop, and the search goes on elsewhere.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reconnect {
+    pub id: String,
+    /// The documents that were searched: the value of `generation`, to follow the same search.
+    pub generation: String,
+    pub interpreted_as: String,
+    /// When to ask again.
+    pub retry_ms: u64,
 }
 
 /// `done`: the end of the search.

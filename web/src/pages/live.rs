@@ -165,6 +165,11 @@ impl Report for OpenPage {
         self.send("done", &end).await
     }
 
+    async fn hand_over(&self) -> Option<()> {
+        let event = following::reconnect("{}".to_owned());
+        self.sender.send(Ok(event)).await.ok()
+    }
+
     async fn closed(&self) {
         self.sender.closed().await;
     }

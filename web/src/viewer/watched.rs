@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use crate::state::App;
 use axum::body::Body;
 use bytes::Bytes;
-use frontend::Scope;
+use frontend::{Scope, Serving};
 use futures_util::stream::{self, StreamExt};
 use http_body::Body as _;
 use std::future::pending;
@@ -28,6 +28,7 @@ const UNDECIDED_RETRY_S: u64 = 5;
 /// A stream's caller, and what it saw when the stream began.
 pub(crate) struct Watched {
     scope: Scope,
+    serving: watch::Receiver<Serving>,
     look: Option<Look>,
 }
 
@@ -58,8 +59,14 @@ impl Watched {
         });
         Watched {
             scope: scope.clone(),
+            serving: app.coordinator.serving(),
             look,
         }
+    }
+
+    /// Whether the server takes searches, and when that changes.
+    pub(crate) fn serving(&self) -> watch::Receiver<Serving> {
+        self.serving.clone()
     }
 
     /// What the caller saw when the stream began.

@@ -13,6 +13,7 @@ mod copies;
 mod damaged_answers;
 mod dcs;
 mod directories;
+mod draining;
 mod events;
 mod export_found;
 mod exports;

@@ -30,6 +30,8 @@ static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
 pub(crate) struct Site {
     pub(crate) frontend: Arc<Coordinator>,
     pub(crate) runtime: Runtime,
+    /// Ends when the site has drained.
+    pub(crate) served: tokio::task::JoinHandle<()>,
     pub(crate) spool: tempfile::TempDir,
     address: String,
     agent: ureq::Agent,
@@ -113,17 +115,19 @@ impl Site {
             .build()
             .unwrap();
         LazyLock::force(&METRICS);
-        let (frontend, address) = runtime.block_on(async {
+        let (frontend, address, served) = runtime.block_on(async {
             let frontend = Coordinator::start(config, backends).unwrap();
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = format!("http://{}", listener.local_addr().unwrap());
             let router = app(Arc::clone(&frontend), options, METRICS.clone());
-            tokio::spawn(web::serve(listener, router, limits));
-            (frontend, address)
+            let serving = frontend.serving();
+            let served = web::serve_until_drained(listener, router, limits, None, serving);
+            (frontend, address, tokio::spawn(served))
         });
         Site {
             frontend,
             runtime,
+            served,
             spool,
             address,
             agent: ureq::Agent::config_builder()

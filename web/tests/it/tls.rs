@@ -4,6 +4,7 @@ use crate::connections::{LONG, patient};
 use axum::Router;
 use axum::routing::get;
 use fake_ca::Authority;
+use frontend::Serving;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use std::io::{ErrorKind, Read, Write};
@@ -44,7 +45,11 @@ impl Server {
             .route("/", get("answered"))
             .route("/healthz", get("alive"))
             .route("/large", get(async || vec![b'x'; LARGE]));
-        runtime.spawn(web::serve_tls(listener, router, limits, config));
+        let (_, serving) = watch::channel(Serving::Open);
+        let tls = Some(config);
+        runtime.spawn(web::serve_until_drained(
+            listener, router, limits, tls, serving,
+        ));
         Server {
             address,
             ca,

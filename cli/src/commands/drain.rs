@@ -1,0 +1,85 @@
+//! How a server ends. On SIGTERM it drains: it takes no new searches, and ends when those that run have ended, or after a
+//! bounded time. SIGINT, and a second signal, end it at once.
+
+use frontend::{Coordinator, Serving};
+use std::future::pending;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::sleep;
+
+/// Seconds that a server may drain: with what follows, it has ended 30 s after SIGTERM, when Kubernetes kills it.
+const DRAIN_S: u16 = 25;
+
+/// The longest time that can be set, in seconds.
+const DRAIN_S_MAX: i64 = 3600;
+
+/// How long a server drains.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct DrainFlags {
+    /// On SIGTERM, start no more searches, and wait at most this long for those that run; after half of the time their
+    /// clients are told to ask another server. A second signal ends the server at once, as SIGINT does
+    #[arg(long, value_name = "SECS", default_value_t = DRAIN_S, value_parser = clap::value_parser!(u16).range(0..=DRAIN_S_MAX))]
+    drain: u16,
+}
+
+impl DrainFlags {
+    pub(super) fn time(self) -> Duration {
+        Duration::from_secs(self.drain.into())
+    }
+
+    /// Lets a frontend drain when it is told to. Returns when it is to end, whether it has drained or not.
+    pub(super) async fn frontend(self, frontend: &Coordinator) {
+        let mut signals = Signals::new();
+        if signals.next().await == Told::Interrupt {
+            return;
+        }
+        let time = self.time();
+        tracing::info!(
+            max_s = time.as_secs(),
+            "no more searches; the server ends with those that run"
+        );
+        frontend.drain(Serving::Draining);
+        let ends = async {
+            sleep(time / 2).await;
+            frontend.drain(Serving::HandingOver);
+            sleep(time / 2).await;
+            tracing::warn!("some answers were not finished in time");
+        };
+        tokio::select! {
+            () = ends => {}
+            _ = signals.next() => {}
+        }
+    }
+}
+
+/// What a signal says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// From a terminal.
+    Interrupt,
+    /// From a service manager.
+    Terminate,
+}
+
+/// The signals that end a server.
+pub(super) struct Signals(Option<(Signal, Signal)>);
+
+impl Signals {
+    pub(super) fn new() -> Signals {
+        let interrupt = signal(SignalKind::interrupt());
+        let terminate = signal(SignalKind::terminate());
+        Signals(interrupt.ok().zip(terminate.ok()))
+    }
+
+    /// Waits for the next one.
+    pub(super) async fn next(&mut self) -> Told {
+        let Some((interrupt, terminate)) = &mut self.0 else {
+            // Without handlers the signals end the process, which is their default.
+            return pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => Told::Interrupt,
+            _ = terminate.recv() => Told::Terminate,
+        }
+    }
+}
