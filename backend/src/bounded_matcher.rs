@@ -32,8 +32,7 @@ const CALL_STEPS_MAX: usize = 1 << 19;
 /// byte whatever the text is, and nearly always a nanosecond.
 const LIGHT_WEIGHT_MAX: usize = 16;
 
-/// Candidate blocks in which a text is found without regard to case by comparing around its rarest letter, at most: 1 MiB
-/// of text. In more, ripgrep's matcher is worth its compilation, which takes 0.2 ms.
+/// Candidate blocks in which a text is found without regard to case by its rarest letter, at most: 1 MiB of text. In more, ripgrep's matcher is worth its compilation, which takes 0.2 ms.
 const FEW_BLOCKS_MAX: u64 = 256;
 
 /// A pattern, or several alternatives, in a text.
@@ -131,7 +130,7 @@ impl BoundedMatcher {
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         let is_regex = match &self.fast {
             Fast::Regex(_) => true,
-            Fast::Literal { literal, .. } => literal.is_folded() && blocks > FEW_BLOCKS_MAX,
+            Fast::Literal { literal, .. } => literal.is_slow() && blocks > FEW_BLOCKS_MAX,
         };
         is_regex && self.piece_bytes < PIECE_BYTES_MAX
     }
@@ -150,7 +149,7 @@ impl BoundedMatcher {
         match &self.fast {
             Fast::Literal {
                 literal, is_brief, ..
-            } => Some(&**literal).filter(|it| *is_brief || !it.is_folded()),
+            } => Some(&**literal).filter(|it| *is_brief || !it.is_slow()),
             Fast::Regex(_) => None,
         }
     }

@@ -2,18 +2,24 @@
 //!
 //! To plan and compile one took 184 us, longer than all else that a backend does for a search with some candidate blocks;
 //! without, it takes 8 us (medians of 800 rare identifiers, on a busy machine). With regard to case this is `memmem`, which ripgrep's matcher uses too. Without, it looks for
-//! the rarest letter of the text and compares around it, which is slower in long texts than ripgrep's matcher, so that
+//! the rarest three letters in each of their cases at once (Teddy, 6 GB/s, built in 2 us), and compares around them. A text
+//! that has no such letters is found by its rarest letter. That is slower in long texts than ripgrep's matcher, so that
 //! one is used for searches with many candidate blocks.
 //!
 //! **Invariant:** it finds what ripgrep's matcher finds. Without regard to case that includes `ſ` for `s`, and the Kelvin
 //! sign for `k`.
 
+use aho_corasick::packed::{Config, Searcher};
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind, Look};
 use std::ops::Range;
 
 /// Bytes of a text, at most.
 const BYTES_MAX: usize = 127;
+
+/// Letters that are looked for together, with 8 cases at most. Two are found 8 times as often in text where the rest of the
+/// word is not (0.8 a KiB), and four take longer than all that they save.
+const WINDOW: usize = 3;
 
 /// Letters from the most to the least frequent one in source code, roughly.
 const BY_FREQUENCY: &[u8] = b"etaoinrslcdupmfhgybvxwkqjz_";
@@ -38,8 +44,10 @@ pub(crate) struct Exact {
 pub(crate) struct Folded {
     /// In lower case.
     text: Vec<u8>,
-    /// The character that is looked for: not one with a case that is not ASCII.
+    /// The first of the characters that are looked for: not one with a case that is not ASCII.
     anchor: usize,
+    /// Finds the [`WINDOW`] characters from the anchor on. Without one, the anchor alone is looked for.
+    window: Option<Box<Searcher>>,
 }
 
 impl Literal {
@@ -79,9 +87,9 @@ impl Literal {
         }))
     }
 
-    /// Whether case does not matter.
-    pub(crate) fn is_folded(&self) -> bool {
-        matches!(self, Literal::Folded(_))
+    /// Whether ripgrep's matcher finds it faster in many blocks.
+    pub(crate) fn is_slow(&self) -> bool {
+        matches!(self, Literal::Folded(folded) if folded.window.is_none())
     }
 
     /// Returns the leftmost range that begins at or after `at`.
@@ -112,23 +120,33 @@ impl Folded {
             return None;
         }
         let text = text.to_ascii_lowercase().into_bytes();
-        // Characters that are not in the list are rarer than those that are.
-        let rank = |byte: &u8| {
-            let rank = BY_FREQUENCY.iter().position(|it| it == byte);
-            rank.unwrap_or(BY_FREQUENCY.len())
-        };
-        let candidates = (0..text.len()).filter(|&at| other_case(text[at]).is_empty());
-        let anchor = candidates.max_by_key(|&at| rank(&text[at]))?;
-        Some(Folded { text, anchor })
+        let windows = (0..text.len()).filter_map(|at| Some((at, text.get(at..at + WINDOW)?)));
+        let sought = |part: &[u8]| part.iter().all(|&byte| other_case(byte).is_empty());
+        let rarity = |part: &[u8]| part.iter().map(|&byte| rarity(byte)).sum::<usize>();
+        let windows = windows.filter(|(_, part)| sought(part));
+        let rarest = windows.max_by_key(|(_, part)| rarity(part));
+        if let Some((anchor, part)) = rarest
+            && let Some(window) = in_all_cases(part)
+        {
+            return Some(Folded {
+                window: Some(Box::new(window)),
+                anchor,
+                text,
+            });
+        }
+        let candidates = (0..text.len()).filter(|&at| sought(&text[at..=at]));
+        let anchor = candidates.max_by_key(|&at| rarity(&text[at..=at]))?;
+        Some(Folded {
+            text,
+            anchor,
+            window: None,
+        })
     }
 
     fn find(&self, haystack: &[u8], at: usize) -> Option<Range<usize>> {
-        let lower = self.text[self.anchor];
-        let upper = lower.to_ascii_uppercase();
         let mut from = at;
         loop {
-            let rest = haystack.get(from..)?;
-            let anchor = from + memchr::memchr2(lower, upper, rest)?;
+            let anchor = from + self.find_anchor(haystack.get(from..)?)?;
             if let Some(start) = self.start(&haystack[at..anchor])
                 && let Some(bytes) = self.end(&haystack[anchor..])
             {
@@ -136,6 +154,14 @@ impl Folded {
             }
             from = anchor + 1;
         }
+    }
+
+    fn find_anchor(&self, haystack: &[u8]) -> Option<usize> {
+        if let Some(window) = &self.window {
+            return Some(window.find(haystack)?.start());
+        }
+        let lower = self.text[self.anchor];
+        memchr::memchr2(lower, lower.to_ascii_uppercase(), haystack)
     }
 
     /// Returns where the part before the anchor begins, if `before` ends with it.
@@ -161,6 +187,29 @@ impl Folded {
         }
         Some(behind.len() - right.len())
     }
+}
+
+/// Returns how rare a lower-case character is. Those that are not in the list are rarer than those that are.
+fn rarity(byte: u8) -> usize {
+    let rank = BY_FREQUENCY.iter().position(|&it| it == byte);
+    rank.unwrap_or(BY_FREQUENCY.len())
+}
+
+/// Finds a text of lower-case characters in each of its cases; `None` if the processor cannot.
+fn in_all_cases(text: &[u8]) -> Option<Searcher> {
+    let mut cases = vec![Vec::new()];
+    for &lower in text {
+        let upper = lower.to_ascii_uppercase();
+        let letters = [Some(lower), (upper != lower).then_some(upper)];
+        let longer = letters.into_iter().flatten().flat_map(|letter| {
+            let cases = cases.iter();
+            cases.map(move |case: &Vec<u8>| [&case[..], &[letter]].concat())
+        });
+        cases = longer.collect();
+    }
+    let mut builder = Config::new().builder();
+    builder.extend(&cases);
+    builder.build()
 }
 
 /// Returns the character that is not ASCII and a case of a lower-case ASCII letter; empty if there is none.
