@@ -16,7 +16,6 @@ mod best_first;
 mod candidates;
 mod content;
 mod dead_packages;
-mod dictionary;
 mod document_candidates;
 mod error;
 mod file;
@@ -26,6 +25,7 @@ mod pages;
 mod paths;
 mod read_ahead;
 mod revisions;
+mod run_starts;
 mod tables;
 mod texts;
 

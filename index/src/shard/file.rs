@@ -8,24 +8,34 @@
 //! **Invariant:** foreign bytes give an error that names file and offset, never a panic; the
 //! checksum of an intact page is computed once.
 
-use super::dictionary::RunStarts;
 use super::error::ShardError;
 use super::layout::Layout;
 use super::pages::{CHECKSUM_BYTES, PageChecks};
+use super::run_starts::RunStarts;
 use crate::codec::DecoderDictionary;
 use crate::file::Bytes;
-use crate::format::{PAGE_BYTES, Section};
+use crate::format::{PAGE_BYTES, Section, TextRecord};
 use crate::mapping::Damage;
 use crate::trigram::Trigram;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zerocopy::little_endian::U64;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 /// Bytes that are read at once, and ahead of those that are checked, at most. A larger range is taken from the
 /// mapping: a line of any length is in one block.
 const READ_BYTES_MAX: u64 = 1 << 20;
+
+/// Entries of the dictionary, 4 KiB, of which the first trigram is kept in memory.
+const DICTIONARY_RUN: u64 = 512;
+
+/// Texts, 2.8 KiB of their table, of which the first block is kept in memory.
+const TEXTS_RUN: u64 = 64;
+
+/// Bits of an entry of the dictionary below its trigram.
+const TRIGRAM_SHIFT: u32 = 40;
 
 /// Bytes of tables after which more is read ahead, when they are read in order.
 const READ_IN_ORDER_BYTES: u64 = 64 << 10;
@@ -39,6 +49,7 @@ pub(super) struct ShardFile {
     layout: Layout,
     pages: PageChecks,
     dictionary: RunStarts,
+    texts: RunStarts,
     number: u64,
     /// Of compressed content, once it has been read.
     pub(super) content_dictionary: OnceLock<DecoderDictionary>,
@@ -50,11 +61,18 @@ impl ShardFile {
         let layout = Layout::read(path, &bytes)?;
         let checksums = layout.extent(Section::Checksums);
         let pages = (checksums.end - checksums.start) as usize / CHECKSUM_BYTES;
-        let dictionary = layout.extent(Section::Dictionary);
+        let entries = |section, bytes: usize| {
+            let extent = layout.extent(section);
+            (extent.end - extent.start) / bytes as u64
+        };
         let file = ShardFile {
             path: path.to_owned(),
             pages: PageChecks::new(pages),
-            dictionary: RunStarts::new(dictionary.end - dictionary.start),
+            dictionary: RunStarts::new(
+                entries(Section::Dictionary, size_of::<U64>()),
+                DICTIONARY_RUN,
+            ),
+            texts: RunStarts::new(entries(Section::Texts, size_of::<TextRecord>()), TEXTS_RUN),
             bytes,
             layout,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
@@ -196,10 +214,46 @@ impl ShardFile {
         Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
     }
 
-    /// Returns the entry of a trigram in the dictionary.
+    /// Returns the entry of a trigram in the dictionary, whose entries ascend.
     pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
-        let read = |range| self.slice(Section::Dictionary, range);
-        self.dictionary.find(trigram, read)
+        let trigram_of = |entry: &U64| (entry.get() >> TRIGRAM_SHIFT) as u32;
+        let first = |entry| {
+            Ok(trigram_of(
+                &self.entries(Section::Dictionary, entry..entry + 1)?[0],
+            ))
+        };
+        let Some(run) = self.dictionary.run_of(trigram.value(), first)? else {
+            return Ok(None);
+        };
+        let run: &[U64] = self.entries(Section::Dictionary, run)?;
+        let found = run.binary_search_by_key(&trigram.value(), trigram_of);
+        Ok(found.ok().map(|at| run[at].get()))
+    }
+
+    /// Returns the number of texts that begin with a block or an earlier one. Not in version 1, which has no texts.
+    pub(super) fn texts_until(&self, block: u32) -> Result<u32, ShardError> {
+        let block_of = |text: &TextRecord| text.first_block.get();
+        let first = |entry| {
+            Ok(block_of(
+                &self.entries(Section::Texts, entry..entry + 1)?[0],
+            ))
+        };
+        let Some(run) = self.texts.run_of(block, first)? else {
+            return Ok(0);
+        };
+        let texts: &[TextRecord] = self.entries(Section::Texts, run.clone())?;
+        let behind = texts.partition_point(|text| block_of(text) <= block);
+        Ok(run.start as u32 + behind as u32)
+    }
+
+    /// Returns entries of a table.
+    fn entries<T>(&self, section: Section, range: Range<u64>) -> Result<&[T], ShardError>
+    where
+        T: FromBytes + KnownLayout + Immutable + Unaligned,
+    {
+        let bytes = size_of::<T>() as u64;
+        let bytes = self.slice(section, range.start * bytes..range.end * bytes)?;
+        Ok(<[T]>::ref_from_bytes(bytes).expect("whole entries"))
     }
 
     /// Returns the number of leading entries of a table for which `below` holds, by binary search.

@@ -61,8 +61,7 @@ impl Shard {
             let is_before = |entry: &DocumentOne| entry.first_block.get() <= block.0;
             self.file.partition_point(Section::Documents, is_before)?
         } else {
-            let is_before = |entry: &TextRecord| entry.first_block.get() <= block.0;
-            self.file.partition_point(Section::Texts, is_before)?
+            self.file.texts_until(block.0)?
         };
         let text = behind.checked_sub(1).map(TextId);
         text.ok_or_else(|| self.corrupt(Section::Texts, "first block"))
