@@ -31,7 +31,7 @@ const MAP_FILE: &str = "nodes";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SourceFlags {
     /// The nodes of the cluster: static:[NAME=]HOST:PORT[/zone=ZONE][/weight=N],…, or
-    /// dns:NAME[:PORT][?server=IP:PORT] (addresses, or SRV records of _SERVICE._tcp.NAME), or
+    /// dns:NAME[:PORT][/zone=ZONE],…[?server=IP:PORT] (addresses, or SRV records of _SERVICE._tcp.NAME), or
     /// etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX] (https works too)
     #[arg(long, help_heading = CLUSTER, value_name = "SOURCE", value_parser = parse_source)]
     nodes: Option<Source>,

@@ -1,9 +1,10 @@
 //! Names in the DNS as a list of nodes: SRV records of a service, or the addresses of a host.
 //!
-//! A node has no name but its address, no zone, and the weight 1. Answers are asked for again when they expire, between 1
+//! A node has no name but its address, the zone that the name was given on the command line, and the weight 1. Answers are asked for again when they expire, between 1
 //! and 30 s later. A name without records is an empty list, about which [`view`](super::view) has an opinion; a server that
 //! fails is no list.
 
+use super::source::DnsName;
 use super::{Member, NODES_MAX};
 use crate::membership::pace::{Backoff, jittered};
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
@@ -11,7 +12,7 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{RData, RecordType};
 use hickory_resolver::{Resolver, TokioResolver};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -28,17 +29,12 @@ const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 /// Names in the DNS that list nodes.
 pub(super) struct Names {
     resolver: TokioResolver,
-    name: String,
-    port: u16,
+    names: Vec<DnsName>,
 }
 
 impl Names {
     /// Reads the configuration of the system, unless a server is given.
-    pub(super) fn new(
-        name: &str,
-        port: u16,
-        server: Option<SocketAddr>,
-    ) -> Result<Names, NetError> {
+    pub(super) fn new(names: &[DnsName], server: Option<SocketAddr>) -> Result<Names, NetError> {
         let runtime = TokioRuntimeProvider::default();
         let mut builder = match server {
             None => Resolver::builder(runtime)?,
@@ -62,8 +58,7 @@ impl Names {
         options.attempts = 2;
         Ok(Names {
             resolver: builder.build()?,
-            name: name.to_owned(),
-            port,
+            names: names.to_vec(),
         })
     }
 
@@ -90,44 +85,62 @@ impl Names {
 
     /// Returns the nodes, and how long that holds.
     async fn look_up(&self) -> Result<(Vec<Member>, Duration), String> {
-        let types: &[RecordType] = if self.name.starts_with('_') {
+        let (mut members, mut again) = (BTreeMap::new(), AGAIN_MAX);
+        for name in &self.names {
+            let (addresses, valid) = self.addresses(name).await?;
+            again = again.min(valid);
+            for address in addresses {
+                let member = Member {
+                    zone: name.zone.clone(),
+                    ..Member::at(&address)
+                };
+                if member.check().is_ok() {
+                    // Of a node that several names have, the first one tells the zone.
+                    members.entry(address).or_insert(member);
+                }
+            }
+        }
+        Ok((members.into_values().collect(), again.max(AGAIN_MIN)))
+    }
+
+    /// Returns the addresses of a name, and how long they hold.
+    async fn addresses(&self, name: &DnsName) -> Result<(BTreeSet<String>, Duration), String> {
+        let types: &[RecordType] = if name.name.starts_with('_') {
             &[RecordType::SRV]
         } else {
             &[RecordType::A, RecordType::AAAA]
         };
         let (mut addresses, mut again) = (BTreeSet::new(), AGAIN_MAX);
         for &record_type in types {
-            match self.resolver.lookup(&*self.name, record_type).await {
+            match self.resolver.lookup(&*name.name, record_type).await {
                 Ok(found) => {
                     let records = found.answers().iter().take(NODES_MAX + 1);
-                    addresses.extend(records.filter_map(|record| self.address(&record.data)));
+                    addresses.extend(records.filter_map(|record| address(&record.data, name.port)));
                     let valid = found
                         .valid_until()
                         .saturating_duration_since(Instant::now());
                     again = again.min(valid);
                 }
                 Err(error) if error.is_no_records_found() || error.is_nx_domain() => {}
-                Err(error) => return Err(format!("{} {record_type}: {error}", self.name)),
+                Err(error) => return Err(format!("{} {record_type}: {error}", name.name)),
             }
         }
         if addresses.is_empty() {
             again = AGAIN_EMPTY;
         }
-        let members = addresses.iter().map(|address| Member::at(address));
-        let members = members.filter(|member| member.check().is_ok()).collect();
-        Ok((members, again.max(AGAIN_MIN)))
+        Ok((addresses, again))
     }
+}
 
-    fn address(&self, data: &RData) -> Option<String> {
-        let of = |ip: IpAddr| SocketAddr::new(ip, self.port).to_string();
-        match data {
-            RData::A(it) => Some(of(it.0.into())),
-            RData::AAAA(it) => Some(of(it.0.into())),
-            RData::SRV(it) => {
-                let target = it.target.to_utf8();
-                Some(format!("{}:{}", target.trim_end_matches('.'), it.port))
-            }
-            _ => None,
+fn address(data: &RData, port: u16) -> Option<String> {
+    let of = |ip: IpAddr| SocketAddr::new(ip, port).to_string();
+    match data {
+        RData::A(it) => Some(of(it.0.into())),
+        RData::AAAA(it) => Some(of(it.0.into())),
+        RData::SRV(it) => {
+            let target = it.target.to_utf8();
+            Some(format!("{}:{}", target.trim_end_matches('.'), it.port))
         }
+        _ => None,
     }
 }

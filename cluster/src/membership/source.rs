@@ -14,6 +14,9 @@ const PREFIX_DEFAULT: &str = "/trawl";
 /// Members of an etcd cluster that are asked in turn.
 const ENDPOINTS_MAX: usize = 16;
 
+/// Names in the DNS that are asked for, each for a zone.
+const DNS_NAMES_MAX: usize = 16;
+
 /// Where the nodes are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -21,10 +24,8 @@ pub enum Source {
     Static(Vec<Member>),
     /// In DNS records.
     Dns {
-        /// A name with SRV records if it begins with `_`, else one with addresses.
-        name: String,
-        /// The port of addresses; SRV records have their own.
-        port: u16,
+        /// The names, whose nodes are taken together.
+        names: Vec<DnsName>,
         /// The server to ask instead of those of the system.
         server: Option<SocketAddr>,
     },
@@ -35,6 +36,17 @@ pub enum Source {
         /// What its keys begin with, without a slash at the end.
         prefix: String,
     },
+}
+
+/// A name that stands for nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DnsName {
+    /// It has SRV records if it begins with `_`, else addresses.
+    pub name: String,
+    /// The port of addresses; SRV records have their own.
+    pub port: u16,
+    /// The zone of its nodes.
+    pub zone: String,
 }
 
 /// What is wrong with the words.
@@ -61,7 +73,7 @@ pub enum SourceError {
     },
     /// The name is malformed.
     #[error(
-        "dns:{0}: expected dns:NAME[:PORT][?server=IP:PORT], or dns:_SERVICE._tcp.NAME for SRV records"
+        "dns:{0}: expected dns:NAME[:PORT][/zone=ZONE][,NAME…][?server=IP:PORT], or dns:_SERVICE._tcp.NAME for SRV records"
     )]
     Dns(String),
     /// The URL is malformed.
@@ -95,9 +107,22 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Static(_) => write!(f, "static"),
-            Source::Dns { name, port, .. } => write!(f, "dns:{name}:{port}"),
+            Source::Dns { names, .. } => {
+                let names: Vec<String> = names.iter().map(DnsName::to_string).collect();
+                write!(f, "dns:{}", names.join(","))
+            }
             Source::Etcd { endpoints, prefix } => write!(f, "etcd:{}{prefix}", endpoints.join(",")),
         }
+    }
+}
+
+impl fmt::Display for DnsName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.name, self.port)?;
+        if !self.zone.is_empty() {
+            write!(f, "/zone={}", self.zone)?;
+        }
+        Ok(())
     }
 }
 
@@ -171,19 +196,33 @@ fn parse_member(word: &str) -> Result<Member, String> {
 }
 
 fn parse_dns(text: &str) -> Option<Source> {
-    let (name, server) = match text.split_once('?') {
-        Some((name, option)) => (name, Some(option.strip_prefix("server=")?.parse().ok()?)),
+    let (names, server) = match text.split_once('?') {
+        Some((names, option)) => (names, Some(option.strip_prefix("server=")?.parse().ok()?)),
         None => (text, None),
+    };
+    let names: Option<Vec<DnsName>> = names.split(',').map(parse_dns_name).collect();
+    let names = names.filter(|names| names.len() <= DNS_NAMES_MAX)?;
+    Some(Source::Dns { names, server })
+}
+
+fn parse_dns_name(text: &str) -> Option<DnsName> {
+    let (name, zone) = match text.split_once('/') {
+        Some((name, zone)) => (name, zone.strip_prefix("zone=")?),
+        None => (text, ""),
     };
     let (name, port) = match name.split_once(':') {
         Some((name, port)) => (name, port.parse().ok().filter(|&port| port > 0)?),
         None => (name, PORT_DEFAULT),
     };
-    check_address(&format!("{name}:{port}")).ok()?;
-    Some(Source::Dns {
+    let node = Member {
+        zone: zone.to_owned(),
+        ..Member::at(&format!("{name}:{port}"))
+    };
+    node.check().ok()?;
+    Some(DnsName {
         name: name.to_owned(),
         port,
-        server,
+        zone: node.zone,
     })
 }
 
@@ -294,9 +333,13 @@ mod tests {
 
     #[test]
     fn names_in_the_dns_have_a_port_and_a_server() {
-        let dns = |name: &str, port, server: Option<&str>| Source::Dns {
+        let named = |name: &str, port, zone: &str| DnsName {
             name: name.to_owned(),
             port,
+            zone: zone.to_owned(),
+        };
+        let dns = |name: &str, port, server: Option<&str>| Source::Dns {
+            names: vec![named(name, port, "")],
             server: server.map(|it| it.parse().unwrap()),
         };
         assert_eq!(
@@ -309,8 +352,16 @@ mod tests {
         );
         let server = parse("dns:b.example:99?server=[::1]:5353");
         assert_eq!(server, dns("b.example", 99, Some("[::1]:5353")));
+        let zones = parse("dns:_t._tcp.a/zone=east,b:99/zone=west");
+        let names = vec![named("_t._tcp.a", 28082, "east"), named("b", 99, "west")];
+        let (text, server) = (zones.to_string(), None);
+        assert_eq!(zones, Source::Dns { names, server });
+        assert_eq!(parse(&text), zones);
         for text in [
             "dns:",
+            "dns:a,",
+            "dns:a/east",
+            "dns:a/zone=x y",
             "dns:a b",
             "dns:a:0",
             "dns:a?server=x",

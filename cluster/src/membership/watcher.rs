@@ -186,8 +186,8 @@ fn ask(
             sent.expect("the channel is empty");
             Ok("static")
         }
-        Source::Dns { name, port, server } => {
-            let names = Names::new(name, *port, *server);
+        Source::Dns { names, server } => {
+            let names = Names::new(names, *server);
             let names =
                 names.map_err(|error| WatchError(format!("the DNS is not configured: {error}")))?;
             tokio::spawn(names.follow(move |said| {
