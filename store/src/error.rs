@@ -88,6 +88,17 @@ pub enum StoreError {
         /// How often it was tried.
         attempts: u32,
     },
+    /// The clock of the store or that of this machine is wrong.
+    #[error(
+        "{store}: its clock and that of this machine differ by {minutes} minutes, so nobody knows which files are old; set the \
+         clocks right, then collect"
+    )]
+    Clocks {
+        /// The store.
+        store: String,
+        /// How far they are apart.
+        minutes: u64,
+    },
     /// There is no such generation.
     #[error("{store}: no generation {number}; `trawl store history` lists them")]
     NoGeneration {

@@ -23,6 +23,7 @@ use crate::objects::{Objects, Version};
 use index::manifest::{Manifest, ManifestError, ShardEntry, hex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::time::SystemTime;
 
 /// How many nodes have each shard, if the store does not say.
 pub const REPLICAS: u8 = 2;
@@ -40,7 +41,7 @@ const GENERATION: &str = "trawl-generation ";
 const STORE: &str = "trawl-store ";
 
 /// Where generations are.
-pub(crate) const GENERATIONS: &str = "generations";
+const GENERATIONS: &str = "generations";
 
 /// Where the files of indexes are.
 pub(crate) const FILES: &str = "files";
@@ -326,6 +327,32 @@ impl Head {
             }
         }
     }
+}
+
+/// The numbers of the generations that are there, and when each was written by the clock of the store, ascending.
+pub fn written(objects: &Objects) -> Result<Vec<(u64, SystemTime)>, StoreError> {
+    let listed = listed(objects)?;
+    Ok(listed
+        .into_iter()
+        .map(|(id, when)| (id.number, when))
+        .collect())
+}
+
+/// The generations that are there, ascending.
+pub(crate) fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
+    let listed = listed(objects)?;
+    Ok(listed.into_iter().map(|(id, _)| id).collect())
+}
+
+fn listed(objects: &Objects) -> Result<Vec<(GenerationId, SystemTime)>, StoreError> {
+    let listed = objects.list(GENERATIONS)?;
+    let named = listed.iter().filter_map(|object| {
+        let name = object.name.strip_prefix(GENERATIONS)?.strip_prefix('/')?;
+        Some((GenerationId::parse(name)?, object.modified))
+    });
+    let mut ids: Vec<_> = named.collect();
+    ids.sort();
+    Ok(ids)
 }
 
 fn is_store_id(text: &str) -> bool {

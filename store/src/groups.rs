@@ -11,8 +11,8 @@ type ShardId = [u8; 32];
 pub struct Group {
     /// The id that decides to which.
     pub id: [u8; 32],
-    /// How many they are.
-    pub shards: u64,
+    /// Their ids.
+    pub shards: Vec<[u8; 32]>,
     /// Bytes of their files.
     pub bytes: u64,
 }
@@ -25,10 +25,10 @@ pub fn groups(generation: &Generation) -> Vec<Group> {
         let id = ids.of_shard(&shard.id);
         let group = groups.entry(id).or_insert(Group {
             id,
-            shards: 0,
+            shards: Vec::new(),
             bytes: 0,
         });
-        group.shards += 1;
+        group.shards.push(shard.id);
         let table = shard.revisions.as_ref().map(|table| &table.file);
         let files = [Some(&shard.file), table].into_iter().flatten();
         let stored = files.filter_map(|name| generation.files.get(name));

@@ -1,7 +1,7 @@
 //! What operators do with a store: look at its history, check it, go back, and remove what nobody needs.
 
 use crate::error::StoreError;
-use crate::generation::{FILES, GENERATIONS, Generation, GenerationId, Head, StoredFile};
+use crate::generation::{self, FILES, Generation, GenerationId, Head, StoredFile};
 use crate::objects::Objects;
 use crate::publish;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -11,6 +11,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// How old a file must be that no generation names before it is removed: its generation may be on its way. It is
 /// much more than the time for which [`publish`](crate::publish) relies on a file that it finds.
 const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How far the clocks of the store and of the machine that collects may be apart: much less than [`UNNAMED_AGE`].
+const CLOCKS_APART_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// Which generations a collection keeps, besides the current one: those that are among the last `count`, and those that are
 /// younger than `age`.
@@ -75,22 +78,10 @@ pub fn history(
         Err(error) if error.is_damage() => None,
         Err(error) => return Err(error),
     };
-    let mut ids = ids(objects)?;
+    let mut ids = generation::ids(objects)?;
     ids.reverse();
     let read = |id: GenerationId| (id.number, Generation::read(objects, &id));
     Ok((current, ids.into_iter().map(read).collect()))
-}
-
-/// The generations that are there, ascending.
-fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
-    let listed = objects.list(GENERATIONS)?;
-    let named = listed.iter().filter_map(|object| {
-        let name = object.name.strip_prefix(GENERATIONS)?.strip_prefix('/')?;
-        GenerationId::parse(name)
-    });
-    let mut ids: Vec<_> = named.collect();
-    ids.sort();
-    Ok(ids)
 }
 
 /// Makes an earlier generation current again, under a new number. Returns that number.
@@ -130,7 +121,7 @@ fn restore(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
 }
 
 fn found(objects: &Objects, number: u64) -> Result<(Vec<GenerationId>, Generation), StoreError> {
-    let ids = ids(objects)?;
+    let ids = generation::ids(objects)?;
     let mut with_number = ids.iter().filter(|id| id.number == number);
     let id = with_number.next().ok_or_else(|| StoreError::NoGeneration {
         store: objects.url(),
@@ -158,8 +149,9 @@ fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
 /// nothing is removed that an indexer has just uploaded.
 pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let now = objects.check()?;
+    check_clocks(objects, now, SystemTime::now())?;
     let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
-    let ids = ids(objects)?;
+    let ids = generation::ids(objects)?;
     let mut collected = Collected::default();
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     for (place, id) in ids.iter().rev().enumerate() {
@@ -193,7 +185,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     collected.kept = kept.len() as u64;
     collected.generations = dropped.len() as u64;
     let unnamed: Vec<_> = (objects.list(FILES)?.into_iter())
-        .filter(|object| !named.contains(&object.name))
+        .filter(|object| !named.contains(&object.name) && is_ours(&object.name))
         .collect();
     // What has become current since then is not removed.
     let newest = Generation::current(objects)?;
@@ -214,6 +206,28 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
         collected.bytes += found.bytes;
     }
     Ok(collected)
+}
+
+/// Whether a file has a name that Trawl gives: what others have put there is left alone.
+fn is_ours(name: &str) -> bool {
+    let hash = name
+        .strip_prefix(FILES)
+        .and_then(|name| name.strip_prefix('/'));
+    hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
+}
+
+/// Refuses to judge ages if the clock of the store or that of this machine is wrong: files that were just uploaded would look old.
+fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<(), StoreError> {
+    let apart = store
+        .duration_since(here)
+        .unwrap_or_else(|error| error.duration());
+    if apart > CLOCKS_APART_MAX {
+        return Err(StoreError::Clocks {
+            store: objects.url(),
+            minutes: apart.as_secs() / 60,
+        });
+    }
+    Ok(())
 }
 
 /// Whether something is younger than `age`. What is from the future is.
@@ -258,7 +272,7 @@ pub fn verify(
         Err(error) => return Err(error),
     }
     let mut files: BTreeMap<String, (StoredFile, Vec<u64>)> = BTreeMap::new();
-    for id in ids(objects)? {
+    for id in generation::ids(objects)? {
         verified.generations += 1;
         match Generation::read(objects, &id) {
             Ok(generation) => {
@@ -331,4 +345,23 @@ impl Write for HashingWriter {
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_collected_if_a_clock_is_off_by_a_day() {
+        let directory = tempfile::tempdir().unwrap();
+        let objects = Objects::open(directory.path().to_str().unwrap()).unwrap();
+        let (day, now) = (Duration::from_secs(86_400), SystemTime::now());
+        check_clocks(&objects, now, now).unwrap();
+        check_clocks(&objects, now, now + CLOCKS_APART_MAX).unwrap();
+        for (store, here) in [(now + day, now), (now, now + day)] {
+            let error = check_clocks(&objects, store, here).unwrap_err().to_string();
+            assert!(error.contains("differ by 1440 minutes"), "{error}");
+            assert!(error.contains("set the clocks right"), "{error}");
+        }
+    }
 }

@@ -24,15 +24,17 @@ pub struct NodeStatus {
     pub shards: u64,
     /// Bytes of their files.
     pub bytes: u64,
-    /// Bytes that it is fetching.
+    /// Bytes that it has yet to fetch.
     pub fetching: u64,
+    /// Bytes that it fetches in all, at the moment.
+    pub fetching_of: u64,
 }
 
 impl NodeStatus {
     fn render(&self) -> String {
         format!(
-            "{TITLE}\ngeneration {}\nmap {}\nshards {}\nbytes {}\nfetching {}\n",
-            self.generation, self.map, self.shards, self.bytes, self.fetching
+            "{TITLE}\ngeneration {}\nmap {}\nshards {}\nbytes {}\nfetching {}\nfetching-of {}\n",
+            self.generation, self.map, self.shards, self.bytes, self.fetching, self.fetching_of
         )
     }
 
@@ -49,6 +51,7 @@ impl NodeStatus {
                 "shards" => status.shards = value.parse().ok()?,
                 "bytes" => status.bytes = value.parse().ok()?,
                 "fetching" => status.fetching = value.parse().ok()?,
+                "fetching-of" => status.fetching_of = value.parse().ok()?,
                 // A later version says more.
                 _ => {}
             }
@@ -59,7 +62,11 @@ impl NodeStatus {
     /// Writes what the node of this name has.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
         let text = self.render();
-        objects.upload(&object(node), &mut text.as_bytes(), text.len() as u64)
+        objects.upload(
+            &object(NODES, node),
+            &mut text.as_bytes(),
+            text.len() as u64,
+        )
     }
 
     /// Reads what a node has said last, and when; `None` if it has said nothing.
@@ -67,26 +74,26 @@ impl NodeStatus {
         objects: &Objects,
         node: &str,
     ) -> Result<Option<(NodeStatus, SystemTime)>, StoreError> {
-        let name = object(node);
+        let name = object(NODES, node);
         let (Some((text, _)), Some(found)) = (objects.read(&name)?, objects.head(&name)?) else {
             return Ok(None);
         };
         Ok(NodeStatus::parse(&text).map(|status| (status, found.modified)))
     }
 
-    /// The names of nodes that have said something, ascending.
-    pub fn nodes(objects: &Objects) -> Result<Vec<String>, StoreError> {
+    /// The names of nodes that have said something, and when each did last, by the clock of the store.
+    pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>, StoreError> {
         let listed = objects.list(NODES)?;
         let named = listed.iter().filter_map(|object| {
             let name = object.name.strip_prefix(NODES)?.strip_prefix('/')?;
-            unescape(name)
+            Some((unescape(name)?, object.modified))
         });
         Ok(named.take(NODES_MAX).collect())
     }
 }
 
-/// A name may have any characters.
-fn object(node: &str) -> String {
+/// The object of a node, whose name may have any characters.
+pub(crate) fn object(below: &str, node: &str) -> String {
     let mut name = String::new();
     for &byte in node.as_bytes() {
         if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
@@ -95,7 +102,7 @@ fn object(node: &str) -> String {
             name.push_str(&format!("={byte:02x}"));
         }
     }
-    format!("{NODES}/{name}")
+    format!("{below}/{name}")
 }
 
 fn unescape(name: &str) -> Option<String> {
@@ -124,7 +131,8 @@ mod tests {
             map: "abc".to_owned(),
             shards: 3,
             bytes: 1000,
-            fetching: 0,
+            fetching: 10,
+            fetching_of: 40,
         };
         for name in ["10.0.0.1:28082", "../../etc/passwd", "größe", "a=b"] {
             status.report(&objects, name).unwrap();
@@ -132,7 +140,8 @@ mod tests {
             assert_eq!(read, status);
         }
         let names = ["../../etc/passwd", "10.0.0.1:28082", "a=b", "größe"];
-        let mut found = NodeStatus::nodes(&objects).unwrap();
+        let found = NodeStatus::nodes(&objects).unwrap().into_iter();
+        let mut found: Vec<_> = found.map(|(name, _)| name).collect();
         found.sort();
         assert_eq!(found, names);
         assert_eq!(NodeStatus::of(&objects, "other").unwrap(), None);

@@ -191,6 +191,12 @@ impl Replica {
         Ok(synced)
     }
 
+    /// The ids of the shards that the directory has.
+    pub fn shards(&self) -> Result<Vec<[u8; 32]>, StoreError> {
+        let manifest = directory::read_manifest(&self.directory)?;
+        Ok(manifest.shards.iter().map(|shard| shard.id).collect())
+    }
+
     /// What the directory has, if it is of this store.
     fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;

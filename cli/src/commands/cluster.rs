@@ -1,21 +1,25 @@
 //! `trawl cluster`: what operators see of the nodes that share a store, and what they do with them.
 
+mod report;
+mod shards;
+mod status;
+mod table;
+
 use super::nodes::SourceFlags;
 use crate::placing::Placing;
-use crate::terminal::{self, escaped};
+use crate::terminal;
 use crate::{exit, units};
 use ::cluster::membership::{Etcd, Member, Source};
-use ::store::{Generation, Group, NodeStatus, Objects, groups};
+use ::store::{Group, NodeStatus, Objects};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use shards::{Shards, bytes, shards};
+use status::ClusterStatus;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
-/// A node that has said nothing for so long is not counted as one that has its shards: it says something every minute.
-const SILENT_MAX: Duration = Duration::from_secs(180);
-
-/// How often a node that is drained is looked at.
+/// How often nodes are looked at that are waited for.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Look at the backends that share a store: which has what, what is moving, and what would move
@@ -41,9 +45,9 @@ enum ClusterCommand {
     Drain(DrainArguments),
 }
 
-/// Show the nodes, their shards, and which shards have too few replicas
+/// Show the nodes, their shards, what moves, and which shards have too few replicas
 ///
-/// Exit status: 0 every shard has its replicas, 2 error, 3 some have not.
+/// Exit status: 0 every shard has its replicas, 2 error, 3 some have not, or with --wait something still moves.
 #[derive(clap::Args)]
 struct StatusArguments {
     /// The store, a directory or s3://BUCKET/PREFIX
@@ -51,6 +55,9 @@ struct StatusArguments {
     store: String,
     #[command(flatten)]
     nodes: SourceFlags,
+    /// Wait until every shard has its replicas and nothing moves, at most so many seconds; then show it
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    wait: Option<u64>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -110,280 +117,26 @@ fn listed(nodes: &SourceFlags) -> Result<Vec<Member>> {
     runtime.block_on(nodes.list())
 }
 
-/// The answer of `status`.
-#[derive(Serialize)]
-struct ClusterStatus {
-    store: String,
-    generation: u64,
-    replicas: u8,
-    shards: u64,
-    bytes: u64,
-    nodes: Vec<NodeRow>,
-    /// Shards by how many nodes have them of those that are to.
-    shards_by_replicas: BTreeMap<u64, u64>,
-    /// Shards that have fewer than they are to have.
-    under_replicated: u64,
-    /// What an operator should know.
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct NodeRow {
-    node: String,
-    address: String,
-    zone: String,
-    weight: u32,
-    state: &'static str,
-    /// The generation of which it has everything; nothing if it has said nothing.
-    generation: Option<u64>,
-    shards: Option<u64>,
-    bytes: Option<u64>,
-    fetching_bytes: Option<u64>,
-    /// Shards that it is to have.
-    assigned_shards: u64,
-    assigned_bytes: u64,
-    /// When it last said something, in seconds before now.
-    seconds_ago: Option<u64>,
-}
-
-/// Which shards are where, of the current generation.
-struct Shards {
-    generation: Generation,
-    groups: Vec<Group>,
-}
-
-impl Shards {
-    fn read(objects: &Objects) -> Result<Shards> {
-        let generation = Generation::current(objects)?;
-        let groups = groups(&generation);
-        Ok(Shards { generation, groups })
-    }
-
-    /// The groups of each node.
-    fn assigned(&self, placing: &Placing, replicas: u8) -> BTreeMap<String, Vec<&Group>> {
-        let placement = placing.placement(replicas);
-        let none = placing.nodes().iter();
-        let mut assigned: BTreeMap<String, Vec<&Group>> =
-            none.map(|node| (node.name.clone(), Vec::new())).collect();
-        for group in &self.groups {
-            for owner in placement.owners(&group.id) {
-                assigned.entry(owner.name.clone()).or_default().push(group);
-            }
-        }
-        assigned
-    }
-}
-
-fn shards(groups: &[&Group]) -> u64 {
-    groups.iter().map(|group| group.shards).sum()
-}
-
-fn bytes(groups: &[&Group]) -> u64 {
-    groups.iter().map(|group| group.bytes).sum()
-}
-
 fn status(arguments: &StatusArguments) -> Result<ExitCode> {
-    let members = listed(&arguments.nodes)?;
     let objects = Objects::open(&arguments.store)?;
-    let answer = cluster_status(&objects, &members)?;
+    let deadline = Instant::now() + Duration::from_secs(arguments.wait.unwrap_or(0));
+    let answer = loop {
+        let answer = ClusterStatus::read(&objects, &listed(&arguments.nodes)?)?;
+        if answer.is_settled() || Instant::now() >= deadline {
+            break answer;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    };
     if arguments.json {
         terminal::print(serde_json::to_string(&answer)?)?;
     } else {
-        print_status(&answer)?;
+        report::print(&answer)?;
     }
+    let is_good = answer.under_replicated == 0;
     Ok(exit::complete_or(
-        answer.under_replicated == 0,
+        is_good && (arguments.wait.is_none() || answer.is_settled()),
         ExitCode::SUCCESS,
     ))
-}
-
-fn cluster_status(objects: &Objects, members: &[Member]) -> Result<ClusterStatus> {
-    let all = Shards::read(objects)?;
-    let placing = Placing::new(members);
-    let (number, replicas) = (all.generation.number, all.generation.replicas);
-    let assigned = all.assigned(&placing, replicas);
-    let now = SystemTime::now();
-    let mut rows = Vec::new();
-    let mut has: BTreeMap<[u8; 32], u64> = BTreeMap::new();
-    for member in members {
-        let said = NodeStatus::of(objects, &member.name)?;
-        let own = assigned.get(&member.name).map_or(&[][..], |own| &own[..]);
-        let ago = said
-            .as_ref()
-            .map(|(_, when)| now.duration_since(*when).unwrap_or_default());
-        let is_silent = ago.is_some_and(|ago| ago > SILENT_MAX);
-        let is_ready = !is_silent
-            && (said.as_ref())
-                .is_some_and(|(said, _)| said.generation == number && said.map == placing.hash());
-        if is_ready {
-            for group in own {
-                *has.entry(group.id).or_default() += 1;
-            }
-        }
-        let state = match &said {
-            _ if member.weight == 0 && said.as_ref().is_some_and(|it| it.0.shards > 0) => {
-                "draining"
-            }
-            _ if member.weight == 0 => "empty",
-            None => "new",
-            Some(_) if is_silent => "silent",
-            Some((said, _)) if said.fetching > 0 => "fetching",
-            Some(_) if is_ready => "ready",
-            Some(_) => "behind",
-        };
-        let said = said.map(|(said, _)| said);
-        let of = |value: fn(&NodeStatus) -> u64| said.as_ref().map(value);
-        rows.push(NodeRow {
-            node: member.name.clone(),
-            address: member.address.clone(),
-            zone: member.zone.clone(),
-            weight: member.weight,
-            state,
-            generation: of(|said| said.generation),
-            shards: of(|said| said.shards),
-            bytes: of(|said| said.bytes),
-            fetching_bytes: of(|said| said.fetching),
-            assigned_shards: shards(own),
-            assigned_bytes: bytes(own),
-            seconds_ago: ago.map(|ago| ago.as_secs()),
-        });
-    }
-    let mut by_replicas: BTreeMap<u64, u64> = BTreeMap::new();
-    for group in &all.groups {
-        let replicas = has.get(&group.id).copied().unwrap_or(0);
-        *by_replicas.entry(replicas).or_default() += group.shards;
-    }
-    let too_few = by_replicas.range(..u64::from(replicas));
-    Ok(ClusterStatus {
-        store: objects.url(),
-        generation: number,
-        replicas,
-        shards: all.groups.iter().map(|group| group.shards).sum(),
-        bytes: all.generation.bytes(),
-        under_replicated: too_few.map(|(_, shards)| shards).sum(),
-        shards_by_replicas: by_replicas,
-        warnings: warnings(members, &placing, replicas),
-        nodes: rows,
-    })
-}
-
-/// What is wrong with the list of nodes.
-fn warnings(members: &[Member], placing: &Placing, replicas: u8) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let mut by_zone: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for node in placing.nodes() {
-        by_zone.entry(&node.zone).or_default().push(&node.name);
-    }
-    let count = placing.nodes().len();
-    if count < usize::from(replicas) {
-        warnings.push(format!(
-            "each shard is to have {replicas} replicas, but there are only {} to have them",
-            units::plural(count as u64, "node")
-        ));
-    } else if replicas > 1 && by_zone.len() == 1 && !by_zone.contains_key("") {
-        warnings.push("all nodes are in one zone, so all replicas can be lost at once".to_owned());
-    }
-    if by_zone.len() > 1
-        && let Some(unzoned) = by_zone.get("")
-    {
-        warnings.push(format!(
-            "without a zone, which counts as one of its own: {}",
-            unzoned.join(", ")
-        ));
-    }
-    for (zone, nodes) in by_zone.iter().filter(|(zone, _)| !zone.is_empty()) {
-        if by_zone.len() == usize::from(replicas) && nodes.len() == 1 && count > by_zone.len() {
-            let node = nodes[0];
-            warnings.push(format!(
-                "zone {zone} has one node, {node}, which therefore has a replica of every shard"
-            ));
-        }
-    }
-    let names: BTreeSet<&str> = members.iter().map(|member| &*member.name).collect();
-    if names.len() < members.len() {
-        warnings.push("several nodes have the same name".to_owned());
-    }
-    warnings
-}
-
-fn print_status(answer: &ClusterStatus) -> Result<()> {
-    terminal::print(format_args!(
-        "{}: generation {}, {} ({}), {} each",
-        escaped(&answer.store),
-        answer.generation,
-        units::plural(answer.shards, "shard"),
-        units::size(answer.bytes),
-        units::plural(u64::from(answer.replicas), "replica"),
-    ))?;
-    let heading = [
-        "NODE",
-        "ADDRESS",
-        "ZONE",
-        "WEIGHT",
-        "STATE",
-        "GENERATION",
-        "SHARDS",
-        "SIZE",
-        "FETCHING",
-        "SEEN",
-    ];
-    let mut table = vec![heading.map(str::to_owned)];
-    for node in &answer.nodes {
-        let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        let fetching = node.fetching_bytes.filter(|bytes| *bytes > 0);
-        table.push([
-            node.node.clone(),
-            node.address.clone(),
-            if node.zone.is_empty() {
-                "-".to_owned()
-            } else {
-                node.zone.clone()
-            },
-            node.weight.to_string(),
-            node.state.to_owned(),
-            or_none(node.generation.map(|it| it.to_string())),
-            format!(
-                "{} of {}",
-                or_none(node.shards.map(units::count)),
-                units::count(node.assigned_shards)
-            ),
-            or_none(node.bytes.map(units::size)),
-            or_none(fetching.map(units::size)),
-            or_none(node.seconds_ago.map(units::age)),
-        ]);
-    }
-    print_table(&table)?;
-    for (replicas, shards) in &answer.shards_by_replicas {
-        if *replicas < u64::from(answer.replicas) {
-            terminal::print(format_args!(
-                "{} of {} ready: {}",
-                replicas,
-                units::plural(u64::from(answer.replicas), "replica"),
-                units::plural(*shards, "shard")
-            ))?;
-        }
-    }
-    if answer.under_replicated == 0 {
-        terminal::print("every shard has its replicas")?;
-    }
-    for warning in &answer.warnings {
-        terminal::print(format_args!("warning: {}", escaped(warning)))?;
-    }
-    Ok(())
-}
-
-/// Prints columns, as wide as their widest cell.
-fn print_table<const N: usize>(table: &[[String; N]]) -> Result<()> {
-    let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
-    for row in table {
-        let cells = row.iter().zip(&widths);
-        let line: Vec<String> = cells
-            .map(|(cell, width)| format!("{:width$}", escaped(cell)))
-            .collect();
-        terminal::print(line.join("  ").trim_end())?;
-    }
-    Ok(())
 }
 
 /// The answer of `plan`.
@@ -517,12 +270,12 @@ fn print_plan(answer: &Plan) -> Result<()> {
             units::count(node.dropped_shards),
         ]);
     }
-    print_table(&table)?;
+    table::print(&table)?;
     terminal::print(format_args!(
-        "{} of {} would move ({})",
+        "{} of {} would move ({:.1} %)",
         units::size(answer.moving_bytes),
         units::size(answer.bytes),
-        units::share(answer.moving_bytes, answer.bytes)
+        100.0 * answer.moving_bytes as f64 / answer.bytes.max(1) as f64
     ))?;
     Ok(())
 }

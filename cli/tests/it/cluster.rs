@@ -62,6 +62,25 @@ fn nodes_share_the_shards_and_say_what_they_have() {
     ] {
         assert!(text.text().contains(part), "{part}: {}", text.text());
     }
+    home.ok(&format!(
+        "cluster status --store S --nodes {NODES} --wait 60"
+    ));
+    // A node that is listed no more may come back, so the others wait, and have what they had.
+    let others = "static:b1=127.0.0.1:1/zone=east,b3=127.0.0.1:3/zone=west";
+    let without = home.run(&format!(
+        "cluster status --store S --nodes {others} --wait 0"
+    ));
+    without.check("without b2", 3, &[]);
+    for part in [
+        "gone",
+        "waiting",
+        "moving: ",
+        &format!("1 of 2 replicas ready: {}", shards("b2")),
+        "under-replicated: ",
+        "warning: b2 is not listed; it was seen ",
+    ] {
+        assert!(without.text().contains(part), "{part}: {}", without.text());
+    }
     let [b1, b2, b3, _] = &backends;
     let frontend = home.start(&format!(
         "frontend --backend {} --backend {} --backend {} --spool spool",

@@ -3,7 +3,7 @@
 use crate::shards::{MANIFEST_1, correct_manifest};
 use index::manifest::Manifest;
 use std::collections::BTreeSet;
-use store::{Generation, Head, NodeStatus};
+use store::{Generation, Head, NodeStatus, ServedShards};
 
 /// What stands before the manifest in a generation.
 const BEFORE_MANIFEST: &[u8] = b"\nindex\n";
@@ -12,6 +12,7 @@ const BEFORE_MANIFEST: &[u8] = b"\nindex\n";
 pub(crate) fn objects(data: &[u8]) {
     let _ = Head::parse("HEAD", data);
     let _ = NodeStatus::parse(data);
+    let _ = ServedShards::parse(data);
     let mut text = data.to_vec();
     if let Some(at) = data
         .windows(BEFORE_MANIFEST.len())

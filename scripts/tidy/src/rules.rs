@@ -80,6 +80,7 @@ pub(crate) const CRATES: [Crate; 9] = [
         uses: &["index", "schema"],
         never: HTTP_AND_GIT,
         layers: &[
+            "served",
             "claims maintenance node_status replica",
             "groups publish",
             "generation merge transition",

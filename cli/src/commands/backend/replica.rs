@@ -15,7 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
-use store::{Everything, FetchOptions, Fetching, NodeStatus, Objects, Replica, StoreError, Synced};
+use store::{
+    Everything, FetchOptions, Fetching, NodeStatus, Objects, Replica, ServedShards, StoreError,
+    Synced,
+};
 use tokio::sync::oneshot;
 
 /// How often HEAD is looked at.
@@ -118,6 +121,8 @@ struct Follower {
     settled: Option<String>,
     /// What was said last, and when.
     said: Option<(NodeStatus, Instant)>,
+    /// Whether the store knows which shards the directory has.
+    is_served_said: bool,
     is_listed: bool,
 }
 
@@ -135,6 +140,7 @@ impl Follower {
             neighbours,
             settled: None,
             said: None,
+            is_served_said: false,
             is_listed: true,
         }
     }
@@ -145,9 +151,7 @@ impl Follower {
         loop {
             match self.once() {
                 Ok(()) => (pause, logged) = (POLL, String::new()),
-                Err(error @ (StoreError::OtherStore(_) | StoreError::Newer { .. })) => {
-                    return error;
-                }
+                Err(error) if self.is_fatal(&error) => return error,
                 Err(error) => {
                     counter!("trawl_backend_store_errors_total").increment(1);
                     let reason = error.to_string();
@@ -165,11 +169,21 @@ impl Follower {
         }
     }
 
+    /// Whether the backend has to end. A store that an indexer of a later version has written ends only those that have nothing
+    /// to serve.
+    fn is_fatal(&self, error: &StoreError) -> bool {
+        match error {
+            StoreError::OtherStore(_) => true,
+            StoreError::Newer { .. } => self.replica.shards().is_ok_and(|shards| shards.is_empty()),
+            _ => false,
+        }
+    }
+
     fn once(&mut self) -> Result<(), StoreError> {
         let Some(neighbours) = &self.neighbours else {
             if self.replica.is_behind()? {
                 let progress = Arc::new(Fetching::default());
-                let _logged = logged(&progress, |_| {});
+                let _logged = logged(&progress, |_, _| {});
                 let synced = self
                     .replica
                     .sync(&Everything, self.accept_older, &progress)?;
@@ -197,6 +211,7 @@ impl Follower {
             self.replica.sync(&share, self.accept_older, &progress)?
         };
         self.take(&synced);
+        self.say_served(synced.is_changed)?;
         gauge!("trawl_backend_moving").set(f64::from(u8::from(!synced.is_settled)));
         self.settled = synced.is_settled.then(|| placing.hash().to_owned());
         self.say(status(&synced, &placing))
@@ -213,6 +228,19 @@ impl Follower {
             return self.say_again();
         }
         self.report(status)
+    }
+
+    /// Says which shards the directory has, if that has changed.
+    fn say_served(&mut self, is_changed: bool) -> Result<(), StoreError> {
+        self.is_served_said &= !is_changed;
+        if let Some(neighbours) = &self.neighbours
+            && !self.is_served_said
+        {
+            let served = ServedShards::new(self.replica.shards()?);
+            served.report(&self.objects, neighbours.name())?;
+            self.is_served_said = true;
+        }
+        Ok(())
     }
 
     /// Says the same as before, so that others see that this node is there.
@@ -232,13 +260,16 @@ impl Follower {
     }
 
     /// Says in the store how many bytes are being fetched. What cannot be said is not important.
-    fn reporter(&self) -> impl Fn(u64) + Send + 'static {
+    fn reporter(&self) -> impl Fn(u64, u64) + Send + 'static {
         let objects = self.objects.clone();
         let name = self.neighbours.as_ref().map(|it| it.name().to_owned());
         let before = self.said.as_ref().map(|(said, _)| said.clone());
-        move |fetching| {
-            let before = before.clone().unwrap_or_default();
-            let status = NodeStatus { fetching, ..before };
+        move |fetching, fetching_of| {
+            let status = NodeStatus {
+                fetching,
+                fetching_of,
+                ..before.clone().unwrap_or_default()
+            };
             if let Some(name) = &name {
                 let _ = status.report(&objects, name);
             }
@@ -253,6 +284,7 @@ fn status(synced: &Synced, placing: &Placing) -> NodeStatus {
         shards: synced.shards,
         bytes: synced.bytes,
         fetching: 0,
+        fetching_of: 0,
     }
 }
 
@@ -291,12 +323,12 @@ fn describe() {
     );
 }
 
-/// Logs how far fetching is, and says how many bytes are left, until the result is dropped.
-fn logged(progress: &Arc<Fetching>, say: impl Fn(u64) + Send + 'static) -> ProgressThread {
+/// Logs how far fetching is, and says how many bytes are left of how many, until the result is dropped.
+fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
     ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {
         let (bytes, total) = (progress.bytes.load(Relaxed), progress.total.load(Relaxed));
-        say(total.saturating_sub(bytes));
+        say(total.saturating_sub(bytes), total);
         let rate = bytes as f64 / started.elapsed().as_secs_f64();
         let (bytes, total, rate) = (
             units::size(bytes),

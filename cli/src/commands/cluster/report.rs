@@ -1,0 +1,141 @@
+//! How `trawl cluster status` prints for people: a row for each node, and below what needs attention.
+
+use super::status::{ClusterStatus, NodeRow};
+use super::table;
+use crate::terminal::{self, escaped};
+use crate::units;
+use anyhow::Result;
+
+const HEADING: [&str; 11] = [
+    "ZONE",
+    "NODE",
+    "ADDRESS",
+    "WEIGHT",
+    "STATE",
+    "GENERATION",
+    "SHARDS",
+    "SIZE",
+    "TO FETCH",
+    "TO DROP",
+    "SEEN",
+];
+
+pub(super) fn print(answer: &ClusterStatus) -> Result<()> {
+    let published = (answer.published_seconds_ago)
+        .map(|seconds| format!(", published {} ago", units::age(seconds)));
+    terminal::print(format_args!(
+        "{}: generation {}{}: {} ({}), {} each",
+        escaped(&answer.store),
+        answer.generation,
+        published.unwrap_or_default(),
+        units::plural(answer.shards, "shard"),
+        units::size(answer.bytes),
+        units::plural(u64::from(answer.replicas), "replica"),
+    ))?;
+    let mut rows = vec![HEADING.map(str::to_owned)];
+    rows.extend(answer.nodes.iter().map(|node| row(node, answer.generation)));
+    table::print(&rows)?;
+    for zone in answer.zones.iter().filter(|zone| !zone.zone.is_empty()) {
+        terminal::print(format_args!(
+            "zone {}: {}, {} of {}",
+            escaped(&zone.zone),
+            units::plural(zone.nodes, "node"),
+            units::count(zone.shards),
+            units::plural(answer.shards, "shard"),
+        ))?;
+    }
+    print_moves(answer)?;
+    print_replicas(answer)?;
+    for warning in &answer.warnings {
+        terminal::print(format_args!("warning: {}", escaped(warning)))?;
+    }
+    Ok(())
+}
+
+fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let text = |text: &str| or_none(Some(text.to_owned()).filter(|text| !text.is_empty()));
+    let generation = node
+        .generation
+        .map(|number| generation(node, number, current));
+    let extra = Some(node.extra_shards).filter(|count| *count > 0);
+    let is_gone = node.state == "gone";
+    let shards = or_none(node.shards.map(units::count));
+    let seen = node
+        .seconds_ago
+        .map(|seconds| format!("{} ago", units::age(seconds)));
+    [
+        text(&node.zone),
+        node.node.clone(),
+        text(&node.address),
+        or_none((!is_gone).then(|| node.weight.to_string())),
+        node.state.to_owned(),
+        or_none(generation),
+        if is_gone {
+            shards
+        } else {
+            format!("{shards} of {}", units::count(node.assigned_shards))
+        },
+        or_none(node.bytes.map(units::size)),
+        to_fetch(node),
+        or_none(extra.map(units::count)),
+        or_none(seen),
+    ]
+}
+
+/// `16`, or `15, for 40 seconds` for a node that does not serve what was published since then.
+fn generation(node: &NodeRow, number: u64, current: u64) -> String {
+    match node.lag_seconds {
+        Some(seconds) if number < current => format!("{number}, for {}", units::age(seconds)),
+        _ => number.to_string(),
+    }
+}
+
+/// `-`, `3`, or `3: 40 % of 12.0 MB` while it is known how far that is.
+fn to_fetch(node: &NodeRow) -> String {
+    let left = node.fetching_bytes.unwrap_or(0);
+    let all = node.fetching_of_bytes.unwrap_or(0);
+    let shards = units::count(node.missing_shards);
+    if left > 0 && all > 0 {
+        let percent = 100 * all.saturating_sub(left) / all;
+        return format!("{shards}: {percent} % of {}", units::size(all));
+    }
+    if node.missing_shards > 0 {
+        return shards;
+    }
+    "-".to_owned()
+}
+
+fn print_moves(answer: &ClusterStatus) -> Result<()> {
+    if answer.missing_shards > 0 || answer.extra_shards > 0 {
+        terminal::print(format_args!(
+            "moving: {} ({}) to fetch, {} to drop when those that are to have them do",
+            units::plural(answer.missing_shards, "shard"),
+            units::size(answer.missing_bytes),
+            units::count(answer.extra_shards),
+        ))?;
+    }
+    Ok(())
+}
+
+fn print_replicas(answer: &ClusterStatus) -> Result<()> {
+    if answer.under_replicated == 0 {
+        terminal::print("every shard has its replicas")?;
+        return Ok(());
+    }
+    let replicas = u64::from(answer.replicas);
+    for (has, shards) in answer.shards_by_replicas.range(..replicas) {
+        terminal::print(format_args!(
+            "{has} of {} ready: {}",
+            units::plural(replicas, "replica"),
+            units::plural(*shards, "shard")
+        ))?;
+    }
+    terminal::print(format_args!(
+        "under-replicated: {} of {} ({})",
+        units::count(answer.under_replicated),
+        units::plural(answer.shards, "shard"),
+        units::size(answer.under_replicated_bytes),
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,360 @@
+//! What `trawl cluster status` knows: which node serves which shards, which it is to have, and how far it is.
+//!
+//! It is read from the store, where each node says what it serves, and computed from the list of nodes. Ages are by the clock of
+//! the store, so a machine whose clock is wrong shows the same.
+
+use super::shards::{Shards, bytes, shards};
+use crate::placing::Placing;
+use crate::units;
+use ::cluster::membership::Member;
+use ::store::{Group, NodeStatus, Objects, ServedShards, StoreError};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
+
+/// A node that has said nothing for so long is not counted as one that has its shards: it says something every minute.
+const SILENT_MAX: Duration = Duration::from_secs(180);
+
+/// For how long a node that is listed no more, and had shards, is shown.
+const GONE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The answer of `status`.
+#[derive(Serialize)]
+pub(super) struct ClusterStatus {
+    pub(super) store: String,
+    pub(super) generation: u64,
+    /// When it was published, in seconds before now.
+    pub(super) published_seconds_ago: Option<u64>,
+    pub(super) replicas: u8,
+    pub(super) shards: u64,
+    pub(super) bytes: u64,
+    /// By zone and name; then those that are listed no more.
+    pub(super) nodes: Vec<NodeRow>,
+    pub(super) zones: Vec<ZoneRow>,
+    /// Shards by how many nodes serve them.
+    pub(super) shards_by_replicas: BTreeMap<u64, u64>,
+    /// Shards that fewer nodes serve than are to.
+    pub(super) under_replicated: u64,
+    pub(super) under_replicated_bytes: u64,
+    /// Shards, each counted for every node that is to have it and does not serve it.
+    pub(super) missing_shards: u64,
+    pub(super) missing_bytes: u64,
+    /// Shards, each counted for every node that serves it and is not to have it.
+    pub(super) extra_shards: u64,
+    /// What an operator should know.
+    pub(super) warnings: Vec<String>,
+}
+
+/// A node.
+#[derive(Default, Serialize)]
+pub(super) struct NodeRow {
+    pub(super) node: String,
+    pub(super) address: String,
+    pub(super) zone: String,
+    pub(super) weight: u32,
+    pub(super) state: &'static str,
+    /// The generation of which it has everything; nothing if it has said nothing.
+    pub(super) generation: Option<u64>,
+    /// How long there has been a generation that it does not serve.
+    pub(super) lag_seconds: Option<u64>,
+    pub(super) shards: Option<u64>,
+    pub(super) bytes: Option<u64>,
+    /// What is left of what it fetches now, and all of that.
+    pub(super) fetching_bytes: Option<u64>,
+    pub(super) fetching_of_bytes: Option<u64>,
+    /// Shards that it is to have.
+    pub(super) assigned_shards: u64,
+    pub(super) assigned_bytes: u64,
+    /// Those of them that it does not serve.
+    pub(super) missing_shards: u64,
+    pub(super) missing_bytes: u64,
+    /// Others that it serves, until those that are to have them do.
+    pub(super) extra_shards: u64,
+    /// When it last said something, in seconds before now.
+    pub(super) seconds_ago: Option<u64>,
+}
+
+/// What the nodes of a zone serve together.
+#[derive(Serialize)]
+pub(super) struct ZoneRow {
+    pub(super) zone: String,
+    pub(super) nodes: u64,
+    pub(super) shards: u64,
+}
+
+impl ClusterStatus {
+    pub(super) fn read(objects: &Objects, members: &[Member]) -> Result<ClusterStatus, StoreError> {
+        let reader = Reader::new(objects, members)?;
+        let mut members: Vec<&Member> = members.iter().collect();
+        members.sort_by(|a, b| (&a.zone, &a.name).cmp(&(&b.zone, &b.name)));
+        let mut nodes = Vec::new();
+        let mut held = Held::default();
+        for member in &members {
+            nodes.push(reader.node(member, &mut held)?);
+        }
+        let mut warnings = warnings(&members, &reader.placing, reader.all.generation.replicas);
+        for gone in reader.gone(&members)? {
+            warnings.push(format!(
+                "{} is not listed; it was seen {} ago with {}. Other nodes take over its shards when it has been away for as \
+                 long as their --lost-after says",
+                gone.node,
+                units::age(gone.seconds_ago.unwrap_or(0)),
+                units::plural(gone.shards.unwrap_or(0), "shard")
+            ));
+            nodes.push(gone);
+        }
+        Ok(reader.summary(nodes, &held, warnings))
+    }
+
+    /// Whether every shard has its replicas, where they are to be.
+    pub(super) fn is_settled(&self) -> bool {
+        let is_done = |node: &NodeRow| matches!(node.state, "ready" | "empty" | "gone");
+        self.under_replicated == 0 && self.nodes.iter().all(is_done)
+    }
+}
+
+/// Which groups are served.
+#[derive(Default)]
+struct Held {
+    /// By how many nodes.
+    nodes: BTreeMap<[u8; 32], u64>,
+    /// In which zones, and how many nodes these have.
+    zones: BTreeMap<String, (u64, BTreeSet<[u8; 32]>)>,
+}
+
+struct Reader<'a> {
+    objects: &'a Objects,
+    all: Shards,
+    placing: Placing,
+    assigned: BTreeMap<String, BTreeSet<[u8; 32]>>,
+    now: SystemTime,
+    /// The generations that are there, and when each was written.
+    written: Vec<(u64, SystemTime)>,
+}
+
+impl Reader<'_> {
+    fn new<'a>(objects: &'a Objects, members: &[Member]) -> Result<Reader<'a>, StoreError> {
+        let all = Shards::read(objects)?;
+        let placing = Placing::new(members);
+        let assigned = all.assigned(&placing, all.generation.replicas);
+        let ids = |groups: Vec<&Group>| groups.iter().map(|group| group.id).collect();
+        Ok(Reader {
+            assigned: (assigned.into_iter())
+                .map(|(node, groups)| (node, ids(groups)))
+                .collect(),
+            // Who may only read has no other clock than this one.
+            now: objects.check().unwrap_or_else(|_| SystemTime::now()),
+            written: ::store::written(objects)?,
+            objects,
+            all,
+            placing,
+        })
+    }
+
+    fn ago(&self, when: SystemTime) -> Duration {
+        self.now.duration_since(when).unwrap_or_default()
+    }
+
+    fn is_owned(&self, node: &str, group: &Group) -> bool {
+        (self.assigned.get(node)).is_some_and(|groups| groups.contains(&group.id))
+    }
+
+    /// Whether a node has everything that it is to have.
+    fn is_current(&self, said: &NodeStatus) -> bool {
+        said.generation == self.all.generation.number && said.map == self.placing.hash()
+    }
+
+    /// The groups that a node serves.
+    fn served(&self, node: &str, said: &NodeStatus) -> Result<BTreeSet<[u8; 32]>, StoreError> {
+        let served = ServedShards::of(self.objects, node)?;
+        // An older version does not say which shards they are, or an even older one has said it.
+        let served = served.filter(|served| served.len() as u64 == said.shards);
+        let is_served = |group: &&Group| match &served {
+            Some(served) => group.shards.iter().all(|id| served.contains(id)),
+            None => self.is_current(said) && self.is_owned(node, group),
+        };
+        let groups = self.all.groups.iter().filter(is_served);
+        Ok(groups.map(|group| group.id).collect())
+    }
+
+    fn node(&self, member: &Member, held: &mut Held) -> Result<NodeRow, StoreError> {
+        let said = NodeStatus::of(self.objects, &member.name)?;
+        let ago = said.as_ref().map(|(_, when)| self.ago(*when));
+        let said = said.map(|(said, _)| said);
+        let is_silent = ago.is_some_and(|ago| ago > SILENT_MAX);
+        let served = match &said {
+            Some(said) => self.served(&member.name, said)?,
+            None => BTreeSet::new(),
+        };
+        if !is_silent {
+            let (nodes, zone) = held.zones.entry(member.zone.clone()).or_default();
+            *nodes += 1;
+            zone.extend(&served);
+            for id in &served {
+                *held.nodes.entry(*id).or_default() += 1;
+            }
+        }
+        let mut own: Vec<&Group> = self.all.groups.iter().collect();
+        own.retain(|group| self.is_owned(&member.name, group));
+        let mut missing = own.clone();
+        missing.retain(|group| !served.contains(&group.id));
+        let own_served = shards(&own) - shards(&missing);
+        let of = |value: fn(&NodeStatus) -> u64| said.as_ref().map(value);
+        let extra = of(|said| said.shards).map_or(0, |shards| shards.saturating_sub(own_served));
+        Ok(NodeRow {
+            node: member.name.clone(),
+            address: member.address.clone(),
+            zone: member.zone.clone(),
+            weight: member.weight,
+            state: self.state(member, said.as_ref(), is_silent, extra),
+            generation: of(|said| said.generation),
+            lag_seconds: said.as_ref().and_then(|said| self.lag(said.generation)),
+            shards: of(|said| said.shards),
+            bytes: of(|said| said.bytes),
+            fetching_bytes: of(|said| said.fetching),
+            fetching_of_bytes: of(|said| said.fetching_of),
+            assigned_shards: shards(&own),
+            assigned_bytes: bytes(&own),
+            missing_shards: shards(&missing),
+            missing_bytes: bytes(&missing),
+            extra_shards: extra,
+            seconds_ago: ago.map(|ago| ago.as_secs()),
+        })
+    }
+
+    fn state(
+        &self,
+        member: &Member,
+        said: Option<&NodeStatus>,
+        is_silent: bool,
+        extra: u64,
+    ) -> &'static str {
+        match said {
+            _ if member.weight == 0 && extra > 0 => "draining",
+            _ if member.weight == 0 => "empty",
+            None => "new",
+            Some(_) if is_silent => "silent",
+            Some(said) if said.fetching > 0 => "fetching",
+            Some(said) if said.generation != self.all.generation.number => "behind",
+            Some(said) if !self.is_current(said) => "waiting",
+            Some(_) if extra > 0 => "handing over",
+            Some(_) => "ready",
+        }
+    }
+
+    /// How long there has been a generation after this one.
+    fn lag(&self, generation: u64) -> Option<u64> {
+        let current = self.all.generation.number;
+        let mut written = self.written.iter();
+        let is_missing = |number: u64| number > generation && number <= current;
+        let (_, when) = written.find(|(number, _)| is_missing(*number))?;
+        Some(self.ago(*when).as_secs())
+    }
+
+    /// Nodes that had shards and are listed no more.
+    fn gone(&self, listed: &[&Member]) -> Result<Vec<NodeRow>, StoreError> {
+        let listed: BTreeSet<&str> = listed.iter().map(|member| &*member.name).collect();
+        let mut gone = Vec::new();
+        for (node, when) in NodeStatus::nodes(self.objects)? {
+            let ago = self.ago(when);
+            if listed.contains(&*node) || ago > GONE_MAX {
+                continue;
+            }
+            let said = NodeStatus::of(self.objects, &node)?;
+            let Some((said, _)) = said.filter(|(said, _)| said.shards > 0) else {
+                continue;
+            };
+            gone.push(NodeRow {
+                node,
+                state: "gone",
+                generation: Some(said.generation),
+                shards: Some(said.shards),
+                bytes: Some(said.bytes),
+                seconds_ago: Some(ago.as_secs()),
+                ..NodeRow::default()
+            });
+        }
+        Ok(gone)
+    }
+
+    fn summary(&self, nodes: Vec<NodeRow>, held: &Held, warnings: Vec<String>) -> ClusterStatus {
+        let generation = &self.all.generation;
+        let mut by_replicas: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut too_few = Vec::new();
+        for group in &self.all.groups {
+            let replicas = held.nodes.get(&group.id).copied().unwrap_or(0);
+            *by_replicas.entry(replicas).or_default() += group.shards.len() as u64;
+            if replicas < u64::from(generation.replicas) {
+                too_few.push(group);
+            }
+        }
+        let zone = |zone: &String, nodes: u64, held: &BTreeSet<[u8; 32]>| {
+            let mut groups: Vec<&Group> = self.all.groups.iter().collect();
+            groups.retain(|group| held.contains(&group.id));
+            ZoneRow {
+                zone: zone.clone(),
+                nodes,
+                shards: shards(&groups),
+            }
+        };
+        let published = (self.written.iter()).find(|(number, _)| *number == generation.number);
+        ClusterStatus {
+            store: self.objects.url(),
+            generation: generation.number,
+            published_seconds_ago: published.map(|(_, when)| self.ago(*when).as_secs()),
+            replicas: generation.replicas,
+            shards: by_replicas.values().sum(),
+            bytes: generation.bytes(),
+            zones: (held.zones.iter())
+                .map(|(name, (nodes, groups))| zone(name, *nodes, groups))
+                .collect(),
+            under_replicated: shards(&too_few),
+            under_replicated_bytes: bytes(&too_few),
+            shards_by_replicas: by_replicas,
+            missing_shards: nodes.iter().map(|node| node.missing_shards).sum(),
+            missing_bytes: nodes.iter().map(|node| node.missing_bytes).sum(),
+            extra_shards: nodes.iter().map(|node| node.extra_shards).sum(),
+            warnings,
+            nodes,
+        }
+    }
+}
+
+/// What is wrong with the list of nodes.
+fn warnings(members: &[&Member], placing: &Placing, replicas: u8) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut by_zone: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for node in placing.nodes() {
+        by_zone.entry(&node.zone).or_default().push(&node.name);
+    }
+    let count = placing.nodes().len();
+    if count < usize::from(replicas) {
+        warnings.push(format!(
+            "each shard is to have {replicas} replicas, but there are only {} to have them",
+            units::plural(count as u64, "node")
+        ));
+    } else if replicas > 1 && by_zone.len() == 1 && !by_zone.contains_key("") {
+        warnings.push("all nodes are in one zone, so all replicas can be lost at once".to_owned());
+    }
+    if by_zone.len() > 1
+        && let Some(unzoned) = by_zone.get("")
+    {
+        warnings.push(format!(
+            "without a zone, which counts as one of its own: {}",
+            unzoned.join(", ")
+        ));
+    }
+    for (zone, nodes) in by_zone.iter().filter(|(zone, _)| !zone.is_empty()) {
+        if by_zone.len() == usize::from(replicas) && nodes.len() == 1 && count > by_zone.len() {
+            let node = nodes[0];
+            warnings.push(format!(
+                "zone {zone} has one node, {node}, which therefore has a replica of every shard"
+            ));
+        }
+    }
+    let names: BTreeSet<&str> = members.iter().map(|member| &*member.name).collect();
+    if names.len() < members.len() {
+        warnings.push("several nodes have the same name".to_owned());
+    }
+    warnings
+}
