@@ -18,6 +18,9 @@ const TITLE: &str = "trawl-claim 1";
 /// How long a claim lasts if it is not renewed.
 pub const LEASE: Duration = Duration::from_secs(120);
 
+/// The longest time for which a claim can last. One that says more was made while the clock of the store was wrong.
+const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
+
 /// The claims of one machine.
 pub struct Claims<'a> {
     objects: &'a Objects,
@@ -55,7 +58,7 @@ impl<'a> Claims<'a> {
         let expected = match &known {
             None => None,
             // One that cannot be read is as good as none.
-            Some((bytes, version)) if until(bytes).is_none_or(|until| until < self.now()) => {
+            Some((bytes, version)) if until(bytes).is_none_or(|until| self.is_over(until)) => {
                 Some(version)
             }
             Some(_) => return Ok(false),
@@ -111,6 +114,12 @@ impl<'a> Claims<'a> {
     /// How often claims are to be renewed.
     pub fn renew_every(&self) -> Duration {
         self.lease / 4
+    }
+
+    /// Whether a claim does not count any more: it has expired, or the clock of the store was wrong when it was made.
+    fn is_over(&self, until: u64) -> bool {
+        let now = self.now();
+        until < now || until - now > AHEAD_MAX.as_secs()
     }
 
     fn held(&self) -> std::sync::MutexGuard<'_, Vec<Claim>> {
@@ -180,6 +189,22 @@ mod tests {
         first.release().unwrap();
         first.clock = second.clock;
         assert!(!first.take(b"bash_5").unwrap());
+    }
+
+    /// Machines have no clock of their own here; the store's may be set right while there are claims.
+    #[test]
+    fn a_clock_that_is_off_by_a_day_keeps_no_package_for_a_day() {
+        let day = Duration::from_secs(86_400);
+        for (before, after) in [(day, Duration::ZERO), (Duration::ZERO, day)] {
+            let (_directory, objects) = objects();
+            let mut first = Claims::open(&objects, LEASE).unwrap();
+            let mut second = Claims::open(&objects, LEASE).unwrap();
+            (first.clock.0, second.clock.0) = (first.clock.0 + before, second.clock.0 + after);
+            assert!(first.take(b"bash_5").unwrap());
+            assert!(second.take(b"bash_5").unwrap());
+            first.renew().unwrap();
+            assert!(first.held().is_empty() && second.held().len() == 1);
+        }
     }
 
     #[test]

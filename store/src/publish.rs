@@ -6,7 +6,7 @@
 //! **Invariant:** when HEAD names a generation, its files are in the store.
 
 use crate::error::StoreError;
-use crate::generation::{Generation, GenerationId, Head, REPLICAS, StoredFile};
+use crate::generation::{self, Generation, GenerationId, Head, REPLICAS, StoredFile};
 use crate::merge;
 use crate::objects::{Objects, Put, Version, random_name};
 
@@ -14,7 +14,7 @@ use index::directory::{self, Lock};
 use index::file::AtomicFile;
 use index::manifest::{Manifest, NamedFile};
 use schema::message::Recorded;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -25,7 +25,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// How often HEAD is tried to be changed before giving up.
 const ATTEMPTS_MAX: u32 = 1000;
 
-/// The longest pause between two attempts, in milliseconds. It is random, so that writers do not stay in step.
+/// The longest pause between two attempts, in milliseconds. It is random, so that writers do not stay in step. One that grows with
+/// the time of an attempt made 16 writers slower by half.
 const PAUSE_MILLIS_MAX: u64 = 250;
 
 /// Bytes that are hashed at a time.
@@ -99,6 +100,10 @@ struct Publisher<'a> {
     recorded: Recorded,
     /// Files of the directory whose hashes are known.
     hashed: BTreeMap<String, StoredFile>,
+    /// Hashes of files that this run has uploaded or found.
+    fresh: BTreeSet<[u8; 32]>,
+    /// Whether the store has kept what was published last, if that was asked.
+    has_kept: Option<bool>,
     uploaded_files: u64,
     uploaded_bytes: u64,
 }
@@ -123,6 +128,8 @@ impl<'a> Publisher<'a> {
             manifest,
             recorded,
             hashed: BTreeMap::new(),
+            fresh: BTreeSet::new(),
+            has_kept: None,
             uploaded_files: 0,
             uploaded_bytes: 0,
         })
@@ -135,22 +142,29 @@ impl<'a> Publisher<'a> {
             Some((head, _)) => Some(Generation::read(self.objects, &head.generation)?),
             None => None,
         };
-        let base = head.as_ref().and_then(|(head, _)| self.base(head));
-        let next = self.next(base.as_ref(), theirs.as_ref(), replicas)?;
+        let known = head.as_ref().and_then(|(head, _)| self.base(head));
+        let seen = known.as_ref().map_or(0, |known| known.number);
+        let base = match (known, &head) {
+            (Some(known), Some((head, _))) if self.has_kept(&known, head)? => Some(known),
+            _ => None,
+        };
+        let mut next = self.next(base.as_ref(), theirs.as_ref(), replicas)?;
+        // A number is never used again, also if HEAD was set back.
+        next.number = next.number.max(seen + 1);
         let is_new = theirs.as_ref().is_none_or(|theirs| {
             (&theirs.manifest, &theirs.files, theirs.replicas)
                 != (&next.manifest, &next.files, next.replicas)
         });
-        let mut number = theirs.as_ref().map_or(0, |theirs| theirs.number);
-        if is_new {
-            number = next.number;
-            if !self.put_current(head.as_ref(), &next)? {
-                return Ok(None);
-            }
+        let current = match theirs {
+            Some(theirs) if !is_new => theirs,
+            _ => next.clone(),
+        };
+        if is_new && !self.put_current(head.as_ref(), &next)? {
+            return Ok(None);
         }
-        self.remember(number)?;
+        self.remember(&current)?;
         Ok(Some(Published {
-            generation: number,
+            generation: current.number,
             is_new,
             packages: next.manifest.live().count() as u64,
             shards: next.manifest.shards.len() as u64,
@@ -169,6 +183,31 @@ impl<'a> Publisher<'a> {
             self.hashed.insert(name.clone(), file.clone());
         }
         Some(base)
+    }
+
+    /// Whether the store has had what this directory published last ever since. If not, the store was restored from an older
+    /// copy, and what it lacks was not dropped by somebody: it is to be published again.
+    fn has_kept(&mut self, base: &Generation, head: &Head) -> Result<bool, StoreError> {
+        if base.number > head.generation.number {
+            return Ok(false);
+        }
+        if let Some(known) = self.has_kept {
+            return Ok(known);
+        }
+        let ids = generation::ids(self.objects)?;
+        let mut of_number = ids.iter().filter(|id| id.number == base.number).peekable();
+        let kept = match of_number.peek() {
+            // They are removed in their order: one that is missing after another one was never there.
+            None => ids.first().is_none_or(|first| first.number > base.number),
+            // An older version of Trawl has not noted when.
+            Some(_) if base.written == 0 => true,
+            Some(_) => of_number.any(|id| {
+                let found = Generation::read(self.objects, id);
+                found.is_ok_and(|found| found.written == base.written)
+            }),
+        };
+        self.has_kept = Some(kept);
+        Ok(kept)
     }
 
     /// The next generation, with its new files uploaded.
@@ -283,6 +322,7 @@ impl<'a> Publisher<'a> {
         self.hashed.insert(name.to_owned(), file.clone());
         if self.is_fresh(&file)? {
             self.progress.bytes.fetch_add(file.bytes, Relaxed);
+            self.fresh.insert(file.hash);
             return Ok(file);
         }
         let mut reader = HashingReader {
@@ -298,6 +338,7 @@ impl<'a> Publisher<'a> {
             let reason = "its bytes have changed since they were hashed: build the index again";
             return Err(StoreError::damaged(path.display().to_string(), reason));
         }
+        self.fresh.insert(file.hash);
         self.uploaded_files += 1;
         self.uploaded_bytes += file.bytes;
         Ok(file)
@@ -314,12 +355,16 @@ impl<'a> Publisher<'a> {
             self.uploaded_files += 1;
             self.uploaded_bytes += file.bytes;
         }
+        self.fresh.insert(file.hash);
         Ok(file)
     }
 
     /// Whether the file was uploaded so lately that a collection of garbage leaves it. One that is older may be
     /// collected before HEAD names it, so it is written again.
     fn is_fresh(&self, file: &StoredFile) -> Result<bool, StoreError> {
+        if self.fresh.contains(&file.hash) {
+            return Ok(true);
+        }
         let Some(found) = self.objects.head(&file.object())? else {
             return Ok(false);
         };
@@ -342,10 +387,8 @@ impl<'a> Publisher<'a> {
         Ok(false)
     }
 
-    /// Notes what the directory has published.
-    fn remember(&self, number: u64) -> Result<(), StoreError> {
-        let (head, _) =
-            Head::read(self.objects)?.ok_or_else(|| StoreError::Empty(self.objects.url()))?;
+    /// Notes what the directory has published, as a part of a generation.
+    fn remember(&self, current: &Generation) -> Result<(), StoreError> {
         let mut files = BTreeMap::new();
         for name in self.manifest.files() {
             let path = self.directory.join(name);
@@ -356,14 +399,14 @@ impl<'a> Publisher<'a> {
             files.insert(name.to_owned(), known);
         }
         let base = Generation {
-            store: head.store.clone(),
-            number,
-            written: 0,
+            store: current.store.clone(),
+            number: current.number,
+            written: current.written,
             replicas: REPLICAS,
             files,
             manifest: self.manifest.clone(),
         };
-        let name = base_name(&head.store);
+        let name = base_name(&base.store);
         let write = || -> io::Result<()> {
             let file = AtomicFile::create(self.directory, &name)?;
             file.file().write_all(base.render().1.as_bytes())?;

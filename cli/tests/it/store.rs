@@ -59,6 +59,26 @@ fn a_backend_serves_what_it_has_when_the_store_is_gone() {
 }
 
 #[test]
+fn a_backend_serves_what_it_has_when_a_later_version_has_published() {
+    let home = Home::new();
+    home.write("a_1/f.c", "wanted\n");
+    home.ok("index --out I --store S a_1");
+    let found = |address: &str| {
+        let frontend = home.start(&format!("frontend --backend {address} --spool P"));
+        let search = format!("search --server {} wanted", frontend.address);
+        until("it is found", || {
+            lines(&home.run(&search).stdout) == ["a_1/f.c:1:wanted"]
+        });
+    };
+    found(&home.start("backend --store S --data D").address);
+    home.write("S/HEAD", "trawl-store 9 x\n");
+    found(&home.start("backend --store S --data D").address);
+    // One that has nothing says so and ends.
+    let new = home.run("backend --store S --data New --listen 127.0.0.1:0");
+    new.check("a new backend", 2, &["HEAD: format 9", "update Trawl"]);
+}
+
+#[test]
 fn machines_share_packages() {
     let home = Home::new();
     let names: Vec<String> = (0..40)

@@ -6,7 +6,7 @@ use crate::objects::Objects;
 use crate::publish::hashed;
 use index::manifest::hex;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -72,7 +72,10 @@ pub(super) fn fetch(
     let failed: Mutex<Option<StoreError>> = Mutex::new(None);
     let work = || {
         while let Some((name, file)) = missing.get(next.fetch_add(1, Relaxed)) {
-            if let Err(error) = job.file(name, file) {
+            if let Err(error) = job
+                .file(name, file)
+                .map_err(|error| job.explained(error, file))
+            {
                 job.stop.store(true, Relaxed);
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                 failed.get_or_insert(error);
@@ -104,9 +107,7 @@ fn check_room(
             file.bytes.saturating_sub(part.map_or(0, |part| part.len()))
         })
         .sum();
-    let stat = rustix::fs::statvfs(directory).map_err(io::Error::from);
-    let stat = stat.map_err(StoreError::io(directory))?;
-    let free = stat.f_bavail * stat.f_frsize;
+    let free = free(directory)?;
     if needed > 0 && needed.saturating_add(options.reserve) > free {
         return Err(StoreError::DiskFull {
             path: directory.to_owned(),
@@ -115,6 +116,12 @@ fn check_room(
         });
     }
     Ok(())
+}
+
+fn free(directory: &Path) -> Result<u64, StoreError> {
+    let stat = rustix::fs::statvfs(directory).map_err(io::Error::from);
+    let stat = stat.map_err(StoreError::io(directory))?;
+    Ok(stat.f_bavail * stat.f_frsize)
 }
 
 fn part_name(file: &StoredFile) -> String {
@@ -146,6 +153,19 @@ impl Job<'_> {
             object,
             "its bytes have another hash than its name",
         ))
+    }
+
+    /// Says what to do if another program has filled the disk meanwhile.
+    fn explained(&self, error: StoreError, file: &StoredFile) -> StoreError {
+        let is_full = matches!(&error, StoreError::Io { source, .. } if source.kind() == ErrorKind::StorageFull);
+        if !is_full {
+            return error;
+        }
+        StoreError::DiskFull {
+            path: self.directory.to_owned(),
+            needed: file.bytes,
+            free: free(self.directory).unwrap_or(0),
+        }
     }
 
     /// Fetches what is missing of a file.

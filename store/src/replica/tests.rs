@@ -268,3 +268,117 @@ fn two_processes_cannot_keep_one_directory() {
     let _first = world.replica().unwrap();
     assert!(world.replica().is_err());
 }
+
+#[test]
+fn exchanged_objects_are_never_served() {
+    let world = World::new();
+    world.publish("a_1", "int main;");
+    world.publish("b_1", "void f;");
+    let store = world.path("store");
+    let exchange = |below: &str| {
+        let entries = fs::read_dir(store.join(below)).unwrap();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        // The last two: those that HEAD needs, of generations.
+        let [.., one, two] = &paths[..] else {
+            panic!("{paths:?}");
+        };
+        let aside = store.join("aside");
+        fs::rename(one, &aside).unwrap();
+        fs::rename(two, one).unwrap();
+        fs::rename(&aside, two).unwrap();
+    };
+    for below in ["files", "generations"] {
+        let replica = Replica::open(
+            world.objects.clone(),
+            &world.path(below),
+            FetchOptions {
+                reserve: 0,
+                ..FetchOptions::default()
+            },
+        )
+        .unwrap();
+        exchange(below);
+        let error = sync(&replica).unwrap_err();
+        assert!(
+            error.to_string().contains(&format!("store/{below}/")),
+            "{error}"
+        );
+        assert!(replica.shards().unwrap().is_empty());
+        exchange(below);
+        sync(&replica).unwrap();
+        assert_eq!(replica.shards().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn objects_of_others_beside_its_own_are_ignored() {
+    let world = World::new();
+    for name in [
+        "README",
+        "files/README",
+        "generations/x",
+        "nodes/x.txt",
+        "other/y",
+    ] {
+        world.objects.upload(name, &mut &b"hello"[..], 5).unwrap();
+    }
+    world.publish("a_1", "int main;");
+    sync(&world.replica().unwrap()).unwrap();
+    assert_eq!(world.packages(), ["a_1"]);
+}
+
+/// `/dev/full` is a disk without room.
+#[test]
+fn a_disk_that_fills_up_while_a_file_is_fetched_is_named_and_nothing_is_lost() {
+    let world = World::new();
+    world.publish("a_1", "int main;");
+    let replica = world.replica().unwrap();
+    sync(&replica).unwrap();
+    world.publish("b_1", "void f;");
+    let generation = Generation::current(&world.objects).unwrap();
+    let parts: Vec<PathBuf> = (generation.files.values())
+        .map(|file| {
+            world
+                .path("data")
+                .join(format!("{}{PART}", index::manifest::hex(&file.hash)))
+        })
+        .collect();
+    for part in &parts {
+        std::os::unix::fs::symlink("/dev/full", part).unwrap();
+    }
+    let error = sync(&replica).unwrap_err();
+    assert!(matches!(error, StoreError::DiskFull { .. }), "{error}");
+    assert!(
+        error.to_string().contains("--data needs a larger disk"),
+        "{error}"
+    );
+    assert_eq!(world.packages(), ["a_1"]);
+    for part in &parts {
+        fs::remove_file(part).unwrap();
+    }
+    sync(&replica).unwrap();
+    assert_eq!(world.packages(), ["a_1", "b_1"]);
+}
+
+#[test]
+fn a_generation_of_a_newer_format_changes_nothing() {
+    let world = World::new();
+    world.publish("a_1", "int main;");
+    let replica = world.replica().unwrap();
+    sync(&replica).unwrap();
+    let (head, _) = Head::read(&world.objects).unwrap().unwrap();
+    let text = "trawl-generation 2\nof a later version\n";
+    let id = crate::generation::GenerationId {
+        number: 2,
+        hash: *blake3::hash(text.as_bytes()).as_bytes(),
+    };
+    let path = world.path("store").join(id.object());
+    fs::write(path, text).unwrap();
+    let head = format!("trawl-store 1 {}\n{id}\n", head.store);
+    fs::write(world.path("store/HEAD"), head).unwrap();
+    let error = sync(&replica).unwrap_err();
+    let expected = "format 2; this version of Trawl reads format 1: update Trawl";
+    assert!(error.to_string().ends_with(expected), "{error}");
+    assert_eq!(world.packages(), ["a_1"]);
+}

@@ -64,3 +64,39 @@ fn only_what_is_new_is_uploaded() {
     machine.index("b_1", "int b;");
     assert_eq!(machine.publish().uploaded_files, 1);
 }
+
+/// Copies of a store may be older than what machines have published.
+#[test]
+fn what_a_restored_store_lacks_is_published_again() {
+    let world = World::new();
+    let (first, second, third) = (
+        world.machine("first"),
+        world.machine("second"),
+        world.machine("third"),
+    );
+    first.index("a_1", "int a;");
+    first.publish();
+    let copy = world.objects.read("HEAD").unwrap().unwrap().0;
+    second.index("b_1", "int b;");
+    second.publish();
+    third.index("c_1", "int c;");
+    assert_eq!(third.publish().generation, 3);
+    assert_eq!(world.packages(), ["a_1", "b_1", "c_1"]);
+    // HEAD of the copy comes back, and later generations are lost.
+    for generation in world.objects.list("generations").unwrap().split_off(1) {
+        world.objects.delete(&generation.name).unwrap();
+    }
+    let bytes = copy.len() as u64;
+    world.objects.upload("HEAD", &mut &copy[..], bytes).unwrap();
+    assert_eq!(world.packages(), ["a_1"]);
+    // Its number is one that nobody has seen.
+    assert_eq!(third.publish().generation, 4);
+    assert_eq!(world.packages(), ["a_1", "c_1"]);
+    assert_eq!(second.publish().generation, 5);
+    assert_eq!(world.packages(), ["a_1", "b_1", "c_1"]);
+    assert!(!first.publish().is_new);
+    // What an operator goes back to stays so.
+    store::rollback(&world.objects, Some(4)).unwrap();
+    assert!(!second.publish().is_new);
+    assert_eq!(world.packages(), ["a_1", "c_1"]);
+}

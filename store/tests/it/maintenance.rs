@@ -154,3 +154,30 @@ fn a_damaged_head_is_replaced_by_a_rollback() {
     assert_eq!(rollback(&world.objects, Some(2)).unwrap(), 4);
     assert_eq!(world.packages(), ["a_2"]);
 }
+
+#[test]
+fn objects_of_others_are_neither_listed_nor_removed() {
+    let world = three();
+    let foreign = ["files/README", "generations/README", "generations/7-x"];
+    for name in foreign {
+        world.objects.upload(name, &mut &b"hello"[..], 5).unwrap();
+        // In a bucket they are young.
+        let path = world.path("store").join(name);
+        if path.exists() {
+            let old = std::time::SystemTime::now() - Duration::from_secs(100_000);
+            let file = std::fs::File::options().write(true).open(path);
+            file.unwrap().set_modified(old).unwrap();
+        }
+    }
+    assert_eq!(history(&world.objects).unwrap().1.len(), 3);
+    let none = Keep {
+        count: 0,
+        ..KEEP_ALL
+    };
+    assert_eq!(collect(&world.objects, none).unwrap().files, 0);
+    let verified = verify(&world.objects, true, &|_, _| ()).unwrap();
+    assert!(verified.damage.is_empty(), "{:?}", verified.damage);
+    for name in foreign {
+        assert!(world.objects.head(name).unwrap().is_some(), "{name}");
+    }
+}
