@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -197,7 +198,7 @@ class Haproxy(Engine):
     def __init__(self, directory, configuration):
         self.program, self.port = haproxy_program(), free_port()
         self.file = os.path.join(directory, "haproxy.cfg")
-        pathlib.Path(self.file).write_text(configuration.replace("bind :80", f"bind 127.0.0.1:{self.port}"))
+        pathlib.Path(self.file).write_text(re.sub(r"bind \S+", f"bind 127.0.0.1:{self.port}", configuration))
         self.start()
 
     def command(self):
