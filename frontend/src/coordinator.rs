@@ -273,7 +273,10 @@ impl Coordinator {
             }
         }
         let peers = self.peers.current();
-        ready(&peers).await;
+        // If others serve all shards of those that are not connected, they are not waited for.
+        if !self.route(&peers).missing.is_empty() {
+            ready(&peers).await;
+        }
         let routing = self.route_for(&peers, &caller.scope);
         if let Some(generation) = generation.filter(|wanted| *wanted != routing.generation) {
             let generation = generation.to_owned();

@@ -13,7 +13,7 @@ use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::replicas::{Next, Replica, Untried, rest_of};
 use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
-use crate::peers::health::HedgeBudget;
+use crate::peers::health::{HEDGE_AFTER_MAX, HedgeBudget};
 use crate::peers::{Connection, Peer, PeerError, Socket};
 use crate::results::SkippedDocument;
 use crate::spool::ResultFiles;
@@ -135,6 +135,8 @@ impl StreamHandle {
             search,
             asked: Instant::now(),
             untried: Untried::new(&self.peer, &self.replicas, search.shards.len()),
+            late: Vec::new(),
+            is_patient: false,
         };
         let first = rest.untried.first();
         let mut request = Vec::new();
@@ -152,7 +154,7 @@ impl StreamHandle {
                 }
                 Err(fault) => drop(first_fault.get_or_insert(fault)),
             }
-            let Some(next) = rest.untried.next(&ingest.left()) else {
+            let Some(next) = rest.next(&ingest.left()) else {
                 break;
             };
             rest.untried.mark(next.number, true);
@@ -190,7 +192,7 @@ impl StreamHandle {
             let was_idle = idle.is_some();
             let connection = match idle.take() {
                 Some(connection) => Ok(connection),
-                None => peer.dial(),
+                None => rest.dial(peer, number, &ingest.left()),
             };
             let connection = connection.and_then(|connection| {
                 self.connect(Shutdown::Connected(connection.stream()))?;
@@ -445,9 +447,38 @@ struct Rest<'a> {
     /// When the search was asked for first.
     asked: Instant,
     untried: Untried<'a>,
+    /// The numbers of backends that could not be connected soon enough, while others were there to be asked.
+    late: Vec<usize>,
+    /// Whether all others have been tried, so that connecting may take its time.
+    is_patient: bool,
 }
 
-impl Rest<'_> {
+impl<'a> Rest<'a> {
+    /// The backend that is to go on: one that was not tried, or else one that could not be connected soon enough.
+    fn next(&mut self, left: &[u32]) -> Option<Next<'a>> {
+        if let Some(next) = self.untried.next(left) {
+            return Some(next);
+        }
+        self.is_patient = true;
+        for number in self.late.drain(..) {
+            self.untried.mark(number, false);
+        }
+        self.untried.next(left)
+    }
+
+    /// Connects to a backend. If another one has all that is left, it is not waited for: packets that vanish look like a
+    /// slow connection for as long as connecting may take.
+    fn dial(&mut self, peer: &Peer, number: usize, left: &[u32]) -> Result<Connection, PeerError> {
+        if self.is_patient || self.untried.next_for_all(left).is_none() {
+            return peer.dial();
+        }
+        let dialled = peer.dial_within(HEDGE_AFTER_MAX);
+        if dialled.as_ref().is_err_and(PeerError::is_late) {
+            self.late.push(number);
+        }
+        dialled
+    }
+
     /// Whether a backend answers at once.
     fn is_light(&self) -> bool {
         !self.search.heavy

@@ -15,11 +15,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long connecting may take.
+/// How long connecting to an address may take, at most.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
-/// Makes a connection to a backend.
-type Dial = Arc<dyn Fn() -> io::Result<Socket> + Send + Sync>;
+/// Makes a connection to a backend, of which no step (connection, handshake) may take longer than it is told.
+type Dial = Arc<dyn Fn(Duration) -> io::Result<Socket> + Send + Sync>;
 
 /// Answers a search of a frontend in the same process on the calling thread: see [`Backend::answering_here`].
 type AnswerHere =
@@ -42,10 +42,18 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// A backend to which `dial` makes new connections.
+    /// A backend to which `dial` makes new connections, at once.
     pub fn new(
         name: impl Into<String>,
         dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
+    ) -> Backend {
+        Backend::dialled(name, move |_| dial())
+    }
+
+    /// A backend to which `dial` makes new connections, of which no step may take longer than its argument.
+    pub fn dialled(
+        name: impl Into<String>,
+        dial: impl Fn(Duration) -> io::Result<Socket> + Send + Sync + 'static,
     ) -> Backend {
         let name = name.into();
         Backend {
@@ -92,7 +100,9 @@ impl Backend {
     /// A backend that listens on `host:port`, which is also its name.
     pub fn tcp(address: impl Into<String>) -> Backend {
         let address = address.into();
-        Backend::new(address.clone(), move || connect(&address).map(Socket::Tcp))
+        Backend::dialled(address.clone(), move |step_max| {
+            connect(&address, step_max).map(Socket::Tcp)
+        })
     }
 
     /// A backend like [`tcp`](Self::tcp), but over TLS with the current `config`. The backend's certificate
@@ -107,9 +117,10 @@ impl Backend {
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'));
         let name = ServerName::try_from(bare.unwrap_or(host))?.to_owned();
-        Ok(Backend::new(address.clone(), move || {
+        Ok(Backend::dialled(address.clone(), move |step_max| {
             let config = Arc::clone(&config.borrow());
-            let stream = TlsStream::connect(connect(&address)?, config, name.clone())?;
+            let socket = connect(&address, step_max)?;
+            let stream = TlsStream::connect(socket, config, name.clone(), step_max)?;
             Ok(Socket::Tls(Box::new(stream)))
         }))
     }
@@ -156,9 +167,10 @@ impl Backend {
         }
     }
 
-    /// Makes a connection. The error does not show an address that answers do not show.
-    pub(super) fn connect(&self) -> io::Result<Socket> {
-        (self.dial)().map_err(|error| self.without_address(error))
+    /// Makes a connection, of which no step may take longer than `step_max`. The error does not show an address that
+    /// answers do not show.
+    pub(super) fn connect(&self, step_max: Duration) -> io::Result<Socket> {
+        (self.dial)(step_max).map_err(|error| self.without_address(error))
     }
 
     fn without_address(&self, error: io::Error) -> io::Error {
@@ -178,10 +190,10 @@ impl Backend {
 }
 
 /// Tries each address of the name.
-fn connect(address: &str) -> io::Result<TcpStream> {
+fn connect(address: &str, max: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECT_MAX) {
+        match TcpStream::connect_timeout(&address, max.min(CONNECT_MAX)) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);

@@ -105,6 +105,17 @@ impl PeerError {
         }
     }
 
+    /// Whether a connection could not be made in time.
+    pub(crate) fn is_late(&self) -> bool {
+        let is_late = |error: &io::Error| {
+            matches!(
+                error.kind(),
+                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
+            )
+        };
+        matches!(self, PeerError::Unreachable(error) if is_late(error))
+    }
+
     /// The reason as a metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {

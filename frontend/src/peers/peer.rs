@@ -288,7 +288,15 @@ impl Peer {
 
     /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
-        let stream = self.backend.connect().map_err(PeerError::unreachable)?;
+        self.dial_within(Duration::MAX)
+    }
+
+    /// Makes a new connection, if no step of that takes longer than `step_max`.
+    pub(crate) fn dial_within(&self, step_max: Duration) -> Result<Connection, PeerError> {
+        let stream = self
+            .backend
+            .connect(step_max)
+            .map_err(PeerError::unreachable)?;
         Connection::new(stream, self.settings.silence_max)
     }
 

@@ -27,14 +27,15 @@ pub struct TlsStream {
 }
 
 impl TlsStream {
-    /// Makes the handshake with the backend of this name.
+    /// Makes the handshake with the backend of this name, within `max`.
     pub(super) fn connect(
         socket: TcpStream,
         config: Arc<ClientConfig>,
         name: ServerName<'static>,
+        max: Duration,
     ) -> io::Result<TlsStream> {
         let mut session = ClientConnection::new(config, name).map_err(io::Error::other)?;
-        let due = Instant::now() + HANDSHAKE_MAX;
+        let due = Instant::now() + max.min(HANDSHAKE_MAX);
         while session.is_handshaking() || session.wants_write() {
             step(&mut session, &socket, due)?;
         }

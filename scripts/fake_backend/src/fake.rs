@@ -16,12 +16,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often an idle connection gets a HELLO.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// The delay before each frame of [`Fault::Slow`].
+/// The delay before each frame of [`Fault::Slow`], and between two looks of a connection that is slow.
 const SLOW: Duration = Duration::from_millis(2);
 
 /// What goes wrong in a search, after its first batch if there is one.
@@ -105,6 +105,8 @@ pub struct Fake {
     pub more_documents: AtomicU32,
     /// Whether it goes on with answers that others began, and announces that.
     pub resumes: AtomicBool,
+    /// How long connecting takes.
+    pub connecting: Mutex<Duration>,
     /// Searches that were refused because they may not be heavy.
     pub refused: AtomicUsize,
     /// The bound on later ranks in the PROGRESS of [`Fault::Gate`].
@@ -140,6 +142,7 @@ impl Fake {
             resumes: AtomicBool::new(true),
             names_packages: AtomicBool::new(false),
             more_documents: AtomicU32::new(0),
+            connecting: Mutex::default(),
             refused: AtomicUsize::new(0),
             bound: Mutex::new(f32::INFINITY),
             gate: Default::default(),
@@ -178,7 +181,16 @@ impl Fake {
     /// Returns the backend as a frontend connects to it.
     pub fn backend(self: &Arc<Self>) -> Backend {
         let fake = Arc::clone(self);
-        Backend::new(self.name.clone(), move || fake.connect().map(Socket::Unix))
+        Backend::dialled(self.name.clone(), move |step_max| {
+            let began = Instant::now();
+            while began.elapsed() < *fake.connecting.lock().unwrap() {
+                if began.elapsed() >= step_max {
+                    return Err(ErrorKind::TimedOut.into());
+                }
+                std::thread::sleep(SLOW);
+            }
+            fake.connect().map(Socket::Unix)
+        })
     }
 
     fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {

@@ -2,13 +2,16 @@
 //! an undisturbed search.
 
 use crate::damaged_answers::document;
-use crate::site::{SILENCE_MAX, Site};
+use crate::site::{SILENCE_MAX, Site, eventually};
 use fake_backend::{Document, Fake, Fault, NextFault};
 use schema::message::{Expr, FailureKind, Pattern, Search};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Longer than a frontend waits for a connection.
+const NEVER: Duration = Duration::from_secs(60);
 
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000&context=1";
 
@@ -19,6 +22,7 @@ fn shard(shard: u8) -> (u8, Vec<Document>) {
 
 struct Stage {
     site: Site,
+    fakes: Vec<Arc<Fake>>,
     next: NextFault,
     /// The answer of a backend to the search for `PATH`.
     frames: Vec<Vec<u8>>,
@@ -57,6 +61,7 @@ impl Stage {
         let stage = Stage {
             whole: Value::Null,
             site: Site::with(backends, |config| config.silence_max = silence_max),
+            fakes,
             next,
             frames,
             queries: AtomicUsize::new(0),
@@ -144,4 +149,57 @@ fn several_backends_go_on_with_their_parts() {
         stage.check(Fault::FlippedBit);
         stage.check(Fault::Failure(FailureKind::Unavailable, None));
     }
+}
+
+/// Packets of the first one vanish, so nothing says that it cannot be connected.
+#[test]
+fn a_backend_that_is_slow_to_connect_is_not_waited_for_if_another_one_serves_its_shards() {
+    let stage = Stage::new(&[&[1, 2], &[1, 2]]);
+    for fake in &stage.fakes {
+        fake.drop_idle.store(true, Relaxed);
+    }
+    *stage.fakes[0].connecting.lock().unwrap() = NEVER;
+    let began = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(stage.page(), stage.whole);
+    }
+    assert!(began.elapsed() < NEVER);
+}
+
+/// The first packet to each of them is lost, and sent again after a second.
+#[test]
+fn backends_that_are_slow_to_connect_get_more_time_if_there_is_no_other_one() {
+    let stage = Stage::new(&[&[1, 2], &[1, 2]]);
+    for fake in &stage.fakes {
+        fake.drop_idle.store(true, Relaxed);
+        *fake.connecting.lock().unwrap() = Duration::from_secs(1);
+    }
+    assert_eq!(stage.page(), stage.whole);
+}
+
+#[test]
+fn a_lost_backend_is_not_waited_for_if_another_one_serves_its_shards() {
+    let stage = Stage::new(&[&[1, 2], &[1, 2]]);
+    let victim = &stage.fakes[0];
+    let connected = |count: usize| {
+        eventually("as many backends are connected", || {
+            let status = stage.site.get("/readyz").json();
+            let backends = status["backends"].as_array().unwrap();
+            let connected = backends.iter().filter(|it| it["connected"] == json!(true));
+            connected.count() == count
+        });
+    };
+    // A search that begins with an attempt to connect would wait for a second. Other work may delay one of them.
+    let is_soon = (0..5).any(|_| {
+        *victim.connecting.lock().unwrap() = NEVER;
+        victim.set_down(true);
+        connected(1);
+        let began = Instant::now();
+        assert_eq!(stage.page(), stage.whole);
+        let took = began.elapsed();
+        *victim.connecting.lock().unwrap() = Duration::ZERO;
+        victim.set_down(false);
+        took < Duration::from_millis(500)
+    });
+    assert!(is_soon, "each of five searches waited");
 }

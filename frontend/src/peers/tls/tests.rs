@@ -31,7 +31,7 @@ fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String>
     let (_sender, config) = watch::channel(config);
     let backend = Backend::tls(address, config).unwrap();
     let reason = |error| PeerError::unreachable(error).to_string();
-    let socket = backend.connect().map_err(reason)?;
+    let socket = backend.connect(Duration::MAX).map_err(reason)?;
     let mut greeting = vec![0; GREETING.len()];
     (&socket).read_exact(&mut greeting).map_err(reason)?;
     Ok(greeting)
@@ -78,7 +78,7 @@ fn a_wrong_name_does_not_show_an_address_that_is_hidden() {
     let address = backend(fake_ca::server(&elsewhere, None));
     let (_sender, config) = watch::channel(fake_ca::client(&ours, None));
     let backend = Backend::tls(address, config).unwrap().named("backend 1");
-    let hidden = PeerError::unreachable(backend.connect().unwrap_err()).to_string();
+    let hidden = PeerError::unreachable(backend.connect(Duration::MAX).unwrap_err()).to_string();
     assert_eq!(hidden, OTHER_NAME);
 }
 
