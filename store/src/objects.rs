@@ -127,6 +127,19 @@ impl Objects {
         }
     }
 
+    /// Returns the time by the clock of the store. Needs the right to write.
+    pub fn now(&self) -> Result<SystemTime, StoreError> {
+        let name = format!("check/{}", random_name());
+        self.upload(&name, &mut &b"1"[..], 1)?;
+        let found = self.head(&name);
+        self.delete(&name)?;
+        let missing = || StoreError::Storage {
+            object: name,
+            reason: "it was written, and is not there".to_owned(),
+        };
+        Ok(found?.ok_or_else(missing)?.modified)
+    }
+
     /// Returns the time by the clock of the store, and refuses a store that accepts writes whose conditions do not
     /// hold. Needs the right to write.
     pub fn check(&self) -> Result<SystemTime, StoreError> {

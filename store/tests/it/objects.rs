@@ -119,3 +119,17 @@ fn a_list_has_what_is_directly_below_a_name() {
     let expected = [("some/a".to_owned(), 6), ("some/b".to_owned(), 6)];
     assert_eq!(listed, expected);
 }
+
+#[test]
+fn the_clock_of_the_store_is_that_of_its_objects() {
+    let world = World::new();
+    let objects = &world.objects;
+    let modified = |name: &str| {
+        objects.upload(name, &mut &b"1"[..], 1).unwrap();
+        objects.head(name).unwrap().unwrap().modified
+    };
+    let before = modified("before");
+    let now = objects.now().unwrap();
+    assert!(before <= now && now <= modified("after"));
+    assert_eq!(objects.list("check").unwrap(), []);
+}

@@ -143,7 +143,7 @@ impl Reader<'_> {
                 .map(|(node, groups)| (node, ids(groups)))
                 .collect(),
             // Who may only read has no other clock than this one.
-            now: objects.check().unwrap_or_else(|_| SystemTime::now()),
+            now: objects.now().unwrap_or_else(|_| SystemTime::now()),
             written: ::store::written(objects)?,
             objects,
             all,
