@@ -1,5 +1,5 @@
-"""Engines that run beside trawl in tests, on loopback and free ports: etcd, dnsmasq and haproxy. Each can be killed, frozen and
-started again. What is missing is fetched with apt-get; no service of the system is started."""
+"""Engines that run beside trawl in tests, on loopback and free ports: etcd, dnsmasq, haproxy and moto. Each can be killed, frozen
+and started again. What is missing is fetched with apt-get, moto with pip; no service of the system is started."""
 
 import base64
 import contextlib
@@ -13,14 +13,18 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.parse
 import urllib.request
+import xml.etree.ElementTree
 
-from . import tools
+from . import tools, venv
 from .redis_server import free_port
 
 TOOLS = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", tools.ROOT / "target")).absolute() / "tools"
 
 START_MAX_S = 30
+
+MOTO, BUCKET = "moto[server]==5.2.5", "trawl"
 
 
 class Missing(tools.Failure):
@@ -43,9 +47,18 @@ def program(name, place, *packages):
     found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
     if found or unpacked.exists():
         return found or str(unpacked)
+    fetch(*packages)
+    if not unpacked.exists():
+        raise Missing(f"{name} cannot be fetched: apt install {packages[0]}")
+    return str(unpacked)
+
+
+def fetch(*packages):
+    """Unpacks packages in the target directory, so that no service starts."""
     if not shutil.which("apt-get") or not shutil.which("dpkg"):
-        raise Missing(f"{name} is not installed: apt install {packages[0]}")
+        raise Missing(f"not installed: apt install {packages[0]}")
     print(f"== apt-get download {' '.join(packages)}", flush=True)
+    TOOLS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         os.chmod(work, 0o755)
         if apt("download", *packages, cwd=work) and not list(pathlib.Path(work).glob("*.deb")):
@@ -53,9 +66,6 @@ def program(name, place, *packages):
             apt("download", *packages, cwd=work)
         for package in pathlib.Path(work).glob("*.deb"):
             subprocess.run(["dpkg", "-x", package, TOOLS], check=True)
-    if not unpacked.exists():
-        raise Missing(f"{name} cannot be fetched: apt install {packages[0]}")
-    return str(unpacked)
 
 
 def dnsmasq_program():
@@ -73,6 +83,24 @@ def dnsmasq_program():
     return found
 
 
+def other_clock(offset):
+    """The environment in which a program has a clock that is off, such as by `+1d`."""
+    place = "usr/lib/*/faketime/libfaketimeMT.so.1"
+    found = [*pathlib.Path("/").glob(place), *TOOLS.glob(place)]
+    if not found:
+        fetch("libfaketime")
+        found = list(TOOLS.glob(place))
+    if not found:
+        raise Missing("libfaketime is not installed: apt install libfaketime")
+    return {"LD_PRELOAD": str(found[0]), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+
+
+def library_path(program):
+    """Returns what the environment of a program needs so that it finds libraries that were unpacked with it."""
+    libraries = [str(found) for pattern in ("lib", "usr/lib") for found in TOOLS.glob(f"{pattern}/*-linux-gnu")]
+    return {"LD_LIBRARY_PATH": ":".join(libraries)} if program.startswith(str(TOOLS)) else {}
+
+
 def apt(*words, **options):
     """Runs apt-get, and returns its exit status."""
     options |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -86,9 +114,8 @@ class Engine:
     process = None
 
     def start(self):
-        libraries = [str(found) for found in TOOLS.glob("usr/lib/*-linux-gnu")]
-        paths = {"LD_LIBRARY_PATH": ":".join(libraries)} if self.command()[0].startswith(str(TOOLS)) else {}
-        self.process = subprocess.Popen(self.command(), env=os.environ | paths, stdout=subprocess.DEVNULL,
+        environment = os.environ | library_path(self.command()[0])
+        self.process = subprocess.Popen(self.command(), env=environment, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + START_MAX_S
         while time.monotonic() < deadline:
@@ -207,3 +234,59 @@ class Haproxy(Engine):
     def answers(self):
         with socket.create_connection(("127.0.0.1", self.port), timeout=1):
             return True
+
+
+class Moto(Engine):
+    """A storage for objects with the interface of Amazon S3, in memory, with one bucket."""
+
+    def __init__(self, bucket=BUCKET):
+        self.program, self.port, self.bucket = moto_python(), free_port(), bucket
+        self.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def command(self):
+        return [str(self.program), "-m", "moto.server", "--host", "127.0.0.1", "--port", str(self.port)]
+
+    def answers(self):
+        self.ask(f"/{self.bucket}", "PUT")
+        return True
+
+    def ask(self, path, method="GET", body=None):
+        # Moto wants a signature, and does not check it.
+        signed = {"Authorization": "AWS test:test", "Content-Type": "application/octet-stream"}
+        request = urllib.request.Request(f"{self.url}{path}", body, signed, method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read()
+
+    def wipe(self):
+        """Removes all objects."""
+        self.ask("/moto-api/reset", "POST", b"")
+        self.answers()
+
+    def objects(self):
+        """Returns all objects by their keys, of which there are at most 1,000."""
+        listed = self.ask(f"/{self.bucket}?list-type=2").decode()
+        names = [found.text for found in xml.etree.ElementTree.fromstring(listed).iter() if found.tag.endswith("}Key")]
+        return {name: self.ask(f"/{self.bucket}/{urllib.parse.quote(name)}") for name in names}
+
+    def restore(self, objects):
+        """Puts objects back, HEAD last."""
+        for name in sorted(objects, key=lambda name: name.endswith("HEAD")):
+            self.ask(f"/{self.bucket}/{urllib.parse.quote(name)}", "PUT", objects[name])
+
+
+def access_to(url):
+    """The environment in which programs use the storage at this URL."""
+    key = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+    return key | {"AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true"}
+
+
+def moto_python():
+    """Returns a Python that has moto."""
+    try:
+        return venv.python("moto", "import moto.server, flask", MOTO)
+    except tools.Failure as failure:
+        raise Missing(f"moto cannot be installed: {failure}") from None
