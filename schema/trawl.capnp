@@ -105,6 +105,15 @@ struct Search {
                              # ERROR badQuery if it takes more than little work
   resume @13 :List(ResumePoint);
                              # if not empty: one for each of `shards`, in their order
+  trace @14 :TraceContext;   # absent: the search belongs to no trace
+}
+
+struct TraceContext {
+  # Names a place in a trace, as the header traceparent of W3C Trace Context does. What the receiver records hangs below it.
+  traceHigh @0 :UInt64;      # the id of the trace, of 128 bits; all 0: there is none
+  traceLow @1 :UInt64;
+  span @2 :UInt64;           # the id of the span from which the search comes; 0: there is none
+  sampled @3 :Bool;          # spans of the trace are recorded
 }
 
 struct ResumePoint {

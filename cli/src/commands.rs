@@ -27,6 +27,7 @@ mod serve;
 mod shared_cache;
 mod store;
 mod tls_flags;
+mod traces;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -330,8 +330,12 @@ impl Coordinator {
     ) -> Option<SearchHandle> {
         let identity = query.identity(&caller.scope, generation);
         let execution = cache.find(&identity, query, &caller.scope, generation)?;
+        let trace = execution.trace.clone();
         let handle = self.hold(execution, Some(deadline), caller.clone())?;
         metrics::shared(!handle.was_there());
+        let request = trace::current();
+        request.set("trawl.search.shared", true);
+        request.link(&trace);
         Some(handle)
     }
 
@@ -486,12 +490,15 @@ impl Coordinator {
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
         let (config, recent) = (self.config.clone(), Arc::clone(&self.recent));
         let removals = Arc::clone(&self.removals);
+        let trace = execution.trace.clone();
         let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             let answer = execution.drive(&admission).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(active);
             metrics::record(&answer, &config);
+            metrics::describe_execution(&trace, &answer, config.log_queries);
+            trace.end();
             if !is_probe(&answer) {
                 recent.record(&answer);
             }

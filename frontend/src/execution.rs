@@ -2,7 +2,7 @@
 //!
 //! [`state`] decides and does no I/O: it takes an [`event`] and returns actions. [`driver`] carries
 //! them out: it opens streams ([`stream`], whose frames go through an [`ingest`]; [`replicas`] go on with one that breaks, and a
-//! [`hedge`] races one that is slow), waits for [`admission`], and puts the collected
+//! [`hedge`] races one that is slow; [`stream_trace`] records each), waits for [`admission`], and puts the collected
 //! pointers in order at the end ([`finalize`]). Clients hold a [`handle`]; results are kept in the
 //! [`result_cache`] until they are evicted; [`removals`] then deletes their files.
 
@@ -26,3 +26,4 @@ mod sorter;
 pub(crate) mod state;
 pub(crate) mod stream;
 pub(crate) mod stream_stats;
+mod stream_trace;

@@ -9,7 +9,8 @@ use fnv::FnvHasher;
 use std::cell::Cell;
 use std::fmt::Write;
 use std::hash::Hasher;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use trace::TraceSpan;
 
 /// Names and descriptions, a line each.
 #[rustfmt::skip]
@@ -110,8 +111,15 @@ pub fn describe() {
 }
 
 /// Records the duration of a phase.
-pub fn phase(phase: &'static str, time: Duration) {
+fn phase(phase: &'static str, time: Duration) {
     ::metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
+}
+
+/// Records that a page was rendered since then.
+pub fn rendered(started: Instant) {
+    let now = Instant::now();
+    phase("render", now - started);
+    trace::current().child_between("render", started, now);
 }
 
 /// Counts a query that shares an execution.
@@ -167,6 +175,28 @@ fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
         ("stream", timings.stream),
         ("rank", timings.rank),
     ]
+}
+
+/// Records in a trace what an execution has found, and what it searched for as far as `shown` allows.
+pub(crate) fn describe_execution(span: &TraceSpan, answer: &SearchResult, shown: LogQueries) {
+    if !span.is_recorded() {
+        return;
+    }
+    let text = answer.query().interpreted_as();
+    match shown {
+        LogQueries::Full => span.set("trawl.query.text", escape(&text)),
+        LogQueries::Hash => span.set("trawl.query.hash", hash(&text)),
+        LogQueries::Off => {}
+    }
+    span.set("trawl.search.identity", answer.identity());
+    span.set("trawl.generation", answer.generation());
+    span.set("trawl.matches", answer.found());
+    span.set("trawl.complete", answer.is_complete());
+    if answer.outcome.refused.is_some() {
+        span.set("trawl.refused", true);
+    } else if !answer.is_complete() {
+        span.fail("incomplete");
+    }
 }
 
 /// Logs a slow query: what it was, as far as `shown` allows, what the index left to verify, and where the

@@ -20,6 +20,7 @@ mod reply;
 mod request;
 mod shorten;
 mod signature;
+mod trace_context;
 
 pub use batch::{
     Batch, BatchReader, BatchView, Line, LineView, Lines, REVISIONS_BYTES_MAX, REVISIONS_MAX,
@@ -47,6 +48,7 @@ pub use request::{
     VisibleShard, Want,
 };
 pub use signature::Signature;
+pub use trace_context::TraceContext;
 
 /// The version of the messages and of the protocol. Both sides must have the same.
 pub const PROTOCOL: u32 = 7;

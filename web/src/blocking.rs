@@ -14,8 +14,9 @@ pub(crate) async fn rendering<T: Send + 'static>(
     }
 }
 
-/// Runs work that blocks, away from the runtime's workers. Its log lines name the request.
+/// Runs work that blocks, away from the runtime's workers. Its log lines name the request, and its spans belong to it.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let span = tracing::Span::current();
-    joined(tokio::task::spawn_blocking(move || span.in_scope(work))).await
+    let (span, trace) = (tracing::Span::current(), trace::current());
+    let work = move || span.in_scope(|| trace::within(trace, work));
+    joined(tokio::task::spawn_blocking(work)).await
 }

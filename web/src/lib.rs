@@ -62,6 +62,7 @@ mod repositories;
 mod request_body;
 mod request_id;
 mod request_limits;
+mod request_trace;
 mod response;
 mod server;
 mod state;

@@ -239,6 +239,7 @@ impl Params {
 
     /// Parses the query. Patterns and filters must be UTF-8.
     pub(crate) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
+        let _span = trace::current().child("parse", trace::Kind::Internal);
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),

@@ -1,10 +1,11 @@
 //! The id of a request: it is in every line that the request leaves in the log, and in the response, so
-//! that a user's report can be found there.
+//! that a user's report can be found there. The log has the id of its trace too, if it belongs to one.
 //!
 //! A proxy or a client may choose it, in the header `x-request-id`. An id that could forge a line of the
 //! log, or fill it, is replaced by a new one.
 
 use crate::kept_body::KeptBody;
+use crate::request_trace;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue};
@@ -26,14 +27,20 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
         .and_then(accepted)
         .map_or_else(random, ToOwned::to_owned);
     // The level of a span that no level of the log leaves out.
-    let span = tracing::error_span!("request", id);
-    let response = next.run(request).instrument(span.clone()).await;
-    // A body that is made while it is sent may log something.
+    let span = tracing::error_span!("request", id, trace = tracing::field::Empty);
+    let trace = request_trace::begin(&request, &id);
+    if let Some(trace) = trace.trace_id() {
+        span.record("trace", trace);
+    }
+    let answered = next.run(request).instrument(span.clone());
+    let response = trace::scope(trace.clone(), answered).await;
+    request_trace::answered(&trace, response.status());
+    // A body that is made while it is sent may log something. The trace has the request until it was sent.
     let in_span = |body| {
         Body::new(KeptBody {
             body,
             span,
-            _kept: (),
+            _kept: trace,
         })
     };
     let mut response = response.map(in_span);

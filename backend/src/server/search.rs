@@ -30,9 +30,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time;
+use trace::TraceSpan;
+use tracing::{Instrument, Span};
 
 /// Bytes of a plan in END. A longer plan is cut, since nobody would read it.
 const PLAN_BYTES_MAX: usize = 16 << 10;
+
+/// The span of a search in traces.
+const SPAN: &str = "backend search";
 
 /// Lines of context before and after a match, at most.
 const CONTEXT_LINES_MAX: u32 = 20;
@@ -52,12 +57,27 @@ impl SearchService {
         search: Search,
     ) -> Result<(), ConnectionError> {
         metrics::counter!("trawl_backend_searches_total").increment(1);
+        let log = log_span(&search);
+        self.answer_in_trace(connection, search)
+            .instrument(log)
+            .await
+    }
+
+    async fn answer_in_trace<S: Duplex>(
+        &self,
+        connection: &mut Connection<S>,
+        search: Search,
+    ) -> Result<(), ConnectionError> {
+        let trace = TraceSpan::of_frontend(search.trace, SPAN);
         let deadline_ms = search.deadline_ms;
         let after = Duration::from_millis(deadline_ms.into());
         let deadline = (deadline_ms > 0).then(|| time::Instant::now() + after);
-        let job = match self.job(search) {
+        let job = match self.job(search, trace.clone()) {
             Ok(job) => Arc::new(job),
-            Err(failure) => return connection.answer(|out| failure.encode(out)).await,
+            Err(failure) => {
+                trace_failure(&trace, &failure);
+                return connection.answer(|out| failure.encode(out)).await;
+            }
         };
         let (queue, chunks) = mpsc::channel(CHUNKS_MAX);
         let transfer = Transfer {
@@ -81,6 +101,7 @@ impl SearchService {
                 refused("deadline", FailureKind::Deadline, message)
             }
         };
+        trace_failure(&trace, &failure);
         connection.answer(|out| failure.encode(out)).await
     }
 
@@ -102,14 +123,21 @@ impl SearchService {
         let Some(permit) = self.admission.light.try_permit() else {
             return false;
         };
-        let answer = self.job(search.clone()).map(|job| SearchJob {
-            cancel: Cancel::by(stop),
-            only_light: true,
-            ..job
-        });
-        let answer = match answer.map(|job| job.run_here(permit, send)) {
+        let trace = TraceSpan::of_frontend(search.trace, SPAN);
+        let answer = self
+            .job(search.clone(), trace.clone())
+            .map(|job| SearchJob {
+                cancel: Cancel::by(stop),
+                only_light: true,
+                ..job
+            });
+        let log = log_span(search);
+        let answer = match answer.map(|job| log.in_scope(|| job.run_here(permit, send))) {
             Ok(Ok(finished)) => Ok(finished),
-            Ok(Err(Incomplete::NeedsHeavyPermit)) => return false,
+            Ok(Err(Incomplete::NeedsHeavyPermit)) => {
+                trace.set("trawl.refused", "heavy");
+                return false;
+            }
             Ok(Err(Incomplete::Failed(failure))) | Err(failure) => Err(failure),
             Ok(Err(Incomplete::Stopped)) => Err(cancelled()),
         };
@@ -120,7 +148,10 @@ impl SearchService {
                 finished.rest.count_sent();
                 finished.encode(&mut frames)
             }
-            Err(failure) => failure.encode(&mut frames),
+            Err(failure) => {
+                trace_failure(&trace, &failure);
+                failure.encode(&mut frames)
+            }
         };
         if let Err(error) = encoded {
             tracing::error!(%error, "the answer to a search cannot be sent");
@@ -130,7 +161,7 @@ impl SearchService {
         true
     }
 
-    fn job(&self, search: Search) -> Result<SearchJob, Failure> {
+    fn job(&self, search: Search, trace: TraceSpan) -> Result<SearchJob, Failure> {
         let find = |id| {
             self.live.shard(id).ok_or_else(|| {
                 let message = "this backend no longer serves a shard of the search";
@@ -149,6 +180,7 @@ impl SearchService {
             admission: self.admission.clone(),
             cancel: Cancel::default(),
             only_light: false,
+            trace,
         })
     }
 }
@@ -156,14 +188,21 @@ impl SearchService {
 /// Runs a search on a thread of its own, once it is admitted.
 async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
     let admission = job.admission.clone();
+    let begun = Instant::now();
     let mut permit = admission.light.wait().await;
+    job.waited(begun);
     loop {
-        let (job, queue) = (job.clone(), queue.clone());
-        let search = move || job.run(permit, &mut self::queue(queue));
+        let (job, queue, log) = (job.clone(), queue.clone(), Span::current());
+        let waiting = job.clone();
+        let search = move || log.in_scope(|| job.run(permit, &mut self::queue(queue)));
         match tokio::task::spawn_blocking(search).await {
             Ok(Ok(finished)) => return Ok(finished),
             Ok(Err(Incomplete::Failed(failure))) => return Err(failure),
-            Ok(Err(Incomplete::NeedsHeavyPermit)) => permit = admission.heavy.wait().await,
+            Ok(Err(Incomplete::NeedsHeavyPermit)) => {
+                let begun = Instant::now();
+                permit = admission.heavy.wait().await;
+                waiting.waited(begun);
+            }
             Ok(Err(Incomplete::Stopped)) => return Err(cancelled()),
             Err(error) => {
                 tracing::error!(%error, "a search failed");
@@ -183,6 +222,8 @@ struct SearchJob {
     cancel: Cancel,
     /// Whether it is not to run if it is heavy, although the request allows that.
     only_light: bool,
+    /// Its span in the trace of the request.
+    trace: TraceSpan,
 }
 
 /// The result of a search that is done: the last frames, and END.
@@ -253,9 +294,39 @@ impl SearchJob {
         let (rest, waited) = chunks.finish();
         drop(permit);
         let phases = [planned - started, counted - planned, counted.elapsed()];
-        crate::metrics::record_search(phases, waited, &shards);
+        self.done(started, phases, waited, &shards);
         let end = end(&query, phases, shards);
         Ok(Finished { rest, end })
+    }
+
+    /// Records how long it waited for a permit.
+    fn waited(&self, begun: Instant) {
+        self.trace.child_between("queue", begun, Instant::now());
+    }
+
+    /// Records a search that began at `started`, went through these phases, and `waited` for its reader.
+    fn done(&self, started: Instant, phases: [Duration; 3], waited: Duration, shards: &[ShardEnd]) {
+        crate::metrics::record_search(phases, waited, shards);
+        if !self.trace.is_recorded() {
+            return;
+        }
+        let mut begun = started;
+        for (name, time) in ["plan", "candidates", "verify"].into_iter().zip(phases) {
+            self.trace.child_between(name, begun, begun + time);
+            begun += time;
+        }
+        let sum = |of: fn(&ShardEnd) -> u64| shards.iter().map(of).sum::<u64>();
+        let waited_us = waited.as_micros() as u64;
+        for (key, value) in [
+            ("trawl.shards", shards.len() as u64),
+            ("trawl.matches", sum(|shard| shard.matches)),
+            ("trawl.documents", sum(|shard| shard.documents)),
+            ("trawl.candidates", sum(|shard| shard.candidates)),
+            ("trawl.verified_bytes", sum(|shard| shard.verified_bytes)),
+            ("trawl.reader_wait_us", waited_us),
+        ] {
+            self.trace.set(key, value);
+        }
     }
 
     /// Searches on the calling thread.
@@ -299,7 +370,7 @@ impl SearchJob {
         };
         let (rest, waited) = chunks.finish();
         let phases = [compiled, Duration::ZERO, started.elapsed() - compiled];
-        crate::metrics::record_search(phases, waited, &shards);
+        self.done(started, phases, waited, &shards);
         let end = end(request.query, phases, shards);
         Ok(Some(Finished { rest, end }))
     }
@@ -375,6 +446,26 @@ impl SearchJob {
             ),
         })
     }
+}
+
+/// Names the trace of a search in the log.
+fn log_span(search: &Search) -> Span {
+    search.trace.map_or_else(Span::none, |context| {
+        // The level of a span that no level of the log leaves out.
+        tracing::error_span!("search", trace = format!("{:032x}", context.trace))
+    })
+}
+
+/// Records why a search has no answer, without its message, which may quote the query.
+fn trace_failure(trace: &TraceSpan, failure: &Failure) {
+    trace.fail(match failure.kind {
+        FailureKind::BadQuery => "bad query",
+        FailureKind::StaleShards => "stale shards",
+        FailureKind::Unavailable => "unavailable",
+        FailureKind::Protocol => "protocol",
+        FailureKind::Heavy => "heavy",
+        FailureKind::Deadline => "deadline",
+    });
 }
 
 fn heavy(cost: u64, message: String) -> Incomplete {

@@ -187,7 +187,7 @@ pub(crate) fn find_rest(
     let before: u64 = resume.iter().map(|point| point.matches).sum();
     assert_eq!(sink.last.matches, sent - before);
     assert_eq!(sink.last.blocks_done, sink.last.blocks_total);
-    let documents = ends.iter().map(|end| end.documents).sum();
+    let documents: u64 = ends.iter().map(|end| end.documents).sum();
     assert_eq!(sink.last.documents, documents);
     Found {
         frames: sink.frames,
@@ -208,7 +208,7 @@ pub(crate) fn find_best_first(
     let ends = request
         .run_best_first(best, &mut frames)
         .expect("not cancelled")?;
-    let sent = ends.iter().map(|end| end.matches).sum();
+    let sent: u64 = ends.iter().map(|end| end.matches).sum();
     assert_eq!(frames.matches, sent);
     Some(Found {
         frames: frames.bytes,

@@ -7,6 +7,7 @@ use super::drain::{DrainFlags, Signals, Told};
 use super::listener;
 use super::nodes::{Registered, RegistrationFlags};
 use super::tls_flags::BackendTls;
+use super::traces::TraceFlags;
 use crate::{cache_dir, in_process, terminal};
 use anyhow::{Context, Result};
 use axum::http::header;
@@ -39,7 +40,9 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
   trawl backend --index I --listen 10.0.0.1:28082 --nodes etcd:http://10.0.0.9:2379 --name b1 --insecure
                                            register this backend, so that frontends find it
   trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key --client-ca CA.pem
-  trawl backend --store s3://code/index --data /var/lib/trawl")]
+  trawl backend --store s3://code/index --data /var/lib/trawl
+  trawl backend --index I --traces http://127.0.0.1:4318
+                                           send what it does for a traced search to a collector")]
 pub(crate) struct BackendArguments {
     /// The index directory
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
@@ -71,6 +74,8 @@ pub(crate) struct BackendArguments {
     registration: RegistrationFlags,
     #[command(flatten)]
     drain: DrainFlags,
+    #[command(flatten)]
+    traces: TraceFlags,
     #[command(flatten)]
     log: listener::LogFlags,
 }
@@ -117,6 +122,8 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         )),
         None => None,
     };
+    // Frontends decide which searches are traced.
+    arguments.traces.start("trawl-backend", address, 1.0)?;
     let tls = arguments.tls.config(address)?;
     let neighbours = match &member {
         Some(member) if has_store => arguments.neighbours(&member.name, index)?,

@@ -8,6 +8,7 @@ use super::listener;
 use super::nodes::{self, Connector, NodesFlags};
 use super::shared_cache::SharedCacheFlags;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
+use super::traces::{SampleFlags, TraceFlags};
 use crate::cache_dir::{self, read_small};
 use crate::terminal::report;
 use crate::units;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
 use web::{BasePath, ConnectionLimits, HostNames, TrustedProxies};
 
 /// Bytes of a key file: room for some thousand keys, each of which is compared with every request.
@@ -50,7 +52,9 @@ const ACCESS: &str = "Access";
                                            show everybody lib*, and the rest to whom the service allows it
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool \\
       --auth-jwks https://id.example.org/keys --auth-claim repositories
-                                           show what a signed token of the caller lists")]
+                                           show what a signed token of the caller lists
+  trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --traces http://127.0.0.1:4318 \\
+      --traces-sample 0.01                 send traces of one request in a hundred to a collector")]
 pub(crate) struct FrontendArguments {
     /// The address of a backend; repeat for each backend. --nodes is for backends that come and go
     #[arg(long = "backend", value_name = "ADDR")]
@@ -85,6 +89,7 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let address = listener.local_addr()?.ip();
     let options = arguments.flags.web_options(address, hints.as_ref())?;
     let metrics = listener::record_metrics()?;
+    arguments.flags.trace("trawl-frontend", &listener)?;
     let tls = arguments.flags.tls.public()?;
     cache_dir::create(&arguments.spool)?;
     let watcher = arguments.nodes.watch(&arguments.spool).await?;
@@ -182,6 +187,10 @@ pub(super) struct FrontendFlags {
     #[command(flatten, next_help_heading = None)]
     pub(super) log: listener::LogFlags,
     #[command(flatten)]
+    traces: TraceFlags,
+    #[command(flatten)]
+    sample: SampleFlags,
+    #[command(flatten)]
     pub(super) tls: ServerIdentity,
     /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
     /// only to localhost and loopback addresses, and any other server to every name
@@ -261,6 +270,12 @@ impl FrontendFlags {
             hints,
             ..Config::new(spool)
         }
+    }
+
+    /// Begins to record traces of a service that listens there, if that is wanted.
+    pub(super) fn trace(&self, service: &str, listener: &TcpListener) -> Result<()> {
+        let address = listener.local_addr()?;
+        self.traces.start(service, address, self.sample.ratio())
     }
 
     /// Begins to connect to the Redis that frontends share.

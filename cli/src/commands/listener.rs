@@ -1,6 +1,7 @@
 //! What the commands that listen have in common: the log, metrics, addresses, and how they end.
 
 use super::drain::DrainFlags;
+use super::traces;
 use crate::terminal;
 use crate::tls::{self, Current};
 use anyhow::{Context, Result};
@@ -54,7 +55,12 @@ pub(super) fn run(
         LogFormat::Json => log_lines.json().flatten_event(true).init(),
     }
     raise_descriptor_limit();
-    tokio::runtime::Runtime::new()?.block_on(server)
+    let runtime = tokio::runtime::Runtime::new()?;
+    let ended = runtime.block_on(server);
+    // Spans end with what runs.
+    drop(runtime);
+    trace::flush(traces::FLUSH_MAX);
+    ended
 }
 
 /// Binds the address that `flag` sets.
@@ -70,6 +76,7 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     let handle = recorder.install_recorder()?;
     tls::describe_metrics();
     cluster::membership::describe_metrics();
+    trace::describe_metrics();
     Ok(handle)
 }
 

@@ -80,6 +80,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let address = listener.local_addr()?.ip();
     let options = arguments.flags.web_options(address, hints.as_ref())?;
     let metrics = listener::record_metrics()?;
+    arguments.flags.trace("trawl", &listener)?;
     let tls = arguments.flags.tls.public()?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let index = ServedIndex::new(

@@ -15,7 +15,7 @@ use tempfile::{NamedTempFile, TempDir};
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
 /// Environment variables that change what a process does.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 12] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
     "TRAWL_KEY",
@@ -25,6 +25,9 @@ const VARIABLES: [&str; 9] = [
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "NO_COLOR",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_SERVICE_NAME",
 ];
 
 /// A temporary directory. Paths are relative to it.

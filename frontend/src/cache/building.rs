@@ -31,7 +31,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         }
         self.get(key, deadline, |claim| {
             let built = async move { run(claim, build).await };
-            tokio::spawn(built.in_current_span());
+            tokio::spawn(trace::in_current(built.in_current_span()));
         })
         .await
     }

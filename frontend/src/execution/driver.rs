@@ -34,6 +34,7 @@ use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep_until;
+use trace::TraceSpan;
 use tracing::Span;
 
 /// One running query, or a finished one with its result.
@@ -62,6 +63,8 @@ pub(crate) struct Execution {
     pub(super) news: watch::Sender<()>,
     /// The span of the request that started it, for the log.
     span: Span,
+    /// Its span in the trace of that request.
+    pub(crate) trace: TraceSpan,
 }
 
 /// What all executions share.
@@ -93,6 +96,7 @@ impl Execution {
     ) -> Arc<Execution> {
         let id = query.identity(scope, &routing.generation);
         let news = watch::Sender::default();
+        let trace = trace::current().child("search", trace::Kind::Internal);
         let assigned = routing.assign(&preference(resources, peers, routing));
         let count = assigned.len();
         let memory_bytes = resources.execution_memory_bytes / count.max(1) as u64;
@@ -106,6 +110,7 @@ impl Execution {
             streams.push(StreamHandle::new(
                 (Arc::clone(&peers[peer]), replicas),
                 &resources.hedges,
+                trace.clone(),
                 backend,
                 message::Search {
                     shards: assignment.shards.clone(),
@@ -140,6 +145,7 @@ impl Execution {
             timer: watch::Sender::default(),
             news,
             span: Span::current(),
+            trace,
         })
     }
 
@@ -163,6 +169,7 @@ impl Execution {
             timer: watch::Sender::default(),
             news: watch::Sender::default(),
             span: Span::none(),
+            trace: TraceSpan::default(),
         })
     }
 
@@ -178,6 +185,7 @@ impl Execution {
 
     async fn wait_for_admission(self: &Arc<Self>, admission: &Admission) -> Infallible {
         self.acquire.notified().await;
+        let begun = Instant::now();
         // The best matches are found with little work, or not at all.
         let permit = if self.query.is_uncounted() {
             admission.light(self.client).await
@@ -185,18 +193,26 @@ impl Execution {
             admission.any(self.client).await
         };
         let heavy = permit.is_heavy;
+        self.admitted(begun);
         self.may_be_heavy.send_replace(heavy);
         self.on(Event::Admitted { heavy });
         // A second time only if a backend finds the query heavy.
         self.acquire.notified().await;
         drop(permit);
         self.may_be_heavy.send_replace(true);
+        let begun = Instant::now();
         let slot = admission.heavy(self.client).await;
+        self.admitted(begun);
         self.on(match slot {
             Some(_) => Event::Admitted { heavy: true },
             None => Event::Shed,
         });
         pending().await
+    }
+
+    /// Records how long it waited to be admitted.
+    fn admitted(&self, begun: Instant) {
+        self.trace.child_between("admission", begun, Instant::now());
     }
 
     async fn wait_for_timer(self: &Arc<Self>) -> Infallible {
@@ -327,7 +343,9 @@ impl Execution {
         let handles = self.streams.iter();
         let mut collectors: Vec<Collector> =
             handles.filter_map(StreamHandle::take_collector).collect();
+        let begun = Instant::now();
         let counts = finalize(&self.spool, &mut collectors, self.query.kept_matches());
+        self.trace.child_between("finalize", begun, Instant::now());
         let failure = counts.as_ref().err().map(SpoolError::in_words);
         if let Err(error) = &counts {
             tracing::error!(id = self.id, %error, "matches cannot be put in order");

@@ -6,6 +6,7 @@
 //! **Invariant:** one of both delivers, and the other's bytes are never looked at. What the winner sends follows what had
 //! arrived when the race began.
 
+use crate::execution::stream_trace::StreamTrace;
 use crate::lock::lock;
 use crate::peers::{Connection, Peer, PeerError, Socket};
 use std::io;
@@ -24,6 +25,7 @@ pub(crate) struct Race {
     pub(crate) shards: Vec<u32>,
     /// Its number among the backends of the stream.
     pub(crate) number: usize,
+    pub(crate) trace: StreamTrace,
 }
 
 /// What has become of the second backend.
@@ -64,12 +66,14 @@ impl Race {
         shards: Vec<u32>,
         request: Vec<u8>,
         slow: Arc<Socket>,
+        trace: StreamTrace,
     ) -> io::Result<Race> {
         let race = Race {
             shared: Arc::default(),
             peer: Arc::clone(peer),
             shards,
             number,
+            trace,
         };
         let (shared, peer) = (Arc::clone(&race.shared), Arc::clone(peer));
         thread::Builder::new()

@@ -12,6 +12,7 @@ use crate::execution::hedge::{Race, RaceEnd};
 use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::replicas::{Next, Replica, Untried, rest_of};
 use crate::execution::stream_stats::StreamStats;
+use crate::execution::stream_trace::StreamTrace;
 use crate::lock::lock;
 use crate::peers::health::{HEDGE_AFTER_MAX, HedgeBudget};
 use crate::peers::{Connection, Peer, PeerError, Socket};
@@ -22,6 +23,7 @@ use schema::message::{self, End};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use trace::TraceSpan;
 
 /// How often another backend is asked since one is slow, in one stream.
 const HEDGES_MAX: u32 = 2;
@@ -38,6 +40,8 @@ pub(crate) struct StreamHandle {
     replicas: Vec<Replica>,
     /// How often other backends may be asked since one is slow.
     hedges: Arc<Mutex<HedgeBudget>>,
+    /// The span of the execution.
+    trace: TraceSpan,
     connection: Mutex<Shutdown>,
     collector: Mutex<Option<Collector>>,
 }
@@ -57,6 +61,7 @@ impl StreamHandle {
     pub(crate) fn new(
         (peer, replicas): (Arc<Peer>, Vec<Replica>),
         hedges: &Arc<Mutex<HedgeBudget>>,
+        trace: TraceSpan,
         backend: u16,
         search: message::Search,
         stats: StreamStats,
@@ -69,6 +74,7 @@ impl StreamHandle {
             stats,
             replicas,
             hedges: Arc::clone(hedges),
+            trace,
             connection: Mutex::new(Shutdown::Idle),
             collector: Mutex::new(Some(collector)),
         }
@@ -139,14 +145,15 @@ impl StreamHandle {
             is_patient: false,
         };
         let first = rest.untried.first();
+        let mut trace = self.trace_stream(&self.peer, search.shards.len(), "first");
         let mut request = Vec::new();
-        search.encode(&mut request)?;
+        trace.search(search).encode(&mut request)?;
         if !self.replicas.is_empty() {
             lock(&self.hedges).add();
         }
         let (mut peer, mut first_fault) = ((&self.peer, first), None);
         loop {
-            match self.ask(peer, &request, ingest, &mut rest) {
+            match self.ask(peer, (&request[..], trace), ingest, &mut rest) {
                 Ok(end) if ingest.is_done() => return Ok(end),
                 Ok(end) => ingest.keep(end),
                 Err(error) if self.is_stopped() || !ingest.can_resume_after(&error) => {
@@ -161,7 +168,8 @@ impl StreamHandle {
             let reason = first_fault.as_ref().map_or("", PeerError::label);
             metrics::counter!("trawl_frontend_streams_resumed_total", "reason" => reason)
                 .increment(1);
-            request = rest.request(&next, ingest)?;
+            trace = self.trace_stream(next.peer, next.shards.len(), "resumed");
+            request = rest.request(&next, ingest, &trace)?;
             ingest.ask(&next.shards);
             peer = (next.peer, next.number);
         }
@@ -181,7 +189,7 @@ impl StreamHandle {
     fn ask<'a>(
         &'a self,
         (peer, number): (&'a Arc<Peer>, usize),
-        request: &[u8],
+        (request, trace): (&[u8], StreamTrace),
         ingest: &mut Ingest<'_>,
         rest: &mut Rest<'a>,
     ) -> Result<End, PeerError> {
@@ -205,6 +213,7 @@ impl StreamHandle {
                     connection,
                     sent: Instant::now(),
                     is_heard: false,
+                    trace: trace.clone(),
                     race: None,
                     hedges_left: if self.replicas.is_empty() {
                         0
@@ -214,6 +223,7 @@ impl StreamHandle {
                 },
                 Err(error) => {
                     peer.settle(Some(&error));
+                    trace.end(error.label(), &self.stats);
                     return Err(error);
                 }
             };
@@ -231,6 +241,8 @@ impl StreamHandle {
                 }
                 result => {
                     source.peer.settle(result.as_ref().err());
+                    let outcome = result.as_ref().map_or_else(PeerError::label, |_| "end");
+                    source.trace.end(outcome, &self.stats);
                     source.keep_idle(&result);
                     return result;
                 }
@@ -296,6 +308,9 @@ impl StreamHandle {
             if let RaceEnd::Cancelled = outcome {
                 // It may still go on if this connection breaks.
                 rest.untried.mark(race.number, false);
+                race.trace.end("slower", &self.stats);
+            } else {
+                race.trace.end("failed", &self.stats);
             }
             return filled.map(drop);
         }
@@ -314,10 +329,11 @@ impl StreamHandle {
             source.hedges_left = 0;
             return Ok(());
         };
-        let request = rest.request(&next, ingest)?;
+        let trace = self.trace_stream(next.peer, next.shards.len(), "hedged");
+        let request = rest.request(&next, ingest, &trace)?;
         let slow = source.connection.stream();
         next.peer.health().begin();
-        match Race::start((next.peer, next.number), next.shards, request, slow) {
+        match Race::start((next.peer, next.number), next.shards, request, slow, trace) {
             Ok(race) => {
                 rest.untried.mark(race.number, true);
                 source.race = Some(race);
@@ -340,6 +356,9 @@ impl StreamHandle {
     ) -> Result<(), PeerError> {
         metrics::counter!("trawl_frontend_streams_hedged_total", "result" => "won").increment(1);
         source.peer.failed(None);
+        source.trace.end("slower", &self.stats);
+        source.trace = race.trace.clone();
+        source.trace.goes_on(&self.stats);
         source.peer = Arc::clone(&race.peer);
         source.number = race.number;
         source.connection = connection;
@@ -357,6 +376,8 @@ impl StreamHandle {
         search: &message::Search,
         ingest: &mut Ingest<'_>,
     ) -> Option<Result<End, PeerError>> {
+        let trace = self.trace_stream(&self.peer, search.shards.len(), "first");
+        let search = &*trace.search(search);
         let stop = Arc::default();
         if let Err(stopped) = self.connect(Shutdown::Here(Arc::clone(&stop))) {
             return Some(Err(stopped));
@@ -380,7 +401,18 @@ impl StreamHandle {
             Some(result) => result,
             None => Err(PeerError::Closed),
         };
+        let outcome = match &result {
+            _ if !is_answered => "handed_over",
+            Ok(_) => "end",
+            Err(error) => error.label(),
+        };
+        trace.end(outcome, &self.stats);
         is_answered.then_some(result)
+    }
+
+    /// Begins the span of a stream of so many shards.
+    fn trace_stream(&self, peer: &Peer, shards: usize, why: &'static str) -> StreamTrace {
+        StreamTrace::begin(&self.trace, (peer, shards, why), &self.stats)
     }
 
     /// Whether nothing has come of the request, and the stream is not to end.
@@ -417,6 +449,7 @@ struct Source {
     sent: Instant,
     /// Whether the answer has begun.
     is_heard: bool,
+    trace: StreamTrace,
     /// Another backend that was asked since this one is slow.
     race: Option<Race>,
     hedges_left: u32,
@@ -485,7 +518,12 @@ impl<'a> Rest<'a> {
     }
 
     /// The request for what is left.
-    fn request(&self, next: &Next<'_>, ingest: &Ingest<'_>) -> Result<Vec<u8>, PeerError> {
+    fn request(
+        &self,
+        next: &Next<'_>,
+        ingest: &Ingest<'_>,
+        trace: &StreamTrace,
+    ) -> Result<Vec<u8>, PeerError> {
         let mut search = if next.resumes {
             rest_of(self.search, ingest.resume_points(&next.shards))
         } else {
@@ -493,7 +531,7 @@ impl<'a> Rest<'a> {
         };
         search.deadline_ms = left_ms(search.deadline_ms, self.asked).ok_or(PeerError::Stopped)?;
         let mut request = Vec::new();
-        search.encode(&mut request)?;
+        trace.search(&search).encode(&mut request)?;
         Ok(request)
     }
 }

@@ -4,6 +4,7 @@ use super::codec::{
     MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
 };
 use super::expr::Expr;
+use super::trace_context::TraceContext;
 use crate::frame::Kind;
 use crate::trawl_capnp::{
     Want as CapnpWant, file_request, list_request, resume_point, search, visible_shard,
@@ -58,6 +59,8 @@ pub struct Search {
     pub visible: Option<Vec<VisibleShard>>,
     /// How far another backend has answered for each shard, in the order of [`shards`](Self::shards). Empty if none has.
     pub resume: Vec<ResumePoint>,
+    /// The place in a trace below which the backend records what it does.
+    pub trace: Option<TraceContext>,
 }
 
 /// How far another backend has answered for a shard. The backend sends only what comes after that. Its
@@ -193,6 +196,9 @@ impl Search {
                 point.encode_to(points.reborrow().get(index));
             }
         }
+        if let Some(trace) = &self.trace {
+            trace.encode_to(root.reborrow().init_trace());
+        }
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -229,6 +235,7 @@ impl Search {
                 .iter()
                 .map(ResumePoint::decode_from)
                 .collect(),
+            trace: TraceContext::decode_from(root.get_trace()?),
         })
     }
 }

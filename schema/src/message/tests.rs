@@ -8,6 +8,7 @@ mod searches;
 
 use super::*;
 use crate::frame::{HEADER_BYTES, decode as decode_frame};
+use std::num::{NonZeroU64, NonZeroU128};
 use zerocopy::IntoBytes;
 
 /// Copies a frame's payload to aligned memory, as in a decoder.

@@ -7,9 +7,10 @@ use schema::message::{
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
     MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
     ReferenceList, ResumePoint, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
-    VisibleShard, Want, Window,
+    TraceContext, VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
+use std::num::{NonZeroU64, NonZeroU128};
 
 /// Returns a frame of every message, in the order of [`crate::wire::messages`].
 pub(crate) fn samples() -> Vec<Vec<u8>> {
@@ -48,6 +49,11 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             skipped: 1,
             last_skipped: Some(6),
         }],
+        trace: Some(TraceContext {
+            trace: NonZeroU128::MIN,
+            span: NonZeroU64::MAX,
+            is_sampled: true,
+        }),
     };
     let progress = Progress {
         blocks_done: 1,

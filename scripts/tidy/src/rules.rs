@@ -28,7 +28,7 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and reading git repositories, which belongs to `git` and processes that have an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 9] = [
+pub(crate) const CRATES: [Crate; 10] = [
     Crate {
         name: "schema",
         uses: &[],
@@ -90,8 +90,22 @@ pub(crate) const CRATES: [Crate; 9] = [
         shared_names: &[],
     },
     Crate {
+        name: "trace",
+        uses: &["schema"],
+        never: HTTP_AND_GIT,
+        layers: &[
+            "current",
+            "span",
+            "recorder",
+            "exporter",
+            "queue",
+            "otlp traceparent",
+        ],
+        shared_names: &[],
+    },
+    Crate {
         name: "backend",
-        uses: &["git", "index", "schema"],
+        uses: &["git", "index", "schema", "trace"],
         never: HTTP,
         layers: &[
             "server",
@@ -109,7 +123,7 @@ pub(crate) const CRATES: [Crate; 9] = [
     },
     Crate {
         name: "frontend",
-        uses: &["schema"],
+        uses: &["schema", "trace"],
         never: HTTP_AND_GIT,
         layers: &[
             "coordinator",
@@ -126,7 +140,7 @@ pub(crate) const CRATES: [Crate; 9] = [
     },
     Crate {
         name: "web",
-        uses: &["frontend", "schema"],
+        uses: &["frontend", "schema", "trace"],
         never: &["gix"],
         layers: &[
             "api cors raw",
@@ -141,7 +155,7 @@ pub(crate) const CRATES: [Crate; 9] = [
             "state",
             "rendered",
             "problem",
-            "choice colour_cache eta kept_body languages links model query_lookups response theme",
+            "choice colour_cache eta kept_body languages links model query_lookups request_trace response theme",
             "access authorization base_path blocking cookies link_secrets outline",
             "colours followed_file",
         ],
@@ -150,7 +164,7 @@ pub(crate) const CRATES: [Crate; 9] = [
     Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "schema", "store",
+            "web", "frontend", "backend", "cluster", "git", "index", "schema", "store", "trace",
         ],
         never: &[],
         layers: &[

@@ -144,7 +144,7 @@ async fn events(
         notices,
         sender,
     );
-    tokio::spawn(following.in_current_span());
+    tokio::spawn(trace::in_current(following.in_current_span()));
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     let mut response = (id, events).into_response();
     if let Some(answer) = answer {

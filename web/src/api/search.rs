@@ -282,7 +282,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         explain: request.explain.then(|| answer.explain().into()),
     };
     let rendered = Rendered::json(&page, timings);
-    metrics::phase("render", started.elapsed());
+    metrics::rendered(started);
     Ok(rendered)
 }
 

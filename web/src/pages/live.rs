@@ -92,7 +92,7 @@ pub(crate) async fn live(
             page.end().await;
         }
     };
-    tokio::spawn(following.in_current_span());
+    tokio::spawn(trace::in_current(following.in_current_span()));
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     Ok(events.into_response())
 }

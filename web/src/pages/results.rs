@@ -193,7 +193,7 @@ pub(super) fn finished_page(
         layout: Layout::new(form),
     };
     let html = page.render().expect("a page fits in memory");
-    metrics::phase("render", started.elapsed());
+    metrics::rendered(started);
     Ok(html)
 }
 

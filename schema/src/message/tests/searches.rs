@@ -79,8 +79,31 @@ fn a_search_is_decoded_as_it_was_encoded() {
                     last_skipped: Some(3),
                 },
             ],
+            trace: Some(TraceContext {
+                trace: NonZeroU128::new(1 << 127 | 5).unwrap(),
+                span: NonZeroU64::MAX,
+                is_sampled: true,
+            }),
         }
     );
+}
+
+#[test]
+fn a_context_of_a_trace_without_an_id_is_none() {
+    let mut message = capnp::message::Builder::new_default();
+    let mut search = message.init_root::<crate::trawl_capnp::search::Builder<'_>>();
+    search.reborrow().init_trace().set_sampled(true);
+    for (trace, span) in [(0, 7), (7, 0)] {
+        let mut context = search.reborrow().get_trace().unwrap();
+        context.set_trace_low(trace);
+        context.set_span(span);
+        let read = search.reborrow_as_reader();
+        assert_eq!(
+            Search::decode_from(read).unwrap().trace,
+            None,
+            "{trace}, {span}"
+        );
+    }
 }
 
 #[test]

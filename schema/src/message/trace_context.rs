@@ -1,0 +1,34 @@
+//! A place in a trace, as SEARCH carries it from a frontend to its backends.
+
+use crate::trawl_capnp::trace_context;
+use std::num::{NonZeroU64, NonZeroU128};
+
+/// A span of a trace, which may be recorded by another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceContext {
+    /// The id of the trace.
+    pub trace: NonZeroU128,
+    /// The id of the span.
+    pub span: NonZeroU64,
+    /// Whether spans of the trace are recorded.
+    pub is_sampled: bool,
+}
+
+impl TraceContext {
+    pub(super) fn encode_to(self, mut to: trace_context::Builder<'_>) {
+        to.set_trace_high((self.trace.get() >> 64) as u64);
+        to.set_trace_low(self.trace.get() as u64);
+        to.set_span(self.span.get());
+        to.set_sampled(self.is_sampled);
+    }
+
+    /// Returns `None` if an id is 0, as it is when the message has no context.
+    pub(super) fn decode_from(from: trace_context::Reader<'_>) -> Option<TraceContext> {
+        let (high, low) = (from.get_trace_high(), from.get_trace_low());
+        Some(TraceContext {
+            trace: NonZeroU128::new(u128::from(high) << 64 | u128::from(low))?,
+            span: NonZeroU64::new(from.get_span())?,
+            is_sampled: from.get_sampled(),
+        })
+    }
+}

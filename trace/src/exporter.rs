@@ -1,0 +1,47 @@
+//! The thread that sends spans to a collector, a batch at a time.
+
+use crate::otlp::{self, Resource};
+use crate::queue::Queue;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often the log says that the collector does not take spans.
+const WARN_EVERY: Duration = Duration::from_secs(60);
+
+/// Sends the body of a request to the collector and returns that of the response. It is to end within some seconds,
+/// whatever the collector does; an error is shown in the log.
+pub type Transport = Box<dyn FnMut(&[u8]) -> Sent + Send>;
+
+/// What has become of a request to the collector.
+pub type Sent = Result<Vec<u8>, String>;
+
+/// Sends batches for ever.
+pub(crate) fn run(queue: &Arc<Queue>, resource: &Resource, mut send: Transport) {
+    let mut warned = None;
+    loop {
+        let batch = queue.take();
+        let count = batch.len() as u64;
+        match send(&otlp::encode(resource, &batch)) {
+            Ok(answer) => {
+                let rejected = otlp::rejected(&answer).min(count);
+                dropped("rejected", rejected);
+                metrics::counter!("trawl_traces_sent_total").increment(count - rejected);
+                if warned.take().is_some() {
+                    tracing::info!("the collector of traces takes spans again");
+                }
+            }
+            Err(error) => {
+                dropped("collector", count);
+                if warned.is_none_or(|at: Instant| at.elapsed() >= WARN_EVERY) {
+                    tracing::warn!(%error, "the collector of traces does not take spans; they are dropped");
+                    warned = Some(Instant::now());
+                }
+            }
+        }
+    }
+}
+
+/// Counts spans that are lost.
+pub(crate) fn dropped(reason: &'static str, spans: u64) {
+    metrics::counter!("trawl_traces_dropped_total", "reason" => reason).increment(spans);
+}

@@ -1,0 +1,36 @@
+//! Traces: what one request did and for how long, in all processes that took part, for OpenTelemetry.
+//!
+//! A [`TraceSpan`] is a part of a trace: a request, a wait, a stream. It is a child of another one, in this process or, by
+//! its [`TraceContext`], in another. The request that runs has a [`current`] span. When a span ends it goes into a queue
+//! of the [`Recorder`], and from there in batches to a collector, as JSON of the OpenTelemetry protocol (OTLP). How a batch
+//! is sent is the caller's: this crate opens no socket.
+//!
+//! **Invariant:** nobody waits for the collector. The queue is bounded; what does not fit, and what the collector
+//! does not take, is dropped and counted. Without a recorder there are no spans, and all calls return at once.
+//!
+//! ```
+//! use trace::{Kind, Recorder, TraceSpan};
+//!
+//! let parent = trace::parse_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+//! // Without a recorder the ids of the caller are known, and nothing is recorded.
+//! let request = TraceSpan::of_request(None, parent, "GET /search".into());
+//! assert!(!request.is_recorded());
+//! assert_eq!(request.trace_id().unwrap(), "0af7651916cd43dd8448eb211c80319c");
+//! request.child("parse", Kind::Internal).set("trawl.patterns", 2);
+//! ```
+
+mod current;
+mod exporter;
+mod otlp;
+mod queue;
+mod recorder;
+mod span;
+mod traceparent;
+
+pub use current::{current, in_current, scope, within};
+pub use exporter::{Sent, Transport};
+pub use otlp::{Kind, Resource, Value};
+pub use recorder::{Recorder, describe_metrics, flush, install, recorder};
+pub use schema::message::TraceContext;
+pub use span::TraceSpan;
+pub use traceparent::parse_traceparent;

@@ -1,0 +1,247 @@
+//! Spans as JSON of the OpenTelemetry protocol (OTLP 1.x, <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>):
+//! ids are hexadecimal digits, 64-bit numbers are strings, and a field that is not set is left out.
+
+use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
+
+/// Bytes of a text in an attribute; a longer one is cut.
+const TEXT_BYTES_MAX: usize = 1024;
+
+/// Bytes of a response that are looked at.
+const RESPONSE_BYTES_MAX: usize = 64 << 10;
+
+/// What a collector shows of this process, such as `service.name`.
+#[derive(Clone, Debug, Default)]
+pub struct Resource(pub Vec<(String, String)>);
+
+/// What a span is to the others of its trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A part of what its parent does.
+    #[default]
+    Internal,
+    /// The answer to a request of another process.
+    Server,
+    /// A request to another process.
+    Client,
+}
+
+/// A span that has ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// The id of the trace.
+    pub(crate) trace: u128,
+    /// The id of the span.
+    pub(crate) span: u64,
+    /// The span that it is a part of.
+    pub(crate) parent: Option<u64>,
+    /// What it is; equal for equal work.
+    pub(crate) name: Cow<'static, str>,
+    /// What it is to its parent.
+    pub(crate) kind: Kind,
+    /// When it began, in nanoseconds since 1970.
+    pub(crate) begun_ns: u64,
+    /// When it ended.
+    pub(crate) ended_ns: u64,
+    /// What else is known of it.
+    pub(crate) attributes: Vec<(&'static str, Value)>,
+    /// Trace and span of what it depends on elsewhere.
+    pub(crate) links: Vec<(u128, u64)>,
+    /// Why it failed.
+    pub(crate) failure: Option<&'static str>,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text of at most 1 KiB.
+    Text(String),
+    /// A number.
+    Number(i64),
+    /// A condition.
+    Bool(bool),
+}
+
+impl From<String> for Value {
+    fn from(mut text: String) -> Value {
+        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+        Value::Text(text)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
+            .to_owned()
+            .into()
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Value {
+        Value::Number(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Value {
+        Value::from(number as u64)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(number: i32) -> Value {
+        Value::Number(number.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(condition: bool) -> Value {
+        Value::Bool(condition)
+    }
+}
+
+/// Encodes a batch as the body of a request.
+pub(crate) fn encode(resource: &Resource, batch: &[Record]) -> Vec<u8> {
+    let about = resource.0.iter();
+    let about: Vec<Json> = about
+        .map(|(key, value)| json!({ "key": key, "value": { "stringValue": value } }))
+        .collect();
+    let spans: Vec<Json> = batch.iter().map(span).collect();
+    let body = json!({
+        "resourceSpans": [{
+            "resource": { "attributes": about },
+            "scopeSpans": [{ "scope": { "name": "trawl" }, "spans": spans }],
+        }],
+    });
+    body.to_string().into_bytes()
+}
+
+fn span(record: &Record) -> Json {
+    let mut span = Map::new();
+    let mut put = |key: &str, value: Json| drop(span.insert(key.to_owned(), value));
+    put("traceId", format!("{:032x}", record.trace).into());
+    put("spanId", format!("{:016x}", record.span).into());
+    if let Some(parent) = record.parent {
+        put("parentSpanId", format!("{parent:016x}").into());
+    }
+    put("name", record.name.as_ref().into());
+    let kind = match record.kind {
+        Kind::Internal => 1,
+        Kind::Server => 2,
+        Kind::Client => 3,
+    };
+    put("kind", kind.into());
+    put("startTimeUnixNano", record.begun_ns.to_string().into());
+    put("endTimeUnixNano", record.ended_ns.to_string().into());
+    if !record.attributes.is_empty() {
+        let attributes = record.attributes.iter();
+        put("attributes", attributes.map(attribute).collect());
+    }
+    if !record.links.is_empty() {
+        let link = |(trace, span): &(u128, u64)| json!({ "traceId": format!("{trace:032x}"), "spanId": format!("{span:016x}") });
+        put("links", record.links.iter().map(link).collect());
+    }
+    if let Some(failure) = record.failure {
+        put("status", json!({ "code": 2, "message": failure }));
+    }
+    span.into()
+}
+
+fn attribute((key, value): &(&'static str, Value)) -> Json {
+    let value = match value {
+        Value::Text(text) => json!({ "stringValue": text }),
+        Value::Number(number) => json!({ "intValue": number.to_string() }),
+        Value::Bool(condition) => json!({ "boolValue": condition }),
+    };
+    json!({ "key": key, "value": value })
+}
+
+/// How many spans the response of a collector rejects. What cannot be read rejects none.
+pub(crate) fn rejected(response: &[u8]) -> u64 {
+    if response.len() > RESPONSE_BYTES_MAX {
+        return 0;
+    }
+    let response: Json = serde_json::from_slice(response).unwrap_or_default();
+    match &response["partialSuccess"]["rejectedSpans"] {
+        Json::String(number) => number.parse().unwrap_or_default(),
+        number => number.as_u64().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_json_of_the_protocol() {
+        let record = Record {
+            trace: 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c,
+            span: 0x7ad_6b71_6920_3331,
+            parent: Some(1),
+            name: "stream".into(),
+            kind: Kind::Client,
+            begun_ns: 1_544_712_660_000_000_000,
+            ended_ns: 1_544_712_661_000_000_000,
+            attributes: vec![
+                ("trawl.backend", "10.0.0.1:28082".into()),
+                ("trawl.matches", u64::MAX.into()),
+                ("trawl.hedged", true.into()),
+            ],
+            links: vec![(2, 3)],
+            failure: Some("closed"),
+        };
+        let resource = Resource(vec![("service.name".into(), "trawl".into())]);
+        let body: Json = serde_json::from_slice(&encode(&resource, &[record])).unwrap();
+        let expected = json!({
+            "resourceSpans": [{
+                "resource": { "attributes": [{ "key": "service.name", "value": { "stringValue": "trawl" } }] },
+                "scopeSpans": [{
+                    "scope": { "name": "trawl" },
+                    "spans": [{
+                        "traceId": "0af7651916cd43dd8448eb211c80319c",
+                        "spanId": "07ad6b7169203331",
+                        "parentSpanId": "0000000000000001",
+                        "name": "stream",
+                        "kind": 3,
+                        "startTimeUnixNano": "1544712660000000000",
+                        "endTimeUnixNano": "1544712661000000000",
+                        "attributes": [
+                            { "key": "trawl.backend", "value": { "stringValue": "10.0.0.1:28082" } },
+                            { "key": "trawl.matches", "value": { "intValue": "9223372036854775807" } },
+                            { "key": "trawl.hedged", "value": { "boolValue": true } },
+                        ],
+                        "links": [{ "traceId": "00000000000000000000000000000002", "spanId": "0000000000000003" }],
+                        "status": { "code": 2, "message": "closed" },
+                    }],
+                }],
+            }],
+        });
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        for (text, bytes) in [("\u{e9}x", TEXT_BYTES_MAX - 1), ("x\u{e9}", TEXT_BYTES_MAX)] {
+            let long = text.repeat(TEXT_BYTES_MAX);
+            for value in [Value::from(&*long), Value::from(long.clone())] {
+                assert_eq!(value, Value::Text(long[..bytes].to_owned()));
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_response_that_says_so_rejects_spans() {
+        for (response, expected) in [
+            (r#"{"partialSuccess":{"rejectedSpans":"3"}}"#, 3),
+            (r#"{"partialSuccess":{"rejectedSpans":4}}"#, 4),
+            (r#"{"partialSuccess":{}}"#, 0),
+            (r#"{"partialSuccess":{"rejectedSpans":-1}}"#, 0),
+            ("<html>", 0),
+            ("", 0),
+            (r#"["partialSuccess"]"#, 0),
+        ] {
+            assert_eq!(rejected(response.as_bytes()), expected, "{response}");
+        }
+    }
+}

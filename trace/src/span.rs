@@ -1,0 +1,234 @@
+//! A span of a trace, from its beginning to its end.
+
+use crate::otlp::{Kind, Record, Value};
+use crate::recorder::{Recorder, recorder};
+use schema::message::TraceContext;
+use std::borrow::Cow;
+use std::num::{NonZeroU64, NonZeroU128};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Attributes and links of a span, at most. The code sets fewer, whatever clients do.
+const ATTRIBUTES_MAX: usize = 24;
+const LINKS_MAX: usize = 8;
+
+/// A handle of a span. The span ends with [`end`](Self::end), or with its last handle. A handle may be empty: then nothing
+/// is recorded, and its children are empty too.
+#[derive(Clone, Debug, Default)]
+pub struct TraceSpan(State);
+
+#[derive(Clone, Debug, Default)]
+enum State {
+    #[default]
+    Empty,
+    /// A trace that is not recorded here: its ids are for the log and for others.
+    Known(TraceContext),
+    Recorded(Arc<Recorded>),
+}
+
+struct Recorded {
+    context: TraceContext,
+    recorder: Recorder,
+    begun: Instant,
+    /// `None` once the span has ended.
+    record: Mutex<Option<Record>>,
+}
+
+impl TraceSpan {
+    /// Begins the span of a request from outside, which may belong to a trace of the caller.
+    pub fn of_request(
+        recorder: Option<&Recorder>,
+        caller: Option<TraceContext>,
+        name: Cow<'static, str>,
+    ) -> TraceSpan {
+        let unrecorded = || {
+            let unsampled = |caller| TraceContext {
+                is_sampled: false,
+                ..caller
+            };
+            TraceSpan(caller.map_or(State::Empty, |caller| State::Known(unsampled(caller))))
+        };
+        match recorder {
+            Some(recorder) if recorder.samples(caller.map(|caller| caller.is_sampled)) => {
+                let trace = caller.map_or_else(random_trace, |caller| caller.trace);
+                let parent = caller.map(|caller| caller.span);
+                TraceSpan::begin(recorder, trace, parent, name, Kind::Server)
+            }
+            _ => unrecorded(),
+        }
+    }
+
+    /// Begins the span of a request of a frontend, which has decided whether its trace is recorded.
+    pub fn of_frontend(frontend: Option<TraceContext>, name: &'static str) -> TraceSpan {
+        let Some(frontend) = frontend else {
+            return TraceSpan::default();
+        };
+        match recorder() {
+            Some(recorder) if frontend.is_sampled && recorder.samples(Some(true)) => {
+                let parent = Some(frontend.span);
+                TraceSpan::begin(recorder, frontend.trace, parent, name.into(), Kind::Server)
+            }
+            _ => TraceSpan(State::Known(frontend)),
+        }
+    }
+
+    /// Begins a part of this span.
+    pub fn child(&self, name: &'static str, kind: Kind) -> TraceSpan {
+        match &self.0 {
+            State::Empty => TraceSpan::default(),
+            State::Known(context) => TraceSpan(State::Known(*context)),
+            State::Recorded(this) => {
+                let TraceContext { trace, span, .. } = this.context;
+                TraceSpan::begin(&this.recorder, trace, Some(span), name.into(), kind)
+            }
+        }
+    }
+
+    /// Records a part of this span that is over.
+    pub fn child_between(&self, name: &'static str, begun: Instant, ended: Instant) {
+        if let State::Recorded(this) = &self.0 {
+            let TraceContext { trace, span, .. } = this.context;
+            this.recorder.record(Record {
+                trace: trace.get(),
+                span: random_span().get(),
+                parent: Some(span.get()),
+                name: name.into(),
+                begun_ns: unix_ns(begun),
+                ended_ns: unix_ns(ended),
+                ..Record::default()
+            });
+        }
+    }
+
+    fn begin(
+        recorder: &Recorder,
+        trace: NonZeroU128,
+        parent: Option<NonZeroU64>,
+        name: Cow<'static, str>,
+        kind: Kind,
+    ) -> TraceSpan {
+        let begun = Instant::now();
+        let span = random_span();
+        let record = Record {
+            trace: trace.get(),
+            span: span.get(),
+            parent: parent.map(NonZeroU64::get),
+            name,
+            kind,
+            begun_ns: unix_ns(begun),
+            ..Record::default()
+        };
+        TraceSpan(State::Recorded(Arc::new(Recorded {
+            context: TraceContext {
+                trace,
+                span,
+                is_sampled: true,
+            },
+            recorder: recorder.clone(),
+            begun,
+            record: Mutex::new(Some(record)),
+        })))
+    }
+
+    /// Names the span to other processes; `None` if it is empty.
+    pub fn context(&self) -> Option<TraceContext> {
+        match &self.0 {
+            State::Empty => None,
+            State::Known(context) => Some(*context),
+            State::Recorded(this) => Some(this.context),
+        }
+    }
+
+    /// The id of the trace, as the log shows it.
+    pub fn trace_id(&self) -> Option<String> {
+        self.context()
+            .map(|context| format!("{:032x}", context.trace))
+    }
+
+    /// Whether it is recorded, so that it is worth to compute an attribute.
+    pub fn is_recorded(&self) -> bool {
+        matches!(self.0, State::Recorded(_))
+    }
+
+    /// Sets an attribute. Never what somebody searches for, unless the operator wants that: who reads traces may not be
+    /// allowed to know it.
+    pub fn set(&self, key: &'static str, value: impl Into<Value>) {
+        self.change(|record| {
+            let attributes = &mut record.attributes;
+            attributes.retain(|(known, _)| *known != key);
+            if attributes.len() < ATTRIBUTES_MAX {
+                attributes.push((key, value.into()));
+            }
+        });
+    }
+
+    /// Marks the span as failed.
+    pub fn fail(&self, reason: &'static str) {
+        self.change(|record| record.failure = Some(reason));
+    }
+
+    /// Says that it depends on a span of another trace.
+    pub fn link(&self, other: &TraceSpan) {
+        let Some(context) = other.context().filter(|_| other.is_recorded()) else {
+            return;
+        };
+        self.change(|record| {
+            if record.links.len() < LINKS_MAX {
+                record.links.push((context.trace.get(), context.span.get()));
+            }
+        });
+    }
+
+    /// Ends the span now, if it has not ended.
+    pub fn end(&self) {
+        if let State::Recorded(this) = &self.0 {
+            this.end();
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Record)) {
+        if let State::Recorded(this) = &self.0 {
+            let mut record = this.record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.as_mut().map(change);
+        }
+    }
+}
+
+impl Recorded {
+    fn end(&self) {
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mut record) = record.take() {
+            let elapsed_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            record.ended_ns = record.begun_ns.saturating_add(elapsed_ns);
+            self.recorder.record(record);
+        }
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl std::fmt::Debug for Recorded {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.context.fmt(formatter)
+    }
+}
+
+fn random_trace() -> NonZeroU128 {
+    NonZeroU128::new(fastrand::u128(1..)).expect("it is at least 1")
+}
+
+fn random_span() -> NonZeroU64 {
+    NonZeroU64::new(fastrand::u64(1..)).expect("it is at least 1")
+}
+
+/// Nanoseconds since 1970 of a point in time.
+fn unix_ns(at: Instant) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap_or_default();
+    let at = now.saturating_sub(at.elapsed());
+    u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)
+}
