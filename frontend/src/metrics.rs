@@ -44,6 +44,7 @@ const COUNTERS: &[(&str, &str)] = &[
 
 #[rustfmt::skip]
 const GAUGES: &[(&str, &str)] = &[
+    ("trawl_frontend_backends", "Backends that this frontend knows"),
     ("trawl_frontend_backends_connected", "Backends that are connected"),
     ("trawl_frontend_breaker_state", "Whether a dependency is called: 0 yes, 1 one call as a probe, 2 no"),
     ("trawl_frontend_cache_bytes", "Bytes of the answers in caches, about"),
@@ -51,6 +52,7 @@ const GAUGES: &[(&str, &str)] = &[
     ("trawl_frontend_cache_inflight", "Answers that are being built for caches"),
     ("trawl_frontend_queries_queued", "Queries that wait for a slot for heavy queries"),
     ("trawl_frontend_queries_running", "Queries that run"),
+    ("trawl_frontend_shards", "Shards that backends have announced, by how many backends would search them now (replicas=0: missing from answers, 1, 2, or 3+)"),
     ("trawl_frontend_spool_bytes", "Bytes that the spool has on the disk"),
 ];
 

@@ -28,5 +28,5 @@ pub use maintenance::{Collected, Damage, Keep, Verified, collect, history, rollb
 pub use node_status::{NODES_MAX, NodeStatus};
 pub use objects::{Object, Objects, Put, Version};
 pub use publish::{Published, Publishing, publish};
-pub use replica::{Everything, FetchOptions, Fetching, Replica, Share, Synced};
+pub use replica::{Everything, FetchOptions, Fetching, Lag, Replica, Share, Synced};
 pub use served::ServedShards;

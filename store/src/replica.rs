@@ -49,6 +49,22 @@ pub struct Synced {
     pub is_settled: bool,
 }
 
+/// How far a directory is behind its store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lag {
+    /// The generation of the directory; 0 before the first one.
+    pub served: u64,
+    /// The generation that HEAD names; 0 if nothing was published.
+    pub head: u64,
+}
+
+impl Lag {
+    /// Whether the directory has another generation than HEAD names.
+    pub fn is_behind(self) -> bool {
+        self.served != self.head
+    }
+}
+
 /// Which shards a node is to have. Shards that have parts of one package go together: a group has the id of one of them.
 pub trait Share {
     /// Whether this node is to have a group of shards of a generation.
@@ -114,13 +130,16 @@ impl Replica {
         })
     }
 
-    /// Whether HEAD names another generation than the directory has. Reads HEAD only.
-    pub fn is_behind(&self) -> Result<bool, StoreError> {
+    /// Compares the generation that the directory has with the one that HEAD names. Reads HEAD only.
+    pub fn lag(&self) -> Result<Lag, StoreError> {
         let Some((head, _)) = Head::read(&self.objects)? else {
-            return Ok(false);
+            return Ok(Lag::default());
         };
         let known = self.state(&head.store)?;
-        Ok(known.is_none_or(|known| known.number != head.generation.number))
+        Ok(Lag {
+            served: known.map_or(0, |known| known.number),
+            head: head.generation.number,
+        })
     }
 
     /// Fetches what this node is to have of the current generation, and makes it the index of the directory, as far as other

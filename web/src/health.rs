@@ -138,9 +138,17 @@ fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing
 
 /// Renders the metrics of the process in Prometheus' format.
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    let connected = app.coordinator.backends(&Scope::everything());
-    let connected = connected.iter().filter(|backend| backend.connected).count();
+    let backends = app.coordinator.backends(&Scope::everything());
+    let connected = backends.iter().filter(|backend| backend.connected).count();
+    metrics::gauge!("trawl_frontend_backends").set(backends.len() as f64);
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
+    let replicas = ["0", "1", "2", "3+"];
+    for (replicas, shards) in replicas
+        .into_iter()
+        .zip(app.coordinator.shards_by_replicas())
+    {
+        metrics::gauge!("trawl_frontend_shards", "replicas" => replicas).set(shards as f64);
+    }
     metrics::gauge!("trawl_frontend_spool_bytes").set(app.coordinator.spool_bytes() as f64);
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.render())

@@ -9,7 +9,7 @@ use crate::joined::joined;
 use crate::peers::visible::VisiblePeer;
 use crate::peers::{self, Decode, Link, Peer, PeerError};
 use crate::query::{Notice, Query};
-use crate::results::{self, Listing};
+use crate::results::{self, Listing, ShardId};
 use crate::scope::Scope;
 use schema::frame::Kind;
 use schema::message::{
@@ -313,6 +313,24 @@ impl Coordinator {
             ..status(peer)
         };
         peers.iter().zip(&scoped.peers).map(visible).collect()
+    }
+
+    /// Counts the shards that 0, 1, 2, and 3 or more backends would search now. A shard that no backend has announced is
+    /// not known.
+    pub fn shards_by_replicas(&self) -> [u64; 4] {
+        let mut replicas: HashMap<ShardId, usize> = HashMap::new();
+        for peer in self.peers.current().iter() {
+            let status = peer.status();
+            let is_searched = usize::from(status.unsearched().is_none());
+            for shard in status.shards.as_deref().into_iter().flatten() {
+                *replicas.entry(shard.id).or_default() += is_searched;
+            }
+        }
+        let mut shards = [0; 4];
+        for replicas in replicas.into_values() {
+            shards[replicas.min(3)] += 1;
+        }
+        shards
     }
 }
 

@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 use store::{
-    Everything, FetchOptions, Fetching, NodeStatus, Objects, Replica, ServedShards, StoreError,
-    Synced,
+    Everything, FetchOptions, Fetching, Lag, NodeStatus, Objects, Replica, ServedShards,
+    StoreError, Synced,
 };
 use tokio::sync::oneshot;
 
@@ -149,7 +149,9 @@ impl Follower {
     fn follow(&mut self) -> StoreError {
         let (mut pause, mut logged) = (POLL, String::new());
         loop {
-            match self.once() {
+            let looked = self.once();
+            gauge!("trawl_backend_fetching_bytes").set(0.0);
+            match looked {
                 Ok(()) => (pause, logged) = (POLL, String::new()),
                 Err(error) if self.is_fatal(&error) => return error,
                 Err(error) => {
@@ -181,7 +183,7 @@ impl Follower {
 
     fn once(&mut self) -> Result<(), StoreError> {
         let Some(neighbours) = &self.neighbours else {
-            if self.replica.is_behind()? {
+            if self.lag()?.is_behind() {
                 let progress = Arc::new(Fetching::default());
                 let _logged = logged(&progress, |_, _| {});
                 let synced = self
@@ -201,7 +203,7 @@ impl Follower {
             return Ok(());
         };
         self.is_listed = true;
-        if !self.replica.is_behind()? && self.settled.as_deref() == Some(placing.hash()) {
+        if !self.lag()?.is_behind() && self.settled.as_deref() == Some(placing.hash()) {
             return self.say_again();
         }
         let progress = Arc::new(Fetching::default());
@@ -215,6 +217,14 @@ impl Follower {
         gauge!("trawl_backend_moving").set(f64::from(u8::from(!synced.is_settled)));
         self.settled = synced.is_settled.then(|| placing.hash().to_owned());
         self.say(status(&synced, &placing))
+    }
+
+    /// Compares the directory with HEAD, for the metrics too.
+    fn lag(&self) -> Result<Lag, StoreError> {
+        let lag = self.replica.lag()?;
+        gauge!("trawl_backend_generation").set(lag.served as f64);
+        gauge!("trawl_backend_head_generation").set(lag.head as f64);
+        Ok(lag)
     }
 
     fn take(&mut self, synced: &Synced) {
@@ -310,6 +320,14 @@ fn describe() {
         "The generation of the store that is served"
     );
     describe_gauge!(
+        "trawl_backend_head_generation",
+        "The generation of the store that HEAD named when it was last read"
+    );
+    describe_gauge!(
+        "trawl_backend_fetching_bytes",
+        "Bytes that are left to fetch from the store, of what is being fetched"
+    );
+    describe_gauge!(
         "trawl_backend_moving",
         "1 while shards are kept that other nodes are to have"
     );
@@ -328,7 +346,9 @@ fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> 
     let (progress, started) = (Arc::clone(progress), Instant::now());
     ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {
         let (bytes, total) = (progress.bytes.load(Relaxed), progress.total.load(Relaxed));
-        say(total.saturating_sub(bytes), total);
+        let left = total.saturating_sub(bytes);
+        gauge!("trawl_backend_fetching_bytes").set(left as f64);
+        say(left, total);
         let rate = bytes as f64 / started.elapsed().as_secs_f64();
         let (bytes, total, rate) = (
             units::size(bytes),
