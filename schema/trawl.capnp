@@ -106,6 +106,7 @@ struct Search {
   resume @13 :List(ResumePoint);
                              # if not empty: one for each of `shards`, in their order
   trace @14 :TraceContext;   # absent: the search belongs to no trace
+  firstRange @15 :Bool;      # of each match only the first range is wanted; all may be sent. The rank is that of all
 }
 
 struct TraceContext {

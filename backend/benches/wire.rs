@@ -88,6 +88,7 @@ fn measure(
         want: Want::Matches,
         limit: 0,
         context_lines,
+        first_range: false,
         workers: 2,
         cancel: &Cancel::default(),
         resume: &[],

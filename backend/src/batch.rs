@@ -65,13 +65,22 @@ impl LinePosition {
     }
 }
 
+/// What is packed of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct PackOptions {
+    /// Lines before and after a match.
+    pub context_lines: u32,
+    /// Matches in lines before it are left out.
+    pub first_line: u32,
+    /// Whether only the first range of each match is packed.
+    pub first_range: bool,
+}
+
 /// Packs lines of one document into batches.
 pub struct BatchPacker<'a> {
     shard: &'a Shard,
     shard_index: u32,
-    context_lines: u32,
-    /// Matches in lines before it are left out.
-    first_line: u32,
+    options: PackOptions,
     document: Document<'a>,
     package: &'a [u8],
     language: &'static str,
@@ -117,14 +126,13 @@ pub struct Packed {
 }
 
 impl<'a> BatchPacker<'a> {
-    /// Creates a packer for the matches of `document` in `package`, from `first_line` on. `buffers` are empty; `texts` has what was
-    /// searched last.
+    /// Creates a packer for the matches of `document` in `package`. `buffers` are empty; `texts` has what was searched
+    /// last.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
-        context_lines: u32,
-        first_line: u32,
+        options: PackOptions,
         (buffers, texts): (BatchBuffers, Rc<TextCache>),
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
@@ -134,8 +142,7 @@ impl<'a> BatchPacker<'a> {
         Ok(BatchPacker {
             shard,
             shard_index,
-            context_lines,
-            first_line,
+            options,
             document,
             package,
             language,
@@ -162,7 +169,7 @@ impl<'a> BatchPacker<'a> {
         if position.start < self.document_text.start || position.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
         }
-        if position.number < self.first_line {
+        if position.number < self.options.first_line {
             return Ok(());
         }
         if self.buffers.text.len() > BATCH_TEXT_BYTES || self.buffers.lines.len() > BATCH_LINES {
@@ -175,14 +182,14 @@ impl<'a> BatchPacker<'a> {
         }
         self.push_context_before(position)?;
         self.push_line(position, line, rank, ranges);
-        self.due = self.context_lines;
+        self.due = self.options.context_lines;
         out.keys.push((self.document.id, position.number));
         Ok(())
     }
 
     /// Adds the document's name as the only match; `ranges` are in its path.
     pub fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
-        if self.first_line > 0 {
+        if self.options.first_line > 0 {
             return;
         }
         let position = LinePosition::of_name(&self.document, self.document_text.start);
@@ -244,7 +251,7 @@ impl<'a> BatchPacker<'a> {
         let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
         let mut positions = Vec::new();
         let mut position = of;
-        while positions.len() < self.context_lines as usize
+        while positions.len() < self.options.context_lines as usize
             && let Some(before) = self.line_before(position)?
             && before.number > packed
         {
@@ -334,7 +341,13 @@ impl<'a> BatchPacker<'a> {
             });
         }
         let first = buffers.ranges.len();
-        let ranges = ranges.iter().filter_map(|range| within(range, &window));
+        let count = if self.options.first_range {
+            1
+        } else {
+            usize::MAX
+        };
+        let ranges = ranges.iter().take(count);
+        let ranges = ranges.filter_map(|range| within(range, &window));
         buffers.ranges.extend(ranges);
         buffers.text.extend_from_slice(&line[window.clone()]);
         buffers.lines.push(Line {

@@ -154,6 +154,11 @@ impl BoundedMatcher {
         }
     }
 
+    /// Returns the text to find in `text`, if no regular expression is needed there.
+    pub(crate) fn literal_in(&self, text: &[u8]) -> Option<&Literal> {
+        self.literal().filter(|_| text.len() <= self.piece_bytes())
+    }
+
     /// Returns the regular expression.
     fn regex(&self) -> &RegexMatcher {
         match &self.fast {

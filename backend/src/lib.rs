@@ -46,6 +46,7 @@
 //!     want: Want::Matches,
 //!     limit: 0,
 //!     context_lines: 2,
+//!     first_range: false,
 //!     workers: 1,
 //!     cancel: &Cancel::default(),
 //!     resume: &[],

@@ -11,10 +11,11 @@ use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
 use crate::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
 use crate::pattern::{self, SizeLimits};
+use crate::rank;
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Ranges of a line that are reported, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
@@ -302,22 +303,76 @@ pub fn ranges(
     effort: &mut Effort<'_>,
     out: &mut Vec<(usize, usize)>,
 ) {
-    effort.allow(RANGES_STEPS_MAX);
     out.clear();
+    for_each_range(matcher, line, effort, |range| {
+        out.push(range);
+        ControlFlow::Continue(())
+    });
+    if out.is_empty() {
+        out.push((0, 0));
+    }
+}
+
+/// Finds the first of the [`ranges`] that match in a matching line. If another of them decides the rank of the line, it
+/// comes second.
+pub fn first_range(
+    matcher: &LineMatcher,
+    line: &[u8],
+    effort: &mut Effort<'_>,
+    out: &mut Vec<(usize, usize)>,
+) {
+    out.clear();
+    for_each_range(matcher, line, effort, |range| {
+        let is_first = out.is_empty();
+        if rank::is_ranked_by(line, range) {
+            out.push(range);
+            return ControlFlow::Break(());
+        }
+        if is_first {
+            out.push(range);
+        }
+        ControlFlow::Continue(())
+    });
+    if out.is_empty() {
+        out.push((0, 0));
+    }
+}
+
+/// Calls `each` with the first [`RANGES_MAX`] ranges that match in a line, until it breaks.
+fn for_each_range(
+    matcher: &LineMatcher,
+    line: &[u8],
+    effort: &mut Effort<'_>,
+    mut each: impl FnMut((usize, usize)) -> ControlFlow<()>,
+) {
+    let mut count = 0;
+    if let Some(literal) = matcher.finder.literal_in(line) {
+        literal.for_each(line, |found| {
+            count += 1;
+            each((found.start, found.end))?;
+            if count < RANGES_MAX {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        return;
+    }
+    effort.allow(RANGES_STEPS_MAX);
     let (mut at, mut last_end) = (0, None);
-    while out.len() < RANGES_MAX
+    while count < RANGES_MAX
         && !effort.is_stopped()
         && let Ok(Some(found)) = matcher.finder.find(line, at, at == 0, effort)
     {
         at = found.end + usize::from(found.is_empty());
         // An empty match directly behind another one is none.
         if !found.is_empty() || last_end != Some(found.end) {
-            out.push((found.start, found.end));
+            count += 1;
+            if each((found.start, found.end)).is_break() {
+                return;
+            }
         }
         last_end = Some(found.end);
-    }
-    if out.is_empty() {
-        out.push((0, 0));
     }
 }
 

@@ -12,7 +12,7 @@
 use aho_corasick::packed::{Config, Searcher};
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind, Look};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Bytes of a text, at most.
 const BYTES_MAX: usize = 127;
@@ -37,6 +37,8 @@ pub(crate) struct Exact {
     finder: Finder<'static>,
     /// Whether only those at the end of a line count.
     at_line_end: bool,
+    /// The text, if it is one byte that may be anywhere.
+    single_byte: Option<u8>,
 }
 
 /// A text of ASCII characters, found without regard to case.
@@ -84,6 +86,10 @@ impl Literal {
         Literal::Exact(Box::new(Exact {
             finder: Finder::new(text).into_owned(),
             at_line_end,
+            single_byte: match text {
+                [byte] if !at_line_end => Some(*byte),
+                _ => None,
+            },
         }))
     }
 
@@ -97,6 +103,34 @@ impl Literal {
         match self {
             Literal::Exact(exact) => exact.find(haystack, at),
             Literal::Folded(folded) => folded.find(haystack, at),
+        }
+    }
+
+    /// Calls `each` with all ranges, which are disjoint and ascend, until it breaks.
+    pub(crate) fn for_each(
+        &self,
+        haystack: &[u8],
+        mut each: impl FnMut(Range<usize>) -> ControlFlow<()>,
+    ) {
+        if let Some(byte) = self.single_byte() {
+            // To begin a search for each of them takes longer than to find them.
+            let _ = memchr::memchr_iter(byte, haystack).try_for_each(|at| each(at..at + 1));
+            return;
+        }
+        let mut at = 0;
+        while let Some(found) = self.find(haystack, at) {
+            at = found.end;
+            if each(found).is_break() {
+                return;
+            }
+        }
+    }
+
+    /// Returns the byte to find, if the text is one, anywhere in a line.
+    fn single_byte(&self) -> Option<u8> {
+        match self {
+            Literal::Exact(exact) => exact.single_byte,
+            Literal::Folded(_) => None,
         }
     }
 }
@@ -230,6 +264,7 @@ mod tests {
     use super::*;
     use crate::pattern::{self, Recipe, infallible};
     use grep_matcher::Matcher;
+    use grep_regex::RegexMatcher;
     use proptest::prelude::*;
     use schema::message::{Pattern, Syntax};
 
@@ -280,6 +315,27 @@ mod tests {
         prop::collection::vec(prop::sample::select(PIECES), pieces).prop_map(|it| it.concat())
     }
 
+    /// Checks that all ranges are found, and the first ones if the rest is not wanted.
+    fn check_all(literal: &Literal, regex: &RegexMatcher, haystack: &[u8]) {
+        let mut expected = Vec::new();
+        infallible(regex.find_iter(haystack, |found| {
+            expected.push(found.start()..found.end());
+            true
+        }));
+        for most in [1, 2, usize::MAX] {
+            let mut ranges = Vec::new();
+            literal.for_each(haystack, |range| {
+                ranges.push(range);
+                if ranges.len() < most {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            });
+            assert_eq!(ranges, expected[..expected.len().min(most)]);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -291,6 +347,7 @@ mod tests {
             let (pattern, literal) = of(&expression, false);
             let literal = literal.expect("it is a text");
             let regex = pattern::compile(&pattern, 1).unwrap();
+            check_all(&literal, &regex, haystack.as_bytes());
             for at in 0..=haystack.len() {
                 let expected = infallible(regex.find_at(haystack.as_bytes(), at));
                 let expected = expected.map(|found| found.start()..found.end());
@@ -318,6 +375,7 @@ mod tests {
                 ..Pattern::default()
             };
             let regex = pattern::compile(&pattern, 1).unwrap();
+            check_all(&literal, &regex, &haystack);
             for at in 0..=haystack.len() {
                 let expected = infallible(regex.find_at(&haystack, at));
                 let expected = expected.map(|found| found.start()..found.end());

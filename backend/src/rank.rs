@@ -131,6 +131,11 @@ pub fn line_rank(
     order::rank(level_bound(document_rank, level), place)
 }
 
+/// Returns whether a range decides the rank of its line, if those before it do not.
+pub fn is_ranked_by(line: &[u8], (start, end): (usize, usize)) -> bool {
+    definition::words_in(line, start, end).is_some()
+}
+
 /// Returns the highest score of a match in a document of this [`document_rank`] whose line is a definition of this level.
 pub fn level_bound(document_rank: f32, level: u8) -> f32 {
     document_rank + LINE_MAX * (f32::from(level) / f32::from(definition::LEVEL_MAX))

@@ -348,7 +348,7 @@ impl<'a> Worker<'a> {
                     }
                     Matchers::Line(matcher) => {
                         let body = line_matcher::without_end(line);
-                        line_matcher::ranges(matcher, body, effort, ranges);
+                        request.find_ranges(matcher, body, effort, ranges);
                     }
                 }
                 let rank = pending.key.rank();

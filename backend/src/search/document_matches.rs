@@ -5,7 +5,7 @@
 
 use super::request::ShardTask;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
-use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
+use crate::batch::{BatchBuffers, BatchPacker, LinePosition, PackOptions, Packed};
 use crate::document_matcher::PatternSet;
 use crate::line_matcher;
 use crate::long_line::LINE_STEPS_MAX;
@@ -145,8 +145,11 @@ impl<'a> DocumentMatches<'a> {
                 (self.task.shard, self.task.index),
                 self.document.clone(),
                 self.package,
-                self.task.request.context_lines,
-                self.task.first_line(self.document.id),
+                PackOptions {
+                    context_lines: self.task.request.context_lines,
+                    first_line: self.task.first_line(self.document.id),
+                    first_range: self.task.request.first_range,
+                },
                 (mem::take(&mut self.buffers), Rc::clone(&self.texts)),
             )?),
         })

@@ -7,6 +7,8 @@
 use super::top_k::Threshold;
 use crate::compiled_query::CompiledQuery;
 use crate::document_matcher::PatternSet;
+use crate::line_matcher::{self, LineMatcher};
+use crate::long_line::Effort;
 use index::shard::{DocId, Shard, ShardError};
 use schema::message::{Progress, ResumePoint, ShardEnd, Want};
 use std::collections::HashMap;
@@ -30,6 +32,8 @@ pub struct Request<'a> {
     pub limit: u64,
     /// Lines of context before and after a match.
     pub context_lines: u32,
+    /// Whether only the first range of each match is sent.
+    pub first_range: bool,
     /// Threads that verify candidates.
     pub workers: usize,
     /// Stops the search.
@@ -40,6 +44,21 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Finds the ranges of a matching line that are sent or decide its rank; `line` is without its end.
+    pub(super) fn find_ranges(
+        &self,
+        matcher: &LineMatcher,
+        line: &[u8],
+        effort: &mut Effort<'_>,
+        out: &mut Vec<(usize, usize)>,
+    ) {
+        if self.first_range {
+            line_matcher::first_range(matcher, line, effort, out);
+        } else {
+            line_matcher::ranges(matcher, line, effort, out);
+        }
+    }
+
     /// Returns how many top matches are wanted; `None` when all matches are.
     pub(super) fn top_k(&self) -> Option<usize> {
         let limited = self.want != Want::Count && (1..=LIMIT_MAX).contains(&self.limit);

@@ -39,6 +39,7 @@ fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T)
         want: Want::Matches,
         limit: 0,
         context_lines: 0,
+        first_range: false,
         workers: 2,
         cancel: &Cancel::default(),
         resume: &[],

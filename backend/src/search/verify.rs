@@ -201,7 +201,7 @@ impl<'a> Verifier<'a> {
                 locator.locate(text, &line).and_then(|position| {
                     let line = &text[line];
                     let body = line_matcher::without_end(line);
-                    line_matcher::ranges(matcher, body, &mut effort, &mut self.ranges);
+                    request.find_ranges(matcher, body, &mut effort, &mut self.ranges);
                     sink.push(position, line, &self.ranges, out)
                 })
             };

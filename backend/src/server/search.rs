@@ -417,6 +417,7 @@ impl SearchJob {
                 Want::Matches | Want::Documents => self.search.context_lines.min(CONTEXT_LINES_MAX),
                 Want::Count | Want::Estimate => 0,
             },
+            first_range: self.search.first_range,
             workers: self.workers,
             cancel: &self.cancel,
             resume: &self.search.resume,

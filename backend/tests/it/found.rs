@@ -128,6 +128,7 @@ pub(crate) struct How {
     pub(crate) context_lines: u32,
     pub(crate) want: Want,
     pub(crate) limit: u64,
+    pub(crate) first_range: bool,
 }
 
 impl How {
@@ -138,6 +139,7 @@ impl How {
             context_lines,
             want: Want::Matches,
             limit: 0,
+            first_range: false,
         }
     }
 
@@ -153,6 +155,7 @@ impl How {
             want: self.want,
             limit: self.limit,
             context_lines: self.context_lines,
+            first_range: self.first_range,
             workers: self.workers,
             cancel,
             resume: &[],

@@ -335,7 +335,22 @@ pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> F
             assert!(find(shards, compiled, more) == one, "{more:?}");
         }
     }
+    check_first_ranges(built, compiled, how, &one);
     one
+}
+
+/// Checks that the same is found if only first ranges are wanted, without the other ranges.
+fn check_first_ranges(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
+    let how = How {
+        first_range: true,
+        ..how
+    };
+    let first = find(&built.index.shards, compiled, how);
+    let mut expected = all.batches();
+    let lines = expected.iter_mut().flat_map(|batch| &mut batch.lines);
+    lines.for_each(|line| line.ranges.truncate(1));
+    assert_eq!(first.batches(), expected, "{how:?}");
+    assert_eq!(first.ends, all.ends, "{how:?}");
 }
 
 /// Checks that matches ascend, and that END describes them.

@@ -103,6 +103,7 @@ fn hows() -> impl Iterator<Item = How> {
             context_lines: 1 + number as u32 % 2,
             want,
             limit,
+            first_range: number % 2 == 1,
         })
 }
 

@@ -336,6 +336,12 @@ impl PrintOptions {
         self.sort == SortOrder::None && self.wants_text()
     }
 
+    /// Whether of the ranges of a match only the first one matters.
+    pub(crate) fn takes_first_range(&self) -> bool {
+        let marks = self.escape || (self.columns && self.multi_line);
+        !(marks || self.wants_all_ranges())
+    }
+
     /// Whether every match in a line is printed or counted, even if a line has very many.
     pub(super) fn wants_all_ranges(&self) -> bool {
         match self.kind {

@@ -29,6 +29,8 @@ pub struct Query {
     uncounted: bool,
     /// Not 0: the limit is one of documents, of each of which at most so many matches are found.
     per_document: u32,
+    /// Only the first range of each match is wanted.
+    first_range: bool,
 }
 
 impl Query {
@@ -46,6 +48,7 @@ impl Query {
             limit: 0,
             uncounted: false,
             per_document: 0,
+            first_range: false,
         })
     }
 
@@ -101,6 +104,15 @@ impl Query {
             per_document,
             ..query
         })
+    }
+
+    /// Makes the query find only the first range of each match, for output that shows no others. Backends then do less.
+    /// The matches and their order stay the same.
+    pub fn with_first_range(self) -> Query {
+        Query {
+            first_range: true,
+            ..self
+        }
     }
 
     /// Whether matches beyond the limit are not counted.
@@ -174,6 +186,7 @@ impl Query {
             limit: self.limit,
             uncounted: self.uncounted,
             per_document: self.per_document,
+            first_range: self.first_range,
             ..Search::default()
         }
     }
@@ -181,8 +194,12 @@ impl Query {
     /// The query of a request, the reverse of [`search`](Self::search).
     pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
         let query = Query::new(search.expr, search.context_lines)?;
-        let names = search.names;
-        let query = Query { names, ..query }.wanting(search.want, search.limit)?;
+        let query = Query {
+            names: search.names,
+            first_range: search.first_range,
+            ..query
+        };
+        let query = query.wanting(search.want, search.limit)?;
         match search.per_document {
             0 if search.uncounted => query.uncounted(),
             0 => Ok(query),

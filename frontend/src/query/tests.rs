@@ -143,6 +143,9 @@ fn identity_covers_everything_that_changes_the_matches() {
         let other = base.clone().wanting(want, limit).unwrap();
         ids.push(other.identity(&everything, "g"));
     }
+    let other = base.clone().with_first_range();
+    ids.push(other.identity(&everything, "g"));
+    assert_eq!(Query::decode(&other.encode()), Some(other));
     for (field, _) in filter::FIELDS {
         // Only these may be regular expressions; other values are exact, however they are typed.
         let exact = ["=a", "-=a"]

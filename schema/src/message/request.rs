@@ -61,6 +61,9 @@ pub struct Search {
     pub resume: Vec<ResumePoint>,
     /// The place in a trace below which the backend records what it does.
     pub trace: Option<TraceContext>,
+    /// Only the first range of each match is wanted. An earlier backend sends all of them. Everything else is the same,
+    /// ranks too.
+    pub first_range: bool,
 }
 
 /// How far another backend has answered for a shard. The backend sends only what comes after that. Its
@@ -177,6 +180,7 @@ impl Search {
         root.set_deadline_ms(self.deadline_ms);
         root.set_heavy(self.heavy);
         root.set_names(self.names);
+        root.set_first_range(self.first_range);
         let mut excluded = root.reborrow().init_excluded(length(self.excluded.len()));
         for (index, each) in (0..).zip(&self.excluded) {
             let mut entry = excluded.reborrow().get(index);
@@ -236,6 +240,7 @@ impl Search {
                 .map(ResumePoint::decode_from)
                 .collect(),
             trace: TraceContext::decode_from(root.get_trace()?),
+            first_range: root.get_first_range(),
         })
     }
 }

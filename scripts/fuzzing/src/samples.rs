@@ -31,6 +31,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         names: true,
         uncounted: true,
         per_document: 3,
+        first_range: true,
         excluded: vec![Excluded {
             shard: 1,
             packages: vec![0, 3],

@@ -169,6 +169,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
             want,
             limit,
             context_lines: 2,
+            first_range: want == Want::Documents,
             workers,
             cancel: &Cancel::default(),
             resume: &[],

@@ -106,6 +106,7 @@ async fn frames_are_those_of_a_connection() {
         Search { want: Want::Count, ..task.clone() },
         Search { limit: 1, ..task.clone() },
         Search { context_lines: 0, ..task.clone() },
+        Search { first_range: true, ..task.clone() },
         Search { expr: both, ..task.clone() },
         Search { excluded: vec![excluded(0)], ..task.clone() },
         of_regexp("t.?s"),

@@ -35,13 +35,12 @@ async fn search_with(
     parsed: &ParsedQuery,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
+    let mut query = parsed.query.clone();
+    if printer.options().takes_first_range() {
+        query = query.with_first_range();
+    }
     let search = frontend
-        .search_within(
-            &Scope::everything(),
-            parsed.query.clone(),
-            None,
-            parsed.timeout,
-        )
+        .search_within(&Scope::everything(), query, None, parsed.timeout)
         .await?;
     let streams = printer.options().streams();
     let progress = (!streams).then(|| show_progress(&search));

@@ -59,6 +59,7 @@ fn a_search_is_decoded_as_it_was_encoded() {
             names: true,
             uncounted: true,
             per_document: 3,
+            first_range: true,
             excluded: vec![Excluded {
                 shard: 1,
                 packages: vec![0, 7, u32::MAX],
