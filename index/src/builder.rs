@@ -7,6 +7,7 @@
 //! encoded as a sorted run.
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
+mod pairs;
 mod sorted_run;
 
 pub(crate) use sorted_run::RunReader;
@@ -14,6 +15,7 @@ pub(crate) use sorted_run::RunReader;
 use crate::block::{self, Cut};
 use crate::file;
 use crate::trigram::{Trigram, TrigramSet};
+use pairs::Pairs;
 use schema::definition;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -26,7 +28,7 @@ pub(crate) struct Limits {
     pub(crate) block_bytes: usize,
     /// Bytes of text in memory.
     pub(crate) text_bytes: usize,
-    /// Pairs of (trigram, block) in memory, 16 bytes each while they are sorted.
+    /// Pairs of (trigram, block) in memory, 4 bytes each.
     pub(crate) pairs: usize,
 }
 
@@ -81,9 +83,9 @@ pub(crate) struct SegmentBuilder {
     segment: Segment,
     spilled_bytes: u64,
     trigrams: TrigramSet,
-    /// `trigram << 32 | block`, ascending by block.
-    pairs: Vec<u64>,
-    scratch: Vec<u64>,
+    /// Keys of the words that the block in progress defines.
+    definitions: Vec<Trigram>,
+    pairs: Pairs,
     /// Where the document in progress began.
     checkpoint: Checkpoint,
     hasher: blake3::Hasher,
@@ -92,8 +94,6 @@ pub(crate) struct SegmentBuilder {
     block_offset: u64,
     /// Where it begins in `segment.text`; 0 when its beginning has been spilled.
     block_start: usize,
-    /// Where its pairs begin in `pairs`.
-    block_pairs: usize,
     /// End of the text in `segment.text` whose trigrams have been taken.
     taken: usize,
     /// Whether the block in progress is one long line whose end has not been seen.
@@ -109,14 +109,13 @@ impl SegmentBuilder {
             segment: Segment::default(),
             spilled_bytes: 0,
             trigrams: TrigramSet::new(),
-            pairs: Vec::new(),
-            scratch: Vec::new(),
+            definitions: Vec::new(),
+            pairs: Pairs::new(),
             checkpoint: Checkpoint::default(),
             hasher: blake3::Hasher::new(),
             next_line: 1,
             block_offset: 0,
             block_start: 0,
-            block_pairs: 0,
             taken: 0,
             in_line: false,
         }
@@ -149,10 +148,13 @@ impl SegmentBuilder {
 
     /// Discards the document in progress, as if it had never begun.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
-        self.clear_trigrams();
+        self.trigrams.clear();
         self.segment.blocks.truncate(self.checkpoint.blocks);
         self.segment.runs.truncate(self.checkpoint.runs);
-        self.pairs.truncate(self.checkpoint.pairs);
+        // Its pairs; those before are in runs if it has filled one.
+        if self.pairs.len() > self.checkpoint.pairs || self.checkpoint.pairs == 0 {
+            self.pairs.split_off(number(self.checkpoint.blocks)?);
+        }
         match self.checkpoint.text_bytes.checked_sub(self.spilled_bytes) {
             Some(in_memory) => self.segment.text.truncate(in_memory as usize),
             None => {
@@ -175,7 +177,8 @@ impl SegmentBuilder {
 
     /// Returns the segment of all documents since the last call.
     pub(crate) fn finish(&mut self) -> io::Result<Segment> {
-        self.flush_pairs(self.pairs.len());
+        self.flush_pairs();
+        self.pairs.clear(0);
         if let Some(file) = &mut self.segment.spilled {
             file.rewind()?;
         }
@@ -200,7 +203,6 @@ impl SegmentBuilder {
     fn begin_block(&mut self, start: usize) {
         self.block_offset = self.spilled_bytes + start as u64;
         self.block_start = start;
-        self.block_pairs = self.pairs.len();
         self.taken = start;
         self.in_line = false;
     }
@@ -227,12 +229,10 @@ impl SegmentBuilder {
 
     /// Takes the trigrams of the block in progress up to `end`.
     fn take_trigrams(&mut self, end: usize) -> io::Result<()> {
-        let block = u64::from(number(self.segment.blocks.len())?);
-        let pairs = &mut self.pairs;
+        let block = number(self.segment.blocks.len())?;
+        let (text, pairs) = (&self.segment.text[self.taken..end], &mut self.pairs);
         self.trigrams
-            .extend(&self.segment.text[self.taken..end], |trigrams| {
-                pairs.extend(trigrams.iter().map(|&it| u64::from(it) << 32 | block));
-            });
+            .extend(text, |trigram| pairs.push(trigram, block));
         self.taken = end;
         Ok(())
     }
@@ -246,28 +246,26 @@ impl SegmentBuilder {
 
     /// Takes the words that the lines of the block in progress define. It ends at `end`.
     fn take_definitions(&mut self, end: usize) -> io::Result<()> {
-        let block = u64::from(number(self.segment.blocks.len())?);
+        let block = number(self.segment.blocks.len())?;
         let text = &self.segment.text[self.block_start..end];
+        let keys = &mut self.definitions;
+        keys.clear();
         definition::for_each(text, |word, level| {
-            let key = Trigram::of_definition(word, level);
-            if self.trigrams.insert(key) {
-                self.pairs.push(u64::from(key.value()) << 32 | block);
-            }
+            keys.push(Trigram::of_definition(word, level));
         });
+        keys.sort_unstable();
+        keys.dedup();
+        keys.iter().for_each(|&key| self.pairs.push(key, block));
         Ok(())
-    }
-
-    fn clear_trigrams(&mut self) {
-        let added = self.pairs[self.block_pairs..].iter();
-        self.trigrams.clear(added.map(|pair| (pair >> 32) as u32));
     }
 
     fn close_block(&mut self, end: usize) -> io::Result<()> {
         self.take_trigrams(end)?;
+        let (block, pairs) = (number(self.segment.blocks.len())?, &mut self.pairs);
+        self.trigrams.finish(|trigram| pairs.push(trigram, block));
         if !self.in_line || self.is_short(end) {
             self.take_definitions(end)?;
         }
-        self.clear_trigrams();
         let (offset, first_line) = (self.block_offset, self.next_line);
         self.segment
             .blocks
@@ -279,29 +277,34 @@ impl SegmentBuilder {
         };
         self.next_line = number(self.next_line as usize + lines)?;
         self.begin_block(end);
-        if self.pairs.len() > self.limits.pairs {
-            self.flush_document();
+        if self.pairs.len() > self.limits.pairs || self.pairs.is_beyond(block + 1) {
+            self.flush_document()?;
         }
         Ok(())
     }
 
     /// Encodes all pairs. The document in progress gets a run of its own, so that it can be discarded.
-    fn flush_document(&mut self) {
+    fn flush_document(&mut self) -> io::Result<()> {
         if self.checkpoint.pairs > 0 {
-            self.flush_pairs(self.checkpoint.pairs);
+            let first_block = number(self.checkpoint.blocks)?;
+            let own = self.pairs.split_off(first_block);
+            self.flush_pairs();
+            self.pairs.clear(first_block);
+            for (trigram, block) in own {
+                self.pairs.push(trigram, block);
+            }
             self.checkpoint.runs = self.segment.runs.len();
             self.checkpoint.pairs = 0;
         }
-        self.flush_pairs(self.pairs.len());
-        self.block_pairs = 0;
+        self.flush_pairs();
+        self.pairs.clear(number(self.segment.blocks.len())?);
+        Ok(())
     }
 
-    /// Encodes the first `count` pairs as a sorted run.
-    fn flush_pairs(&mut self, count: usize) {
-        if count > 0 {
-            let run = sorted_run::encode(&mut self.pairs[..count], &mut self.scratch);
-            self.segment.runs.push(run);
-            self.pairs.drain(..count);
+    /// Encodes all pairs as a sorted run, if there are any.
+    fn flush_pairs(&mut self) {
+        if self.pairs.len() > 0 {
+            self.segment.runs.push(self.pairs.encode());
         }
     }
 

@@ -68,30 +68,37 @@ impl fmt::Debug for Trigram {
 
 /// The distinct trigrams of one block, collected from pieces of its text.
 ///
-/// One bit for every possible trigram: 2 MiB, which fit into a second-level cache. Clearing costs as
-/// much as the block added, not the size of the set.
+/// One bit for every possible trigram: 2 MiB, which fit into a second-level cache. Emptying it costs as much as the block,
+/// not the size of the set.
 pub(crate) struct TrigramSet {
-    bits: Box<[u64; VALUES / 64]>,
-    /// The new trigrams of a piece of text, and room for the last one, which may not be new.
-    found: Box<[u32; PIECE_BYTES]>,
-    /// The last three bytes of text, folded.
+    /// By the trigram's bytes in text order, the first one the least significant: so a window is made of the one before
+    /// by a shift. Words of 32 bits: the same one is seldom used twice in a row, which would have to wait.
+    bits: Box<[u32; VALUES / 32]>,
+    /// The members that have not been reported, in the order of bits. Some contain a line end.
+    found: Box<[u32; FOUND_MAX]>,
+    count: usize,
+    /// Whether some members have been reported, so that only `bits` has all.
+    is_partly_reported: bool,
+    /// The last three bytes of text, folded; line ends where there were less.
     window: u32,
-    /// A one bit for each of the last three bytes that is a line end or missing.
-    barrier: u32,
 }
 
 /// Bytes of text whose trigrams are collected at once; a power of two.
 const PIECE_BYTES: usize = 4096;
 
-/// For each byte its folded value, and in bit 8 whether it is a line end.
-static FOLDED: [u16; 256] = {
+/// Members that are not reported yet, at most: as many as those of a few blocks. Only a long line has more.
+const FOUND_MAX: usize = 4 * PIECE_BYTES;
+
+const LINE_ENDS: u32 = 0x0a_0a_0a;
+
+/// For each byte its folded value, as the last one of a window.
+static FOLDED: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
-        table[byte] = (byte as u8).to_ascii_lowercase() as u16;
+        table[byte] = ((byte as u8).to_ascii_lowercase() as u32) << 16;
         byte += 1;
     }
-    table[b'\n' as usize] = 0x100;
     table
 };
 
@@ -100,56 +107,72 @@ impl TrigramSet {
         TrigramSet {
             bits: zeros(),
             found: zeros(),
-            window: 0,
-            barrier: 0b11,
+            count: 0,
+            is_partly_reported: false,
+            window: LINE_ENDS,
         }
     }
 
-    /// Adds the trigrams of `text`, which continues the text added before, and calls `added` with those
-    /// that are new, some at a time.
-    pub(crate) fn extend(&mut self, text: &[u8], mut added: impl FnMut(&[u32])) {
+    /// Adds the trigrams of `text`, which continues the text added before. Calls `report` with members that there is no
+    /// room for; the rest is left to [`finish`](Self::finish).
+    pub(crate) fn extend(&mut self, text: &[u8], mut report: impl FnMut(Trigram)) {
         for piece in text.chunks(PIECE_BYTES) {
-            let count = self.extend_by_piece(piece);
-            added(&self.found[..count]);
+            if self.count > FOUND_MAX - PIECE_BYTES {
+                for_each_inside_a_line(&self.found[..self.count], &mut report);
+                (self.count, self.is_partly_reported) = (0, true);
+            }
+            self.extend_by_piece(piece);
         }
     }
 
-    /// Adds the trigrams of a piece of text, and returns how many are new and in `found`. One in five is,
-    /// which a processor cannot predict, so there is no branch: a trigram that is not new is overwritten by
-    /// the next one.
-    fn extend_by_piece(&mut self, piece: &[u8]) -> usize {
-        let (mut window, mut barrier) = (self.window, self.barrier);
-        let mut count = 0;
+    /// Adds the trigrams of a piece of text. One in five is new, which a processor cannot predict, so there is no branch:
+    /// one that is not new is overwritten by the next one. Those that contain a line end are dropped later, when they are
+    /// distinct.
+    fn extend_by_piece(&mut self, piece: &[u8]) {
+        let found = &mut self.found[self.count..][..PIECE_BYTES];
+        let found: &mut [u32; PIECE_BYTES] = found.try_into().expect("a slice of this length");
+        let (mut window, mut count) = (self.window, 0);
         for &byte in piece {
-            let folded = u32::from(FOLDED[usize::from(byte)]);
-            window = (window << 8 | folded & 0xff) & 0xff_ffff;
-            barrier = (barrier << 1 | folded >> 8) & 0b111;
-            let word = &mut self.bits[(window / 64) as usize];
-            let bit = u64::from(barrier == 0) << (window % 64);
-            self.found[count % PIECE_BYTES] = window;
-            count += usize::from(!*word & bit != 0);
+            window = window >> 8 | FOLDED[usize::from(byte)];
+            let word = &mut self.bits[(window / 32) as usize % (VALUES / 32)];
+            let bit = 1 << (window % 32);
+            found[count % PIECE_BYTES] = window;
+            count += usize::from(*word & bit == 0);
             *word |= bit;
         }
-        (self.window, self.barrier) = (window, barrier);
-        count
+        self.window = window;
+        self.count += count;
     }
 
-    /// Adds a trigram that may be in no text. Returns whether it is new.
-    pub(crate) fn insert(&mut self, trigram: Trigram) -> bool {
-        let word = &mut self.bits[trigram.0 as usize / 64];
-        let bit = 1 << (trigram.0 % 64);
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
-    }
-
-    /// Makes the set empty. `members` are the trigrams that [`extend`](Self::extend) and [`insert`](Self::insert)
-    /// have reported as new.
-    pub(crate) fn clear(&mut self, members: impl Iterator<Item = u32>) {
-        for member in members {
-            self.bits[(member / 64) as usize] = 0;
+    /// Reports the members that have not been reported, and makes the set empty.
+    pub(crate) fn finish(&mut self, report: impl FnMut(Trigram)) {
+        let found = &self.found[..self.count];
+        if self.is_partly_reported {
+            self.bits.fill(0);
+        } else {
+            for window in found {
+                self.bits[(window / 32) as usize] = 0;
+            }
         }
-        (self.window, self.barrier) = (0, 0b11);
+        for_each_inside_a_line(found, report);
+        (self.count, self.is_partly_reported) = (0, false);
+        self.window = LINE_ENDS;
+    }
+
+    /// Makes the set empty.
+    pub(crate) fn clear(&mut self) {
+        self.finish(|_| {});
+    }
+}
+
+/// Calls `report` with the trigrams of windows that contain no line end.
+fn for_each_inside_a_line(windows: &[u32], mut report: impl FnMut(Trigram)) {
+    for &window in windows {
+        let others = window ^ LINE_ENDS;
+        let has_line_end = others.wrapping_sub(0x01_01_01) & !others & 0x80_80_80 != 0;
+        if !has_line_end {
+            report(Trigram(window.swap_bytes() >> 8));
+        }
     }
 }
 
@@ -162,19 +185,17 @@ fn zeros<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter;
 
     fn collect(pieces: &[&str]) -> Vec<String> {
         let mut set = TrigramSet::new();
         let mut found = Vec::new();
         for piece in pieces {
-            set.extend(piece.as_bytes(), |values| found.extend(values));
+            set.extend(piece.as_bytes(), |trigram| found.push(trigram));
         }
-        set.clear(found.iter().copied());
-        assert!(set.bits.iter().all(|&word| word == 0), "cleared");
-        found
-            .iter()
-            .map(|&value| format!("{:?}", Trigram::from_value(value)))
-            .collect()
+        set.finish(|trigram| found.push(trigram));
+        assert!(set.bits.iter().all(|&word| word == 0), "empty");
+        found.iter().map(|trigram| format!("{trigram:?}")).collect()
     }
 
     #[test]
@@ -187,6 +208,42 @@ mod tests {
         assert_eq!(collect(&["a", "", "b", "cd"]), ["\"abc\"", "\"bcd\""]);
         assert_eq!(collect(&["ab", "\n", "cde"]), ["\"cde\""]);
         assert_eq!(collect(&["", "ab"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_line_is_reported_in_parts_and_each_trigram_once() {
+        let mut set = TrigramSet::new();
+        let mut state = 1_u64;
+        let line: Vec<u8> = iter::repeat_with(|| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 56) as u8
+        })
+        .take(300_000)
+        .collect();
+        let windows = line.windows(3);
+        let mut expected: Vec<_> = windows
+            .filter_map(|bytes| Trigram::of(bytes.try_into().unwrap()))
+            .collect();
+        expected.sort_unstable();
+        expected.dedup();
+        assert!(expected.len() > 2 * FOUND_MAX);
+        for _ in 0..2 {
+            let (mut found, mut early) = (Vec::new(), 0);
+            set.extend(&line, |trigram| {
+                found.push(trigram);
+                early += 1;
+            });
+            assert!(early > FOUND_MAX);
+            set.finish(|trigram| found.push(trigram));
+            found.sort_unstable();
+            assert!(found == expected);
+            assert!(set.bits.iter().all(|&word| word == 0), "empty");
+        }
+        set.extend(&line, |_| {});
+        set.clear();
+        assert!(set.bits.iter().all(|&word| word == 0), "empty");
     }
 
     #[test]

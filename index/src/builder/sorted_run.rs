@@ -2,55 +2,72 @@
 //!
 //! For each trigram, ascending, a run has these varints: the difference to the trigram before, the
 //! number of blocks, the first block, and for each further block the difference to the one before.
-//! That is about 1.3 bytes for a pair, which takes 8 in memory.
+//! That is about 1.1 bytes for a pair, which takes 4 in memory.
 
-use crate::posting::{decode_varint, encode_varint};
+use crate::posting::decode_varint;
 use std::io::{self, BufRead};
 
-/// Bits of a trigram that one pass of the radix sort looks at.
-const DIGIT_BITS: u32 = 12;
-const DIGITS: usize = 1 << DIGIT_BITS;
+/// Bytes of a varint of 32 bits, at most.
+const VARINT_BYTES_MAX: usize = 5;
 
-/// Sorts `pairs` (`trigram << 32 | block`, ascending by block) by trigram and encodes them.
-pub(super) fn encode(pairs: &mut [u64], scratch: &mut Vec<u64>) -> Vec<u8> {
-    scratch.resize(pairs.len().max(scratch.len()), 0);
-    let scratch = &mut scratch[..pairs.len()];
-    // Stable, least significant digit first: blocks keep their order.
-    scatter(pairs, scratch, 32);
-    scatter(scratch, pairs, 32 + DIGIT_BITS);
-    let mut out = Vec::with_capacity(pairs.len() * 3 / 2);
-    let mut before = 0;
-    for list in pairs.chunk_by(|a, b| a >> 32 == b >> 32) {
-        let trigram = list[0] >> 32;
-        encode_varint(trigram - before, &mut out);
-        before = trigram;
-        encode_varint(list.len() as u64, &mut out);
-        let mut previous = 0;
-        for pair in list {
-            let block = pair & u64::from(u32::MAX);
-            encode_varint(block - previous, &mut out);
-            previous = block;
-        }
-    }
-    out
+/// Writes a sorted run, one trigram at a time.
+pub(super) struct RunWriter {
+    /// The run, and zeros behind it.
+    out: Vec<u8>,
+    /// Length of the run so far.
+    bytes: usize,
+    /// The trigram before.
+    trigram: u32,
 }
 
-/// Does one pass of a radix sort, by the digit that begins at bit `shift`.
-fn scatter(from: &[u64], to: &mut [u64], shift: u32) {
-    let digit = |pair: u64| (pair >> shift) as usize % DIGITS;
-    let mut offsets = vec![0; DIGITS];
-    for &pair in from {
-        offsets[digit(pair)] += 1;
+impl RunWriter {
+    /// Begins a run of about this many bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        RunWriter {
+            out: vec![0; bytes],
+            bytes: 0,
+            trigram: 0,
+        }
     }
-    let mut sum = 0;
-    for offset in &mut offsets {
-        sum += std::mem::replace(offset, sum);
+
+    /// Appends the blocks of the next trigram: ascending, at least one.
+    pub(super) fn list(&mut self, trigram: u32, blocks: impl ExactSizeIterator<Item = u32>) {
+        let bytes_max = (2 + blocks.len()) * VARINT_BYTES_MAX;
+        if self.out.len() - self.bytes < bytes_max {
+            self.out
+                .resize(self.out.len() + self.out.len() / 4 + bytes_max, 0);
+        }
+        let out = &mut self.out[self.bytes..][..bytes_max];
+        let mut at = put(trigram - self.trigram, out, 0);
+        // A segment has less than 2^32 blocks.
+        at = put(blocks.len() as u32, out, at);
+        let mut previous = 0;
+        for block in blocks {
+            at = put(block - previous, out, at);
+            previous = block;
+        }
+        self.trigram = trigram;
+        self.bytes += at;
     }
-    for &pair in from {
-        let offset = &mut offsets[digit(pair)];
-        to[*offset] = pair;
-        *offset += 1;
+
+    /// Returns the run.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.out.truncate(self.bytes);
+        self.out
     }
+}
+
+/// Writes a varint to `out[at..]`, and returns where it ends. It need not grow a vector, as
+/// [`encode_varint`](crate::posting::encode_varint) must.
+#[inline]
+fn put(mut value: u32, out: &mut [u8], mut at: usize) -> usize {
+    while value >= 0x80 {
+        out[at] = value as u8 | 0x80;
+        value >>= 7;
+        at += 1;
+    }
+    out[at] = value as u8;
+    at + 1
 }
 
 /// Reads a sorted run, one trigram at a time.

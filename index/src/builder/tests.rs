@@ -124,3 +124,29 @@ fn a_line_longer_than_memory_is_one_block() {
     assert!(segment.text == document && segment.documents == [(0, 3)]);
     assert_eq!(segment.postings[b"abc"], [1]);
 }
+
+/// A pair has room for 2^20 blocks only.
+#[test]
+fn a_segment_of_very_many_blocks_has_several_runs() {
+    let count = (1 << 20) + 3;
+    let limits = Limits {
+        block_bytes: 4,
+        text_bytes: 1 << 20,
+        pairs: usize::MAX,
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut builder = SegmentBuilder::new(limits, directory.path());
+    builder.text(b"xyz\n").unwrap();
+    builder.finish_document().unwrap();
+    for _ in 0..count / 4096 {
+        builder.text(&b"abc\n".repeat(4096)).unwrap();
+    }
+    builder.text(&b"abc\n".repeat(count % 4096)).unwrap();
+    builder.finish_document().unwrap();
+    let segment = builder.finish().unwrap();
+    // What was before the long document has one of its own.
+    assert_eq!(segment.runs.len(), 3);
+    let postings = plain(segment).postings;
+    assert_eq!(postings[b"xyz"], [0]);
+    assert!(postings[b"abc"].iter().copied().eq(1..=count as u32));
+}

@@ -78,8 +78,8 @@ const ITEM_BYTES: usize = 512;
 /// Bytes of files in a task, at most; larger tasks make nothing faster.
 const TASK_BYTES_MAX: usize = 16 << 20;
 
-/// How many times the text of a task is in memory, in one form or another: for each worker its text,
-/// its pairs twice while they are sorted, its sorted runs, and the segments that wait to be joined.
+/// How many times the text of a task may be in memory, in one form or another: for each worker its text, its pairs, its
+/// sorted runs, and the segments that wait to be joined.
 const COPIES: usize = 16;
 
 /// Memory that is not for segments, one in so many bytes: the buffers of a merge, which runs while

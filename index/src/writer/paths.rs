@@ -5,7 +5,7 @@
 
 use crate::format::{DocumentRecord, PATH_GROUP_DOCUMENTS, SINGLE};
 use crate::posting::{Codec, PADDING_BYTES};
-use crate::trigram::TrigramSet;
+use crate::trigram::{Trigram, TrigramSet};
 use std::io;
 
 use super::tables::count;
@@ -18,18 +18,16 @@ pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<V
     // `trigram << 32 | group`
     let mut pairs: Vec<u64> = Vec::new();
     for (number, group) in (0_u64..).zip(groups) {
-        let first = pairs.len();
+        let mut report = |trigram: Trigram| pairs.push(u64::from(trigram.value()) << 32 | number);
         for document in group {
             let start = document.path_offset.get() as usize;
             let path = &names[start..start + document.path_bytes.get() as usize];
             // A line end parts it from the next one.
             for text in [path, b"\n"] {
-                trigrams.extend(text, |trigrams| {
-                    pairs.extend(trigrams.iter().map(|&it| u64::from(it) << 32 | number));
-                });
+                trigrams.extend(text, &mut report);
             }
         }
-        trigrams.clear(pairs[first..].iter().map(|pair| (pair >> 32) as u32));
+        trigrams.finish(report);
     }
     pairs.sort_unstable();
     let (mut dictionary, mut lists) = (Vec::new(), Vec::new());

@@ -1,0 +1,237 @@
+//! The (trigram, block) pairs of a segment in progress.
+//!
+//! They are distributed to buckets as they come, by the upper half of the trigram. A sorted run is encoded a bucket at a time,
+//! sorted by the lower half: that stays in the caches, and needs no second copy of all pairs. A radix sort of all
+//! pairs at once took twice the time, and four times the memory.
+//! **Invariant:** blocks ascend in each bucket, since pairs come by block.
+
+use super::sorted_run::RunWriter;
+use crate::trigram::Trigram;
+use std::{iter, mem};
+
+/// Bits of a trigram that the position in a bucket tells apart; the others tell the bucket.
+const LOW_BITS: u32 = 12;
+const LOWS: usize = 1 << LOW_BITS;
+const BUCKETS: usize = 1 << (24 - LOW_BITS);
+
+/// Bits of a pair for its block.
+const BLOCK_BITS: u32 = 32 - LOW_BITS;
+const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
+
+/// Blocks that the pairs of one run may have.
+const BLOCKS_MAX: u32 = 1 << BLOCK_BITS;
+
+/// Pairs of a chunk of a bucket: half of the last chunk of each is unused on average, together at most 1 MiB.
+const CHUNK_PAIRS: usize = 128;
+
+/// A bucket of less pairs is sorted by comparing, since counting looks at all lower halves.
+const COUNTED_PAIRS_MIN: usize = 512;
+
+/// Pairs that have not been encoded yet, 4 bytes each.
+pub(super) struct Pairs {
+    /// Chunks of pairs: the lower bits of the trigram, then the block, counted from `base`.
+    pairs: Vec<u32>,
+    /// For each chunk the next one of its bucket.
+    next: Vec<u32>,
+    /// Chunks that no bucket has.
+    free: Vec<u32>,
+    /// The first chunk of each bucket that is not empty.
+    firsts: Box<[u32]>,
+    /// Where the last chunk of each bucket ends in `pairs`; 0 if the bucket is empty.
+    ends: Box<[u32]>,
+    count: usize,
+    base: u32,
+    /// Pairs of one bucket.
+    scratch: Vec<u32>,
+}
+
+impl Pairs {
+    pub(super) fn new() -> Self {
+        Pairs {
+            pairs: Vec::new(),
+            next: Vec::new(),
+            free: Vec::new(),
+            firsts: vec![0; BUCKETS].into(),
+            ends: vec![0; BUCKETS].into(),
+            count: 0,
+            base: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether pairs of `block` have no room any more.
+    pub(super) fn is_beyond(&self, block: u32) -> bool {
+        block - self.base >= BLOCKS_MAX
+    }
+
+    /// Adds a pair that is not there. Its block is not below that of the pair before, nor [beyond](Self::is_beyond).
+    #[inline]
+    pub(super) fn push(&mut self, trigram: Trigram, block: u32) {
+        let value = trigram.value() as usize;
+        let bucket = value / LOWS % BUCKETS;
+        let mut end = self.ends[bucket] as usize;
+        if end.is_multiple_of(CHUNK_PAIRS) {
+            end = self.begin_chunk(bucket);
+        }
+        self.pairs[end] = ((value % LOWS) as u32) << BLOCK_BITS | (block - self.base);
+        self.ends[bucket] = end as u32 + 1;
+        self.count += 1;
+    }
+
+    /// Adds an empty chunk to a bucket of full ones, and returns where it begins.
+    #[cold]
+    fn begin_chunk(&mut self, bucket: usize) -> usize {
+        let chunk = self.free.pop().unwrap_or_else(|| {
+            self.pairs.resize(self.pairs.len() + CHUNK_PAIRS, 0);
+            self.next.push(0);
+            self.next.len() as u32 - 1
+        });
+        match self.ends[bucket] as usize / CHUNK_PAIRS {
+            0 => self.firsts[bucket] = chunk,
+            full => self.next[full - 1] = chunk,
+        }
+        chunk as usize * CHUNK_PAIRS
+    }
+
+    /// The chunks of a bucket, as ranges of `pairs`.
+    fn chunks(&self, bucket: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let end = self.ends[bucket] as usize;
+        let mut next = (end > 0).then_some(self.firsts[bucket] as usize);
+        iter::from_fn(move || {
+            let chunk = next?;
+            let range = chunk * CHUNK_PAIRS..((chunk + 1) * CHUNK_PAIRS);
+            if range.contains(&(end - 1)) {
+                next = None;
+                return Some(range.start..end);
+            }
+            next = Some(self.next[chunk] as usize);
+            Some(range)
+        })
+    }
+
+    fn bucket(&self, bucket: usize) -> impl Iterator<Item = &[u32]> {
+        self.chunks(bucket).map(|range| &self.pairs[range])
+    }
+
+    /// Removes the pairs of `block` and of blocks behind it, and returns them.
+    pub(super) fn split_off(&mut self, block: u32) -> Vec<(Trigram, u32)> {
+        let first = block.saturating_sub(self.base);
+        let mut removed = Vec::new();
+        for bucket in 0..BUCKETS {
+            let mut end = 0;
+            let (ranges, mut free): (Vec<_>, Vec<u32>) =
+                (self.chunks(bucket).collect(), Vec::new());
+            for range in ranges {
+                let pairs = &self.pairs[range.clone()];
+                let kept = pairs.partition_point(|pair| pair & BLOCK_MASK < first);
+                removed.extend(pairs[kept..].iter().map(|pair| {
+                    let low = (pair >> BLOCK_BITS) as usize;
+                    let trigram = Trigram::from_value((bucket * LOWS + low) as u32);
+                    (trigram, self.base + (pair & BLOCK_MASK))
+                }));
+                if kept > 0 {
+                    end = range.start + kept;
+                } else {
+                    free.push((range.start / CHUNK_PAIRS) as u32);
+                }
+            }
+            self.free.append(&mut free);
+            self.ends[bucket] = end as u32;
+        }
+        self.count -= removed.len();
+        if self.count == 0 {
+            self.base = block;
+        }
+        // By block, as they came.
+        removed.sort_by_key(|&(_, block)| block);
+        removed
+    }
+
+    /// Removes all pairs. Those that follow have no block below `block`.
+    pub(super) fn clear(&mut self, block: u32) {
+        self.pairs.clear();
+        self.next.clear();
+        self.free.clear();
+        self.ends.fill(0);
+        (self.count, self.base) = (0, block);
+    }
+
+    /// Encodes all pairs as a sorted run.
+    pub(super) fn encode(&mut self) -> Vec<u8> {
+        let mut run = RunWriter::new(self.count * 5 / 4);
+        let mut scratch = mem::take(&mut self.scratch);
+        let mut starts = [0; LOWS];
+        for bucket in (0..BUCKETS).filter(|&bucket| self.ends[bucket] > 0) {
+            let upper = (bucket * LOWS) as u32;
+            let count: usize = self.bucket(bucket).map(<[u32]>::len).sum();
+            if count < COUNTED_PAIRS_MIN {
+                self.encode_by_comparing(bucket, upper, &mut scratch, &mut run);
+            } else {
+                self.encode_by_counting(bucket, upper, &mut starts, &mut scratch, &mut run);
+            }
+        }
+        self.scratch = scratch;
+        run.finish()
+    }
+
+    fn encode_by_comparing(
+        &self,
+        bucket: usize,
+        upper: u32,
+        scratch: &mut Vec<u32>,
+        run: &mut RunWriter,
+    ) {
+        scratch.clear();
+        self.bucket(bucket)
+            .for_each(|pairs| scratch.extend_from_slice(pairs));
+        // Blocks are below the trigram's bits, and ascend.
+        scratch.sort_unstable();
+        for list in scratch.chunk_by(|a, b| a >> BLOCK_BITS == b >> BLOCK_BITS) {
+            let blocks = list.iter().map(|pair| self.base + (pair & BLOCK_MASK));
+            run.list(upper + (list[0] >> BLOCK_BITS), blocks);
+        }
+    }
+
+    fn encode_by_counting(
+        &self,
+        bucket: usize,
+        upper: u32,
+        starts: &mut [u32; LOWS],
+        scratch: &mut Vec<u32>,
+        run: &mut RunWriter,
+    ) {
+        let low = |pair: u32| (pair >> BLOCK_BITS) as usize;
+        starts.fill(0);
+        for &pair in self.bucket(bucket).flatten() {
+            starts[low(pair)] += 1;
+        }
+        let mut sum = 0;
+        for start in starts.iter_mut() {
+            sum += mem::replace(start, sum);
+        }
+        if scratch.len() < sum as usize {
+            scratch.resize(sum as usize, 0);
+        }
+        for pairs in self.bucket(bucket) {
+            for &pair in pairs {
+                let at = &mut starts[low(pair)];
+                scratch[*at as usize] = self.base + (pair & BLOCK_MASK);
+                *at += 1;
+            }
+        }
+        // Each start has moved to the end of its list.
+        let mut start = 0;
+        for (trigram, &end) in (upper..).zip(starts.iter()) {
+            if end > start {
+                let blocks = &scratch[start as usize..end as usize];
+                run.list(trigram, blocks.iter().copied());
+                start = end;
+            }
+        }
+    }
+}
