@@ -9,12 +9,14 @@
 //!
 //! **Invariant:** memory is bounded by [`CHUNK_BYTES`], whatever the size of the file.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
+use rustix::fs::OFlags;
 
 use super::walk::unreadable;
 use super::{CorpusError, File, SkipReason, Source};
@@ -126,31 +128,60 @@ impl Stop {
     }
 }
 
-/// Opens a regular file without following a link at its path, and returns its size.
-///
-/// `O_NOFOLLOW` depends on the platform, so the path is examined first and compared with the opened
-/// file. This also avoids opening a pipe, which would wait for its other end.
+/// Opens a regular file without following a link at its path, nor waiting for the other end of a pipe, and returns
+/// its size.
 fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
-    let found = fs::symlink_metadata(path).map_err(Stop::file)?;
-    if !found.is_file() {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let opened = fs::File::options()
+        .read(true)
+        .custom_flags(flags.bits() as i32)
+        .open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        // A link, or a pipe or socket without another end.
+        Some(code) if [libc::ELOOP, libc::EMLINK, libc::ENXIO].contains(&code) => {
+            Stop::Skip(SkipReason::Changed)
+        }
+        _ => Stop::file(error),
+    })?;
+    let metadata = file.metadata().map_err(Stop::file)?;
+    if !metadata.is_file() {
         return Err(Stop::Skip(SkipReason::Changed));
     }
-    let file = fs::File::open(path).map_err(Stop::file)?;
-    let opened = file.metadata().map_err(Stop::file)?;
-    if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
-        return Err(Stop::Skip(SkipReason::Changed));
-    }
-    Ok((file, opened.len()))
+    Ok((file, metadata.len()))
+}
+
+thread_local! {
+    /// The buffer of a thread for the files that it reads.
+    static CHUNK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Calls `read` with a buffer of [`CHUNK_BYTES`]: to clear one for each file takes longer than to read a small one.
+fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
+    let mut chunk = CHUNK.take();
+    chunk.resize(CHUNK_BYTES, 0);
+    let result = read(&mut chunk);
+    CHUNK.set(chunk);
+    result
 }
 
 /// Gives the text of `reader` to `sink`; the number of bytes read must be `bytes`.
-fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<ReadOutcome, Stop> {
+fn text(reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<ReadOutcome, Stop> {
     // One byte more than the file has, so that its end is seen without another chunk.
-    let mut chunk = vec![0; bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize];
+    let chunk_bytes = bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize;
+    with_chunk(|chunk| text_by_chunks(reader, bytes, &mut chunk[..chunk_bytes], sink))
+}
+
+fn text_by_chunks(
+    mut reader: impl Read,
+    bytes: u64,
+    chunk: &mut [u8],
+    sink: &mut dyn TextSink,
+) -> Result<ReadOutcome, Stop> {
     let mut form = None;
     let mut bytes_read = 0;
     loop {
-        let filled = fill(&mut reader, &mut chunk).map_err(Stop::file)?;
+        let expected = bytes - bytes_read;
+        let filled = fill(&mut reader, chunk, expected).map_err(Stop::file)?;
         let is_last = filled < chunk.len();
         bytes_read += filled as u64;
         // Stops also for a file that grows as fast as it is read.
@@ -175,13 +206,19 @@ fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<Re
     }
 }
 
-/// Reads until `chunk` is full or the file ends. A single read may return less.
-fn fill(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
+/// Reads until `chunk` is full or the file ends. A single read may return less; but one that returns less, and all that
+/// is `expected`, has met the end, so that it need not be asked for.
+fn fill(reader: &mut impl Read, chunk: &mut [u8], expected: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
         match reader.read(&mut chunk[filled..]) {
             Ok(0) => break,
-            Ok(bytes) => filled += bytes,
+            Ok(bytes) => {
+                filled += bytes;
+                if filled as u64 == expected {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
