@@ -121,6 +121,14 @@ impl SegmentBuilder {
         }
     }
 
+    /// Gives the builder the buffer of an older segment's text, before the first document of a segment: memory that was
+    /// used before costs no page faults.
+    pub(crate) fn reuse(&mut self, mut text: Vec<u8>) {
+        debug_assert!(self.segment.text.is_empty());
+        text.clear();
+        self.segment.text = text;
+    }
+
     /// Appends text to the document in progress.
     pub(crate) fn text(&mut self, text: &[u8]) -> io::Result<()> {
         self.hasher.update(text);

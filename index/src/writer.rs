@@ -14,6 +14,7 @@ mod page;
 mod paths;
 mod segment_text;
 mod tables;
+mod write_back;
 
 pub(crate) use content::ContentOptions;
 pub(crate) use tables::{DocumentName, NO_TAG};
@@ -38,6 +39,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use tables::{Tables, count};
+use write_back::WriteBack;
 use zerocopy::{FromZeros, IntoBytes};
 
 /// A finished shard.
@@ -65,6 +67,7 @@ pub(crate) struct ShardTags {
 /// A shard in progress.
 pub(crate) struct ShardWriter {
     shard: AtomicFile,
+    write_back: WriteBack,
     out: PageWriter<BufWriter<File>>,
     sections: [Extent; SECTIONS_MAX],
     content: ContentWriter,
@@ -101,6 +104,7 @@ impl ShardWriter {
         file.seek(SeekFrom::Start(PAGE_BYTES as u64))?;
         let out = PageWriter::new(BufWriter::with_capacity(WRITE_BYTES, file));
         Ok(ShardWriter {
+            write_back: WriteBack::start(shard.file().try_clone()?)?,
             shard,
             out,
             sections: [Extent::default(); SECTIONS_MAX],
@@ -141,9 +145,9 @@ impl ShardWriter {
 
     /// Appends what is new in a segment: texts, blocks and sorted runs. Returns the number of the text
     /// of each of its documents.
-    pub(crate) fn segment(&mut self, segment: Segment) -> io::Result<Vec<u32>> {
+    pub(crate) fn segment(&mut self, segment: &Segment) -> io::Result<Vec<u32>> {
         let base = self.block_count()?;
-        let text = SegmentText::new(&segment)?;
+        let text = SegmentText::new(segment)?;
         let mut texts = Vec::with_capacity(segment.documents.len());
         let (mut dropped, mut kept, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         for (number, document) in segment.documents.iter().enumerate() {
@@ -166,6 +170,7 @@ impl ShardWriter {
             push_joined(&mut kept, range);
         }
         (self.content).append(&text, &kept, &lengths, &mut self.out)?;
+        self.write_back.written(self.out.offset());
         let dropped: Arc<[Range<u32>]> = dropped.into();
         for run in &segment.runs {
             self.runs_out.write_all(run)?;
@@ -206,6 +211,7 @@ impl ShardWriter {
             offset: (PAGE_BYTES as u64).into(),
             bytes: (self.out.offset() - PAGE_BYTES as u64).into(),
         };
+        self.write_back.all_written();
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
         let mut tables = std::mem::take(&mut self.tables).finish()?;
@@ -274,6 +280,7 @@ impl ShardWriter {
         self.out.flush()?;
         self.shard.file().write_all_at(header.as_bytes(), 0)?;
         let name = shard_name(&header.id);
+        self.write_back.finish()?;
         self.shard.rename(&name)?;
         Ok(ShardSummary {
             id: header.id,

@@ -10,7 +10,7 @@ use super::options::BuildOptions;
 use super::package::{InputPackage, SkippedEntry};
 use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
-use super::worker::{FinishedTask, LargeBlobs, SegmentEntry, work};
+use super::worker::{FinishedTask, LargeBlobs, SegmentEntry, TextBuffers, work};
 use crate::corpus::SkipReason;
 use crate::directory;
 use crate::manifest::{PackageEntry, ShardEntry};
@@ -54,13 +54,14 @@ pub(super) fn write(
     // Only the workers own the receiver: when they have ended, early or not, so does `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
     let large = LargeBlobs::default();
+    let buffers = TextBuffers::new(jobs);
     thread::scope(|scope| {
         for _ in 0..jobs {
             let (tasks, finished) = (tasks.clone(), finished_sender.clone());
-            let large = &large;
+            let (large, buffers) = (&large, &buffers);
             scope.spawn(move || {
                 work(
-                    packages, &tasks, &finished, &sizes, large, directory, progress,
+                    packages, &tasks, buffers, &finished, &sizes, large, directory, progress,
                 );
             });
         }
@@ -72,7 +73,7 @@ pub(super) fn write(
                 let _ = finished_sender.send(Err(error));
             }
         });
-        join_in_order(finished, joined, packages, &mut assembly)
+        join_in_order(finished, joined, packages, &buffers, &mut assembly)
     })?;
     assembly.finish().map_err(BuildError::write(directory))
 }
@@ -82,6 +83,7 @@ fn join_in_order(
     finished: mpsc::Receiver<Result<FinishedTask, BuildError>>,
     joined: mpsc::Sender<()>,
     packages: &[InputPackage],
+    buffers: &TextBuffers,
     assembly: &mut ShardAssembly<'_>,
 ) -> Result<(), BuildError> {
     let mut waiting = BTreeMap::new();
@@ -91,7 +93,7 @@ fn join_in_order(
         waiting.insert(result.number, result);
         while let Some(result) = waiting.remove(&next) {
             let result = assembly.join(result, packages);
-            result.map_err(BuildError::write(assembly.directory))?;
+            buffers.put(result.map_err(BuildError::write(assembly.directory))?);
             next += 1;
             // Nobody receives it when everything has been handed out.
             let _ = joined.send(());
@@ -141,8 +143,8 @@ impl<'a> ShardAssembly<'a> {
         }
     }
 
-    /// Joins the next segment.
-    fn join(&mut self, finished: FinishedTask, packages: &[InputPackage]) -> io::Result<()> {
+    /// Joins the next segment, and returns the buffer of its text.
+    fn join(&mut self, finished: FinishedTask, packages: &[InputPackage]) -> io::Result<Vec<u8>> {
         let current = self.in_progress.as_ref().map(|shard| shard.number);
         if current.is_some_and(|number| number != finished.shard) {
             self.finish_shard()?;
@@ -161,7 +163,7 @@ impl<'a> ShardAssembly<'a> {
                 packages: Vec::new(),
             }),
         };
-        let mut texts = shard.writer.segment(finished.segment)?.into_iter();
+        let mut texts = shard.writer.segment(&finished.segment)?.into_iter();
         for entry in finished.entries {
             match entry {
                 SegmentEntry::Package { index, signature } => {
@@ -185,7 +187,7 @@ impl<'a> ShardAssembly<'a> {
                 }
             }
         }
-        Ok(())
+        Ok(finished.segment.text)
     }
 
     /// Finishes the last shard.

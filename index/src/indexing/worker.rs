@@ -19,7 +19,7 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 /// A task's segment, and the list of what it was made of.
 pub(super) struct FinishedTask {
@@ -36,10 +36,43 @@ pub(super) enum SegmentEntry {
     Skipped(SkippedEntry),
 }
 
+/// Buffers of texts that have been written, for the next segments; one for each worker at most.
+pub(super) struct TextBuffers {
+    free: Mutex<Vec<Vec<u8>>>,
+    free_max: usize,
+}
+
+impl TextBuffers {
+    pub(super) fn new(workers: usize) -> TextBuffers {
+        TextBuffers {
+            free: Mutex::default(),
+            free_max: workers,
+        }
+    }
+
+    fn take(&self) -> Option<Vec<u8>> {
+        self.free().pop()
+    }
+
+    /// Takes a buffer back, or frees it.
+    pub(super) fn put(&self, text: Vec<u8>) {
+        let mut free = self.free();
+        if free.len() < self.free_max {
+            free.push(text);
+        }
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Makes segments of tasks until there are no more, or one fails.
+#[allow(clippy::too_many_arguments)]
 pub(super) fn work(
     packages: &[InputPackage],
     tasks: &Mutex<mpsc::Receiver<Task>>,
+    buffers: &TextBuffers,
     finished: &mpsc::SyncSender<Result<FinishedTask, BuildError>>,
     sizes: &TaskSizes,
     large: &LargeBlobs,
@@ -50,6 +83,9 @@ pub(super) fn work(
     loop {
         let task = tasks.lock().map(|tasks| tasks.recv());
         let Ok(Ok(task)) = task else { return };
+        if let Some(buffer) = buffers.take() {
+            builder.reuse(buffer);
+        }
         let result = build_segment(packages, task, &mut builder, large, progress);
         let failed = result.is_err();
         if finished.send(result).is_err() || failed {
