@@ -20,6 +20,7 @@ mod document_candidates;
 mod error;
 mod file;
 mod layout;
+mod lazy_table;
 mod live_set;
 mod pages;
 mod paths;

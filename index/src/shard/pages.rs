@@ -1,5 +1,6 @@
 //! Remembers which pages of a shard have a correct checksum.
 
+use super::lazy_table::LazyTable;
 use crate::format::PAGE_BYTES;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +10,7 @@ pub(super) const CHECKSUM_BYTES: usize = 4;
 
 /// One bit for every page from page 1 on: whether its checksum was compared and correct.
 pub(super) struct PageChecks {
-    checked: Vec<AtomicU64>,
+    checked: LazyTable<AtomicU64>,
     /// Whether some page had a wrong checksum.
     failed: AtomicBool,
 }
@@ -17,9 +18,8 @@ pub(super) struct PageChecks {
 impl PageChecks {
     /// `count` pages, none of them checked.
     pub(super) fn new(count: usize) -> Self {
-        let words = count.div_ceil(64);
         PageChecks {
-            checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            checked: LazyTable::new(count.div_ceil(64)),
             failed: AtomicBool::new(false),
         }
     }
@@ -76,7 +76,9 @@ impl PageChecks {
             return false;
         };
         // Relaxed: the bit orders no other memory. Two threads may check the same page twice.
-        self.checked[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
+        self.checked
+            .get_used(index / 64)
+            .is_some_and(|word| word.load(Ordering::Relaxed) & 1 << (index % 64) != 0)
     }
 
     #[cold]
@@ -84,7 +86,8 @@ impl PageChecks {
         let index = page.checked_sub(1).ok_or(0_u64)?;
         let expected = checksums.chunks_exact(CHECKSUM_BYTES).nth(index);
         if expected == Some(&crc32c::crc32c(bytes).to_le_bytes()[..]) {
-            self.checked[index / 64].fetch_or(1 << (index % 64), Ordering::Relaxed);
+            let word = self.checked.get(index / 64);
+            word.fetch_or(1 << (index % 64), Ordering::Relaxed);
             Ok(())
         } else {
             self.failed.store(true, Ordering::Relaxed);
