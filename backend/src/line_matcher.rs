@@ -11,7 +11,6 @@ use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
 use crate::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
 use crate::pattern::{self, SizeLimits};
-use crate::rank;
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
@@ -313,18 +312,19 @@ pub fn ranges(
     }
 }
 
-/// Finds the first of the [`ranges`] that match in a matching line. If another of them decides the rank of the line, it
-/// comes second.
+/// Finds the first of the [`ranges`] that match in a matching line. If the first one that `decides` the rank of the line
+/// is another one, it comes second.
 pub fn first_range(
     matcher: &LineMatcher,
     line: &[u8],
     effort: &mut Effort<'_>,
+    decides: impl Fn((usize, usize)) -> bool,
     out: &mut Vec<(usize, usize)>,
 ) {
     out.clear();
     for_each_range(matcher, line, effort, |range| {
         let is_first = out.is_empty();
-        if rank::is_ranked_by(line, range) {
+        if decides(range) {
             out.push(range);
             return ControlFlow::Break(());
         }

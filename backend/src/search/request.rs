@@ -9,6 +9,7 @@ use crate::compiled_query::CompiledQuery;
 use crate::document_matcher::PatternSet;
 use crate::line_matcher::{self, LineMatcher};
 use crate::long_line::Effort;
+use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
 use schema::message::{Progress, ResumePoint, ShardEnd, Want};
 use std::collections::HashMap;
@@ -53,7 +54,8 @@ impl Request<'_> {
         out: &mut Vec<(usize, usize)>,
     ) {
         if self.first_range {
-            line_matcher::first_range(matcher, line, effort, out);
+            let decides = |range| rank::is_ranked_by(line, range);
+            line_matcher::first_range(matcher, line, effort, decides, out);
         } else {
             line_matcher::ranges(matcher, line, effort, out);
         }
