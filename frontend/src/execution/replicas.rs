@@ -84,6 +84,15 @@ impl<'a> Untried<'a> {
         if self.tried[number] {
             return None;
         }
+        let next = self.again(number, left);
+        // What begins again must be the same request, in which shards have the same numbers.
+        let can_answer = next.resumes || next.shards.len() == self.shards;
+        let is_searched = next.peer.status().unsearched().is_none();
+        (!next.shards.is_empty() && can_answer && is_searched).then_some(next)
+    }
+
+    /// What the backend with this number, which could answer before, can be asked for, connected or not.
+    pub(crate) fn again(&self, number: usize, left: &[u32]) -> Next<'a> {
         let (peer, shards) = match self.replicas.get(number) {
             None => (self.first, left.to_vec()),
             Some(Replica { peer, shards }) => {
@@ -91,18 +100,12 @@ impl<'a> Untried<'a> {
                 (peer, shards.iter().copied().filter(is_left).collect())
             }
         };
-        let status = peer.status();
-        // What begins again must be the same request, in which shards have the same numbers.
-        let can_answer = status.resumes || shards.len() == self.shards;
-        if shards.is_empty() || !can_answer || status.unsearched().is_some() {
-            return None;
-        }
-        Some(Next {
+        Next {
             peer,
             number,
             shards,
-            resumes: status.resumes,
-        })
+            resumes: peer.status().resumes,
+        }
     }
 }
 

@@ -493,10 +493,8 @@ impl<'a> Rest<'a> {
             return Some(next);
         }
         self.is_patient = true;
-        for number in self.late.drain(..) {
-            self.untried.mark(number, false);
-        }
-        self.untried.next(left)
+        // Whether its control connection is there says nothing: that may be lost for the same reason, and come back as soon.
+        (!self.late.is_empty()).then(|| self.untried.again(self.late.remove(0), left))
     }
 
     /// Connects to a backend. If another one has all that is left, it is not waited for: packets that vanish look like a
