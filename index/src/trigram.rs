@@ -71,8 +71,9 @@ impl fmt::Debug for Trigram {
 /// One bit for every possible trigram: 2 MiB, which fit into a second-level cache. Emptying it costs as much as the block,
 /// not the size of the set.
 pub(crate) struct TrigramSet {
-    /// By the trigram's bytes in text order, the first one the least significant: so a window is made of the one before
-    /// by a shift. Words of 32 bits: the same one is seldom used twice in a row, which would have to wait.
+    /// A bit for each trigram. Its first byte is the least significant one of the number, so that a shift makes the next
+    /// window of text from the last. The words have 32 bits: two writes to one word in a row, of which the second has to
+    /// wait for the first, are rare.
     bits: Box<[u32; VALUES / 32]>,
     /// The members that have not been reported, in the order of bits. Some contain a line end.
     found: Box<[u32; FOUND_MAX]>,

@@ -95,7 +95,7 @@ def other_clock(offset):
     return {"LD_PRELOAD": str(found[0]), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
 
 
-def library_path(program):
+def linker_environment(program):
     """Returns what the environment of a program needs so that it finds libraries that were unpacked with it."""
     libraries = [str(found) for pattern in ("lib", "usr/lib") for found in TOOLS.glob(f"{pattern}/*-linux-gnu")]
     return {"LD_LIBRARY_PATH": ":".join(libraries)} if program.startswith(str(TOOLS)) else {}
@@ -114,7 +114,7 @@ class Engine:
     process = None
 
     def start(self):
-        environment = os.environ | library_path(self.command()[0])
+        environment = os.environ | linker_environment(self.command()[0])
         self.process = subprocess.Popen(self.command(), env=environment, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + START_MAX_S

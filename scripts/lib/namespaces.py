@@ -58,7 +58,7 @@ def enter():
 
 
 def environment(program):
-    return os.environ | engines.library_path(program)
+    return os.environ | engines.linker_environment(program)
 
 
 class Switch:

@@ -41,8 +41,8 @@ fn what_two_machines_publish_is_found() {
     });
 }
 
-#[test]
-fn a_backend_serves_what_it_has_when_the_store_is_gone() {
+/// Checks that a backend still serves what it has when it is started again after `change`.
+fn serves_after(change: impl FnOnce(&Home)) -> Home {
     let home = Home::new();
     home.write("a_1/f.c", "wanted\n");
     home.ok("index --out I --store S a_1");
@@ -54,25 +54,19 @@ fn a_backend_serves_what_it_has_when_the_store_is_gone() {
         });
     };
     found(&home.start("backend --store S --data D").address);
-    std::fs::remove_dir_all(home.path("S")).unwrap();
+    change(&home);
     found(&home.start("backend --store S --data D").address);
+    home
+}
+
+#[test]
+fn a_backend_serves_what_it_has_when_the_store_is_gone() {
+    serves_after(|home| std::fs::remove_dir_all(home.path("S")).unwrap());
 }
 
 #[test]
 fn a_backend_serves_what_it_has_when_a_later_version_has_published() {
-    let home = Home::new();
-    home.write("a_1/f.c", "wanted\n");
-    home.ok("index --out I --store S a_1");
-    let found = |address: &str| {
-        let frontend = home.start(&format!("frontend --backend {address} --spool P"));
-        let search = format!("search --server {} wanted", frontend.address);
-        until("it is found", || {
-            lines(&home.run(&search).stdout) == ["a_1/f.c:1:wanted"]
-        });
-    };
-    found(&home.start("backend --store S --data D").address);
-    home.write("S/HEAD", "trawl-store 9 x\n");
-    found(&home.start("backend --store S --data D").address);
+    let home = serves_after(|home| home.write("S/HEAD", "trawl-store 9 x\n"));
     // One that has nothing says so and ends.
     let new = home.run("backend --store S --data New --listen 127.0.0.1:0");
     new.check("a new backend", 2, &["HEAD: format 9", "update Trawl"]);

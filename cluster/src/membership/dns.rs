@@ -95,7 +95,7 @@ impl Names {
                     ..Member::at(&address)
                 };
                 if member.check().is_ok() {
-                    // Of a node that several names have, the first one tells the zone.
+                    // If several names list a node, the first one gives its zone.
                     members.entry(address).or_insert(member);
                 }
             }

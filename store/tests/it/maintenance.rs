@@ -161,7 +161,7 @@ fn objects_of_others_are_neither_listed_nor_removed() {
     let foreign = ["files/README", "generations/README", "generations/7-x"];
     for name in foreign {
         world.objects.upload(name, &mut &b"hello"[..], 5).unwrap();
-        // In a bucket they are young.
+        // The age of a file can be changed in a directory, but not in a bucket.
         let path = world.path("store").join(name);
         if path.exists() {
             let old = std::time::SystemTime::now() - Duration::from_secs(100_000);

@@ -1,4 +1,4 @@
-//! From the header of a request to the body that a collector gets.
+//! Tests of a whole trace: the header of a request, spans, and the body that a collector gets.
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value as Json;
