@@ -84,15 +84,12 @@ impl<'a> Untried<'a> {
         if self.tried[number] {
             return None;
         }
-        let next = self.again(number, left);
-        // What begins again must be the same request, in which shards have the same numbers.
-        let can_answer = next.resumes || next.shards.len() == self.shards;
-        let is_searched = next.peer.status().unsearched().is_none();
-        (!next.shards.is_empty() && can_answer && is_searched).then_some(next)
+        let next = self.again(number, left)?;
+        next.peer.status().unsearched().is_none().then_some(next)
     }
 
-    /// What the backend with this number, which could answer before, can be asked for, connected or not.
-    pub(crate) fn again(&self, number: usize, left: &[u32]) -> Next<'a> {
+    /// What the backend with this number can be asked for, connected or not.
+    pub(crate) fn again(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
         let (peer, shards) = match self.replicas.get(number) {
             None => (self.first, left.to_vec()),
             Some(Replica { peer, shards }) => {
@@ -100,12 +97,15 @@ impl<'a> Untried<'a> {
                 (peer, shards.iter().copied().filter(is_left).collect())
             }
         };
-        Next {
+        let resumes = peer.status().resumes;
+        // What begins again must be the same request, in which shards have the same numbers.
+        let can_answer = resumes || shards.len() == self.shards;
+        (!shards.is_empty() && can_answer).then_some(Next {
             peer,
             number,
             shards,
-            resumes: peer.status().resumes,
-        }
+            resumes,
+        })
     }
 }
 

@@ -494,7 +494,13 @@ impl<'a> Rest<'a> {
         }
         self.is_patient = true;
         // Whether its control connection is there says nothing: that may be lost for the same reason, and come back as soon.
-        (!self.late.is_empty()).then(|| self.untried.again(self.late.remove(0), left))
+        while !self.late.is_empty() {
+            let next = self.untried.again(self.late.remove(0), left);
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
     }
 
     /// Connects to a backend. If another one has all that is left, it is not waited for: packets that vanish look like a
