@@ -8,7 +8,7 @@
 //! at most. Most patterns can take a few steps a byte, and then 64 KiB are short; `z{90000,}` can
 //! take 90,000.
 
-use crate::literal::Literal;
+use crate::literal::{Literal, RANGE_BYTES_MAX};
 use crate::long_line::{Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
 use crate::pattern::{self, Recipe, SizeLimits, infallible};
 use grep_matcher::{LineMatchKind, Matcher};
@@ -34,6 +34,12 @@ const LIGHT_WEIGHT_MAX: usize = 16;
 
 /// Candidate blocks in which a text is found without regard to case by its rarest letter, at most: 1 MiB of text. In more, ripgrep's matcher is worth its compilation, which takes 0.2 ms.
 const FEW_BLOCKS_MAX: u64 = 256;
+
+/// Bytes of a long text that are searched for a literal at a time. Unit tests have short texts.
+const LITERAL_BYTES: usize = if cfg!(test) { 600 } else { 1 << 20 };
+
+/// Bytes that are searched for a literal for one step.
+const LITERAL_BYTES_A_STEP: usize = 64;
 
 /// A pattern, or several alternatives, in a text.
 pub(crate) struct BoundedMatcher {
@@ -198,6 +204,9 @@ impl BoundedMatcher {
             return Ok(self.is_match_in_short(text));
         }
         effort.allow(LINE_STEPS_MAX);
+        if let Some(literal) = self.literal() {
+            return Ok(find_in_pieces(literal, text, 0, effort)?.is_some());
+        }
         let found = self.find_long(text, 0, true, true, effort)?;
         Ok(found.is_some())
     }
@@ -213,10 +222,10 @@ impl BoundedMatcher {
         if at > text.len() {
             return Ok(None);
         }
+        if let Some(literal) = self.literal() {
+            return find_in_pieces(literal, text, at, effort);
+        }
         if text.len() <= self.piece_bytes() {
-            if let Some(literal) = self.literal() {
-                return Ok(literal.find(text, at));
-            }
             let found = infallible(self.regex().find_at(text, at));
             return Ok(found.map(|found| found.start()..found.end()));
         }
@@ -242,6 +251,25 @@ impl BoundedMatcher {
         }
         program.find(buffers, text, at, earliest, effort)
     }
+}
+
+/// Finds a literal in a text of any length, in pieces of a length that is searched within a millisecond.
+fn find_in_pieces(
+    literal: &Literal,
+    text: &[u8],
+    mut at: usize,
+    effort: &mut Effort<'_>,
+) -> Result<Option<Range<usize>>, GivenUp> {
+    while text.len().saturating_sub(at) > LITERAL_BYTES + RANGE_BYTES_MAX {
+        effort.spend((LITERAL_BYTES / LITERAL_BYTES_A_STEP) as u64)?;
+        let next = at + LITERAL_BYTES;
+        // A range that begins in this piece ends in front of the last byte, so what comes behind it is known.
+        match literal.find(&text[..next + RANGE_BYTES_MAX], at) {
+            Some(found) if found.start < next => return Ok(Some(found)),
+            _ => at = next,
+        }
+    }
+    Ok(literal.find(text, at))
 }
 
 /// Returns the pattern and the text to find, if the patterns are nothing but that.
@@ -414,6 +442,43 @@ mod tests {
                 }
                 // The DFA gives up what it has not begun.
                 buffers = program.buffers();
+            }
+        }
+    }
+
+    #[test]
+    fn a_literal_is_found_wherever_pieces_end() {
+        let literals = [
+            ("Word", Syntax::Literal, false),
+            ("kskswordks", Syntax::Literal, true),
+            (";$", Syntax::Regexp, false),
+            ("w", Syntax::Literal, true),
+        ];
+        for (text, syntax, ignore_case) in literals {
+            let pattern = Pattern {
+                text: text.to_owned(),
+                syntax,
+                ignore_case,
+                ..Pattern::default()
+            };
+            let matcher = BoundedMatcher::new(&[&pattern], false, SizeLimits::for_one_of(1));
+            // A letter without regard to case is looked for in few blocks only.
+            let matcher = matcher.unwrap().for_blocks(1);
+            let literal = matcher.literal().expect("needs no regular expression");
+            for at in (0..3 * LITERAL_BYTES).step_by(7) {
+                let mut line = vec![b'-'; at];
+                // The longest range: its letters have cases of three bytes.
+                line.extend("Word KſKſWORDKſ;".replace('K', "\u{212a}").bytes());
+                line.resize(line.len() + at % 5 * RANGE_BYTES_MAX, b'.');
+                let mut effort = Effort::new(&|| false);
+                let mut from = 0;
+                while let Some(expected) = literal.find(&line, from) {
+                    let found = matcher.find(&line, from, true, &mut effort);
+                    assert_eq!(found, Ok(Some(expected.clone())), "{text} at {at}");
+                    from = expected.end;
+                }
+                assert_eq!(matcher.find(&line, from, true, &mut effort), Ok(None));
+                assert_eq!(matcher.is_match(&line, &mut effort), Ok(from > 0));
             }
         }
     }

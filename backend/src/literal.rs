@@ -17,6 +17,9 @@ use std::ops::{ControlFlow, Range};
 /// Bytes of a text, at most.
 const BYTES_MAX: usize = 127;
 
+/// More than the bytes of a range that matches: the case of a letter is three bytes long at most.
+pub(crate) const RANGE_BYTES_MAX: usize = 4 * BYTES_MAX;
+
 /// Letters that are looked for together, with 8 cases at most. Two are found 8 times as often in text where the rest of the
 /// word is not (0.8 a KiB), and four take longer than all that they save.
 const WINDOW: usize = 3;

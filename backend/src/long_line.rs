@@ -95,7 +95,8 @@ impl<'a> Effort<'a> {
         self.has_given_up |= !self.is_stopped;
     }
 
-    fn spend(&mut self, steps: u64) -> Result<(), GivenUp> {
+    /// Takes steps from those that the current text may still take.
+    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), GivenUp> {
         self.left = self.left.checked_sub(steps).ok_or(GivenUp)?;
         self.unchecked = self.unchecked.saturating_sub(steps);
         if self.unchecked == 0 {

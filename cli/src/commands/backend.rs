@@ -4,12 +4,12 @@ mod replica;
 mod share;
 
 use super::drain::{DrainFlags, Signals, Told};
-use super::listener;
+use super::listener::{self, Reserved};
 use super::nodes::{Registered, RegistrationFlags};
 use super::tls_flags::BackendTls;
 use super::traces::TraceFlags;
 use crate::{cache_dir, in_process, terminal};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use axum::http::header;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 /// How often recorded values are condensed, so that they do not pile up when nobody asks for them.
@@ -33,7 +34,7 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// client CA, and nobody else.
 ///
 /// With --store it serves what was published there: it fetches the files to --data, checks them, and follows what is
-/// published later.
+/// published later. It refuses connections until it has fetched its first files.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl backend --index I
@@ -111,8 +112,8 @@ pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let directory = arguments.index.as_ref().or(arguments.store.data.as_ref());
     let index = directory.context("give --index DIR, or --store STORE and --data DIR")?;
-    let listener = listener::bind(&arguments.listen, "--listen").await?;
-    let address = listener.local_addr()?;
+    let reserved = Reserved::bind(&arguments.listen, "--listen").await?;
+    let address = reserved.address()?;
     let has_store = arguments.store.store.is_some();
     let member = arguments.registration.member(address, has_store)?;
     let health = match &arguments.metrics {
@@ -130,6 +131,13 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         _ => None,
     };
     let replica = replica::start(&arguments.store, neighbours).await?;
+    let (address_in_use, failure) = match replica {
+        None => (Address::Open(reserved.listen()?), None),
+        Some(started) => (
+            Address::Reserved(reserved, started.filled),
+            Some(started.failure),
+        ),
+    };
     let live = backend::LiveShards::open(index)?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let shown = arguments.store.store.clone();
@@ -144,13 +152,52 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
             None => std::future::pending().await,
         }
     };
+    let searches = async {
+        let listener = address_in_use.listener(&backend).await?;
+        anyhow::Ok(backend.clone().listen(listener, tls).await?)
+    };
+    let failure = async {
+        match failure {
+            Some(failure) => failure.await.map_or_else(
+                |_| anyhow!("the thread of the store has ended"),
+                |error| error.into(),
+            ),
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
-        result = backend.clone().listen(listener, tls) => result?,
+        result = searches => result?,
         result = health => result?,
-        error = replica => return Err(error),
+        error = failure => return Err(error),
         () = shutdown => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The address of the backend.
+enum Address {
+    /// It is listened on.
+    Open(TcpListener),
+    /// Connections are refused until the directory has what the node is to have: a frontend would take a backend without
+    /// shards for one that has searched all of them.
+    Reserved(Reserved, oneshot::Receiver<()>),
+}
+
+impl Address {
+    /// Waits until the backend has something to serve.
+    async fn listener(self, backend: &Arc<backend::Backend>) -> Result<TcpListener> {
+        let (reserved, filled) = match self {
+            Address::Open(listener) => return Ok(listener),
+            Address::Reserved(reserved, filled) => (reserved, filled),
+        };
+        if filled.await.is_err() {
+            // The thread of the store has ended, and the process ends with its error.
+            std::future::pending::<()>().await;
+        }
+        let backend = Arc::clone(backend);
+        tokio::task::spawn_blocking(move || backend.live().reload()).await??;
+        Ok(reserved.listen()?)
+    }
 }
 
 /// Waits until the backend is to end. It leaves the list of nodes first, so that no frontend asks it for more than what is

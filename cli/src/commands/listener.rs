@@ -11,11 +11,12 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
 use std::io;
+use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::net::{self as unix, UnixDatagram};
 use std::process::ExitCode;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use web::ConnectionLimits;
 
 /// Upper bounds of the histograms' buckets, in seconds: from a cached page to the worst query over a
@@ -23,6 +24,9 @@ use web::ConnectionLimits;
 const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
 ];
+
+/// Connections that wait to be accepted, as many as the standard library lets wait.
+const BACKLOG: u32 = 1024;
 
 /// How the log is written.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -65,9 +69,45 @@ pub(super) fn run(
 
 /// Binds the address that `flag` sets.
 pub(super) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| {
-        format!("cannot listen on {address}; set another address with {flag} ADDR")
-    })
+    Ok(Reserved::bind(address, flag).await?.listen()?)
+}
+
+/// An address that nobody else can listen on. Connections to it are refused until this process listens.
+pub(super) struct Reserved(TcpSocket);
+
+impl Reserved {
+    /// Binds the address that `flag` sets.
+    pub(super) async fn bind(address: &str, flag: &str) -> Result<Reserved> {
+        let bound = async {
+            let mut last = io::Error::other("it is the address of nothing");
+            for address in lookup_host(address).await? {
+                let socket = match address {
+                    SocketAddr::V4(_) => TcpSocket::new_v4()?,
+                    SocketAddr::V6(_) => TcpSocket::new_v6()?,
+                };
+                // A process that was restarted need not wait for the connections of the former one.
+                socket.set_reuseaddr(true)?;
+                match socket.bind(address) {
+                    Ok(()) => return Ok(Reserved(socket)),
+                    Err(error) => last = error,
+                }
+            }
+            Err(last)
+        };
+        bound.await.with_context(|| {
+            format!("cannot listen on {address}; set another address with {flag} ADDR")
+        })
+    }
+
+    /// The address, with the port that is used.
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    /// Begins to take connections.
+    pub(super) fn listen(self) -> io::Result<TcpListener> {
+        self.0.listen(BACKLOG)
+    }
 }
 
 /// Starts to record the metrics of this process.
@@ -105,8 +145,8 @@ fn notify_ready() {
         return;
     };
     let address = match name.as_bytes().strip_prefix(b"@") {
-        Some(name) => SocketAddr::from_abstract_name(name),
-        None => SocketAddr::from_pathname(&name),
+        Some(name) => unix::SocketAddr::from_abstract_name(name),
+        None => unix::SocketAddr::from_pathname(&name),
     };
     let sent = address.and_then(|address| {
         let socket = UnixDatagram::unbound()?;

@@ -73,6 +73,27 @@ fn a_backend_serves_what_it_has_when_a_later_version_has_published() {
 }
 
 #[test]
+fn a_backend_that_has_fetched_nothing_is_not_taken_for_one_that_has_searched_everything() {
+    let home = Home::new();
+    home.write("a_1/f.c", "wanted\n");
+    home.ok("index --out I --store S a_1");
+    std::fs::rename(home.path("S/files"), home.path("kept")).unwrap();
+    let backend = home.start("backend --store S --data D");
+    let frontend = home.start(&format!("frontend --backend {} --spool P", backend.address));
+    let search = format!("search --server {} wanted", frontend.address);
+    home.run(&search)
+        .check("before", 3, &["incomplete", &backend.address]);
+    let down = home.run(&format!("status --server {}", frontend.address));
+    assert!(!down.text().contains("1 shard"), "{}", down.text());
+    std::fs::rename(home.path("kept"), home.path("S/files")).unwrap();
+    until("it is fetched and found", || {
+        let found = home.run(&search);
+        assert_ne!(found.code, Some(1), "complete, but not found");
+        found.code == Some(0) && lines(&found.stdout) == ["a_1/f.c:1:wanted"]
+    });
+}
+
+#[test]
 fn machines_share_packages() {
     let home = Home::new();
     let names: Vec<String> = (0..40)

@@ -8,7 +8,7 @@ use super::share::Neighbours;
 use crate::placing::Placing;
 use crate::progress::ProgressThread;
 use crate::units;
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Result, anyhow};
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,16 +59,24 @@ pub(super) struct ReplicaFlags {
     accept_older_head: bool,
 }
 
-/// Opens the directory of `--data` and begins to keep it up to date. What it returns ends only with an error that no other attempt
-/// can mend.
+/// What the thread says that keeps the directory of `--data` up to date.
+pub(super) struct Started {
+    /// Comes when the directory has what this node is to have, or what it had before; at once if nothing is published.
+    pub(super) filled: oneshot::Receiver<()>,
+    /// An error that no other attempt can mend.
+    pub(super) failure: oneshot::Receiver<StoreError>,
+}
+
+/// Opens the directory of `--data` and begins to keep it up to date. `None` without a store.
 pub(super) async fn start(
     flags: &ReplicaFlags,
     neighbours: Option<Neighbours>,
-) -> Result<impl Future<Output = Error> + use<>> {
+) -> Result<Option<Started>> {
     let (opened, is_open) = oneshot::channel();
     let (failed, failure) = oneshot::channel();
+    let (fill, filled) = oneshot::channel();
     let Some((url, data)) = flags.store.clone().zip(flags.data.clone()) else {
-        return Ok(until_failure(None));
+        return Ok(None);
     };
     describe();
     let options = FetchOptions {
@@ -83,7 +91,12 @@ pub(super) async fn start(
         .spawn(move || {
             let opened_replica = Objects::open(&url).and_then(|objects| {
                 let replica = Replica::open(objects.clone(), &data, options)?;
-                Ok(Follower::new(objects, replica, accept_older, neighbours))
+                let mut follower = Follower::new(objects, replica, accept_older, neighbours);
+                follower.filled = Some(fill);
+                if !follower.replica.shards()?.is_empty() {
+                    follower.say_filled();
+                }
+                Ok(follower)
             });
             let mut follower = match opened_replica {
                 Ok(follower) => follower,
@@ -97,17 +110,7 @@ pub(super) async fn start(
     is_open
         .await
         .map_err(|_| anyhow!("the thread of the store has ended"))??;
-    Ok(until_failure(Some(failure)))
-}
-
-async fn until_failure(failure: Option<oneshot::Receiver<StoreError>>) -> Error {
-    match failure {
-        None => std::future::pending().await,
-        Some(failure) => failure.await.map_or_else(
-            |_| anyhow!("the thread of the store has ended"),
-            |error| error.into(),
-        ),
-    }
+    Ok(Some(Started { filled, failure }))
 }
 
 /// What keeps the directory up to date.
@@ -124,6 +127,8 @@ struct Follower {
     /// Whether the store knows which shards the directory has.
     is_served_said: bool,
     is_listed: bool,
+    /// Tells the backend that it may serve the directory; `None` once it knows.
+    filled: Option<oneshot::Sender<()>>,
 }
 
 impl Follower {
@@ -142,6 +147,7 @@ impl Follower {
             said: None,
             is_served_said: false,
             is_listed: true,
+            filled: None,
         }
     }
 
@@ -191,6 +197,7 @@ impl Follower {
                     .sync(&Everything, self.accept_older, &progress)?;
                 self.take(&synced);
             }
+            self.say_filled();
             return Ok(());
         };
         let Some(placing) = neighbours.placing() else {
@@ -213,6 +220,7 @@ impl Follower {
             self.replica.sync(&share, self.accept_older, &progress)?
         };
         self.take(&synced);
+        self.say_filled();
         self.say_served(synced.is_changed)?;
         gauge!("trawl_backend_moving").set(f64::from(u8::from(!synced.is_settled)));
         self.settled = synced.is_settled.then(|| placing.hash().to_owned());
@@ -230,6 +238,14 @@ impl Follower {
     fn take(&mut self, synced: &Synced) {
         log(synced);
         self.accept_older = self.accept_older && synced.generation == 0;
+    }
+
+    /// Tells the backend that the directory has what it is to have.
+    fn say_filled(&mut self) {
+        if let Some(filled) = self.filled.take() {
+            // The backend may be about to end.
+            let _ = filled.send(());
+        }
     }
 
     /// Says what this node has, if that has changed.

@@ -1,0 +1,176 @@
+"""The model of docs/scaling.md: from coefficients that were measured to machines, memory, cost and latency.
+
+A search costs a backend's processors `fixed + shards * per shard` if it is light, and time in proportion to the text if it is heavy.
+A frontend pays for each backend that it asks, and for each match that it receives. Nothing else grows.
+"""
+
+import math
+from dataclasses import dataclass
+
+GB, TB = 1e9, 1e12
+
+# What an index of `--content zstd` takes of one with raw texts, and its heavy searches of the time (docs/benchmarks.md).
+ZSTD_SIZE, ZSTD_TIME = 0.44, 1.9
+# Text in a shard.
+SHARD_BYTES = 4 * 2**30
+# A processor is planned to be busy for this share of the time, so that peaks have room.
+BUSY_MAX = 0.5
+# The share of the index that the page cache should hold; with less, p99 of light searches grows (`bench cold`).
+CACHED = 0.1
+# Distances between machines: a round trip, and what a frontend waits for the slowest of many backends, times the median.
+ROUND_TRIP_MS, SLOWEST = 0.5, 3
+
+
+@dataclass
+class Machine:
+    name: str
+    cores: int
+    memory: float
+    disk: float
+    monthly_eur: float
+
+
+# Rented machines as several providers had them in 2026, without tax; only the ratio of disk, memory and cores matters.
+LAPTOP = Machine("laptop", 8, 16 * GB, 0.5 * TB, 0)
+SMALL = Machine("8 cores, 64 GB, 1 TB", 8, 64 * GB, 1 * TB, 65)
+LARGE = Machine("32 cores, 256 GB, 7.6 TB", 32, 256 * GB, 7.6 * TB, 260)
+
+# Shares of the searches, by class.
+MIX = {
+    "rare identifier": 0.60,
+    "text that is nowhere": 0.10,
+    "ten best of a common word": 0.25,
+    "common word, exact total": 0.04,
+    "export": 0.009,
+    "scan": 0.001,
+}
+
+
+@dataclass
+class Scale:
+    name: str
+    text: float
+    searches: float
+    replicas: int
+    machine: Machine
+    content: str = "raw"
+
+
+SCALES = [
+    Scale("laptop", 5 * GB, 0.1, 1, LAPTOP),
+    Scale("company", 200 * GB, 20, 2, SMALL),
+    Scale("Debian, all suites", 1.2 * TB, 50, 2, LARGE),
+    Scale("28 TB of unique code", 28 * TB, 200, 2, LARGE, "zstd"),
+]
+
+
+class Model:
+    """What the coefficients say about a search of some bytes of text."""
+
+    def __init__(self, coefficients):
+        self.of, self.figures = coefficients, coefficients["figures"]
+        self.text = coefficients["text_bytes"]
+        shards = self.figures["shards"]
+        # What a light search costs without its shards.
+        self.fixed_s = {
+            what: max(0.0, self.figures[f"{what}, ms"] / 1e3 - shards * self.of["shard_us"] / 1e6)
+            for what in ("text that is nowhere", "rare identifier", "ten best of a common word")
+        }
+
+    def lines(self, what, text):
+        """How many lines match."""
+        named = {"export": "common", "scan": "scan"}[what]
+        return 1e6 * self.figures[f"{named}, million lines"] * text / self.text
+
+    def backend_s(self, what, scale):
+        """Processor seconds of all backends together."""
+        if what in self.fixed_s:
+            return self.fixed_s[what] + math.ceil(scale.text / SHARD_BYTES) * self.of["shard_us"] / 1e6
+        times = ZSTD_TIME if scale.content == "zstd" else 1.0
+        if what == "common word, exact total":
+            return times * self.figures[f"{what}, ms"] / 1e3 * scale.text / self.text
+        named = {"export": "common", "scan": "scan"}[what]
+        whole = self.figures[f"{named}, s"] * scale.text / self.text
+        # The frontend's part is counted there.
+        return times * max(0.0, whole - self.lines(what, scale.text) * self.of["stream_match_us"] / 1e6)
+
+    def frontend_s(self, what, scale, backends):
+        """Processor seconds of the frontend."""
+        seconds = backends * self.of["stream_us"] / 1e6
+        if what in ("export", "scan"):
+            named = {"export": "common", "scan": "scan"}[what]
+            a_line = self.of["stream_match_us"] + self.figures[f"{named}, read back, us a line"]
+            seconds += self.lines(what, scale.text) * a_line / 1e6
+        return seconds
+
+    def index_bytes(self, scale):
+        ratio = self.figures["index, bytes a byte"]
+        return scale.text * ratio * (ZSTD_SIZE if scale.content == "zstd" else 1.0)
+
+    def machines(self, scale):
+        """How many machines hold and search it, and what decides that."""
+        index = scale.replicas * self.index_bytes(scale)
+        core_s = sum(share * scale.searches * self.backend_s(what, scale) for what, share in MIX.items())
+        needs = {
+            "disk": index / (0.8 * scale.machine.disk),
+            "memory": CACHED * index / (0.8 * scale.machine.memory),
+            "processors": core_s / (BUSY_MAX * scale.machine.cores),
+            "replicas": scale.replicas,
+        }
+        decides = max(needs, key=needs.get)
+        return max(1, math.ceil(needs[decides])), decides, core_s
+
+    def latency_s(self, what, scale, machines):
+        """Seconds of an unloaded cluster: all processors that have a replica of something search at once."""
+        backends = 1 if machines == 1 else machines
+        one = self.backend_s(what, scale) / (machines * scale.machine.cores)
+        network = 0.0 if machines == 1 else SLOWEST * ROUND_TRIP_MS / 1e3
+        light = self.figures.get(f"{what}, p50 ms", 0.0) / 1e3
+        return max(light, one) + network + self.frontend_s(what, scale, backends)
+
+
+def main(coefficients):
+    model = Model(coefficients)
+    print("\n| | " + " | ".join(scale.name for scale in SCALES) + " |")
+    print("|---" * (len(SCALES) + 1) + "|")
+    machines = {scale.name: model.machines(scale) for scale in SCALES}
+    of = lambda scale: machines[scale.name][0]
+
+    def line(what, figure):
+        print(f"| {what} | " + " | ".join(figure(scale) for scale in SCALES) + " |")
+
+    line("text", lambda scale: amount(scale.text))
+    line("texts are stored", lambda scale: scale.content)
+    line("searches a second", lambda scale: f"{scale.searches:g}")
+    line("replicas", lambda scale: str(scale.replicas))
+    line("index, one copy", lambda scale: amount(model.index_bytes(scale)))
+    line("shards", lambda scale: f"{math.ceil(scale.text / SHARD_BYTES):,}")
+    line("machine", lambda scale: scale.machine.name)
+    line("machines for backends", lambda scale: f"{of(scale)} ({machines[scale.name][1]})")
+    line("processors that are busy", lambda scale: f"{machines[scale.name][2]:.2g} of {of(scale) * scale.machine.cores}")
+    line("page cache to be fast", lambda scale: amount(CACHED * scale.replicas * model.index_bytes(scale)))
+    line("EUR a month", lambda scale: f"{of(scale) * scale.machine.monthly_eur:,.0f}")
+    line("first index, core hours", lambda scale: f"{model.figures['build, s/GB'] * scale.text / GB / 3600:,.2g}")
+    for what in MIX:
+        line(f"{what}: latency", lambda scale, what=what: duration(model.latency_s(what, scale, of(scale))))
+    for what in ("rare identifier", "common word, exact total", "export", "scan"):
+        line(f"{what}: processor time of the backends", lambda scale, what=what: duration(model.backend_s(what, scale)))
+    line("export: lines", lambda scale: f"{model.lines('export', scale.text):,.2g}")
+    line("export: spool", lambda scale: amount(model.lines("export", scale.text) * model.figures["common, spooled bytes a line"]))
+    line("export: the frontend's part", lambda scale: duration(model.frontend_s("export", scale, of(scale))))
+    line("scan: spool", lambda scale: amount(model.lines("scan", scale.text) * model.figures["scan, spooled bytes a line"]))
+
+
+def amount(value):
+    for unit, size in (("TB", TB), ("GB", GB), ("MB", 1e6)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.0f} B"
+
+
+def duration(seconds):
+    if seconds < 1:
+        return f"{1e3 * seconds:.2g} ms"
+    if seconds < 600:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 36_000 else f"{seconds / 3600:,.0f} h"
