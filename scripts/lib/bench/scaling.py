@@ -59,7 +59,7 @@ def main(directory):
             results.append(measured(index, work, built, part, words))
             shutil.rmtree(index)
         coefficients = tabulated(results)
-        coefficients["shard_us"] = shards(work, parts[0], words)
+        shards(work, parts[0], words)
         coefficients["stream_us"], coefficients["stream_match_us"] = streams(work, parts[0], words)
     scaling_model.main(coefficients)
     return 0
@@ -67,7 +67,7 @@ def main(directory):
 
 def index_command_of(index, packages, *flags):
     """`trawl index` of some packages. They are not searched for packages inside, other than in `bench build`."""
-    return [word for word in index_command(index, *flags, *packages) if word != "--each"]
+    return [word for word in index_command(index, packages[0], *flags, *packages[1:]) if word != "--each"]
 
 
 def subsets(directory):
@@ -90,8 +90,7 @@ def measured(index, work, built, packages, words):
     spool = os.path.join(work, "spool")
     with servers.serve(tools.trawl(), index, spool, *SPOOL_BYTES) as server:
         status = server.connection.json("/api/v2/status")
-        text = sum(backend["text_bytes"] for backend in status["backends"])
-        shards_of = sum(backend["shards"] for backend in status["backends"])
+        text, shards_of = status["bytes"], status["shards"]
         anonymous = server.status("RssAnon")
         asked = Asked(server)
         rare = [word for word in words[: 4 * RARE] if asked.total(word) <= LINES_MAX][:RARE]
@@ -185,11 +184,17 @@ def tabulated(results):
         fitted[name] = exponent([(each["text MB"], each[name]) for each in results]) if is_fit else None
         cells = [f"{value:,.3g}" if value < 1e3 else f"{value:,.0f}" for value in values]
         row(name, cells + [f"{fitted[name]:.2f}" if is_fit else ""])
-    return {"figures": results[-1], "exponents": fitted, "text_bytes": 1e6 * results[-1]["text MB"]}
+    first_page = {what: line(results, f"{what}, ms") for what in scaling_model.FIRST_PAGE}
+    return {"figures": results[-1], "text_bytes": 1e6 * results[-1]["text MB"], "first_page_s": first_page}
+
+
+def line(results, name):
+    """Returns seconds by byte of text, and seconds for none. With more text there are more shards, each of which is asked."""
+    return statistics.linear_regression([1e6 * each["text MB"] for each in results], [each[name] / 1e3 for each in results])
 
 
 def shards(work, packages, words):
-    """Returns the microseconds that each shard adds to a light search."""
+    """Measures what each shard adds to a light search."""
     points = []
     sources = os.path.join(work, "packages")
     total = sum(os.path.getsize(path) for package in packages for path in regular(package))
@@ -197,10 +202,9 @@ def shards(work, packages, words):
     row("shards of the smallest corpus", ["light, us"])
     for count in SHARDS:
         index, spool = os.path.join(work, "index"), os.path.join(work, "spool")
-        tools.run(index_command(index, "--shard-size", str(max(1 << 20, total // count)), sources))
+        tools.run(index_command(index, sources, "--shard-size", str(total // count + 1)))
         with servers.serve(tools.trawl(), index, spool) as server:
-            backends = server.connection.json("/api/v2/status")["backends"]
-            opened = sum(backend["shards"] for backend in backends)
+            opened = server.connection.json("/api/v2/status")["shards"]
             asked = Asked(server)
             asked.all(words[:RARE])
             cpu_s, _ = asked.all([word[::-1] + "z" for word in words[:RARE]])
@@ -208,9 +212,8 @@ def shards(work, packages, words):
         row(f"{opened}", [f"{1e6 * cpu_s:.0f}"])
         shutil.rmtree(index)
         shutil.rmtree(spool)
-    slope, base = statistics.linear_regression(*zip(*points))
+    slope, _ = statistics.linear_regression(*zip(*points))
     row("each shard adds", [f"{slope:.1f} us"])
-    return max(slope, 0.0)
 
 
 def split(packages, target, count):

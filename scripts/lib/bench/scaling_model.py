@@ -1,7 +1,7 @@
 """The model of docs/scaling.md: from coefficients that were measured to machines, memory, cost and latency.
 
-A search costs a backend's processors `fixed + shards * per shard` if it is light, and time in proportion to the text if it is heavy.
-A frontend pays for each backend that it asks, and for each match that it receives. Nothing else grows.
+A search for a first page costs the backends `base + slope * text`, a search of everything time in proportion to the text.
+A frontend pays for each backend that it asks, and for each match that it receives.
 """
 
 import math
@@ -35,32 +35,34 @@ LAPTOP = Machine("laptop", 8, 16 * GB, 0.5 * TB, 0)
 SMALL = Machine("8 cores, 64 GB, 1 TB", 8, 64 * GB, 1 * TB, 65)
 LARGE = Machine("32 cores, 256 GB, 7.6 TB", 32, 256 * GB, 7.6 * TB, 260)
 
-# Shares of the searches, by class.
-MIX = {
-    "rare identifier": 0.60,
-    "text that is nowhere": 0.10,
-    "ten best of a common word": 0.25,
-    "common word, exact total": 0.04,
-    "export": 0.009,
-    "scan": 0.001,
-}
+# Shares of the searches that need only what is on the first page.
+FIRST_PAGE = {"rare identifier": 0.7, "text that is nowhere": 0.1, "ten best of a common word": 0.2}
+# Searches of everything. `common word, exact total` is what a page asks for that shows how many matches there are.
+WHOLE = ("common word, exact total", "export", "scan")
 
 
 @dataclass
 class Scale:
     name: str
     text: float
+    # Searches a second that need the first page, and of each class of `WHOLE` a day.
     searches: float
+    a_day: tuple
     replicas: int
     machine: Machine
     content: str = "raw"
 
+    def a_second(self):
+        """Searches a second, by class."""
+        rates = {what: share * self.searches for what, share in FIRST_PAGE.items()}
+        return rates | {what: count / 86_400 for what, count in zip(WHOLE, self.a_day)}
+
 
 SCALES = [
-    Scale("laptop", 5 * GB, 0.1, 1, LAPTOP),
-    Scale("company", 200 * GB, 20, 2, SMALL),
-    Scale("Debian, all suites", 1.2 * TB, 50, 2, LARGE),
-    Scale("28 TB of unique code", 28 * TB, 200, 2, LARGE, "zstd"),
+    Scale("laptop", 5 * GB, 0.1, (500, 20, 5), 1, LAPTOP),
+    Scale("company", 200 * GB, 20, (5_000, 100, 20), 2, SMALL),
+    Scale("Debian, all suites", 1.2 * TB, 50, (5_000, 200, 20), 2, LARGE),
+    Scale("28 TB of unique code", 28 * TB, 200, (100, 20, 2), 2, LARGE, "zstd"),
 ]
 
 
@@ -70,12 +72,6 @@ class Model:
     def __init__(self, coefficients):
         self.of, self.figures = coefficients, coefficients["figures"]
         self.text = coefficients["text_bytes"]
-        shards = self.figures["shards"]
-        # What a light search costs without its shards.
-        self.fixed_s = {
-            what: max(0.0, self.figures[f"{what}, ms"] / 1e3 - shards * self.of["shard_us"] / 1e6)
-            for what in ("text that is nowhere", "rare identifier", "ten best of a common word")
-        }
 
     def lines(self, what, text):
         """How many lines match."""
@@ -84,8 +80,9 @@ class Model:
 
     def backend_s(self, what, scale):
         """Processor seconds of all backends together."""
-        if what in self.fixed_s:
-            return self.fixed_s[what] + math.ceil(scale.text / SHARD_BYTES) * self.of["shard_us"] / 1e6
+        if what in FIRST_PAGE:
+            slope, base = self.of["first_page_s"][what]
+            return max(0.0, base) + slope * scale.text
         times = ZSTD_TIME if scale.content == "zstd" else 1.0
         if what == "common word, exact total":
             return times * self.figures[f"{what}, ms"] / 1e3 * scale.text / self.text
@@ -110,7 +107,7 @@ class Model:
     def machines(self, scale):
         """How many machines hold and search it, and what decides that."""
         index = scale.replicas * self.index_bytes(scale)
-        core_s = sum(share * scale.searches * self.backend_s(what, scale) for what, share in MIX.items())
+        core_s = sum(rate * self.backend_s(what, scale) for what, rate in scale.a_second().items())
         needs = {
             "disk": index / (0.8 * scale.machine.disk),
             "memory": CACHED * index / (0.8 * scale.machine.memory),
@@ -122,11 +119,12 @@ class Model:
 
     def latency_s(self, what, scale, machines):
         """Seconds of an unloaded cluster: all processors that have a replica of something search at once."""
-        backends = 1 if machines == 1 else machines
         one = self.backend_s(what, scale) / (machines * scale.machine.cores)
         network = 0.0 if machines == 1 else SLOWEST * ROUND_TRIP_MS / 1e3
-        light = self.figures.get(f"{what}, p50 ms", 0.0) / 1e3
-        return max(light, one) + network + self.frontend_s(what, scale, backends)
+        if what in FIRST_PAGE:
+            # More than one processor cannot help a search of one shard.
+            one = max(one, self.of["first_page_s"][what].intercept)
+        return one + network + self.frontend_s(what, scale, machines)
 
 
 def main(coefficients):
@@ -142,6 +140,8 @@ def main(coefficients):
     line("text", lambda scale: amount(scale.text))
     line("texts are stored", lambda scale: scale.content)
     line("searches a second", lambda scale: f"{scale.searches:g}")
+    for at, what in enumerate(WHOLE):
+        line(f"{what}, a day", lambda scale, at=at: f"{scale.a_day[at]:,}")
     line("replicas", lambda scale: str(scale.replicas))
     line("index, one copy", lambda scale: amount(model.index_bytes(scale)))
     line("shards", lambda scale: f"{math.ceil(scale.text / SHARD_BYTES):,}")
@@ -151,7 +151,7 @@ def main(coefficients):
     line("page cache to be fast", lambda scale: amount(CACHED * scale.replicas * model.index_bytes(scale)))
     line("EUR a month", lambda scale: f"{of(scale) * scale.machine.monthly_eur:,.0f}")
     line("first index, core hours", lambda scale: f"{model.figures['build, s/GB'] * scale.text / GB / 3600:,.2g}")
-    for what in MIX:
+    for what in (*FIRST_PAGE, *WHOLE):
         line(f"{what}: latency", lambda scale, what=what: duration(model.latency_s(what, scale, of(scale))))
     for what in ("rare identifier", "common word, exact total", "export", "scan"):
         line(f"{what}: processor time of the backends", lambda scale, what=what: duration(model.backend_s(what, scale)))
