@@ -26,6 +26,17 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// The object storage does not accept the credentials, or they do not allow this.
+    #[error(
+        "{object}: access is denied: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and that this key may read, \
+         write, list and delete here ({reason})"
+    )]
+    Denied {
+        /// The object.
+        object: String,
+        /// What the storage says.
+        reason: String,
+    },
     /// Two writers could change HEAD at once.
     #[error(
         "{0}: this storage accepts a write whose condition (If-Match, If-None-Match) does not hold, so two indexers \

@@ -1,6 +1,7 @@
 //! An index is published in a store, and backends serve it from there.
 
 use crate::home::{Home, until};
+use crate::process::{Finished, finish};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
@@ -209,19 +210,25 @@ fn mistakes_are_explained() {
     );
 }
 
-/// An object storage that accepts every write, whatever its conditions.
-fn careless() -> String {
+/// What an object storage answers that accepts every write, whatever its conditions.
+const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n";
+
+/// What one answers that knows no such key.
+const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 46\r\n\r\n<Error><Code>InvalidAccessKeyId</Code></Error>";
+
+/// An object storage that answers every request alike.
+fn storage(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer_all(&stream));
+            thread::spawn(move || answer_all(&stream, answer));
         }
     });
     format!("http://{address}")
 }
 
-fn answer_all(stream: &TcpStream) {
+fn answer_all(stream: &TcpStream, answer: &str) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut length = 0;
@@ -237,11 +244,22 @@ fn answer_all(stream: &TcpStream) {
         if line.is_empty() || reader.read_exact(&mut body).is_err() {
             return;
         }
-        let answer = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n";
         if (&mut &*stream).write_all(answer.as_bytes()).is_err() {
             return;
         }
     }
+}
+
+/// Runs a command with the store s3://bucket/prefix in a storage that gives this answer.
+fn with_storage(home: &Home, command: &str, answer: &'static str) -> Finished {
+    let mut command = home.command(command);
+    command
+        .env("AWS_ENDPOINT_URL", storage(answer))
+        .env("AWS_ALLOW_HTTP", "true")
+        .env("AWS_ACCESS_KEY_ID", "x")
+        .env("AWS_SECRET_ACCESS_KEY", "x")
+        .env("AWS_REGION", "us-east-1");
+    finish(&mut command)
 }
 
 #[test]
@@ -249,15 +267,28 @@ fn a_storage_without_conditional_writes_is_refused() {
     let home = Home::new();
     home.write("a_1/f.c", "text\n");
     home.ok("index --out I a_1");
-    let mut command = home.command("index --out I --store s3://bucket/prefix");
-    command
-        .env("AWS_ENDPOINT_URL", careless())
-        .env("AWS_ALLOW_HTTP", "true")
-        .env("AWS_ACCESS_KEY_ID", "x")
-        .env("AWS_SECRET_ACCESS_KEY", "x")
-        .env("AWS_REGION", "us-east-1");
-    let finished = crate::process::finish(&mut command);
-    assert_eq!(finished.code, Some(2));
+    let finished = with_storage(&home, "index --out I --store s3://bucket/prefix", ACCEPTED);
     let expected = "accepts a write whose condition (If-Match, If-None-Match) does not hold";
-    assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+    finished.check("index", 2, &[expected]);
+}
+
+#[test]
+fn wrong_credentials_of_a_storage_are_explained() {
+    let home = Home::new();
+    home.write("a_1/f.c", "text\n");
+    home.ok("index --out I a_1");
+    for command in [
+        "index --out I --store s3://bucket/prefix",
+        "store history s3://bucket/prefix",
+        "store verify s3://bucket/prefix",
+        "cluster status --store s3://bucket/prefix",
+    ] {
+        let finished = with_storage(&home, command, DENIED);
+        let expected = [
+            "s3://bucket/prefix/",
+            "access is denied: check AWS_ACCESS_KEY_ID",
+            "InvalidAccessKeyId",
+        ];
+        finished.check(command, 2, &expected);
+    }
 }

@@ -250,8 +250,14 @@ fn existing<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
 }
 
 fn storage(object: String, error: Error) -> StoreError {
-    StoreError::Storage {
-        object,
-        reason: error.to_string(),
+    match error {
+        Error::PermissionDenied { source, .. } | Error::Unauthenticated { source, .. } => {
+            let reason = source.to_string();
+            StoreError::Denied { object, reason }
+        }
+        error => StoreError::Storage {
+            object,
+            reason: error.to_string(),
+        },
     }
 }
