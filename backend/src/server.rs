@@ -134,8 +134,9 @@ impl Backend {
         &self.live
     }
 
-    /// Answers a search of a client in the same process, on the calling thread, if it is light and can start at once.
-    /// Else returns false, and the search is to be sent to a connection. `send` gets the frames that a connection would
+    /// Answers a search of a client in the same process, on the calling thread, if it can start at once; a heavy one waits
+    /// there for its permit. Else returns false, and the search is to be sent to a connection. The thread must belong to a
+    /// runtime, and be one that may block. `send` gets the frames that a connection would
     /// send, but for HELLO, in slices of whole frames; it returns whether more are wanted. The search ends early when
     /// `stop` is set.
     pub fn answer_here(

@@ -273,6 +273,15 @@ impl Decoder {
         );
     }
 
+    /// Takes as many of the bytes as there is [`space`](Self::space) for. Returns the others.
+    pub fn take_from<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let space = self.space();
+        let (taken, others) = bytes.split_at(bytes.len().min(space.len()));
+        space[..taken.len()].copy_from_slice(taken);
+        self.filled(taken.len());
+        others
+    }
+
     /// Returns the next frame, or `None` when more bytes are needed.
     pub fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
@@ -363,6 +372,26 @@ mod tests {
             let (decoded, consumed) = drain(&stream, piece).unwrap();
             assert_eq!(decoded, frames, "pieces of {piece}");
             assert_eq!(consumed, stream, "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_decoder_takes_bytes_as_far_as_it_has_space() {
+        let (stream, frames) = frames();
+        let stream = stream.repeat(9);
+        for piece in [stream.len(), 5000, 7] {
+            let (mut decoder, mut found) = (Decoder::new(), 0);
+            for mut rest in stream.chunks(piece) {
+                while !rest.is_empty() {
+                    rest = decoder.take_from(rest);
+                    while let Some(frame) = decoder.decode().unwrap() {
+                        assert_eq!(frame.payload, frames[found % frames.len()].1);
+                        found += 1;
+                    }
+                }
+            }
+            assert_eq!(found, 9 * frames.len());
+            decoder.finish().unwrap();
         }
     }
 

@@ -4,10 +4,11 @@
 //! The thread compiles the query, plans it, and searches if its permit allows. Its frames are collected
 //! into chunks ([`super::chunk`]), which come through a short queue to the connection ([`Transfer`]).
 //! A search that turns out to be heavy and gets no permit at once ends, and starts again when it has
-//! one: nothing is kept while it waits.
+//! one: nothing is kept while it waits. Only a few, on threads of their clients, wait with their plans.
 //!
 //! A client in the same process asks for the answer on its own thread first ([`SearchService::answer_here`]): most searches
-//! take less time than to hand them and their frames over to other threads and through a socket.
+//! take less time than to hand them and their frames over to other threads and through a socket, and frames of many matches
+//! need not be copied through one.
 
 use super::admission::{Admission, Permit};
 use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};
@@ -16,7 +17,6 @@ use super::transfer::Transfer;
 use super::visible;
 use crate::compiled_query::CompiledQuery;
 use crate::live_shards::LiveShards;
-use crate::pattern;
 use crate::search::{
     Best, Cancel, HEAVY_BLOCKS, PER_DOCUMENT_MAX, Plan, PlanError, Request, Stopped,
 };
@@ -105,7 +105,7 @@ impl SearchService {
         connection.answer(|out| failure.encode(out)).await
     }
 
-    /// Answers a light search on the calling thread. See [`Backend::answer_here`](super::Backend::answer_here).
+    /// Answers a search on the calling thread. See [`Backend::answer_here`](super::Backend::answer_here).
     pub(super) fn answer_here(
         &self,
         search: &Search,
@@ -115,9 +115,8 @@ impl SearchService {
         if search.want == Want::Estimate || search.uncounted || search.per_document > 0 {
             return false;
         }
-        // If it is heavy it is planned again. Texts are planned in little time, regular expressions may take long.
-        let patterns = search.expr.patterns();
-        if search.heavy && !patterns.iter().all(|it| pattern::literal(it).is_some()) {
+        let place = search.heavy.then(|| self.admission.try_place_here());
+        if let Some(None) = place {
             return false;
         }
         let Some(permit) = self.admission.light.try_permit() else {
@@ -128,7 +127,7 @@ impl SearchService {
             .job(search.clone(), trace.clone())
             .map(|job| SearchJob {
                 cancel: Cancel::by(stop),
-                only_light: true,
+                is_here: true,
                 ..job
             });
         let log = log_span(search);
@@ -179,7 +178,7 @@ impl SearchService {
             workers: self.workers,
             admission: self.admission.clone(),
             cancel: Cancel::default(),
-            only_light: false,
+            is_here: false,
             trace,
         })
     }
@@ -220,8 +219,8 @@ struct SearchJob {
     workers: usize,
     admission: Arc<Admission>,
     cancel: Cancel,
-    /// Whether it is not to run if it is heavy, although the request allows that.
-    only_light: bool,
+    /// Whether it runs on the thread of its client, which waits for a heavy permit with the plan at hand.
+    is_here: bool,
     /// Its span in the trace of the request.
     trace: TraceSpan,
 }
@@ -245,8 +244,7 @@ impl Finished {
 enum Incomplete {
     /// It was cancelled.
     Stopped,
-    /// It is heavy and has to wait for a permit, or for a connection. It starts again after that, and nothing is kept
-    /// until then.
+    /// It is heavy and has to wait for a permit. It starts again when it has one, and nothing is kept until then.
     NeedsHeavyPermit,
     /// It has no answer.
     Failed(Failure),
@@ -287,8 +285,17 @@ impl SearchJob {
             return Ok(Finished { rest, end });
         }
         if plan.is_heavy() && !permit.is_heavy() {
-            let heavy = self.admission.heavy.try_permit();
-            permit = heavy.ok_or(Incomplete::NeedsHeavyPermit)?;
+            permit = match self.admission.heavy.try_permit() {
+                Some(heavy) => heavy,
+                None if self.is_here => {
+                    drop(permit);
+                    let begun = Instant::now();
+                    let admitted = self.admission.heavy.wait_here(&self.cancel);
+                    self.waited(begun);
+                    admitted.ok_or(Incomplete::Stopped)?
+                }
+                None => return Err(Incomplete::NeedsHeavyPermit),
+            };
         }
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
@@ -426,7 +433,7 @@ impl SearchJob {
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {
         let may_be_heavy = self.search.heavy || self.search.want == Want::Estimate;
-        let plan = request.plan(may_be_heavy && !self.only_light);
+        let plan = request.plan(may_be_heavy);
         plan.map_err(|error| match error {
             PlanError::Stopped => Incomplete::Stopped,
             PlanError::TooMany(_) | PlanError::SlowLines if may_be_heavy => {

@@ -382,10 +382,11 @@ impl StreamHandle {
         if let Err(stopped) = self.connect(Shutdown::Here(Arc::clone(&stop))) {
             return Some(Err(stopped));
         }
-        let mut result = None;
-        let mut take = |frames: &[u8]| {
-            if result.is_none() {
-                result = match ingest.take(&mut Decoder::of(frames), Instant::now()) {
+        let (mut result, mut decoder) = (None, Decoder::new());
+        let mut take = |mut frames: &[u8]| {
+            while result.is_none() && !frames.is_empty() {
+                frames = decoder.take_from(frames);
+                result = match ingest.take(&mut decoder, Instant::now()) {
                     Ok(Ingested::End(end)) => Some(Ok(end)),
                     Ok(Ingested::Written | Ingested::Nothing) => None,
                     Err(error) => Some(Err(error)),

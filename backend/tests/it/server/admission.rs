@@ -83,7 +83,7 @@ async fn heavy_search_is_refused_unless_requested_as_heavy() {
 }
 
 /// Starts a heavy search that nobody reads.
-async fn start_heavy(client: &mut Client) {
+pub(super) async fn start_heavy(client: &mut Client) {
     client.ask("task", client.shards()).await;
     while client.next().await.unwrap().0 != Kind::Batch {}
 }

@@ -1,6 +1,7 @@
 //! Searches that are answered on the thread of a client in the same process: with the frames of a connection, or not at
 //! all.
 
+use super::admission::start_heavy;
 use super::client::{Client, PATIENCE, Served};
 use super::{large, small};
 use schema::frame::{Decoder, Kind};
@@ -9,6 +10,7 @@ use schema::message::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Returns the frames of an answer on this thread; `None` if the search is to be sent to a connection.
@@ -129,22 +131,73 @@ async fn frames_are_those_of_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heavy_searches_are_left_to_a_connection() {
+async fn heavy_searches_are_answered_too() {
     let served = Served::in_blocks(16, &large(), 4);
     let (mut client, _serving) = served.connect().await;
     let heavy = Search {
         heavy: true,
         ..literal(&client, "task")
     };
-    assert_eq!(here(&served, &heavy), None);
-    let unplanned = client.regexp("number 7;$");
-    assert_eq!(here(&served, &unplanned), None);
-    let light = Search {
-        heavy: false,
-        ..heavy
+    let searches = [
+        heavy.clone(),
+        client.regexp("number 7;$"),
+        // Refused.
+        Search {
+            heavy: false,
+            ..heavy
+        },
+    ];
+    for search in searches {
+        let expected = without_time(on_connection(&mut client, &search).await);
+        let found = here(&served, &search).map(without_time);
+        assert!(found == Some(expected), "{search:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_searches_wait_for_a_permit_until_they_are_stopped() {
+    let served = Arc::new(Served::in_blocks(16, &large(), 4));
+    let (mut busy, serving) = served.connect().await;
+    start_heavy(&mut busy).await;
+    let heavy = Arc::new(busy.regexp("task"));
+    let ask = |stop: &Arc<AtomicBool>| {
+        let (served, heavy, stop) = (Arc::clone(&served), Arc::clone(&heavy), Arc::clone(stop));
+        let (sender, mut frames) = mpsc::unbounded_channel();
+        let waiting = tokio::task::spawn_blocking(move || {
+            let mut take = |frames: &[u8]| sender.send(frames.to_vec()).is_ok();
+            assert!(served.backend.answer_here(&heavy, &stop, &mut take));
+        });
+        async move {
+            // It is planned, and its progress is known.
+            let first = frames.recv().await.unwrap();
+            assert_eq!(kinds(&first), [Kind::Progress]);
+            (waiting, frames)
+        }
     };
-    let expected = without_time(on_connection(&mut client, &light).await);
-    assert_eq!(here(&served, &light).map(without_time), Some(expected));
+    let (stop, go_on) = (Arc::default(), Arc::default());
+    let (stopped, mut left) = ask(&stop).await;
+    let (waiting, mut frames) = ask(&go_on).await;
+    stop.store(true, Relaxed);
+    timeout(PATIENCE, stopped).await.unwrap().unwrap();
+    assert_eq!(kinds(&left.recv().await.unwrap()), [Kind::Error]);
+    assert!(!waiting.is_finished() && frames.is_empty());
+    drop(busy);
+    serving.await.unwrap();
+    timeout(PATIENCE, waiting).await.unwrap().unwrap();
+    let mut last = None;
+    while let Some(frames) = frames.recv().await {
+        last = kinds(&frames).pop();
+    }
+    assert_eq!(last, Some(Kind::End));
+}
+
+/// Returns the kinds of frames.
+fn kinds(frames: &[u8]) -> Vec<Kind> {
+    let (mut decoder, mut kinds) = (Decoder::of(frames), Vec::new());
+    while let Some(frame) = decoder.decode().unwrap() {
+        kinds.push(frame.kind);
+    }
+    kinds
 }
 
 #[tokio::test(flavor = "multi_thread")]
