@@ -281,7 +281,6 @@ fn wrong_credentials_of_a_storage_are_explained() {
         "index --out I --store s3://bucket/prefix",
         "store history s3://bucket/prefix",
         "store verify s3://bucket/prefix",
-        "cluster status --store s3://bucket/prefix",
     ] {
         let finished = with_storage(&home, command, DENIED);
         let expected = [
