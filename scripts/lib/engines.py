@@ -248,7 +248,8 @@ class Moto(Engine):
         return f"http://127.0.0.1:{self.port}"
 
     def command(self):
-        return [str(self.program), "-m", "moto.server", "--host", "127.0.0.1", "--port", str(self.port)]
+        server = pathlib.Path(__file__).with_name("moto_server.py")
+        return [str(self.program), str(server), "--host", "127.0.0.1", "--port", str(self.port)]
 
     def answers(self):
         self.ask(f"/{self.bucket}", "PUT")

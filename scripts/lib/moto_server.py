@@ -1,0 +1,28 @@
+"""Runs moto's server with one write at a time.
+
+Moto compares the condition of a write (If-Match) before it writes, and answers requests on many threads. So of two writers both
+may succeed, which Amazon S3 rules out: of 16 writers on a busy machine two did, in one of 124 rounds.
+"""
+
+import threading
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication
+from moto.server import main
+
+WRITE = threading.Lock()
+
+
+def one_write_at_a_time(answer):
+    def answered(application, environ, start_response):
+        if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            return answer(application, environ, start_response)
+        with WRITE:
+            return answer(application, environ, start_response)
+
+    return answered
+
+
+DomainDispatcherApplication.__call__ = one_write_at_a_time(DomainDispatcherApplication.__call__)
+
+if __name__ == "__main__":
+    main()
