@@ -253,7 +253,7 @@ impl BoundedMatcher {
     }
 }
 
-/// Finds a literal in a text of any length, in pieces of a length that is searched within a millisecond.
+/// Finds a literal in a text of any length, piece by piece, and looks at the stop flag in between.
 fn find_in_pieces(
     literal: &Literal,
     text: &[u8],
@@ -262,6 +262,9 @@ fn find_in_pieces(
 ) -> Result<Option<Range<usize>>, GivenUp> {
     while text.len().saturating_sub(at) > LITERAL_BYTES + RANGE_BYTES_MAX {
         effort.spend((LITERAL_BYTES / LITERAL_BYTES_A_STEP) as u64)?;
+        if effort.is_stopped() {
+            return Err(GivenUp);
+        }
         let next = at + LITERAL_BYTES;
         // A range that begins in this piece ends in front of the last byte, so what comes behind it is known.
         match literal.find(&text[..next + RANGE_BYTES_MAX], at) {

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decoder_takes_bytes_as_far_as_it_has_space() {
+    fn a_decoder_takes_what_fits() {
         let (stream, frames) = frames();
         let stream = stream.repeat(9);
         for piece in [stream.len(), 5000, 7] {

@@ -210,6 +210,19 @@ impl Replica {
         Ok(synced)
     }
 
+    /// Whether the directory has a generation, of which it may have no shard.
+    pub fn has_generation(&self) -> Result<bool, StoreError> {
+        let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
+        for entry in names {
+            let name = entry.map_err(StoreError::io(&self.directory))?.file_name();
+            let store = name.to_str().and_then(|name| name.strip_prefix(STATE));
+            if store.is_some_and(|store| !index::file::is_temporary(store)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The ids of the shards that the directory has.
     pub fn shards(&self) -> Result<Vec<[u8; 32]>, StoreError> {
         let manifest = directory::read_manifest(&self.directory)?;

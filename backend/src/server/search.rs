@@ -133,10 +133,7 @@ impl SearchService {
         let log = log_span(search);
         let answer = match answer.map(|job| log.in_scope(|| job.run_here(permit, send))) {
             Ok(Ok(finished)) => Ok(finished),
-            Ok(Err(Incomplete::NeedsHeavyPermit)) => {
-                trace.set("trawl.refused", "heavy");
-                return false;
-            }
+            Ok(Err(Incomplete::NeedsHeavyPermit)) => unreachable!("it waits for its permit here"),
             Ok(Err(Incomplete::Failed(failure))) | Err(failure) => Err(failure),
             Ok(Err(Incomplete::Stopped)) => Err(cancelled()),
         };
@@ -284,6 +281,7 @@ impl SearchJob {
             };
             return Ok(Finished { rest, end });
         }
+        let mut held_up = Duration::ZERO;
         if plan.is_heavy() && !permit.is_heavy() {
             permit = match self.admission.heavy.try_permit() {
                 Some(heavy) => heavy,
@@ -292,6 +290,7 @@ impl SearchJob {
                     let begun = Instant::now();
                     let admitted = self.admission.heavy.wait_here(&self.cancel);
                     self.waited(begun);
+                    held_up = begun.elapsed();
                     admitted.ok_or(Incomplete::Stopped)?
                 }
                 None => return Err(Incomplete::NeedsHeavyPermit),
@@ -300,8 +299,12 @@ impl SearchJob {
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
         drop(permit);
-        let phases = [planned - started, counted - planned, counted.elapsed()];
-        self.done(started, phases, waited, &shards);
+        let phases = [
+            planned - started,
+            counted - planned,
+            counted.elapsed() - held_up,
+        ];
+        self.done(started, phases, held_up, waited, &shards);
         let end = end(&query, phases, shards);
         Ok(Finished { rest, end })
     }
@@ -311,14 +314,25 @@ impl SearchJob {
         self.trace.child_between("queue", begun, Instant::now());
     }
 
-    /// Records a search that began at `started`, went through these phases, and `waited` for its reader.
-    fn done(&self, started: Instant, phases: [Duration; 3], waited: Duration, shards: &[ShardEnd]) {
+    /// Records a search that began at `started`, went through these phases, was `held_up` before the last one by other heavy
+    /// searches, and `waited` for its reader.
+    fn done(
+        &self,
+        started: Instant,
+        phases: [Duration; 3],
+        held_up: Duration,
+        waited: Duration,
+        shards: &[ShardEnd],
+    ) {
         crate::metrics::record_search(phases, waited, shards);
         if !self.trace.is_recorded() {
             return;
         }
         let mut begun = started;
         for (name, time) in ["plan", "candidates", "verify"].into_iter().zip(phases) {
+            if name == "verify" {
+                begun += held_up;
+            }
             self.trace.child_between(name, begun, begun + time);
             begun += time;
         }
@@ -377,7 +391,7 @@ impl SearchJob {
         };
         let (rest, waited) = chunks.finish();
         let phases = [compiled, Duration::ZERO, started.elapsed() - compiled];
-        self.done(started, phases, waited, &shards);
+        self.done(started, phases, Duration::ZERO, waited, &shards);
         let end = end(request.query, phases, shards);
         Ok(Some(Finished { rest, end }))
     }
@@ -436,9 +450,6 @@ impl SearchJob {
         let plan = request.plan(may_be_heavy);
         plan.map_err(|error| match error {
             PlanError::Stopped => Incomplete::Stopped,
-            PlanError::TooMany(_) | PlanError::SlowLines if may_be_heavy => {
-                Incomplete::NeedsHeavyPermit
-            }
             PlanError::TooMany(cost) => heavy(
                 cost,
                 format!(

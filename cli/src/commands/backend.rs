@@ -34,7 +34,7 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// client CA, and nobody else.
 ///
 /// With --store it serves what was published there: it fetches the files to --data, checks them, and follows what is
-/// published later. It refuses connections until it has fetched its first files.
+/// published later. It refuses connections until it has fetched its share for the first time.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl backend --index I
@@ -196,7 +196,7 @@ impl Address {
         }
         let backend = Arc::clone(backend);
         tokio::task::spawn_blocking(move || backend.live().reload()).await??;
-        Ok(reserved.listen()?)
+        reserved.listen()
     }
 }
 

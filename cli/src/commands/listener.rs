@@ -25,7 +25,7 @@ const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
 ];
 
-/// Connections that wait to be accepted, as many as the standard library lets wait.
+/// Connections that wait to be accepted, at most.
 const BACKLOG: u32 = 1024;
 
 /// How the log is written.
@@ -67,47 +67,52 @@ pub(super) fn run(
     ended
 }
 
-/// Binds the address that `flag` sets.
+/// Listens on the address that `flag` sets.
 pub(super) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
-    Ok(Reserved::bind(address, flag).await?.listen()?)
+    Reserved::bind(address, flag).await?.listen()
 }
 
-/// An address that nobody else can listen on. Connections to it are refused until this process listens.
-pub(super) struct Reserved(TcpSocket);
+/// A bound address. Connections are refused until [`listen`](Self::listen), which fails if another process does so first.
+pub(super) struct Reserved {
+    socket: TcpSocket,
+    /// What to say if it cannot be listened on.
+    refused: String,
+}
 
 impl Reserved {
     /// Binds the address that `flag` sets.
     pub(super) async fn bind(address: &str, flag: &str) -> Result<Reserved> {
-        let bound = async {
-            let mut last = io::Error::other("it is the address of nothing");
-            for address in lookup_host(address).await? {
-                let socket = match address {
-                    SocketAddr::V4(_) => TcpSocket::new_v4()?,
-                    SocketAddr::V6(_) => TcpSocket::new_v6()?,
-                };
-                // A process that was restarted need not wait for the connections of the former one.
-                socket.set_reuseaddr(true)?;
-                match socket.bind(address) {
-                    Ok(()) => return Ok(Reserved(socket)),
-                    Err(error) => last = error,
-                }
-            }
-            Err(last)
-        };
-        bound.await.with_context(|| {
-            format!("cannot listen on {address}; set another address with {flag} ADDR")
-        })
+        let refused = format!("cannot listen on {address}; set another address with {flag} ADDR");
+        let socket = bound(address).await.with_context(|| refused.clone())?;
+        Ok(Reserved { socket, refused })
     }
 
     /// The address, with the port that is used.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
+        self.socket.local_addr()
     }
 
     /// Begins to take connections.
-    pub(super) fn listen(self) -> io::Result<TcpListener> {
-        self.0.listen(BACKLOG)
+    pub(super) fn listen(self) -> Result<TcpListener> {
+        self.socket.listen(BACKLOG).context(self.refused)
     }
+}
+
+async fn bound(address: &str) -> io::Result<TcpSocket> {
+    let mut last = io::Error::other("the name has no address");
+    for address in lookup_host(address).await? {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        // A process that was restarted need not wait for the connections of the former one.
+        socket.set_reuseaddr(true)?;
+        match socket.bind(address) {
+            Ok(()) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// Starts to record the metrics of this process.

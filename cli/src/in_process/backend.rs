@@ -1,6 +1,6 @@
 //! A backend in this process. It exchanges the same frames as in a process of its own, over pairs of
-//! connected sockets: there is no second code path for local searches. Searches that need not wait are answered with the
-//! same frames on the thread that asks, without a socket.
+//! connected sockets: there is no second code path for local searches. Most searches, heavy ones too, are
+//! answered with the same frames on the thread that asks, without a socket.
 
 use anyhow::Result;
 use backend::repositories::LookUp;

@@ -104,7 +104,7 @@ def measured(index, work, built, packages, words):
             "build, peak MiB": peak / 2**20,
             "memory at start, MiB": anonymous / 2**20,
         }
-        # In another mode than before, so that no answer is kept.
+        # Each has another filter, so that no kept answer is used.
         for what, texts, parameters in (
             ("text that is nowhere", [word[::-1] + "q" for word in rare], {}),
             ("rare identifier", rare, {}),
@@ -189,7 +189,7 @@ def tabulated(results):
 
 
 def line(results, name):
-    """Returns seconds by byte of text, and seconds for none. With more text there are more shards, each of which is asked."""
+    """Returns seconds by byte of text, and seconds for none. Lists and candidates that do not match grow with the text."""
     return statistics.linear_regression([1e6 * each["text MB"] for each in results], [each[name] / 1e3 for each in results])
 
 

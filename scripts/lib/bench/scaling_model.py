@@ -9,15 +9,16 @@ from dataclasses import dataclass
 
 GB, TB = 1e9, 1e12
 
-# What an index of `--content zstd` takes of one with raw texts, and its heavy searches of the time (docs/benchmarks.md).
-ZSTD_SIZE, ZSTD_TIME = 0.44, 1.9
+# What an index of `--content zstd` takes of one with raw texts, and of the time its heavy searches, its light searches and its
+# build (docs/benchmarks.md).
+ZSTD_SIZE, ZSTD_HEAVY, ZSTD_LIGHT, ZSTD_BUILD = 0.44, 1.9, 1.2, 1.6
 # Text in a shard.
 SHARD_BYTES = 4 * 2**30
 # A processor is planned to be busy for this share of the time, so that peaks have room.
 BUSY_MAX = 0.5
 # The share of the index that the page cache should hold; with less, p99 of light searches grows (`bench cold`).
 CACHED = 0.1
-# Distances between machines: a round trip, and what a frontend waits for the slowest of many backends, times the median.
+# Network: a round trip, and how many of them a frontend waits for the slowest backend.
 ROUND_TRIP_MS, SLOWEST = 0.5, 3
 
 
@@ -82,8 +83,8 @@ class Model:
         """Processor seconds of all backends together."""
         if what in FIRST_PAGE:
             slope, base = self.of["first_page_s"][what]
-            return max(0.0, base) + slope * scale.text
-        times = ZSTD_TIME if scale.content == "zstd" else 1.0
+            return (max(0.0, base) + slope * scale.text) * (ZSTD_LIGHT if scale.content == "zstd" else 1.0)
+        times = ZSTD_HEAVY if scale.content == "zstd" else 1.0
         if what == "common word, exact total":
             return times * self.figures[f"{what}, ms"] / 1e3 * scale.text / self.text
         named = {"export": "common", "scan": "scan"}[what]
@@ -99,6 +100,9 @@ class Model:
             a_line = self.of["stream_match_us"] + self.figures[f"{named}, read back, us a line"]
             seconds += self.lines(what, scale.text) * a_line / 1e6
         return seconds
+
+    def build_s(self, scale):
+        return self.figures["build, s/GB"] * scale.text / GB * (ZSTD_BUILD if scale.content == "zstd" else 1.0)
 
     def index_bytes(self, scale):
         ratio = self.figures["index, bytes a byte"]
@@ -150,7 +154,7 @@ def main(coefficients):
     line("processors that are busy", lambda scale: f"{machines[scale.name][2]:.2g} of {of(scale) * scale.machine.cores}")
     line("page cache to be fast", lambda scale: amount(CACHED * scale.replicas * model.index_bytes(scale)))
     line("EUR a month", lambda scale: f"{of(scale) * scale.machine.monthly_eur:,.0f}")
-    line("first index, core hours", lambda scale: f"{model.figures['build, s/GB'] * scale.text / GB / 3600:,.2g}")
+    line("first index, core hours", lambda scale: f"{model.build_s(scale) / 3600:,.2g}")
     for what in (*FIRST_PAGE, *WHOLE):
         line(f"{what}: latency", lambda scale, what=what: duration(model.latency_s(what, scale, of(scale))))
     for what in ("rare identifier", "common word, exact total", "export", "scan"):

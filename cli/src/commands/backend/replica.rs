@@ -59,7 +59,7 @@ pub(super) struct ReplicaFlags {
     accept_older_head: bool,
 }
 
-/// What the thread says that keeps the directory of `--data` up to date.
+/// Signals of the thread that keeps the directory of `--data` up to date.
 pub(super) struct Started {
     /// Comes when the directory has what this node is to have, or what it had before; at once if nothing is published.
     pub(super) filled: oneshot::Receiver<()>,
@@ -93,7 +93,7 @@ pub(super) async fn start(
                 let replica = Replica::open(objects.clone(), &data, options)?;
                 let mut follower = Follower::new(objects, replica, accept_older, neighbours);
                 follower.filled = Some(fill);
-                if !follower.replica.shards()?.is_empty() {
+                if follower.replica.has_generation()? {
                     follower.say_filled();
                 }
                 Ok(follower)
