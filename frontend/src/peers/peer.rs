@@ -130,16 +130,25 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Starts the thread of the control connection.
-    pub(crate) fn start(backend: Backend, settings: PeerSettings) -> std::io::Result<Arc<Peer>> {
+    /// Starts the thread of the control connection. Until it is connected it has the shards that the peer of this name had
+    /// `before`, which was at another address.
+    pub(crate) fn start(
+        backend: Backend,
+        settings: PeerSettings,
+        before: Option<PeerStatus>,
+    ) -> std::io::Result<Arc<Peer>> {
+        let (shards, packages) = match before {
+            Some(before) => (before.shards, before.packages),
+            None => Default::default(),
+        };
         let status = PeerStatus {
             link: Link::Lost {
                 reason: "not connected yet".to_owned(),
                 since: SystemTime::now(),
             },
             other_semantics: None,
-            shards: None,
-            packages: Arc::default(),
+            shards,
+            packages,
             no_views: None,
             resumes: false,
             updated: None,

@@ -59,7 +59,7 @@ impl State {
 impl Peers {
     /// Starts to connect to backends, without waiting for them.
     pub(crate) fn start(backends: Vec<Backend>, settings: PeerSettings) -> io::Result<Peers> {
-        let start = |backend| Peer::start(backend, settings);
+        let start = |backend| Peer::start(backend, settings, None);
         let peers: Vec<_> = backends.into_iter().map(start).collect::<io::Result<_>>()?;
         let set = Arc::new(PeerSet {
             number: 0,
@@ -80,16 +80,18 @@ impl Peers {
     ///
     /// A newcomer is not in the set before it has been [admitted](Self::admit): that it is listed does not make answers
     /// incomplete. If there was no peer before, all are in the set at once, and so is a peer that has moved to another
-    /// address: its shards are missing until it is connected.
+    /// address: until it is connected, the shards that it had are missing if no other peer has them.
     pub(crate) fn replace(&self, backends: Vec<Backend>) -> io::Result<Vec<Arc<Peer>>> {
         let mut state = lock(&self.state);
         let (mut peers, mut new) = (Vec::with_capacity(backends.len()), Vec::new());
         for backend in backends {
             let is_draining = backend.is_draining();
             let mut known = state.all.iter();
+            let named = known.clone().find(|peer| peer.name() == backend.name());
+            let moved = named.map(|peer| peer.status());
             let peer = match known.find(|peer| peer.backend().is_same(&backend)) {
                 Some(peer) => Arc::clone(peer),
-                None => match Peer::start(backend, self.settings) {
+                None => match Peer::start(backend, self.settings, moved) {
                     Ok(peer) => {
                         new.push(Arc::clone(&peer));
                         peer
