@@ -1,9 +1,9 @@
 //! Traces: what one request did and for how long, in all processes that took part, for OpenTelemetry.
 //!
 //! A [`TraceSpan`] is a part of a trace: a request, a wait, a stream. It is a child of another one, in this process or, by
-//! its [`TraceContext`], in another. The request that runs has a [`current`] span. When a span ends it goes into a queue
-//! of the [`Recorder`], and from there in batches to a collector, as JSON of the OpenTelemetry protocol (OTLP). The caller
-//! sends the batches: this crate opens no socket.
+//! its [`TraceContext`], in another. The request that runs has a [`current`] span. A span that ends goes into a queue
+//! of the [`Recorder`]. The caller takes batches of spans from it, as JSON of the OpenTelemetry protocol (OTLP), and sends them
+//! to a collector: this crate opens no socket.
 //!
 //! **Invariant:** nobody waits for the collector. The queue is bounded; what does not fit, and what the collector
 //! does not take, is dropped and counted. Without a recorder there are no spans, and all calls return at once.

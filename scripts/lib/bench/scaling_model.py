@@ -40,6 +40,8 @@ LARGE = Machine("32 cores, 256 GB, 7.6 TB", 32, 256 * GB, 7.6 * TB, 260)
 FIRST_PAGE = {"rare identifier": 0.7, "text that is nowhere": 0.1, "ten best of a common word": 0.2}
 # Searches of everything. `common word, exact total` is what a page asks for that shows how many matches there are.
 WHOLE = ("common word, exact total", "export", "scan")
+# What the figures of an export of everything are called in the measurements.
+MEASURED_AS = {"export": "common", "scan": "scan"}
 
 
 @dataclass
@@ -76,7 +78,7 @@ class Model:
 
     def lines(self, what, text):
         """How many lines match."""
-        named = {"export": "common", "scan": "scan"}[what]
+        named = MEASURED_AS[what]
         return 1e6 * self.figures[f"{named}, million lines"] * text / self.text
 
     def backend_s(self, what, scale):
@@ -87,7 +89,7 @@ class Model:
         times = ZSTD_HEAVY if scale.content == "zstd" else 1.0
         if what == "common word, exact total":
             return times * self.figures[f"{what}, ms"] / 1e3 * scale.text / self.text
-        named = {"export": "common", "scan": "scan"}[what]
+        named = MEASURED_AS[what]
         whole = self.figures[f"{named}, s"] * scale.text / self.text
         # The frontend's part is counted there.
         return times * max(0.0, whole - self.lines(what, scale.text) * self.of["stream_match_us"] / 1e6)
@@ -95,8 +97,8 @@ class Model:
     def frontend_s(self, what, scale, backends):
         """Processor seconds of the frontend."""
         seconds = backends * self.of["stream_us"] / 1e6
-        if what in ("export", "scan"):
-            named = {"export": "common", "scan": "scan"}[what]
+        if what in MEASURED_AS:
+            named = MEASURED_AS[what]
             a_line = self.of["stream_match_us"] + self.figures[f"{named}, read back, us a line"]
             seconds += self.lines(what, scale.text) * a_line / 1e6
         return seconds
