@@ -1,5 +1,6 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
+mod health;
 mod replica;
 mod share;
 
@@ -10,22 +11,17 @@ use super::tls_flags::BackendTls;
 use super::traces::TraceFlags;
 use crate::{cache_dir, in_process, terminal};
 use anyhow::{Context, Result, anyhow};
-use axum::http::header;
-use axum::routing::get;
-use axum::{Json, Router};
-use metrics_exporter_prometheus::PrometheusHandle;
 use replica::ReplicaFlags;
 use share::Neighbours;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-
-/// How often recorded values are condensed, so that they do not pile up when nobody asks for them.
-const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Serve an index to frontends
 ///
@@ -56,7 +52,7 @@ pub(crate) struct BackendArguments {
     /// Answer for the commits of the git repositories below this directory
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// Serve /metrics (Prometheus) and /healthz over HTTP on this address [default: not served]
+    /// Serve /metrics (Prometheus), /healthz and /readyz over HTTP on this address [default: not served]
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
     /// Threads that verify candidates, for each search [default: one for each processor]
@@ -146,14 +142,18 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let backend = backend::Backend::start(live, repositories, arguments.options());
     let registered = arguments.registration.register(member)?;
     let shutdown = drain(&backend, registered, arguments.drain);
+    let listens = Arc::new(AtomicBool::new(matches!(address_in_use, Address::Open(_))));
     let health = async {
         match health {
-            Some((listener, metrics)) => serve_health(listener, backend.clone(), metrics).await,
+            Some((listener, metrics)) => {
+                health::serve(listener, backend.clone(), listens.clone(), metrics).await
+            }
             None => std::future::pending().await,
         }
     };
     let searches = async {
         let listener = address_in_use.listener(&backend).await?;
+        listens.store(true, Relaxed);
         anyhow::Ok(backend.clone().listen(listener, tls).await?)
     };
     let failure = async {
@@ -223,59 +223,5 @@ async fn drain(backend: &backend::Backend, registered: Option<Registered>, flags
     tokio::select! {
         () = ends => {}
         _ = signals.next() => {}
-    }
-}
-
-/// The body of `/healthz`.
-#[derive(serde::Serialize)]
-struct Health {
-    /// `degraded` when a shard was found damaged while it was in use; `draining` before the backend ends.
-    status: &'static str,
-    shards: usize,
-    packages: u64,
-    documents: u64,
-}
-
-/// Answers `/healthz` and `/metrics` until the process ends. There is no search here, and nothing of
-/// the index but its size.
-async fn serve_health(
-    listener: TcpListener,
-    backend: Arc<backend::Backend>,
-    metrics: PrometheusHandle,
-) -> Result<()> {
-    let address = listener.local_addr()?;
-    terminal::report(format_args!("metrics on http://{address}/metrics"));
-    tokio::spawn(upkeep(metrics.clone()));
-    let healthz = move || async move { Json(health(&backend)) };
-    let metrics_text = move || async move {
-        let content_type = "text/plain; version=0.0.4; charset=utf-8";
-        ([(header::CONTENT_TYPE, content_type)], metrics.render())
-    };
-    let app = Router::new()
-        .route("/healthz", get(healthz))
-        .route("/metrics", get(metrics_text));
-    Ok(axum::serve(listener, app).await?)
-}
-
-async fn upkeep(metrics: PrometheusHandle) {
-    loop {
-        tokio::time::sleep(UPKEEP_EVERY).await;
-        metrics.run_upkeep();
-    }
-}
-
-fn health(backend: &backend::Backend) -> Health {
-    let snapshot = backend.live().current();
-    let counts = || snapshot.shards.iter().map(|shard| shard.live_counts());
-    let is_damaged = snapshot.shards.iter().any(|shard| shard.is_damaged());
-    Health {
-        status: match (backend.is_draining(), is_damaged) {
-            (true, _) => "draining",
-            (false, true) => "degraded",
-            (false, false) => "ok",
-        },
-        shards: snapshot.shards.len(),
-        packages: counts().map(|counts| u64::from(counts.packages)).sum(),
-        documents: counts().map(|counts| u64::from(counts.documents)).sum(),
     }
 }

@@ -41,6 +41,7 @@ fn backend_reports_health_and_metrics() {
         [&health["shards"], &health["packages"], &health["documents"]],
         [1, 2, 2]
     );
+    assert_eq!(get(&address, "/readyz").status, 200);
     let frontend = home.start(&format!(
         "frontend --backend {} --spool spool",
         backend.address

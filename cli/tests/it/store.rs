@@ -2,6 +2,7 @@
 
 use crate::home::{Home, until};
 use crate::process::{Finished, finish};
+use crate::{http, metrics};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
@@ -79,7 +80,14 @@ fn a_backend_that_has_fetched_nothing_is_not_taken_for_one_that_has_searched_eve
     home.write("a_1/f.c", "wanted\n");
     home.ok("index --out I --store S a_1");
     std::fs::rename(home.path("S/files"), home.path("kept")).unwrap();
-    let backend = home.start("backend --store S --data D");
+    let backend = home.start("backend --store S --data D --metrics 127.0.0.1:0");
+    let health = |path: &str| {
+        let answer = http::get(&metrics::address(&backend), path);
+        let status = answer.json()["status"].as_str().unwrap().to_owned();
+        (answer.status, status)
+    };
+    assert_eq!(health("/healthz"), (200, "fetching".to_owned()));
+    assert_eq!(health("/readyz"), (503, "fetching".to_owned()));
     let frontend = home.start(&format!("frontend --backend {} --spool P", backend.address));
     let search = format!("search --server {} wanted", frontend.address);
     home.run(&search)
@@ -92,6 +100,7 @@ fn a_backend_that_has_fetched_nothing_is_not_taken_for_one_that_has_searched_eve
         assert_ne!(found.code, Some(1), "complete, but not found");
         found.code == Some(0) && lines(&found.stdout) == ["a_1/f.c:1:wanted"]
     });
+    assert_eq!(health("/readyz"), (200, "ok".to_owned()));
 }
 
 #[test]

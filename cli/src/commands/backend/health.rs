@@ -1,0 +1,88 @@
+//! The health, readiness and metrics of a backend, over HTTP, for operators. There is no search here, and nothing of
+//! the index but its size.
+
+use crate::terminal;
+use anyhow::Result;
+use axum::http::{StatusCode, header};
+use axum::routing::get;
+use axum::{Json, Router};
+use backend::Backend;
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How often recorded values are condensed, so that they do not pile up when nobody asks for them.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// The body of `/healthz` and `/readyz`.
+#[derive(serde::Serialize)]
+struct Health {
+    /// `fetching` before the backend has its share of the store for the first time; `degraded` when a shard was found
+    /// damaged while it was in use; `draining` before the backend ends.
+    status: &'static str,
+    shards: usize,
+    packages: u64,
+    documents: u64,
+}
+
+/// Answers `/healthz`, `/readyz` and `/metrics` until the process ends. `/healthz` says that the process is alive,
+/// `/readyz` that it takes searches. `listens` is whether it listens for frontends.
+pub(super) async fn serve(
+    listener: TcpListener,
+    backend: Arc<Backend>,
+    listens: Arc<AtomicBool>,
+    metrics: PrometheusHandle,
+) -> Result<()> {
+    let address = listener.local_addr()?;
+    terminal::report(format_args!("metrics on http://{address}/metrics"));
+    tokio::spawn(upkeep(metrics.clone()));
+    let health = move || health(&backend, listens.load(Relaxed));
+    let healthz = {
+        let health = health.clone();
+        move || async move { Json(health()) }
+    };
+    let readyz = move || async move {
+        let health = health();
+        let code = match health.status {
+            "fetching" | "draining" => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::OK,
+        };
+        (code, Json(health))
+    };
+    let metrics_text = move || async move {
+        let content_type = "text/plain; version=0.0.4; charset=utf-8";
+        ([(header::CONTENT_TYPE, content_type)], metrics.render())
+    };
+    let app = Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics_text));
+    Ok(axum::serve(listener, app).await?)
+}
+
+async fn upkeep(metrics: PrometheusHandle) {
+    loop {
+        tokio::time::sleep(UPKEEP_EVERY).await;
+        metrics.run_upkeep();
+    }
+}
+
+fn health(backend: &Backend, listens: bool) -> Health {
+    let snapshot = backend.live().current();
+    let counts = || snapshot.shards.iter().map(|shard| shard.live_counts());
+    let is_damaged = snapshot.shards.iter().any(|shard| shard.is_damaged());
+    Health {
+        status: match (backend.is_draining(), listens, is_damaged) {
+            (true, ..) => "draining",
+            (false, false, _) => "fetching",
+            (false, true, true) => "degraded",
+            (false, true, false) => "ok",
+        },
+        shards: snapshot.shards.len(),
+        packages: counts().map(|counts| u64::from(counts.packages)).sum(),
+        documents: counts().map(|counts| u64::from(counts.documents)).sum(),
+    }
+}
