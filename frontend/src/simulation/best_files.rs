@@ -12,8 +12,8 @@ use crate::results::{self, Match};
 use schema::order::RankKey;
 use std::collections::BTreeSet;
 
-/// Rank and name of a file's best match.
-type Place = (f32, u64);
+/// Score and name of a file's best match.
+type Place = (u16, u64);
 
 /// The best files so far, as a client sees them.
 #[derive(Debug)]

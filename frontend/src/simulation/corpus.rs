@@ -245,8 +245,9 @@ pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
 }
 
 /// The order of the top matches: documents with the same path hash are ordered only at the end.
-pub(super) fn places(matches: &[Match]) -> Vec<(f32, u64)> {
-    let place = |each: &Match| (each.rank, hash(each));
+pub(super) fn places(matches: &[Match]) -> Vec<(u16, u64)> {
+    // Ranks with one score differ only where names with one hash have other places.
+    let place = |each: &Match| (RankKey::of(each.rank).score, hash(each));
     matches.iter().map(place).collect()
 }
 

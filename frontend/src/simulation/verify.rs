@@ -76,7 +76,7 @@ pub(super) fn check<'a>(
 }
 
 /// Checks that what was said to be final before the end is what comes first in the complete result.
-fn check_first(first: &First, shown: &[Match], best_files: &[(f32, u64)]) {
+fn check_first(first: &First, shown: &[Match], best_files: &[(u16, u64)]) {
     if let Some(page) = &first.page {
         let last = &shown[..shown.len().min(BEST_MAX)];
         assert_eq!(corpus::places(page), corpus::places(last));
