@@ -75,7 +75,7 @@ pub use results::{
     ByLine, ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup,
     DocumentRevisions, Explain, FacetsSoFar, FoundText, Listing, Match, MatchEvent, MatchStream,
     Missing, OverlappingPackage, Overlaps, PackageGroup, Reached, RenderedMatch, RenderedMatches,
-    Renderer, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, WriteMatch,
+    Renderer, SearchResult, ShardId, Skipped, SkippedDocument, Take, Timings, Window, WriteMatch,
     entry_name, page,
 };
 pub use scope::{NameSet, PackageNames, Scope};

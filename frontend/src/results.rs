@@ -32,6 +32,6 @@ pub use outcome::{
 };
 pub(crate) use outcome::{Counts, Outcome, SPOOL};
 pub use packages::PackageGroup;
-pub use rendered::{RenderedMatch, RenderedMatches, Renderer, WriteMatch};
+pub use rendered::{RenderedMatch, RenderedMatches, Renderer, Take, WriteMatch};
 pub(crate) use search_result::read;
 pub use search_result::{ByLine, SearchResult};

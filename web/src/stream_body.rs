@@ -4,18 +4,23 @@
 //! a piece is taken. While a client is fast, the source may read ahead; what it read is dropped when the client
 //! becomes slow, and read again in small pieces later.
 //!
+//! A line that is too long for the result is fetched from a backend, piece by piece ([`LongLine`]).
+//!
 //! **Invariant:** a slow client holds [`EXPORT_BYTES`] at most, and one of the process's exports. Both are
 //! given back when its response ends or its connection closes.
 
+mod long_line;
 mod match_source;
 
+pub(crate) use long_line::LongLine;
 pub(crate) use match_source::MatchSource;
 
 use crate::problem::Problem;
 use crate::state::{App, blocking};
+use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;
-use frontend::{Coordinator, Need, Reservation, SpoolError};
+use frontend::{Coordinator, Need, Reservation, Scope, SpoolError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -54,17 +59,22 @@ const FAST_PIECES: u32 = 4;
 const RETRY_AFTER_S: u64 = 5;
 
 /// A piece, or why it cannot be read.
-type Piece = Result<Bytes, SpoolError>;
+type Piece = Result<Bytes, BoxError>;
 
 /// What is rendered.
 pub(crate) trait Source: Send + 'static {
     /// Whether the next piece is rendered in a moment, without a look at the disk.
     fn is_quick(&self) -> bool;
 
-    /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one is shorter. `None`
-    /// after it. What is read at once fits in `memory`, and what is not rendered of it stays for the next
-    /// piece.
+    /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one, and one before a long line,
+    /// are shorter. `None` after the last one. What is read at once fits in `memory`, and what is not rendered of it
+    /// stays for the next piece.
     fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError>;
+
+    /// The rest of a long line, if the last piece ends with its beginning.
+    fn long_line(&mut self) -> Option<LongLine> {
+        None
+    }
 
     /// Drops what was read ahead.
     fn forget(&mut self);
@@ -134,17 +144,23 @@ impl Export {
         }
     }
 
+    pub(crate) fn coordinator(&self) -> &Coordinator {
+        &self.coordinator
+    }
+
     /// Returns the body that `source` renders. A body of less than a piece has a length; a failure before the
     /// first piece is a problem with a status, and a later one breaks the transfer off, so that the client
-    /// does not take it for the end.
-    pub(crate) async fn body(self, source: impl Source) -> Result<Body, Problem> {
-        let (source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
+    /// does not take it for the end. Long lines are fetched within `scope`.
+    pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {
+        let (mut source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
         let first = first?.unwrap_or_default();
-        if first.len() < PIECE_BYTES {
+        let line = source.long_line();
+        if first.len() < PIECE_BYTES && line.is_none() {
             return Ok(Body::from(first));
         }
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        tokio::spawn(self.send(source, sender).in_current_span());
+        let sending = self.send(source, line, scope.clone(), sender);
+        tokio::spawn(sending.in_current_span());
         let first = tokio_stream::once(Ok(first));
         Ok(Body::from_stream(
             first.chain(ReceiverStream::new(receiver)),
@@ -152,23 +168,41 @@ impl Export {
     }
 
     /// Sends pieces until the end, or until the client disconnects.
-    async fn send(self, mut source: impl Source, mut sender: mpsc::Sender<Piece>) {
+    async fn send(
+        self,
+        mut source: impl Source,
+        mut line: Option<LongLine>,
+        scope: Scope,
+        mut sender: mpsc::Sender<Piece>,
+    ) {
         let mut memory = Arc::new(ReadMemory::slow());
         // Every client counts as fast at first: most results are a few pieces.
         let mut fast = FAST_PIECES;
         loop {
-            if fast >= FAST_PIECES && !memory.is_ahead() {
-                let ahead = ReadMemory::ahead(&self.coordinator);
-                memory = ahead.map_or(memory, Arc::new);
-            }
-            let (next, piece) = next_piece(source, &memory).await;
-            source = next;
-            let Some(piece) = piece.transpose() else {
-                return;
+            let (piece, is_last) = if let Some(rest) = &mut line {
+                let piece = rest.piece(&self.coordinator, &scope).await;
+                let Some(piece) = piece.transpose() else {
+                    line = None;
+                    continue;
+                };
+                let is_last = piece.is_err();
+                let piece = piece.map_err(|problem| problem.to_string().into());
+                (piece.map(Bytes::from), is_last)
+            } else {
+                if fast >= FAST_PIECES && !memory.is_ahead() {
+                    let ahead = ReadMemory::ahead(&self.coordinator);
+                    memory = ahead.map_or(memory, Arc::new);
+                }
+                let (next, piece) = next_piece(source, &memory).await;
+                source = next;
+                let Some(piece) = piece.transpose() else {
+                    return;
+                };
+                line = source.long_line();
+                let is_short = |piece: &Bytes| piece.len() < PIECE_BYTES && line.is_none();
+                let is_last = piece.as_ref().map_or(true, is_short);
+                (piece.map_err(BoxError::from), is_last)
             };
-            let is_last = piece
-                .as_ref()
-                .map_or(true, |piece| piece.len() < PIECE_BYTES);
             let is_taken = timeout(SLOW, sender.clone().reserve_owned()).await;
             let permit = match is_taken {
                 Ok(permit) => {

@@ -36,7 +36,13 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
             .transpose()?
             .is_some_and(|line| !line.is_empty())
         {}
-        let body = if asked.contains("/export") {
+        let body = if asked.contains("format=text") {
+            let head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\np/long:1:";
+            stream.write_all(head)?;
+            let part = vec![b'x'; 1 << 20];
+            (0..LINE_BYTES >> 20).try_for_each(|_| stream.write_all(&part))?;
+            return stream.write_all(b"\n");
+        } else if asked.contains("/export") {
             let found = json!({
                 "package": "p", "path": "long", "line": 1, "text": "xxx", "ranges": [[1, 2]],
                 "context": {"before": [], "after": []}, "language": "", "rank": 1.0, "hash": "00",

@@ -75,7 +75,7 @@ fn invalid_matches_are_errors() {
     ] {
         let address = serve(found(change.clone()));
         for flags in [
-            "",
+            "--null",
             "-o",
             "--json",
             "--vimgrep",

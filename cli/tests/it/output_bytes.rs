@@ -2,6 +2,7 @@
 //! as from an index directory.
 
 use crate::home::Home;
+use crate::http::get;
 
 /// Searches the index and the server over it, which must agree, and returns what they print.
 fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
@@ -69,7 +70,7 @@ fn bytes_are_printed_unchanged() {
     let long = [
         b"x".repeat(60_000),
         b"wanted".to_vec(),
-        b"\xe9".repeat(40_000),
+        b"\xe9".repeat(600_000),
     ]
     .concat();
     let lines: [(&str, &[u8]); 6] = [
@@ -98,13 +99,6 @@ fn bytes_are_printed_unchanged() {
         .collect();
     expected.push(b"p/unfinished:1:wanted".to_vec());
     expected.push("p/utf16:1:wanted \u{e9}\r".into());
-    let found = search(&home, &server.address, "wanted");
-    let mut found: Vec<&[u8]> = found
-        .strip_suffix(b"\n")
-        .unwrap()
-        .split(|&byte| byte == b'\n')
-        .collect();
-    found.sort_unstable();
     expected.sort_unstable();
     let show = |lines: &[&[u8]]| -> Vec<String> {
         lines
@@ -113,10 +107,31 @@ fn bytes_are_printed_unchanged() {
             .collect()
     };
     let expected: Vec<&[u8]> = expected.iter().map(|line| &line[..]).collect();
-    assert!(
-        found == expected,
-        "{:#?}\nexpected {:#?}",
-        show(&found),
-        show(&expected)
-    );
+    let export = |order| {
+        let path = format!("/api/v2/export?q=wanted&context=0&format=text&order={order}");
+        get(&server.address, &path).body
+    };
+    let as_found = home.ok(&format!(
+        "search --server {} --sort none wanted",
+        server.address
+    ));
+    for (how, found) in [
+        ("printed", search(&home, &server.address, "wanted")),
+        ("printed, as found", as_found),
+        ("exported, best first", export("rank")),
+        ("exported, as found", export("found")),
+    ] {
+        let mut found: Vec<&[u8]> = found
+            .strip_suffix(b"\n")
+            .unwrap()
+            .split(|&byte| byte == b'\n')
+            .collect();
+        found.sort_unstable();
+        assert!(
+            found == expected,
+            "{how}: {:#?}\nexpected {:#?}",
+            show(&found),
+            show(&expected)
+        );
+    }
 }

@@ -102,11 +102,14 @@ fn file_names_and_multi_line_matches() {
     );
 }
 
+/// Lines of a match that is fetched in several pieces.
+const LINES: usize = 60_000;
+
 #[test]
 fn long_multi_line_matches_are_complete() {
     let home = home();
     // Longer than what is sent of a match, with more ranges, and without a line end at the end.
-    let text = vec!["long line"; 1000].join("\n");
+    let text = vec!["long line"; LINES].join("\n");
     home.write("q_1/long.txt", &text);
     home.write("q_1/many.txt", format!("x\n{}", "ab\n".repeat(500)));
     home.ok("index --out J q_1");
@@ -119,7 +122,14 @@ fn long_multi_line_matches_are_complete() {
             let out = home.ok(&format!("search {place} {line}"));
             out.split_inclusive(|&byte| byte == b'\n').count()
         };
-        assert_eq!(lines("-o -e (?s)\\Along.*\\z"), 1000, "{place}");
+        assert_eq!(lines("-o -e (?s)\\Along.*\\z"), LINES, "{place}");
+        for order in ["", "--sort none"] {
+            let out = home.ok(&format!("search {place} {order} -e (?s)\\Along.*\\z"));
+            let expected: Vec<u8> = (1..=LINES)
+                .flat_map(|number| format!("q_1/long.txt:{number}:long line\n").into_bytes())
+                .collect();
+            assert!(out == expected, "{place} {order}: {} bytes", out.len());
+        }
         assert_eq!(lines("-o -e b\\na"), 2 * 499, "{place}");
         assert_eq!(lines("-o -e b\\n"), 500, "{place}");
         let out = home.ok(&format!("search {place} --json -e (?s)\\Along.*\\z"));

@@ -64,6 +64,15 @@ pub struct RenderedMatch<'a> {
     pub whole: bool,
 }
 
+/// Which matches are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// All of them.
+    All,
+    /// Those before the next one that is cut.
+    Whole,
+}
+
 /// A rendered range of the order.
 #[derive(Debug)]
 pub struct RenderedMatches {
@@ -72,6 +81,8 @@ pub struct RenderedMatches {
     parts: Vec<Vec<u8>>,
     /// The matches in the order of the result, each with its part.
     matches: Vec<(u8, Rendered)>,
+    /// Whether one of them is cut.
+    has_cut: bool,
     /// How many were taken.
     taken: usize,
     /// The bytes of those that were not taken.
@@ -104,12 +115,31 @@ impl RenderedMatches {
         self.bytes_left
     }
 
+    /// Whether a match is cut.
+    pub fn has_cut(&self) -> bool {
+        self.has_cut
+    }
+
+    /// Takes the next match without its bytes if it is cut, and returns its index.
+    pub fn take_cut(&mut self) -> Option<usize> {
+        let place = self.matches.get(self.taken)?;
+        if place.1.whole {
+            return None;
+        }
+        self.bytes_left -= self.bytes(place).len();
+        self.taken += 1;
+        Some(self.first + self.taken - 1)
+    }
+
     /// Appends matches that were not taken yet, one at least, until `out` has `len_min` bytes. Returns the
-    /// index of the match after them; `None` if all were taken before.
-    pub fn take(&mut self, out: &mut Vec<u8>, len_min: usize) -> Option<usize> {
+    /// index of the match after them; `None` if no match can be taken.
+    pub fn take(&mut self, which: Take, out: &mut Vec<u8>, len_min: usize) -> Option<usize> {
         let left = self.matches[self.taken..].iter();
         let (taken, len) = (self.taken, out.len());
         for place in left {
+            if which == Take::Whole && !place.1.whole {
+                break;
+            }
             out.extend_from_slice(self.bytes(place));
             self.taken += 1;
             if out.len() >= len_min {
@@ -242,6 +272,7 @@ fn in_order(first: usize, slices: &[&[LinePosition]], parts: Vec<Part<'_>>) -> R
     let parts: Vec<_> = parts.into_iter().map(|part| part.bytes).collect();
     RenderedMatches {
         first,
+        has_cut: matches.iter().any(|(_, place)| !place.whole),
         bytes_left: parts.iter().map(Vec::len).sum(),
         parts,
         matches,

@@ -17,9 +17,6 @@ from . import SERVED, SPOOL_BYTES, binaries, indexes
 
 STARTED = "trawl_frontend_queries_started_total"
 
-# A longer line is truncated in an answer.
-LINE_BYTES_MAX = 4096
-
 
 def main(corpus, runs, baseline):
     with contextlib.ExitStack() as stack:
@@ -39,7 +36,7 @@ def main(corpus, runs, baseline):
                 contenders["zoekt"] = lambda: zoekt.all(mode, text)
             results = interleaved(contenders, runs)
             export = results["trawl"][0][-1]
-            if not reference.agrees(mode, text, export, LINE_BYTES_MAX):
+            if not reference.agrees(mode, text, export):
                 wrong.append(text)
             times = {name: medians([each[:3] for each in results[name]]) for name in trawls}
             name, this = f"{mode[0]} {text}", times["trawl"]

@@ -19,7 +19,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use format::{Format, Order, head};
 use frontend::query::Notice;
-use frontend::{Renderer, SearchResult};
+use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
 use std::sync::Arc;
 
 /// Parameters of an export besides those of its query.
@@ -59,7 +59,7 @@ pub(crate) async fn by_query(
         found::export(export, search, format, Some(parsed)).await?
     } else {
         let answer = join::finished(&search, Some(&parsed)).await?;
-        respond(export, answer, search.id(), format, &parsed.notices).await?
+        respond(export, &search, answer, format, &parsed.notices).await?
     };
     Ok(guarded(response, watched, format))
 }
@@ -102,7 +102,7 @@ pub(crate) async fn by_id(
         search = another;
     }
     let answer = join::finished(&search, None).await?;
-    let response = respond(export, answer, search.id(), format, &[]).await?;
+    let response = respond(export, &search, answer, format, &[]).await?;
     Ok(guarded(response, watched, format))
 }
 
@@ -127,20 +127,23 @@ fn last_line(problem: &Problem) -> Vec<u8> {
 
 async fn respond(
     export: Export,
+    search: &SearchHandle,
     answer: Arc<SearchResult>,
-    id: &str,
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
     let of = Arc::clone(&answer);
-    let mut about = head(id, answer.query(), format, notices);
+    let mut about = head(search.id(), answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
     let head = match format {
         Format::Csv => csv::HEADER,
         _ => b"",
     };
-    let source = MatchSource::new(answer, renderer(format), head);
-    let body = export.body(source).await?;
+    let source = match renderer(format) {
+        Some(renderer) => MatchSource::new(answer, renderer, head),
+        None => MatchSource::text(answer),
+    };
+    let body = export.body(source, search.scope()).await?;
     let mut response = body.into_response();
     let headers = response.headers_mut();
     if format == Format::Csv {
@@ -152,16 +155,18 @@ async fn respond(
     Ok(response)
 }
 
-fn renderer(format: Format) -> Renderer {
-    match format {
-        Format::Text => Renderer::text(),
-        Format::Csv => Renderer::new(Box::new(csv::write)),
-        Format::Lines => Renderer::new(Box::new(Format::write_json)),
-        Format::Paths(end) => Renderer::new(Box::new(move |found, out| {
+/// Writes matches in a format; `None` for text.
+fn renderer(format: Format) -> Option<Renderer> {
+    let write: Box<WriteMatch> = match format {
+        Format::Text => return None,
+        Format::Csv => Box::new(csv::write),
+        Format::Lines => Box::new(Format::write_json),
+        Format::Paths(end) => Box::new(move |found, out| {
             let document = &found.document;
             for part in [&document.package[..], b"/", &document.path, &[end]] {
                 out.extend_from_slice(part);
             }
-        })),
-    }
+        }),
+    };
+    Some(Renderer::new(write))
 }

@@ -137,8 +137,8 @@ async fn find(
     let answer = finished.map_err(|error| problem(error, &parsed))?;
     let (head, of) = (head(&answer), Arc::clone(&answer));
     let body = match kind {
-        ListKind::Matches => export.body(lists::matches(answer)).await?,
-        ListKind::PerPackage => export.body(lists::packages(answer)).await?,
+        ListKind::Matches => export.body(lists::matches(answer), &scope).await?,
+        ListKind::PerPackage => export.body(lists::packages(answer), &scope).await?,
     };
     let body = Watched::new(app, viewer, &scope).guard(body, None);
     let mut response = (head, body).into_response();

@@ -1,7 +1,7 @@
 //! All matches of an answer, best first, in some format.
 
-use super::{PIECE_BYTES, ReadMemory, Source};
-use frontend::{RenderedMatches, Renderer, SearchResult, SpoolError};
+use super::{LongLine, PIECE_BYTES, ReadMemory, Source};
+use frontend::{RenderedMatches, Renderer, SearchResult, SpoolError, Take};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,6 +10,10 @@ use std::thread::{self, JoinHandle};
 pub(crate) struct MatchSource {
     answer: Arc<SearchResult>,
     renderer: Renderer,
+    /// Which matches are written as they are rendered: of the text of the others, the rest is fetched.
+    which: Take,
+    /// The rest of the line with which the last piece ends.
+    line: Option<LongLine>,
     /// What precedes the first match, until it is written.
     head: &'static [u8],
     /// The number of matches that were written.
@@ -24,6 +28,14 @@ pub(crate) struct MatchSource {
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
+    /// Writes whole lines as text.
+    pub(crate) fn text(answer: Arc<SearchResult>) -> MatchSource {
+        MatchSource {
+            which: Take::Whole,
+            ..MatchSource::new(answer, Renderer::text(), b"")
+        }
+    }
+
     /// Writes `head`, then the matches.
     pub(crate) fn new(
         answer: Arc<SearchResult>,
@@ -33,6 +45,8 @@ impl MatchSource {
         MatchSource {
             answer,
             renderer,
+            which: Take::All,
+            line: None,
             head,
             written: 0,
             rendered: None,
@@ -75,22 +89,38 @@ impl MatchSource {
 
 impl Source for MatchSource {
     fn is_quick(&self) -> bool {
-        let rendered = self.rendered.as_ref();
-        let is_rendered = rendered.is_some_and(|rendered| rendered.bytes_left() >= PIECE_BYTES);
+        let is_rendered = self.rendered.as_ref().is_some_and(|rendered| {
+            let is_read = self.which == Take::All || !rendered.has_cut();
+            is_read && rendered.bytes_left() >= PIECE_BYTES
+        });
         is_rendered || self.answer.is_in_memory()
     }
 
     fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError> {
         let mut out = std::mem::take(&mut self.head).to_vec();
         while out.len() < PIECE_BYTES {
+            let which = self.which;
             let rendered = self.rendered.as_mut();
-            if let Some(written) = rendered.and_then(|some| some.take(&mut out, PIECE_BYTES)) {
+            let written = rendered.and_then(|some| some.take(which, &mut out, PIECE_BYTES));
+            if let Some(written) = written {
                 self.written = written;
+            } else if let Some(cut) = self.rendered.as_mut().and_then(RenderedMatches::take_cut) {
+                self.written = cut + 1;
+                for found in self.answer.matches(cut..cut + 1)? {
+                    self.line = LongLine::begin(&found, &mut out);
+                }
+                if self.line.is_some() {
+                    break;
+                }
             } else if self.render(memory)?.is_empty() {
                 break;
             }
         }
         Ok(Some(out).filter(|out| !out.is_empty()))
+    }
+
+    fn long_line(&mut self) -> Option<LongLine> {
+        self.line.take()
     }
 
     fn forget(&mut self) {

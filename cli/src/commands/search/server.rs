@@ -1,4 +1,5 @@
-//! Searches with a server: asks for the search, which says whether it is complete, then for its export.
+//! Searches with a server: asks for the search, which says whether it is complete, then for its export, as text if
+//! that is what is printed.
 //! With `--stream` it asks for one export in the order of discovery, whose last line says the same.
 
 use crate::client::Client;
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use frontend::{Document, Match, Notice, Query};
 use indicatif::ProgressBar;
 use schema::message::Want;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
 use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
 
@@ -46,7 +47,14 @@ pub(super) fn search(
     // By its link the answer is found on another server, too, if this one is about to stop.
     let name = page.link.as_deref().filter(|_| page.complete);
     let name = name.unwrap_or(&page.id);
-    let export = server.get(&format!("/api/v2/search/{name}/export"), &[])?;
+    let path = format!("/api/v2/search/{name}/export");
+    if printer.options().is_plain() {
+        let text = server.get(&path, &[("format", b"text")])?;
+        let lines = copy(text, printer)?;
+        // A match may have several lines.
+        return summary(lines.min(page.total), page.total, page.into());
+    }
+    let export = server.get(&path, &[])?;
     let (printed, _) = print(server, export, printer)?;
     let summary = summary(printed, page.total, page.into())?;
     end(server, printer)?;
@@ -125,6 +133,22 @@ fn print(
         document = Arc::clone(&found.document);
         printer.add(found, &read)?;
         printed += 1;
+    }
+}
+
+/// Prints text as it comes. Returns the number of lines.
+fn copy(mut text: impl Read, printer: &mut Printer<'_>) -> Result<u64> {
+    let (mut buffer, mut lines) = (vec![0; READ_BYTES], 0);
+    loop {
+        let bytes = match text.read(&mut buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => &buffer[..read.context(BROKE_OFF)?],
+        };
+        if bytes.is_empty() {
+            return Ok(lines);
+        }
+        lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        printer.print_bytes(bytes)?;
     }
 }
 

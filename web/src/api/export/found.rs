@@ -11,7 +11,7 @@ use crate::model::ExportEnd;
 use crate::problem::Problem;
 use crate::response;
 use crate::state::blocking;
-use crate::stream_body::{Export, PIECE_BYTES};
+use crate::stream_body::{Export, LongLine, PIECE_BYTES};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -61,7 +61,7 @@ pub(crate) async fn export(
 
 /// A running export.
 struct FoundExport {
-    _export: Export,
+    export: Export,
     search: SearchHandle,
     format: Format,
     parsed: Option<ParsedQuery>,
@@ -69,6 +69,8 @@ struct FoundExport {
     news: watch::Receiver<()>,
     /// The rest of the document that is being written.
     document: vec::IntoIter<Match>,
+    /// The rest of the line with which the last part of a text ends.
+    line: Option<LongLine>,
     /// How many matches were written.
     written: u64,
     /// What was found, once the end was written.
@@ -83,13 +85,14 @@ impl FoundExport {
         parsed: Option<ParsedQuery>,
     ) -> FoundExport {
         FoundExport {
-            _export: export,
+            export,
             follower: search.follower(),
             news: search.news(),
             search,
             format,
             parsed,
             document: Vec::new().into_iter(),
+            line: None,
             written: 0,
             answer: None,
         }
@@ -98,6 +101,13 @@ impl FoundExport {
     /// Waits for the next part, and returns it with the rest of the export; `None` after the end.
     async fn part(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         while self.answer.is_none() {
+            if let Some(line) = &mut self.line {
+                let scope = self.search.scope();
+                if let Some(piece) = line.piece(self.export.coordinator(), scope).await? {
+                    return Ok(Some((piece.into(), self)));
+                }
+                self.line = None;
+            }
             // Checked first: what is found after this check is read in the next round.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
@@ -124,19 +134,25 @@ impl FoundExport {
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if let Format::Text = self.format {
-            let _ = self.follower.read_text(has_ended, &mut |text| {
-                match text {
-                    FoundText::Lines(lines) => out.extend_from_slice(lines),
-                    FoundText::Cut(matches) => {
-                        matches.iter().for_each(|it| it.write_text(&mut out))
+            let FoundExport {
+                follower,
+                document,
+                line,
+                ..
+            } = self;
+            if write_text(document, line, &mut out).is_continue() {
+                // A break loses nothing, as below.
+                let _ = follower.read_text(has_ended, &mut |text| match text {
+                    FoundText::Lines(lines) => {
+                        out.extend_from_slice(lines);
+                        flow(&out)
                     }
-                }
-                if out.len() < PIECE_BYTES {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            })?;
+                    FoundText::Cut(matches) => {
+                        *document = matches.into_iter();
+                        write_text(document, line, &mut out)
+                    }
+                })?;
+            }
             return Ok(out);
         }
         if self.write_document(&mut out).is_continue() {
@@ -190,6 +206,31 @@ fn write(
         Format::write_json(&found, out);
     }
     ControlFlow::Break(())
+}
+
+/// Appends matches as text until there are enough for a chunk, or one has only a part of its line: the rest is then in `line`.
+fn write_text(
+    document: &mut vec::IntoIter<Match>,
+    line: &mut Option<LongLine>,
+    out: &mut Vec<u8>,
+) -> ControlFlow<()> {
+    for found in document {
+        *line = LongLine::begin(&found, out);
+        if line.is_some() {
+            return ControlFlow::Break(());
+        }
+        flow(out)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// Whether there is room for more in a chunk.
+fn flow(out: &[u8]) -> ControlFlow<()> {
+    if out.len() < PIECE_BYTES {
+        ControlFlow::Continue(())
+    } else {
+        ControlFlow::Break(())
+    }
 }
 
 /// The problem of an incomplete answer in a format that cannot say so: the transfer breaks off, or does
