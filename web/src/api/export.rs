@@ -17,20 +17,20 @@ use crate::viewer::{Viewer, Watched};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use format::{Format, Order, head};
+use format::{End, Format, Order, head};
 use frontend::query::Notice;
 use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
 use std::sync::Arc;
 
 /// Parameters of an export besides those of its query.
-pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
+pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 
 /// Get all matches of a query.
 ///
 /// With `order=found`, matches are sent while the search runs, file by file, in no particular order. The
 /// response then begins with the first match, and says at its end, not in `x-trawl-complete`, whether it is
 /// complete. With `jsonl`, the last line is `{"done": …}`, an `ExportEnd`; without that line the response was
-/// cut off. Text has no such line: an incomplete export breaks the transfer off.
+/// cut off. Text has such a line with `end=true`; without it, an incomplete export breaks the transfer off.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
     params(doc::QueryParams, doc::ExportParams),
@@ -51,12 +51,13 @@ pub(crate) async fn by_query(
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
     let order = Order::parse(&params, format, &parsed.query)?;
+    let end = End::parse(&params, format, order)?;
     let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
     let search = join::start(&app, &scope, &params, &parsed).await?;
     let watched = Watched::new(&app, &viewer, &scope);
     let response = if order == Order::Found {
-        found::export(export, search, format, Some(parsed)).await?
+        found::export(export, search, format, end, Some(parsed)).await?
     } else {
         let answer = join::finished(&search, Some(&parsed)).await?;
         respond(export, &search, answer, format, &parsed.notices).await?
@@ -88,8 +89,10 @@ pub(crate) async fn by_id(
     let export = Export::begin(&app)?;
     let watched = Watched::new(&app, &viewer, &scope);
     let mut search = join::by_id(&app, &scope, &params, &id).await?;
-    if Order::parse(&params, format, search.query())? == Order::Found {
-        let response = found::export(export, search, format, None).await?;
+    let order = Order::parse(&params, format, search.query())?;
+    let end = End::parse(&params, format, order)?;
+    if order == Order::Found {
+        let response = found::export(export, search, format, end, None).await?;
         return Ok(guarded(response, watched, format));
     }
     let query = format.query(search.query().clone())?;

@@ -48,6 +48,13 @@ fn sends_all_matches_and_then_the_end() {
         assert_eq!(sorted(&text.text()), sorted(&ranked.text()), "{round}");
         assert_eq!(text.header("x-trawl-search").len(), page.id.len());
         assert_eq!(text.header("x-trawl-complete"), "");
+        let ended = site
+            .get("/api/v2/export?q=arse&format=text&order=found&end=true")
+            .text();
+        let (all, end) = ended.trim_end().rsplit_once('\n').unwrap();
+        assert_eq!(sorted(all), sorted(&ranked.text()), "{round}");
+        assert!(done(end).complete);
+        assert_eq!(done(end).total, all.lines().count() as u64);
     }
     let nothing = site.get("/api/v2/export?q=nowhere&order=found").text();
     assert_eq!(done(&nothing).total, 0);
@@ -123,6 +130,11 @@ fn incomplete_export_says_so_or_breaks_off() {
         .lines("/api/v2/export?q=arse&order=found&format=text")
         .collect();
     assert!(text[0].is_ok() && text.last().unwrap().is_err(), "{text:?}");
+    let ended = site
+        .get("/api/v2/export?q=arse&order=found&format=text&end=true")
+        .text();
+    assert_eq!(ended.lines().count(), text.len());
+    assert!(!done(ended.lines().last().unwrap()).complete);
     whole.set_down(true);
     let nobody = Site::new(vec![whole.backend()]);
     let nothing = nobody.get("/api/v2/export?q=arse&order=found&format=text");
@@ -140,6 +152,7 @@ fn failed_export_is_a_problem() {
     };
     check("q=arse&format=csv", 400, "format=jsonl or format=text");
     check("q=arse&format=paths", 400, "format=jsonl or format=text");
+    check("q=arse&end=true", 400, "end needs format=text");
     check("q=arse&limit=3", 400, "leave out the limit");
     check("q=arse+count:3", 400, "leave out the limit");
     check("q=/(/", 400, "\"at\"");

@@ -23,6 +23,9 @@ const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same 
 /// What happened to an export without its end.
 const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
+/// Bytes of the last line of an export.
+const END_BYTES_MAX: usize = 64 << 20;
+
 /// How the last line of an export in the order of discovery begins. No match begins like this.
 const DONE: &str = r#"{"done":"#;
 
@@ -67,13 +70,22 @@ fn stream(
     typed: &TypedQuery<'_>,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
-    let order: [(&str, &[u8]); 1] = [("order", b"found")];
+    let is_plain = printer.options().is_plain();
+    let mut form: Vec<(&str, &[u8])> = vec![("order", b"found")];
+    if is_plain {
+        form.extend([("format", &b"text"[..]), ("end", b"true")]);
+    }
     let export = {
         // The head of the response comes with the first match.
         let _progress = show_progress();
-        get(server, "/api/v2/export", typed, &order)?
+        get(server, "/api/v2/export", typed, &form)?
     };
-    let (printed, done) = print(server, export, printer)?;
+    let (printed, done) = if is_plain {
+        let (lines, done) = copy_to_end(export, printer)?;
+        (lines, Some(done))
+    } else {
+        print(server, export, printer)?
+    };
     let done = done.context(BROKE_OFF)?;
     let summary = summary(printed, done.total, done.into())?;
     end(server, printer)?;
@@ -137,19 +149,55 @@ fn print(
 }
 
 /// Prints text as it comes. Returns the number of lines.
-fn copy(mut text: impl Read, printer: &mut Printer<'_>) -> Result<u64> {
-    let (mut buffer, mut lines) = (vec![0; READ_BYTES], 0);
-    loop {
-        let bytes = match text.read(&mut buffer) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            read => &buffer[..read.context(BROKE_OFF)?],
-        };
-        if bytes.is_empty() {
-            return Ok(lines);
+fn copy(text: impl Read, printer: &mut Printer<'_>) -> Result<u64> {
+    let mut lines = 0;
+    for_each_part(text, |part| {
+        lines += lines_of(part);
+        Ok(printer.print_bytes(part)?)
+    })?;
+    Ok(lines)
+}
+
+/// Prints text as it comes, except for its last line, which says how the search ended. Returns the number of lines.
+fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, ExportDone)> {
+    // `held` begins as the last line does. A line of a match may, too, but then another one follows.
+    let (mut held, mut lines, mut is_in_line) = (Vec::new(), 0, false);
+    for_each_part(text, |part| {
+        held.extend_from_slice(part);
+        let start = memchr::memrchr(b'\n', &held[..held.len() - 1]).map_or(0, |end| end + 1);
+        let last = &held[start..];
+        let is_start = start > 0 || !is_in_line;
+        let may_be_end = is_start && last.iter().zip(DONE.as_bytes()).all(|(a, b)| a == b);
+        let shown = if may_be_end { start } else { held.len() };
+        ensure!(held.len() - shown <= END_BYTES_MAX, UNEXPECTED);
+        if shown > 0 {
+            is_in_line = held[shown - 1] != b'\n';
+            lines += lines_of(&held[..shown]);
+            printer.print_bytes(&held[..shown])?;
+            held.drain(..shown);
         }
-        lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
-        printer.print_bytes(bytes)?;
+        // It may take long until more comes.
+        printer.flush()
+    })?;
+    let end: ExportEnd = serde_json::from_slice(&held).context(BROKE_OFF)?;
+    Ok((lines, end.done))
+}
+
+/// Calls `each` with the parts of a response as they come. None is empty.
+fn for_each_part(mut text: impl Read, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        match text.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(bytes) => each(&buffer[..bytes])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).context(BROKE_OFF),
+        }
     }
+}
+
+fn lines_of(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {

@@ -112,6 +112,29 @@ impl Order {
     }
 }
 
+/// How an export in the order in which matches are found says whether it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By a last line.
+    Line,
+    /// By breaking off if it is not.
+    BreakOff,
+}
+
+impl End {
+    pub(crate) fn parse(params: &Params, format: Format, order: Order) -> Result<End, Problem> {
+        match (format, order) {
+            (Format::Text, Order::Found) if params.flag("end", false)? => Ok(End::Line),
+            (Format::Lines, _) if params.text("end")?.is_none() => Ok(End::Line),
+            _ if params.text("end")?.is_none() => Ok(End::BreakOff),
+            (Format::Text, Order::Found) => Ok(End::BreakOff),
+            _ => Err(Problem::bad_request(
+                "end needs format=text and order=found",
+            )),
+        }
+    }
+}
+
 /// Returns the headers of an export in either order.
 pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
     let about = [

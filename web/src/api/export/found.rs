@@ -5,7 +5,7 @@
 //! client of the same search.
 //! **Invariant:** a client that gets a clean end has all matches, or reads there what is missing.
 
-use super::format::{Format, head};
+use super::format::{End, Format, head};
 use crate::join;
 use crate::model::ExportEnd;
 use crate::problem::Problem;
@@ -30,6 +30,7 @@ pub(crate) async fn export(
     export: Export,
     search: SearchHandle,
     format: Format,
+    end: End,
     parsed: Option<ParsedQuery>,
 ) -> Result<Response, Problem> {
     let notices = parsed.as_ref().map(|parsed| &parsed.notices[..]);
@@ -39,7 +40,7 @@ pub(crate) async fn export(
         format,
         notices.unwrap_or_default(),
     );
-    let export = FoundExport::new(export, search, format, parsed);
+    let export = FoundExport::new(export, search, format, end, parsed);
     let mut answer = None;
     let body = match export.part().await? {
         None => Body::empty(),
@@ -64,6 +65,7 @@ struct FoundExport {
     export: Export,
     search: SearchHandle,
     format: Format,
+    end: End,
     parsed: Option<ParsedQuery>,
     follower: MatchStream,
     news: watch::Receiver<()>,
@@ -71,7 +73,7 @@ struct FoundExport {
     document: vec::IntoIter<Match>,
     /// The rest of the line with which the last part of a text ends.
     line: Option<LongLine>,
-    /// How many matches were written.
+    /// How many matches were written; lines, if they are text.
     written: u64,
     /// What was found, once the end was written.
     answer: Option<Arc<SearchResult>>,
@@ -82,6 +84,7 @@ impl FoundExport {
         export: Export,
         search: SearchHandle,
         format: Format,
+        end: End,
         parsed: Option<ParsedQuery>,
     ) -> FoundExport {
         FoundExport {
@@ -90,6 +93,7 @@ impl FoundExport {
             news: search.news(),
             search,
             format,
+            end,
             parsed,
             document: Vec::new().into_iter(),
             line: None,
@@ -104,6 +108,7 @@ impl FoundExport {
             if let Some(line) = &mut self.line {
                 let scope = self.search.scope();
                 if let Some(piece) = line.piece(self.export.coordinator(), scope).await? {
+                    self.written += lines_of(&piece);
                     return Ok(Some((piece.into(), self)));
                 }
                 self.line = None;
@@ -153,6 +158,7 @@ impl FoundExport {
                     }
                 })?;
             }
+            self.written += lines_of(&out);
             return Ok(out);
         }
         if self.write_document(&mut out).is_continue() {
@@ -179,15 +185,15 @@ impl FoundExport {
     async fn end(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
         self.answer = Some(Arc::clone(&answer));
-        match self.format {
-            Format::Lines => {
+        match self.end {
+            End::Line => {
                 let end = ExportEnd::new(&answer, self.search.id(), self.written);
                 let mut line = serde_json::to_vec(&end).expect("an end is plain data");
                 line.push(b'\n');
                 Ok(Some((line.into(), self)))
             }
-            _ if answer.is_complete() => Ok(None),
-            _ => Err(incomplete(&answer)),
+            End::BreakOff if answer.is_complete() => Ok(None),
+            End::BreakOff => Err(incomplete(&answer)),
         }
     }
 }
@@ -222,6 +228,10 @@ fn write_text(
         flow(out)?;
     }
     ControlFlow::Continue(())
+}
+
+fn lines_of(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 /// Whether there is room for more in a chunk.
