@@ -181,7 +181,11 @@ fn lines(
     Ok((start..end, first))
 }
 
-/// Returns the number of the line of the byte at `offset`.
+/// Bytes between the start of a block and an offset in it whose line ends are counted. A longer line is read in many parts,
+/// and each would count all that precedes it.
+const COUNTED_BYTES_MAX: u64 = 16 << 20;
+
+/// Returns the number of the line of the byte at `offset`; 0 if that is too far inside of a line to count.
 fn line_at(
     (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
@@ -194,6 +198,9 @@ fn line_at(
         Ok(shard.text_range(block.0..block.0 + 1)?.start <= offset)
     })?;
     let start = shard.text_range(block..block + 1)?.start;
+    if offset.saturating_sub(start) > COUNTED_BYTES_MAX {
+        return Ok(0);
+    }
     let before = shard.text(start..offset.max(start), texts)?;
     let lines = memchr::memchr_iter(b'\n', &before).count() as u32;
     Ok(shard.first_line(BlockId(block))?.saturating_add(lines))

@@ -2,7 +2,9 @@
 
 use crate::WAIT_MAX;
 use crate::home::Home;
+use crate::http::get;
 use crate::process::Process;
+use crate::streaming::DONE;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -41,7 +43,9 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
             stream.write_all(head)?;
             let part = vec![b'x'; 1 << 20];
             (0..LINE_BYTES >> 20).try_for_each(|_| stream.write_all(&part))?;
-            return stream.write_all(b"\n");
+            return stream.write_all(
+                format!("\n{}\n", DONE.replace("2,\"total\":2", "1,\"total\":1")).as_bytes(),
+            );
         } else if asked.contains("/export") {
             let found = json!({
                 "package": "p", "path": "long", "line": 1, "text": "xxx", "ranges": [[1, 2]],
@@ -101,5 +105,39 @@ fn a_line_of_300_mb_is_printed_in_little_memory() {
         out.read_to_end(&mut end).unwrap();
         assert_eq!(end, b"\n", "{flags}");
         assert_eq!(process.wait(WAIT_MAX).code(), Some(0), "{flags}");
+    }
+}
+
+#[test]
+fn the_long_lines_of_a_file_stay_together_in_an_export() {
+    let home = Home::new();
+    let line = |number: u32| format!("{number} wanted {}\n", "x".repeat(6000));
+    let text: String = (0..60).map(line).collect();
+    home.write("p/a.c", &text);
+    home.write("q/b.c", &text);
+    home.ok("index --out I p");
+    home.ok("index --out J q");
+    let backends = ["I", "J"].map(|index| home.start(&format!("backend --index {index}")));
+    let [one, other] = backends.each_ref().map(|backend| &backend.address);
+    let frontend = home.start(&format!(
+        "frontend --backend {one} --backend {other} --spool P"
+    ));
+    // The first export runs with the search, the second one after its end.
+    for _ in 0..2 {
+        let path = "/api/v2/export?q=wanted&format=text&order=found";
+        let export = get(&frontend.address, path);
+        let names: Vec<&str> = export.text().lines().map(|line| &line[..5]).collect();
+        assert_eq!(names.len(), 120);
+        let files = names.chunk_by(|a, b| a == b).count();
+        assert_eq!(files, 2, "{names:?}");
+        let mut found: Vec<_> = export.text().lines().collect();
+        found.sort_unstable();
+        let numbered = || (1..).zip(text.lines());
+        let mut expected: Vec<_> = ["p/a.c", "q/b.c"]
+            .into_iter()
+            .flat_map(|name| numbered().map(move |(at, line)| format!("{name}:{at}:{line}")))
+            .collect();
+        expected.sort_unstable();
+        assert!(found == expected, "other lines");
     }
 }

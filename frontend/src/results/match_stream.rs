@@ -66,6 +66,8 @@ struct StreamReader {
     lines: LineText,
     /// Matches that come after `text`.
     cut: Option<Vec<Match>>,
+    /// Whether the last read broke at such matches.
+    is_at_cut: bool,
 }
 
 impl MatchStream {
@@ -79,6 +81,7 @@ impl MatchStream {
             text_of: None,
             lines: LineText::default(),
             cut: None,
+            is_at_cut: false,
         };
         MatchStream {
             streams: (0..spool.backends()).map(stream).collect(),
@@ -117,9 +120,12 @@ impl MatchStream {
         let count = self.streams.len();
         for _ in 0..count {
             let stream = &mut self.streams[self.next];
-            self.next = (self.next + 1) % count;
             let is_last = has_ended || count == 1;
             let flow = stream.read_text(&self.spool, self.context_lines, is_last, each)?;
+            // After a break at a long line, the rest of its document follows.
+            if !stream.is_at_cut {
+                self.next = (self.next + 1) % count;
+            }
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -167,8 +173,9 @@ impl StreamReader {
         is_alone: bool,
         each: &mut impl FnMut(FoundText<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, SpoolError> {
+        self.is_at_cut = false;
         let mut reader = spool.reader();
-        while self.cut.is_some() || self.has_more(spool) {
+        while self.has_more(spool) {
             let is_complete = match self.cut {
                 Some(_) => true,
                 None => self.text_frame(&mut reader, spool, context_lines, is_alone)?,
@@ -194,7 +201,11 @@ impl StreamReader {
             flow?;
         }
         match self.cut.take() {
-            Some(cut) => each(FoundText::Cut(cut)),
+            Some(cut) => {
+                let flow = each(FoundText::Cut(cut));
+                self.is_at_cut = flow.is_break();
+                flow
+            }
             None => ControlFlow::Continue(()),
         }
     }
@@ -241,7 +252,7 @@ impl StreamReader {
 
     fn has_more(&self, spool: &ResultFiles) -> bool {
         let (backend, at) = self.next;
-        at < spool.received(backend)
+        self.cut.is_some() || at < spool.received(backend)
     }
 
     fn is_overdue(&self) -> bool {

@@ -131,8 +131,8 @@ impl RenderedMatches {
         Some(self.first + self.taken - 1)
     }
 
-    /// Appends matches that were not taken yet, one at least, until `out` has `len_min` bytes. Returns the
-    /// index of the match after them; `None` if no match can be taken.
+    /// Appends matches that were not taken yet until `out` has `len_min` bytes. Returns the index of the match after
+    /// them; `None` if there was none to take.
     pub fn take(&mut self, which: Take, out: &mut Vec<u8>, len_min: usize) -> Option<usize> {
         let left = self.matches[self.taken..].iter();
         let (taken, len) = (self.taken, out.len());

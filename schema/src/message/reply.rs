@@ -422,7 +422,7 @@ pub struct FileReply {
     pub found: bool,
     /// Offset of `text` in the document's text, in bytes.
     pub offset: u64,
-    /// The number of the line in which `text` begins.
+    /// The number of the line in which `text` begins; 0 if it was too far to count.
     pub first_line: u32,
     /// The bytes, with line ends.
     pub text: Vec<u8>,

@@ -51,7 +51,7 @@ pub(crate) async fn by_query(
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
     let order = Order::parse(&params, format, &parsed.query)?;
-    let end = End::parse(&params, format, order)?;
+    let end = End::parse(&params, format)?;
     let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
     let search = join::start(&app, &scope, &params, &parsed).await?;
@@ -60,7 +60,7 @@ pub(crate) async fn by_query(
         found::export(export, search, format, end, Some(parsed)).await?
     } else {
         let answer = join::finished(&search, Some(&parsed)).await?;
-        respond(export, &search, answer, format, &parsed.notices).await?
+        respond(export, &search, answer, (format, end), &parsed.notices).await?
     };
     Ok(guarded(response, watched, format))
 }
@@ -90,7 +90,7 @@ pub(crate) async fn by_id(
     let watched = Watched::new(&app, &viewer, &scope);
     let mut search = join::by_id(&app, &scope, &params, &id).await?;
     let order = Order::parse(&params, format, search.query())?;
-    let end = End::parse(&params, format, order)?;
+    let end = End::parse(&params, format)?;
     if order == Order::Found {
         let response = found::export(export, search, format, end, None).await?;
         return Ok(guarded(response, watched, format));
@@ -105,7 +105,7 @@ pub(crate) async fn by_id(
         search = another;
     }
     let answer = join::finished(&search, None).await?;
-    let response = respond(export, &search, answer, format, &[]).await?;
+    let response = respond(export, &search, answer, (format, end), &[]).await?;
     Ok(guarded(response, watched, format))
 }
 
@@ -132,7 +132,7 @@ async fn respond(
     export: Export,
     search: &SearchHandle,
     answer: Arc<SearchResult>,
-    format: Format,
+    (format, end): (Format, End),
     notices: &[Notice],
 ) -> Result<Response, Problem> {
     let of = Arc::clone(&answer);
@@ -144,7 +144,7 @@ async fn respond(
     };
     let source = match renderer(format) {
         Some(renderer) => MatchSource::new(answer, renderer, head),
-        None => MatchSource::text(answer),
+        None => MatchSource::text(answer, (end == End::Line).then(|| search.id().to_owned())),
     };
     let body = export.body(source, search.scope()).await?;
     let mut response = body.into_response();

@@ -438,7 +438,7 @@ pub struct ExportDone {
     pub reached: Option<Reached>,
     /// How many matches there are, also beyond `limit`.
     pub found: u64,
-    /// How many matches were written above.
+    /// How many matches were written above; lines, if they are text.
     pub total: u64,
     /// Documents with a match.
     pub documents: u64,

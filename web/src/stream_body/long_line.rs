@@ -1,19 +1,23 @@
 //! A match that has only a part of its line, as text: the whole line is fetched from a backend, piece by piece.
 
+use super::PIECE_BYTES;
 use crate::problem::Problem;
+use bytes::{Buf, Bytes};
 use frontend::{Coordinator, Document, Match, Scope};
 use schema::message::{FileRange, FileRequest, FileSource};
 use std::sync::Arc;
 
 /// Bytes that are fetched at once.
-const FETCHED_BYTES: u64 = 256 << 10;
+const FETCHED_BYTES: u64 = PIECE_BYTES as u64;
 
 /// The rest of the text of a match, after its first name and number.
 pub(crate) struct LongLine {
     document: Arc<Document>,
-    /// The number of the line at `at`.
+    /// The number of the line that is being written.
     number: u32,
-    /// Where the next piece begins in the document, and where the match ends.
+    /// What was fetched and is not written.
+    fetched: Bytes,
+    /// Where the next bytes to fetch begin in the document, and where the match ends.
     at: u64,
     end: u64,
 }
@@ -21,7 +25,7 @@ pub(crate) struct LongLine {
 impl LongLine {
     /// Appends a match as text. If it has only a part of its line, appends what precedes the line, and returns the rest.
     pub(crate) fn begin(found: &Match, out: &mut Vec<u8>) -> Option<LongLine> {
-        // The text of a match in a name is the name, which is never cut in the document.
+        // A match in a name has the whole name.
         let Some(window) = found.window.filter(|_| found.line > 0) else {
             found.write_text(out);
             return None;
@@ -29,6 +33,7 @@ impl LongLine {
         let line = LongLine {
             document: Arc::clone(&found.document),
             number: found.line,
+            fetched: Bytes::new(),
             at: found.offset,
             end: found.offset.saturating_add(window.line_bytes),
         };
@@ -49,17 +54,45 @@ impl LongLine {
         }
     }
 
-    /// Fetches the next piece; `None` after the last one.
+    /// Returns the next piece, of [`PIECE_BYTES`] and a name at most; `None` after the last one.
     pub(crate) async fn piece(
         &mut self,
         coordinator: &Coordinator,
         scope: &Scope,
     ) -> Result<Option<Vec<u8>>, Problem> {
-        let count = FETCHED_BYTES.min(self.end - self.at);
-        if count == 0 {
-            return Ok(None);
+        if self.fetched.is_empty() {
+            if self.at == self.end {
+                return Ok(None);
+            }
+            self.fetched = self.fetch(coordinator, scope).await?;
+            self.at += self.fetched.len() as u64;
         }
+        let mut out = Vec::new();
+        while !self.fetched.is_empty() && out.len() < PIECE_BYTES {
+            let room = self.fetched.len().min(PIECE_BYTES - out.len());
+            match memchr::memchr(b'\n', &self.fetched[..room]) {
+                None => {
+                    out.extend_from_slice(&self.fetched[..room]);
+                    self.fetched.advance(room);
+                }
+                Some(end) => {
+                    out.extend_from_slice(&self.fetched[..=end]);
+                    self.fetched.advance(end + 1);
+                    self.number += 1;
+                    self.name(&mut out);
+                }
+            }
+        }
+        if self.fetched.is_empty() && self.at == self.end {
+            out.push(b'\n');
+        }
+        Ok(Some(out))
+    }
+
+    /// Fetches the next bytes of the document, one at least.
+    async fn fetch(&self, coordinator: &Coordinator, scope: &Scope) -> Result<Bytes, Problem> {
         let document = &self.document;
+        let count = FETCHED_BYTES.min(self.end - self.at);
         let request = FileRequest {
             package: document.package.clone(),
             path: document.path.clone(),
@@ -73,27 +106,14 @@ impl LongLine {
         };
         let reply = coordinator.file(scope, &request).await?;
         let is_same = reply.found && reply.hash == document.hash && reply.offset == self.at;
-        let bytes = &reply.text[..reply.text.len().min(count as usize)];
-        if !is_same || bytes.is_empty() {
-            let [package, path] =
-                [&document.package, &document.path].map(|name| String::from_utf8_lossy(name));
-            let detail =
-                format!("{package}/{path}: the index changed during the export; try again");
-            return Err(Problem::unavailable(detail));
+        let mut text = reply.text;
+        text.truncate(count as usize);
+        if !is_same || text.is_empty() {
+            let names = [&document.package, &document.path];
+            let [package, path] = names.map(|name| String::from_utf8_lossy(name));
+            let detail = format!("{package}/{path}: the index changed during the search");
+            return Err(Problem::unavailable(detail).hint("search again"));
         }
-        let mut out = Vec::with_capacity(bytes.len() + 1);
-        for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-            if index > 0 {
-                out.push(b'\n');
-                self.number += 1;
-                self.name(&mut out);
-            }
-            out.extend_from_slice(line);
-        }
-        self.at += bytes.len() as u64;
-        if self.at == self.end {
-            out.push(b'\n');
-        }
-        Ok(Some(out))
+        Ok(text.into())
     }
 }

@@ -1,6 +1,7 @@
 //! All matches of an answer, best first, in some format.
 
 use super::{LongLine, PIECE_BYTES, ReadMemory, Source};
+use crate::model::ExportEnd;
 use frontend::{RenderedMatches, Renderer, SearchResult, SpoolError, Take};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -14,6 +15,10 @@ pub(crate) struct MatchSource {
     which: Take,
     /// The rest of the line with which the last piece ends.
     line: Option<LongLine>,
+    /// The id of the search, until its end is written as a line of JSON.
+    end_of: Option<String>,
+    /// How many lines of text were written.
+    lines: u64,
     /// What precedes the first match, until it is written.
     head: &'static [u8],
     /// The number of matches that were written.
@@ -28,10 +33,11 @@ pub(crate) struct MatchSource {
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
-    /// Writes whole lines as text.
-    pub(crate) fn text(answer: Arc<SearchResult>) -> MatchSource {
+    /// Writes whole lines as text; at the end, if there is an id of the search, what was found.
+    pub(crate) fn text(answer: Arc<SearchResult>, end_of: Option<String>) -> MatchSource {
         MatchSource {
             which: Take::Whole,
+            end_of,
             ..MatchSource::new(answer, Renderer::text(), b"")
         }
     }
@@ -47,6 +53,8 @@ impl MatchSource {
             renderer,
             which: Take::All,
             line: None,
+            end_of: None,
+            lines: 0,
             head,
             written: 0,
             rendered: None,
@@ -108,12 +116,22 @@ impl Source for MatchSource {
                 self.written = cut + 1;
                 for found in self.answer.matches(cut..cut + 1)? {
                     self.line = LongLine::begin(&found, &mut out);
+                    self.lines += self.line.as_ref().map_or(0, |_| u64::from(found.lines));
                 }
                 if self.line.is_some() {
                     break;
                 }
             } else if self.render(memory)?.is_empty() {
                 break;
+            }
+        }
+        if let Some(id) = &self.end_of {
+            self.lines += memchr::memchr_iter(b'\n', &out).count() as u64;
+            if out.len() < PIECE_BYTES && self.line.is_none() {
+                let end = ExportEnd::new(&self.answer, id, self.lines);
+                serde_json::to_writer(&mut out, &end).expect("an end is plain data");
+                out.push(b'\n');
+                self.end_of = None;
             }
         }
         Ok(Some(out).filter(|out| !out.is_empty()))

@@ -55,6 +55,12 @@ fn sends_all_matches_and_then_the_end() {
         assert_eq!(sorted(all), sorted(&ranked.text()), "{round}");
         assert!(done(end).complete);
         assert_eq!(done(end).total, all.lines().count() as u64);
+        let ended = site
+            .get("/api/v2/export?q=arse&format=text&end=true")
+            .text();
+        let (all, end) = ended.trim_end().rsplit_once('\n').unwrap();
+        assert_eq!(format!("{all}\n"), ranked.text(), "{round}");
+        assert_eq!(done(end).total, all.lines().count() as u64);
     }
     let nothing = site.get("/api/v2/export?q=nowhere&order=found").text();
     assert_eq!(done(&nothing).total, 0);

@@ -23,10 +23,10 @@ const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same 
 /// What happened to an export without its end.
 const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
-/// Bytes of the last line of an export.
+/// Bytes of the last line of an export, at most.
 const END_BYTES_MAX: usize = 64 << 20;
 
-/// How the last line of an export in the order of discovery begins. No match begins like this.
+/// How the last line of an export begins. No match in JSON begins like this.
 const DONE: &str = r#"{"done":"#;
 
 pub(super) fn search(
@@ -52,10 +52,13 @@ pub(super) fn search(
     let name = name.unwrap_or(&page.id);
     let path = format!("/api/v2/search/{name}/export");
     if printer.options().is_plain() {
-        let text = server.get(&path, &[("format", b"text")])?;
-        let lines = copy(text, printer)?;
-        // A match may have several lines.
-        return summary(lines.min(page.total), page.total, page.into());
+        let text = server.get(&path, &[("format", b"text"), ("end", b"true")])?;
+        let (lines, done) = copy_to_end(text, printer)?;
+        let (total, notices) = (done.total, page.notices);
+        // A match has one line at least.
+        let summary = summary(lines, total.max(page.total), done.into())?;
+        let notices = notices.into_iter().map(notice).collect();
+        return Ok(SearchSummary { notices, ..summary });
     }
     let export = server.get(&path, &[])?;
     let (printed, _) = print(server, export, printer)?;
@@ -146,16 +149,6 @@ fn print(
         printer.add(found, &read)?;
         printed += 1;
     }
-}
-
-/// Prints text as it comes. Returns the number of lines.
-fn copy(text: impl Read, printer: &mut Printer<'_>) -> Result<u64> {
-    let mut lines = 0;
-    for_each_part(text, |part| {
-        lines += lines_of(part);
-        Ok(printer.print_bytes(part)?)
-    })?;
-    Ok(lines)
 }
 
 /// Prints text as it comes, except for its last line, which says how the search ended. Returns the number of lines.

@@ -112,25 +112,22 @@ impl Order {
     }
 }
 
-/// How an export in the order in which matches are found says whether it is complete.
+/// How an export says whether it has all matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// By a last line.
     Line,
-    /// By breaking off if it is not.
+    /// By breaking off if it has not.
     BreakOff,
 }
 
 impl End {
-    pub(crate) fn parse(params: &Params, format: Format, order: Order) -> Result<End, Problem> {
-        match (format, order) {
-            (Format::Text, Order::Found) if params.flag("end", false)? => Ok(End::Line),
-            (Format::Lines, _) if params.text("end")?.is_none() => Ok(End::Line),
-            _ if params.text("end")?.is_none() => Ok(End::BreakOff),
-            (Format::Text, Order::Found) => Ok(End::BreakOff),
-            _ => Err(Problem::bad_request(
-                "end needs format=text and order=found",
-            )),
+    pub(crate) fn parse(params: &Params, format: Format) -> Result<End, Problem> {
+        match (format, params.text("end")?.is_some()) {
+            (Format::Text, true) if params.flag("end", false)? => Ok(End::Line),
+            (Format::Lines, false) => Ok(End::Line),
+            (Format::Text, _) | (_, false) => Ok(End::BreakOff),
+            (_, true) => Err(Problem::bad_request("end needs format=text")),
         }
     }
 }

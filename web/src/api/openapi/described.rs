@@ -171,8 +171,8 @@ pub(crate) struct ExportParams {
     /// Best first, once the search has ended; or as they are found, with `format=jsonl` or `text`.
     #[param(inline, nullable = false)]
     order: Option<Order>,
-    /// With `format=text` and `order=found`: the last line says whether the export is complete, as that of `jsonl` does.
-    /// Its `total` counts lines.
+    /// With `format=text`: the last line is JSON that says whether the export is complete, as that of `jsonl` with
+    /// `order=found` does. Its `total` counts lines.
     #[param(nullable = false)]
     end: Option<bool>,
 }
