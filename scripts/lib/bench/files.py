@@ -56,9 +56,16 @@ def check(reference, pattern, out):
     if any(counts != (lines, size) for name, counts in texts.items() if name != "rg"):
         return None
     if lines > COMPARED_MAX:
-        return lines if texts["rg"][0] == lines else None
+        return lines if lines == searched(reference, out["rg"]) else None
     with open(out["server, ordered"], "rb") as file:
         return lines if reference.agrees("regexp", pattern, file.read()) else None
+
+
+def searched(reference, path):
+    """Returns how many lines of ripgrep's output are of files that are not binary."""
+    binary = {os.path.join(os.fsencode(reference.corpus), name) for name in reference.binary}
+    with open(path, "rb") as file:
+        return sum(line.partition(b":")[0] not in binary for line in file)
 
 
 def counted(path):
