@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -217,6 +218,31 @@ class Dnsmasq(Engine):
         """Answers with these addresses from now on."""
         self.write(addresses)
         self.process.send_signal(signal.SIGHUP)
+
+
+class DatagramProxy:
+    """Passes questions on to a UDP port, and answers back after `delay` seconds."""
+
+    def __init__(self, to):
+        self.to, self.delay = to, 0.0
+        self.listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.listener.bind(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            question, client = self.listener.recvfrom(65536)
+            threading.Thread(target=self.ask, args=(question, client), daemon=True).start()
+
+    def ask(self, question, client):
+        # A server that does not answer is not answered for.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+            asking.settimeout(5)
+            asking.sendto(question, ("127.0.0.1", self.to))
+            answer = asking.recv(65536)
+            time.sleep(self.delay)
+            self.listener.sendto(answer, client)
 
 
 class Haproxy(Engine):

@@ -226,6 +226,11 @@ impl Export {
     }
 }
 
+/// The number of line ends in a text.
+pub(crate) fn lines_of(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
 /// Renders the next piece of `source`, and gives it back. A piece that takes time is rendered on a blocking
 /// thread.
 async fn next_piece<S: Source>(

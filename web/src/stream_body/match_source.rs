@@ -1,6 +1,6 @@
 //! All matches of an answer, best first, in some format.
 
-use super::{LongLine, PIECE_BYTES, ReadMemory, Source};
+use super::{LongLine, PIECE_BYTES, ReadMemory, Source, lines_of};
 use crate::model::ExportEnd;
 use frontend::{RenderedMatches, Renderer, SearchResult, SpoolError, Take};
 use std::panic::resume_unwind;
@@ -126,7 +126,7 @@ impl Source for MatchSource {
             }
         }
         if let Some(id) = &self.end_of {
-            self.lines += memchr::memchr_iter(b'\n', &out).count() as u64;
+            self.lines += lines_of(&out);
             if out.len() < PIECE_BYTES && self.line.is_none() {
                 let end = ExportEnd::new(&self.answer, id, self.lines);
                 serde_json::to_writer(&mut out, &end).expect("an end is plain data");

@@ -20,6 +20,9 @@ const READ_BYTES: usize = 256 << 10;
 /// Why an answer cannot be used.
 const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same version?";
 
+/// The parameters of an export as text, with a last line that says how the search ended.
+const TEXT: [(&str, &[u8]); 2] = [("format", b"text"), ("end", b"true")];
+
 /// What happened to an export without its end.
 const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
@@ -52,7 +55,7 @@ pub(super) fn search(
     let name = name.unwrap_or(&page.id);
     let path = format!("/api/v2/search/{name}/export");
     if printer.options().is_plain() {
-        let text = server.get(&path, &[("format", b"text"), ("end", b"true")])?;
+        let text = server.get(&path, &TEXT)?;
         let (lines, done) = copy_to_end(text, printer)?;
         let (total, notices) = (done.total, page.notices);
         // A match has one line at least.
@@ -76,7 +79,7 @@ fn stream(
     let is_plain = printer.options().is_plain();
     let mut form: Vec<(&str, &[u8])> = vec![("order", b"found")];
     if is_plain {
-        form.extend([("format", &b"text"[..]), ("end", b"true")]);
+        form.extend(TEXT);
     }
     let export = {
         // The head of the response comes with the first match.

@@ -115,9 +115,9 @@ impl Order {
 /// How an export says whether it has all matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By a last line.
+    /// The last line is JSON that says so.
     Line,
-    /// By breaking off if it has not.
+    /// The transfer breaks off if matches are missing.
     BreakOff,
 }
 

@@ -11,7 +11,7 @@ use crate::model::ExportEnd;
 use crate::problem::Problem;
 use crate::response;
 use crate::state::blocking;
-use crate::stream_body::{Export, LongLine, PIECE_BYTES};
+use crate::stream_body::{Export, LongLine, PIECE_BYTES, lines_of};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -228,10 +228,6 @@ fn write_text(
         flow(out)?;
     }
     ControlFlow::Continue(())
-}
-
-fn lines_of(text: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 /// Whether there is room for more in a chunk.
