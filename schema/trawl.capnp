@@ -107,6 +107,15 @@ struct Search {
                              # if not empty: one for each of `shards`, in their order
   trace @14 :TraceContext;   # absent: the search belongs to no trace
   firstRange @15 :Bool;      # of each match only the first range is wanted; all may be sent. The rank is that of all
+  text @16 :TextOrder;       # lines are wanted as text: TEXT may be sent in place of BATCH. Without a limit and without
+                             # context
+}
+
+enum TextOrder {
+  # The order of the lines in a TEXT frame.
+  none @0;                   # no TEXT is sent
+  ranked @1;                 # by rank, then by line; the frame has a run for each rank that differs
+  found @2;                  # by line, in one run. Ranks are not computed
 }
 
 struct TraceContext {
@@ -171,6 +180,28 @@ struct Batch {
   revisionCount @12 :UInt32; # all of them
   commit @13 :Text;          # the id of the commit at which the first of them was indexed
   kind @14 :DocumentKind;
+}
+
+struct TextBatch {
+  # The TEXT frame: matches of one document, of which each is a whole line of at most 4 KiB. Others of the document may be
+  # in BATCH frames before and after it.
+  shard @0 :UInt32;
+  document @1 :UInt32;
+  package @2 :Data;          # as in BATCH
+  path @3 :Data;
+  hash @4 :Data;
+  isRevision @5 :Bool;       # the document is in revisions of a repository
+  numbers @6 :List(UInt32);  # of the lines, ascending
+  runs @7 :List(TextRun);    # in the order of their text, best first
+  text @8 :Data;             # for each line package, "/", path, ":", number, ":", the line, \n
+}
+
+struct TextRun {
+  # Lines that come one after the other in the total order: no other match comes between two of them.
+  rank @0 :Float32;          # of the first line
+  number @1 :UInt32;         # of the first line
+  lines @2 :UInt32;          # number of lines
+  textBytes @3 :UInt32;      # number of bytes of TextBatch.text that belong to them
 }
 
 enum DocumentKind {

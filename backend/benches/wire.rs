@@ -11,7 +11,7 @@ use index::directory::Index;
 use index::indexing::{self, BuildOptions};
 use index::shard::Shard;
 use schema::frame::{self, Kind};
-use schema::message::{BatchReader, Expr, Pattern, Progress, Want};
+use schema::message::{BatchReader, Expr, Pattern, Progress, TextOrder, Want};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,6 +89,7 @@ fn measure(
         limit: 0,
         context_lines,
         first_range: false,
+        text: TextOrder::None,
         workers: 2,
         cancel: &Cancel::default(),
         resume: &[],

@@ -79,13 +79,13 @@ pub struct PackOptions {
 /// Packs lines of one document into batches.
 pub struct BatchPacker<'a> {
     shard: &'a Shard,
-    shard_index: u32,
-    options: PackOptions,
-    document: Document<'a>,
-    package: &'a [u8],
+    pub(crate) shard_index: u32,
+    pub(crate) options: PackOptions,
+    pub(crate) document: Document<'a>,
+    pub(crate) package: &'a [u8],
     language: &'static str,
     kind: DocumentKind,
-    revisions: RevisionNames<'a>,
+    pub(crate) revisions: RevisionNames<'a>,
     /// The range of the document in the text of all documents.
     document_text: ops::Range<u64>,
     buffers: BatchBuffers,
@@ -166,9 +166,7 @@ impl<'a> BatchPacker<'a> {
         ranges: &[(usize, usize)],
         out: &mut Packed,
     ) -> Result<(), ShardError> {
-        if position.start < self.document_text.start || position.end > self.document_text.end {
-            return Err(self.shard.inconsistent("blocks of a document"));
-        }
+        self.check(position)?;
         if position.number < self.options.first_line {
             return Ok(());
         }
@@ -184,6 +182,14 @@ impl<'a> BatchPacker<'a> {
         self.push_line(position, line, rank, ranges);
         self.due = self.options.context_lines;
         out.keys.push((self.document.id, position.number));
+        Ok(())
+    }
+
+    /// Checks that a line is in the document.
+    pub(crate) fn check(&self, position: LinePosition) -> Result<(), ShardError> {
+        if position.start < self.document_text.start || position.end > self.document_text.end {
+            return Err(self.shard.inconsistent("blocks of a document"));
+        }
         Ok(())
     }
 
@@ -206,7 +212,8 @@ impl<'a> BatchPacker<'a> {
         Ok(self.buffers)
     }
 
-    fn encode(&mut self, out: &mut Vec<u8>) {
+    /// Encodes what was added, if there is anything.
+    pub(crate) fn encode(&mut self, out: &mut Vec<u8>) {
         let buffers = &mut self.buffers;
         if buffers.lines.is_empty() {
             return;

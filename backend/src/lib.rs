@@ -19,7 +19,7 @@
 //! use backend::CompiledQuery;
 //! use backend::search::{Cancel, Request, Sink, Stopped};
 //! use index::{corpus, directory::Index, indexing};
-//! use schema::message::{Expr, Pattern, Progress, Want};
+//! use schema::message::{Expr, Pattern, Progress, TextOrder, Want};
 //!
 //! /// Counts the bytes of frames.
 //! struct Bytes(usize);
@@ -47,6 +47,7 @@
 //!     limit: 0,
 //!     context_lines: 2,
 //!     first_range: false,
+//!     text: TextOrder::None,
 //!     workers: 1,
 //!     cancel: &Cancel::default(),
 //!     resume: &[],
@@ -79,6 +80,7 @@ pub mod repositories;
 mod revision_names;
 pub mod search;
 pub mod server;
+mod text_batch;
 mod views;
 
 pub use bad_expr::BadExpr;

@@ -352,9 +352,7 @@ impl<'a> Worker<'a> {
                     }
                 }
                 let rank = pending.key.rank();
-                matches
-                    .packer()?
-                    .push(position, line, rank, &verifier.ranges, &mut packed)?;
+                matches.pack(position, line, rank, &verifier.ranges, &mut packed)?;
             }
             verifier.end(matches, &mut packed)?;
         }

@@ -245,10 +245,11 @@ fn says_draining(problem: &[u8]) -> bool {
     problem.is_ok_and(|problem| problem.r#type == "/problems/draining")
 }
 
-/// Whether a response that is no success is a problem document, or something that is not ours.
+/// Whether a response that is no success is a problem document, or something that is not ours. An export names its search.
 fn is_problem(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
-    kind.is_none_or(|kind| kind != "application/json")
+    let is_json = kind.is_some_and(|kind| kind == "application/json");
+    !is_json && !headers.contains_key("x-trawl-search")
 }
 
 /// The reason of the operating system or of TLS alone, if that is why a request failed.

@@ -16,8 +16,11 @@ use tokio::runtime::{Builder, Runtime};
 /// The kind of its spool directories.
 const SPOOL: &str = "search";
 
-/// Memory for matches before they spill to disk. A command runs one search.
-const MEMORY_BYTES: u64 = 64 << 20;
+/// Memory for what was found before it spills to disk. A command runs one search.
+const RESULT_BYTES: u64 = 256 << 20;
+
+/// Memory for pointers before they spill to disk.
+const POINTER_BYTES: u64 = 64 << 20;
 
 /// Starts a frontend over the index in `directory`, whose spool is not kept. The spool is in the user's
 /// cache directory; or if that cannot be written, in the system's temporary directory; or else there is
@@ -29,8 +32,8 @@ pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinato
         let config = Config {
             durable: false,
             ordered,
-            result_memory_bytes: MEMORY_BYTES,
-            query_memory_bytes: MEMORY_BYTES,
+            result_memory_bytes: RESULT_BYTES,
+            query_memory_bytes: POINTER_BYTES,
             ..Config::new(spool)
         };
         Coordinator::start(config, vec![backend.clone()])

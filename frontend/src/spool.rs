@@ -35,7 +35,7 @@ pub(crate) use pointers::{
     BLOCK_LEN as POINTERS_A_BLOCK, BLOCKS_AT_ONCE, PointerReader, len_of_pointers,
     partition_pointers,
 };
-pub(crate) use reader::FrameReader;
+pub(crate) use reader::{FrameReader, TextFrame, with_text};
 pub(crate) use result_files::ResultFiles;
 
 #[cfg(test)]

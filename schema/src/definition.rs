@@ -21,6 +21,7 @@ pub const RULES: u32 = 2;
 
 /// Returns the words in a range of a line, with what is between them: `name` of `name (`. `None` if there is no word,
 /// or if the first or the last one goes on outside of the range.
+#[inline]
 pub fn words_in(line: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let range = line.get(start..end)?;
     let first = range.iter().position(|&byte| is_word(byte))?;

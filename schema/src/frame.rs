@@ -66,6 +66,8 @@ pub enum Kind {
     Lookup = 12,
     /// An index to itself, on disk: where its packages come from.
     Record = 13,
+    /// Matches of one document as text.
+    Text = 14,
 }
 
 /// Why bytes are not a stream of frames. The stream cannot be used after such an error.
@@ -141,6 +143,17 @@ pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
 }
 
 fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, FrameError> {
+    let Some((frame, expected)) = unchecked(bytes, bytes_max)? else {
+        return Ok(None);
+    };
+    if checksum(&bytes[..8], frame.payload) != expected {
+        return Err(FrameError::Checksum);
+    }
+    Ok(Some(frame))
+}
+
+/// Decodes a frame. Returns the checksum that it should have, too.
+fn unchecked(bytes: &[u8], bytes_max: usize) -> Result<Option<(Frame<'_>, u32)>, FrameError> {
     let Some(header) = bytes.get(..HEADER_BYTES) else {
         return Ok(None);
     };
@@ -149,14 +162,12 @@ fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Fr
         return Ok(None);
     };
     let expected = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
-    if checksum(&header[..8], payload) != expected {
-        return Err(FrameError::Checksum);
-    }
-    Ok(Some(Frame {
+    let frame = Frame {
         kind,
         payload,
         bytes: HEADER_BYTES + length,
-    }))
+    };
+    Ok(Some((frame, expected)))
 }
 
 fn decode_header(header: &[u8], bytes_max: usize) -> Result<(Kind, usize), FrameError> {
@@ -193,6 +204,64 @@ pub struct Decoder {
     end: usize,
     /// Bytes of a frame, at most.
     frame_bytes_max: usize,
+}
+
+/// Frames that arrive one after the other.
+pub trait Frames {
+    /// Returns the next frame, or `None` when more bytes are needed.
+    fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError>;
+
+    /// Returns the bytes, as received, of all frames since the last call.
+    fn consumed(&mut self) -> &[u8];
+}
+
+/// Whole frames that a process passes to itself. Their checksums are not compared: they crossed neither a network nor a
+/// disk, and are compared when they come back from there.
+pub struct OwnFrames<'a> {
+    bytes: &'a [u8],
+    /// Start of the frames decoded since the last call of `consumed`.
+    mark: usize,
+    /// Start of the next frame.
+    start: usize,
+}
+
+impl<'a> OwnFrames<'a> {
+    /// Takes frames; `None` unless they are aligned to 8 bytes.
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
+        bytes
+            .as_ptr()
+            .cast::<u64>()
+            .is_aligned()
+            .then_some(OwnFrames {
+                bytes,
+                mark: 0,
+                start: 0,
+            })
+    }
+}
+
+impl Frames for OwnFrames<'_> {
+    fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
+        let frame = unchecked(&self.bytes[self.start..], FRAME_BYTES_MAX)?;
+        let frame = frame.map(|(frame, _)| frame);
+        self.start += frame.as_ref().map_or(0, |frame| frame.bytes);
+        Ok(frame)
+    }
+
+    fn consumed(&mut self) -> &[u8] {
+        let from = std::mem::replace(&mut self.mark, self.start);
+        &self.bytes[from..self.start]
+    }
+}
+
+impl Frames for Decoder {
+    fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
+        Decoder::decode(self)
+    }
+
+    fn consumed(&mut self) -> &[u8] {
+        Decoder::consumed(self)
+    }
 }
 
 impl Default for Decoder {

@@ -26,6 +26,7 @@
 
 pub mod definition;
 pub mod frame;
+pub mod line_text;
 pub mod message;
 pub mod name;
 pub mod order;

@@ -2,7 +2,7 @@
 //! `decode` (from a frame's payload).
 //!
 //! Only batches are numerous: a search may send millions. They are read in place, through
-//! [`BatchReader`], and written from borrowed slices ([`Batch`]). All other messages are small and
+//! [`BatchReader`] and [`TextReader`], and written from borrowed slices ([`Batch`], [`TextBatch`]). All other messages are small and
 //! owned.
 //! **Invariant:** decoding never panics and never allocates more than a small multiple of the
 //! payload's length, whatever the bytes are: a reader's traversal limit is tied to that length.
@@ -20,6 +20,7 @@ mod reply;
 mod request;
 mod shorten;
 mod signature;
+mod text_batch;
 mod trace_context;
 
 pub use batch::{
@@ -45,9 +46,10 @@ pub use reply::{
 };
 pub use request::{
     Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, ResumePoint, Search,
-    VisibleShard, Want,
+    TextOrder, VisibleShard, Want,
 };
 pub use signature::Signature;
+pub use text_batch::{TextBatch, TextParts, TextReader, TextRun, TextView};
 pub use trace_context::TraceContext;
 
 /// The version of the messages and of the protocol. Both sides must have the same.

@@ -58,6 +58,7 @@ pub struct RankKey {
 
 impl RankKey {
     /// Splits a rank. It is below 16; a higher one counts as the highest, and what is no number as 0.
+    #[inline]
     pub fn of(rank: f32) -> RankKey {
         let steps = (rank * (SCORE_STEPS * PLACES)) as u32;
         let score = u16::try_from(steps >> 8).unwrap_or(u16::MAX);
@@ -68,6 +69,7 @@ impl RankKey {
     }
 
     /// Returns the rank that has these parts.
+    #[inline]
     pub fn rank(self) -> f32 {
         let steps = u32::from(!self.score) << 8 | u32::from(!self.place);
         steps as f32 / (SCORE_STEPS * PLACES)
@@ -75,6 +77,7 @@ impl RankKey {
 }
 
 /// Returns the rank of a match: its score, rounded down to a step, and its place in the document, from 0 to 1.
+#[inline]
 pub fn rank(score: f32, place: f32) -> f32 {
     let place = (place * (PLACES - 1.0)) as u8;
     let key = RankKey {

@@ -19,6 +19,7 @@ use frontend::{
     DocumentGroup, Match, PackageGroup, Scope, SearchClient, SearchError, SearchHandle,
     SearchResult, SpoolError,
 };
+use schema::message::TextOrder;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,9 +69,28 @@ pub(crate) async fn finished(
     })?)
 }
 
-/// Returns the search with this id, or searches again if its result was evicted. A link is an id, too: one that stays
-/// valid, on every frontend.
+/// Returns the search with this id, or searches again if its result was evicted, or if it was an export of which only the
+/// text can be read. A link is an id, too: one that stays valid, on every frontend.
 pub(crate) async fn by_id(
+    app: &App,
+    scope: &Scope,
+    params: &Params,
+    id: &str,
+) -> Result<SearchHandle, Problem> {
+    let search = export_by_id(app, scope, params, id).await?;
+    if search.query().text() == TextOrder::None {
+        return Ok(search);
+    }
+    let query = search.query().clone().with_text(TextOrder::None);
+    let generation = Some(search.generation());
+    let another = app
+        .coordinator
+        .search_within(search.scope(), query, generation, None);
+    Ok(another.await?)
+}
+
+/// Does the same as [`by_id`] for an export, which may have only the text.
+pub(crate) async fn export_by_id(
     app: &App,
     scope: &Scope,
     params: &Params,

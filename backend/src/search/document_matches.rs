@@ -10,8 +10,9 @@ use crate::document_matcher::PatternSet;
 use crate::line_matcher;
 use crate::long_line::LINE_STEPS_MAX;
 use crate::rank;
+use crate::text_batch::{TextBuffers, TextPacker};
 use index::shard::{DocId, Document, ShardError, TextCache};
-use schema::message::{Skip, Want};
+use schema::message::{Skip, TextOrder, Want};
 use schema::order;
 use std::mem;
 use std::rc::Rc;
@@ -42,9 +43,24 @@ pub(super) struct DocumentMatches<'a> {
     /// Set by the first match that is deferred.
     name: Option<Arc<DocumentName>>,
     /// Passed to the packer.
-    buffers: BatchBuffers,
+    buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
-    packer: Option<BatchPacker<'a>>,
+    packer: Option<Packer<'a>>,
+    /// Whether its matches are all in this unit.
+    pub(super) is_whole: bool,
+}
+
+/// Memory that the packers of one document after the other use.
+#[derive(Default)]
+pub(super) struct PackBuffers {
+    batches: BatchBuffers,
+    text: TextBuffers,
+}
+
+/// Packs matches as the request wants them.
+enum Packer<'a> {
+    Batches(BatchPacker<'a>),
+    Text(TextPacker<'a>),
 }
 
 impl<'a> DocumentMatches<'a> {
@@ -53,7 +69,7 @@ impl<'a> DocumentMatches<'a> {
         task: ShardTask<'a>,
         document: Document<'a>,
         package: &'a [u8],
-        (buffers, texts): (BatchBuffers, Rc<TextCache>),
+        (buffers, texts): (PackBuffers, Rc<TextCache>),
     ) -> Self {
         let query = task.request.query;
         let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
@@ -71,6 +87,7 @@ impl<'a> DocumentMatches<'a> {
             buffers,
             texts,
             packer: None,
+            is_whole: false,
         }
     }
 
@@ -134,33 +151,63 @@ impl<'a> DocumentMatches<'a> {
         out: &mut Packed,
     ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
-        self.packer()?.push_name(rank, ranges, out);
+        match self.packer()? {
+            Packer::Batches(packer) => packer.push_name(rank, ranges, out),
+            Packer::Text(packer) => packer.push_name(rank, ranges, out),
+        }
         Ok(())
     }
 
-    pub(super) fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
-        Ok(match &mut self.packer {
-            Some(packer) => packer,
-            none => none.insert(BatchPacker::new(
+    /// Packs a line, as [`BatchPacker::push`].
+    pub(super) fn pack(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        rank: f32,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
+        match self.packer()? {
+            Packer::Batches(packer) => packer.push(position, line, rank, ranges, out),
+            Packer::Text(packer) => packer.push(position, line, rank, ranges, out),
+        }
+    }
+
+    #[inline]
+    fn packer(&mut self) -> Result<&mut Packer<'a>, ShardError> {
+        if self.packer.is_none() {
+            let request = self.task.request;
+            let batches = BatchPacker::new(
                 (self.task.shard, self.task.index),
                 self.document.clone(),
                 self.package,
                 PackOptions {
-                    context_lines: self.task.request.context_lines,
+                    context_lines: request.context_lines,
                     first_line: self.task.first_line(self.document.id),
-                    first_range: self.task.request.first_range,
+                    first_range: request.first_range,
                 },
-                (mem::take(&mut self.buffers), Rc::clone(&self.texts)),
-            )?),
-        })
+                (mem::take(&mut self.buffers.batches), Rc::clone(&self.texts)),
+            )?;
+            self.packer = Some(match request.text {
+                TextOrder::None => Packer::Batches(batches),
+                order => {
+                    let packers = (batches, mem::take(&mut self.buffers.text));
+                    Packer::Text(TextPacker::new(packers, order, self.is_whole))
+                }
+            });
+        }
+        Ok(self.packer.as_mut().expect("it was just created"))
     }
 
     /// Packs what is left, and returns the empty buffers.
-    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
+    pub(super) fn finish(self, out: &mut Packed) -> Result<PackBuffers, ShardError> {
+        let mut buffers = self.buffers;
         match self.packer {
-            Some(packer) => packer.finish(out),
-            None => Ok(self.buffers),
+            Some(Packer::Batches(packer)) => buffers.batches = packer.finish(out)?,
+            Some(Packer::Text(packer)) => (buffers.batches, buffers.text) = packer.finish(out)?,
+            None => {}
         }
+        Ok(buffers)
     }
 }
 
@@ -211,13 +258,15 @@ impl LineSink for DocumentMatches<'_> {
         out: &mut UnitResult,
     ) -> Result<(), ShardError> {
         let line_body = line_matcher::without_end(line);
-        let rank = rank::line_rank(self.document_rank, line_body, ranges.iter().copied());
+        let rank = match self.task.request.text {
+            TextOrder::Found => 0.0,
+            _ => rank::line_rank(self.document_rank, line_body, ranges.iter().copied()),
+        };
         if let Some(limit) = self.task.request.top_k() {
             self.defer(position, rank, limit, &mut out.pending);
             return Ok(());
         }
-        let packed = &mut out.packed;
-        self.packer()?.push(position, line, rank, ranges, packed)
+        self.pack(position, line, rank, ranges, &mut out.packed)
     }
 
     fn give_up(&mut self) {

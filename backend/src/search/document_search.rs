@@ -67,6 +67,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         self.out.blocks += slice.weight();
         let evaluation = self.evaluation(slice, &document)?;
         let mut matches = self.verifier.begin(document)?;
+        matches.is_whole = slice.is_whole;
         match evaluation {
             Evaluation::TooLarge if slice.is_first => {
                 self.out.skip(&matches, TOO_LARGE.clone());

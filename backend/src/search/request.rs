@@ -5,13 +5,14 @@
 //! searches them.
 
 use super::top_k::Threshold;
+use crate::batch::LINE_BYTES_MAX;
 use crate::compiled_query::CompiledQuery;
 use crate::document_matcher::PatternSet;
 use crate::line_matcher::{self, LineMatcher};
 use crate::long_line::Effort;
 use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
-use schema::message::{Progress, ResumePoint, ShardEnd, Want};
+use schema::message::{Progress, ResumePoint, ShardEnd, TextOrder, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,6 +36,8 @@ pub struct Request<'a> {
     pub context_lines: u32,
     /// Whether only the first range of each match is sent.
     pub first_range: bool,
+    /// Whether lines are sent as text. Not with a limit or with context.
+    pub text: TextOrder,
     /// Threads that verify candidates.
     pub workers: usize,
     /// Stops the search.
@@ -53,7 +56,11 @@ impl Request<'_> {
         effort: &mut Effort<'_>,
         out: &mut Vec<(usize, usize)>,
     ) {
-        if self.first_range {
+        if self.text == TextOrder::Found && line.len() <= LINE_BYTES_MAX {
+            // Neither sent nor ranked.
+            out.clear();
+            out.push((0, 0));
+        } else if self.first_range {
             let decides = |range| rank::is_ranked_by(line, range);
             line_matcher::first_range(matcher, line, effort, decides, out);
         } else {

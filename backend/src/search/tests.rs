@@ -4,7 +4,7 @@ use super::*;
 use crate::CompiledQuery;
 use index::directory::Index;
 use index::{corpus, indexing};
-use schema::message::{Expr, Pattern, Skip, Syntax};
+use schema::message::{Expr, Pattern, Skip, Syntax, TextOrder};
 use std::cell::Cell;
 
 /// Collects what is sent.
@@ -40,6 +40,7 @@ fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T)
         limit: 0,
         context_lines: 0,
         first_range: false,
+        text: TextOrder::None,
         workers: 2,
         cancel: &Cancel::default(),
         resume: &[],

@@ -39,6 +39,8 @@ pub(super) struct TextSlice {
     live: usize,
     /// The documents for which earlier slices have the same blocks.
     pub(super) earlier: Range<u32>,
+    /// Whether it has all candidate blocks of the text.
+    pub(super) is_whole: bool,
 }
 
 impl<'a> TextSlices<'a> {
@@ -127,6 +129,7 @@ impl<'a> TextSlices<'a> {
                     is_shared: documents.len() > 1,
                     live,
                     earlier: documents.start..first,
+                    is_whole: start == blocks.start && end == blocks.end,
                 });
                 start = end;
             }

@@ -3,13 +3,13 @@
 //! A [`Verifier`] searches the blocks of a unit text by text. The lines of a text go to the matches of
 //! its document; if it has several, they are kept ([`FoundLines`]) and given to each of them.
 
-use super::document_matches::{DocumentMatches, LineSink, UnitResult};
+use super::document_matches::{DocumentMatches, LineSink, PackBuffers, UnitResult};
 use super::found_lines::FoundLines;
 use super::line_locator::LineLocator;
 use super::request::{Interrupted, ShardTask};
 use super::slices::BlockRanges;
 use super::text_slices::{TextSlice, TextSlices};
-use crate::batch::{BatchBuffers, Packed};
+use crate::batch::Packed;
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
 use index::shard::{DocId, Document, Package, PackageId, ShardError, TextCache};
@@ -27,7 +27,7 @@ pub(super) struct Verifier<'a> {
     /// The ranges of the current line.
     pub(super) ranges: Vec<(usize, usize)>,
     /// Reused by the next packer.
-    buffers: BatchBuffers,
+    buffers: PackBuffers,
     /// The text of the current blocks.
     pub(super) texts: Rc<TextCache>,
 }
@@ -39,7 +39,7 @@ impl<'a> Verifier<'a> {
             package: None,
             documents: Vec::new(),
             ranges: Vec::new(),
-            buffers: BatchBuffers::default(),
+            buffers: PackBuffers::default(),
             texts: Rc::default(),
         }
     }
@@ -79,10 +79,11 @@ impl<'a> Verifier<'a> {
             let matched_before = out.matched_blocks;
             if let [id] = self.documents[..] {
                 let mut matches = self.begin(shard.document(id)?)?;
+                matches.is_whole = slice.is_whole;
                 self.search_blocks(matcher, all.blocks(slice), &mut matches, out)?;
                 self.finish(matches, out)?;
             } else if !self.documents.is_empty() {
-                self.search_copies(matcher, all.blocks(slice), out)?;
+                self.search_copies(matcher, (slice, all), out)?;
             }
             if shard.has_accepted(&request.query.filters, slice.earlier.clone())? {
                 // An earlier slice has counted them.
@@ -96,19 +97,21 @@ impl<'a> Verifier<'a> {
     fn search_copies(
         &mut self,
         matcher: &LineMatcher,
-        blocks: BlockRanges<'_>,
+        (slice, all): (&TextSlice, &TextSlices<'_>),
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
         let mut copies = Vec::with_capacity(self.documents.len());
         for index in 0..self.documents.len() {
-            copies.push(self.begin(shard.document(self.documents[index])?)?);
+            let mut matches = self.begin(shard.document(self.documents[index])?)?;
+            matches.is_whole = slice.is_whole;
+            copies.push(matches);
         }
         let mut found = FoundLines::new(
             copies.iter().all(DocumentMatches::counts_only),
             request.want,
         );
-        self.search_blocks(matcher, blocks, &mut found, out)?;
+        self.search_blocks(matcher, all.blocks(slice), &mut found, out)?;
         for mut matches in copies {
             request.cancel.check()?;
             found.replay(&mut matches, out)?;

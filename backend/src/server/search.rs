@@ -22,7 +22,8 @@ use crate::search::{
 };
 use index::shard::Shard;
 use schema::message::{
-    End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, VisibleShard, Want,
+    End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, TextOrder,
+    VisibleShard, Want,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -439,6 +440,11 @@ impl SearchJob {
                 Want::Count | Want::Estimate => 0,
             },
             first_range: self.search.first_range,
+            text: if self.search.limit == 0 && self.search.context_lines == 0 {
+                self.search.text
+            } else {
+                TextOrder::None
+            },
             workers: self.workers,
             cancel: &self.cancel,
             resume: &self.search.resume,

@@ -3,8 +3,12 @@
 use backend::CompiledQuery;
 use backend::search::{Best, Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
-use schema::frame::{self, Decoder, Kind};
-use schema::message::{BatchReader, BatchView, LineView, Progress, ResumePoint, ShardEnd, Want};
+use schema::frame::{self, Decoder, Frame, Kind};
+use schema::message::{
+    BatchReader, BatchView, LineView, Progress, ResumePoint, ShardEnd, TextOrder, TextReader,
+    TextRun, Want,
+};
+use schema::order::document_hash;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -99,9 +103,96 @@ pub(crate) struct Found {
     pub(crate) ends: Vec<ShardEnd>,
 }
 
+/// A frame of matches.
+pub(crate) enum Matches {
+    Batch(Batch),
+    Text(Text),
+}
+
+/// A batch of text.
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) shard: u32,
+    pub(crate) document: u32,
+    /// [`document_hash`] of its names.
+    pub(crate) hash: u64,
+    pub(crate) numbers: Vec<u32>,
+    /// The runs, each with its text.
+    pub(crate) runs: Vec<(TextRun, Vec<u8>)>,
+}
+
+impl Matches {
+    /// Decodes a frame.
+    pub(crate) fn decode(frame: &Frame<'_>) -> Matches {
+        if frame.kind == Kind::Batch {
+            return Matches::Batch(Batch::decode(frame.payload));
+        }
+        assert_eq!(frame.kind, Kind::Text);
+        let reader = TextReader::new(frame.payload).unwrap();
+        let view = reader.view().unwrap();
+        let mut rest = view.text;
+        let run = |run: TextRun| {
+            let text = rest.split_off(..run.text_bytes as usize).unwrap();
+            (run, text.to_vec())
+        };
+        Matches::Text(Text {
+            shard: view.shard,
+            document: view.document,
+            hash: document_hash(
+                view.package,
+                view.path,
+                view.is_revision.then_some(view.hash),
+            ),
+            numbers: view.numbers().collect(),
+            runs: view.runs().map(run).collect(),
+        })
+    }
+
+    pub(crate) fn shard(&self) -> u32 {
+        match self {
+            Matches::Batch(batch) => batch.shard,
+            Matches::Text(text) => text.shard,
+        }
+    }
+
+    /// Document and line of each match.
+    pub(crate) fn keys(&self) -> Vec<(u32, u32)> {
+        match self {
+            Matches::Batch(batch) => {
+                let matches = batch.matches();
+                matches.map(|line| (batch.document, line.number)).collect()
+            }
+            Matches::Text(text) => {
+                let numbers = text.numbers.iter();
+                numbers.map(|&number| (text.document, number)).collect()
+            }
+        }
+    }
+
+    fn best_rank(&self) -> f32 {
+        match self {
+            Matches::Batch(batch) => batch.matches().map(|line| line.rank).fold(0.0, f32::max),
+            Matches::Text(text) => {
+                let ranks = text.runs.iter().map(|(run, _)| run.rank);
+                ranks.fold(0.0, f32::max)
+            }
+        }
+    }
+}
+
 impl Found {
     /// Decodes the batches in the frames.
     pub(crate) fn batches(&self) -> Vec<Batch> {
+        let batches = self.matches().into_iter();
+        let batches = batches.map(|frame| match frame {
+            Matches::Batch(batch) => batch,
+            Matches::Text(text) => panic!("{text:?}"),
+        });
+        batches.collect()
+    }
+
+    /// Decodes the frames.
+    pub(crate) fn matches(&self) -> Vec<Matches> {
         let mut decoder = Decoder::new();
         let mut batches = Vec::new();
         let mut rest = &self.frames[..];
@@ -112,8 +203,7 @@ impl Found {
             decoder.filled(bytes);
             rest = &rest[bytes..];
             while let Some(frame) = decoder.decode().unwrap() {
-                assert_eq!(frame.kind, Kind::Batch);
-                batches.push(Batch::decode(frame.payload));
+                batches.push(Matches::decode(&frame));
             }
         }
         decoder.finish().unwrap();
@@ -129,6 +219,7 @@ pub(crate) struct How {
     pub(crate) want: Want,
     pub(crate) limit: u64,
     pub(crate) first_range: bool,
+    pub(crate) text: TextOrder,
 }
 
 impl How {
@@ -140,6 +231,7 @@ impl How {
             want: Want::Matches,
             limit: 0,
             first_range: false,
+            text: TextOrder::None,
         }
     }
 
@@ -156,6 +248,7 @@ impl How {
             limit: self.limit,
             context_lines: self.context_lines,
             first_range: self.first_range,
+            text: self.text,
             workers: self.workers,
             cancel,
             resume: &[],
@@ -245,16 +338,10 @@ impl Sink for Collect {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
         let (mut rest, mut matches) = (&frames[..], self.last.matches);
         while let Some(frame) = frame::decode(rest).unwrap() {
-            let batch = Batch::decode(frame.payload);
-            for line in batch.matches() {
-                matches += 1;
-                assert!(
-                    line.rank <= self.last.bound,
-                    "{} above {}",
-                    line.rank,
-                    self.last.bound
-                );
-            }
+            let found = Matches::decode(&frame);
+            matches += found.keys().len() as u64;
+            let (best, bound) = (found.best_rank(), self.last.bound);
+            assert!(best <= bound, "{best} above {bound}");
             rest = &rest[frame.bytes..];
         }
         assert!(rest.is_empty(), "frames are whole");

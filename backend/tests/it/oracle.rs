@@ -6,7 +6,7 @@
 
 use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter, filters};
-use crate::found::{Batch, Found, How, Line, find};
+use crate::found::{Batch, Found, How, Line, Matches, find};
 use crate::naive::{self, Document, compile};
 use crate::query::{Query, Recipe, recipes};
 use crate::revisions;
@@ -18,7 +18,8 @@ use index::ContentCodec;
 use index::shard::{BlockId, Candidates, DocId, PackageId, Shard, Text};
 use proptest::prelude::*;
 use regex::bytes::Regex;
-use schema::message::{Expr, Field, Pattern, Reading, ShardEnd, Syntax};
+use schema::message::{Expr, Field, Pattern, Reading, ShardEnd, Syntax, TextOrder, Want};
+use schema::order::{RankKey, document_hash};
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
@@ -336,7 +337,74 @@ pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> F
         }
     }
     check_first_ranges(built, compiled, how, &one);
+    check_text(built, compiled, how, &one);
     one
+}
+
+/// Checks that the same is found as text, in both orders.
+fn check_text(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
+    if how.want != Want::Matches || how.limit > 0 || how.context_lines > 0 {
+        return;
+    }
+    let frames = all.matches();
+    let keys = |frames: &[Matches]| {
+        let keys = frames.iter().map(|frame| (frame.shard(), frame.keys()));
+        let each = keys.flat_map(|(shard, keys)| keys.into_iter().map(move |key| (shard, key)));
+        each.collect::<Vec<_>>()
+    };
+    for text in [TextOrder::Ranked, TextOrder::Found] {
+        let how = How { text, ..how };
+        let found = find(&built.index.shards, compiled, how);
+        assert_eq!(found.ends, all.ends, "{how:?}");
+        let as_text = found.matches();
+        assert_eq!(keys(&as_text), keys(&frames), "{how:?}");
+        let is_ranked = text == TextOrder::Ranked;
+        let found = String::from_utf8_lossy(&rendered(&as_text, is_ranked)).into_owned();
+        let expected = rendered(&frames, is_ranked);
+        assert_eq!(found, String::from_utf8_lossy(&expected), "{how:?}");
+    }
+}
+
+/// Renders matches as text, in the total order or as they come.
+fn rendered(frames: &[Matches], is_ranked: bool) -> Vec<u8> {
+    let mut parts = Vec::new();
+    let place = |shard, document, hash, rank, number| {
+        let RankKey { score, place } = RankKey::of(rank);
+        ((score, hash, shard, document), (place, number))
+    };
+    for frame in frames {
+        match frame {
+            Matches::Batch(batch) => {
+                let is_revision = batch.revision_count > 0;
+                let text = is_revision.then_some(&batch.hash[..]);
+                let hash = document_hash(&batch.package, &batch.path, text);
+                for line in batch.matches() {
+                    let key = place(batch.shard, batch.document, hash, line.rank, line.number);
+                    parts.push((key, as_text(batch, line)));
+                }
+            }
+            Matches::Text(text) => parts.extend(text.runs.iter().map(|(run, bytes)| {
+                let key = place(text.shard, text.document, text.hash, run.rank, run.number);
+                (key, bytes.clone())
+            })),
+        }
+    }
+    if is_ranked {
+        parts.sort_by_key(|(key, _)| *key);
+    }
+    parts.into_iter().flat_map(|(_, text)| text).collect()
+}
+
+fn as_text(batch: &Batch, line: &Line) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (number, text) in (line.number..).zip(line.text.split(|&byte| byte == b'\n')) {
+        out.extend([&batch.package[..], b"/", &batch.path].concat());
+        if number > 0 {
+            out.extend(format!(":{number}:").bytes().chain(text.iter().copied()));
+        }
+        out.push(b'\n');
+    }
+    out
 }
 
 /// Checks that the same is found if only first ranges are wanted, without the other ranges.

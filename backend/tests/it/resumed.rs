@@ -1,44 +1,44 @@
 //! What is left of an answer after each of its frames, when another backend goes on with it.
 
 use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
-use crate::found::{Batch, How, find, find_rest};
+use crate::found::{How, Matches, find, find_rest};
 use backend::CompiledQuery;
 use index::ContentCodec;
 use index::shard::Shard;
 use proptest::prelude::*;
 use schema::frame;
-use schema::message::{Expr, Pattern, ResumePoint, ShardEnd, Syntax, Want};
+use schema::message::{Expr, Pattern, ResumePoint, ShardEnd, Syntax, TextOrder, Want};
 use std::sync::Arc;
 
 /// Frames of an answer after which it is cut, at most.
 const CUTS_MAX: usize = 40;
 
 /// The frames of an answer, and the matches in them.
-fn frames(mut bytes: &[u8]) -> Vec<(&[u8], Batch)> {
+fn frames(mut bytes: &[u8]) -> Vec<(&[u8], Matches)> {
     let mut frames = Vec::new();
     while let Some(frame) = frame::decode(bytes).unwrap() {
         let (this, rest) = bytes.split_at(frame.bytes);
-        frames.push((this, Batch::decode(frame.payload)));
+        frames.push((this, Matches::decode(&frame)));
         bytes = rest;
     }
     frames
 }
 
 /// How far these frames have come in each shard.
-fn points<'a>(shards: usize, sent: impl Iterator<Item = &'a Batch>) -> Vec<ResumePoint> {
+fn points<'a>(shards: usize, sent: impl Iterator<Item = &'a Matches>) -> Vec<ResumePoint> {
     let point = |shard| ResumePoint {
         shard,
         ..ResumePoint::default()
     };
     let mut points: Vec<ResumePoint> = (0..shards as u32).map(point).collect();
     for batch in sent {
-        let point = &mut points[batch.shard as usize];
-        for line in batch.matches() {
-            let document = point.last.map(|(document, _)| document);
-            point.documents += u64::from(document != Some(batch.document));
+        let point = &mut points[batch.shard() as usize];
+        for (document, line) in batch.keys() {
+            let last = point.last.map(|(document, _)| document);
+            point.documents += u64::from(last != Some(document));
             point.matches += 1;
-            point.hash = ShardEnd::key_hash(point.hash, batch.document, line.number);
-            point.last = Some((batch.document, line.number));
+            point.hash = ShardEnd::key_hash(point.hash, document, line);
+            point.last = Some((document, line));
         }
     }
     points
@@ -74,7 +74,7 @@ fn check(shards: &[Arc<Shard>], expr: &Expr, names: bool, how: How) {
             let rest = find_rest(&their, &compiled, how, &asked);
             let expected = sent[cut..]
                 .iter()
-                .filter(|(_, batch)| is_asked(batch.shard));
+                .filter(|(_, batch)| is_asked(batch.shard()));
             let expected: Vec<&[u8]> = expected.map(|(bytes, _)| *bytes).collect();
             assert!(
                 rest.frames == expected.concat(),
@@ -95,7 +95,11 @@ fn hows() -> impl Iterator<Item = How> {
         (Want::Matches, 7),
         (Want::Documents, 3),
     ];
-    kinds
+    let text = |text| How {
+        text,
+        ..How::all(0)
+    };
+    let batches = kinds
         .into_iter()
         .enumerate()
         .map(|(number, (want, limit))| How {
@@ -104,7 +108,9 @@ fn hows() -> impl Iterator<Item = How> {
             want,
             limit,
             first_range: number % 2 == 1,
-        })
+            text: TextOrder::None,
+        });
+    batches.chain([TextOrder::Ranked, TextOrder::Found].map(text))
 }
 
 fn regexp(text: &str) -> Expr {

@@ -58,6 +58,7 @@ mod stalled_backend;
 mod store;
 mod streaming;
 mod terminal;
+mod text_output;
 mod traces;
 mod truncated_shard;
 mod unwritable_home;

@@ -22,7 +22,7 @@ pub(crate) struct Collector {
     sorter: PointerSorter,
     /// Whether pointers are collected, or counted only.
     is_ordered: bool,
-    /// Matches that were counted only.
+    /// Matches that were counted only, or that others stand for.
     uncollected: u64,
     /// The documents that may have copies.
     pub(crate) log: DocumentLog,
@@ -81,9 +81,9 @@ impl Collector {
         self.is_ordered
     }
 
-    /// Counts a match that gets no pointer.
-    pub(crate) fn count(&mut self) {
-        self.uncollected += 1;
+    /// Counts matches that get no pointer.
+    pub(crate) fn count(&mut self, matches: u64) {
+        self.uncollected += matches;
     }
 
     /// Adds the pointer of a match whose frame is about to be written. A receive buffer fills at most

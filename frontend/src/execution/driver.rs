@@ -47,6 +47,8 @@ pub(crate) struct Execution {
     /// The client that started it, to whom its slot is charged.
     client: u64,
     pub(crate) spool: Arc<ResultFiles>,
+    /// Whether its matches can be read in order when it has ended, and not only followed.
+    pub(super) ordered: bool,
     pub(crate) runtime: Handle,
     pub(super) known: CorpusSize,
     overlaps: Arc<Overlaps>,
@@ -129,6 +131,7 @@ impl Execution {
         let state = ExecutionState::new(assignments, missing, deadline, Instant::now());
         Arc::new(Execution {
             spool: Arc::new(resources.spool.create(&id, count)),
+            ordered: resources.ordered,
             id,
             generation: routing.generation.clone(),
             query,
@@ -158,6 +161,7 @@ impl Execution {
             scope: answer.scope,
             client: UNKNOWN,
             spool: Arc::clone(&answer.spool),
+            ordered: true,
             runtime,
             known: answer.known,
             overlaps: Arc::default(),

@@ -192,11 +192,7 @@ impl Merge<'_> {
         order::merge(
             sources,
             self.continued,
-            |place| {
-                reader.batch(place, |batch| {
-                    Some((batch.package.to_vec(), batch.path.to_vec()))
-                })
-            },
+            |place| reader.names(place),
             |mut pointer| {
                 let (backend, _) = pointer.frame();
                 let ids = &self.ids[usize::from(backend)];

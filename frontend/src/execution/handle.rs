@@ -234,12 +234,16 @@ impl SearchHandle {
         }
     }
 
-    /// Does the same as [`follow`](Self::follow) with text; `None` when there is no more for the moment.
+    /// Does the same as [`follow`](Self::follow) with text; `None` when there is no more for the moment. If results have
+    /// no order, what was read is released: then nobody else may read the matches.
     pub fn follow_text<E: From<SpoolError>>(
         &self,
         mut each: impl FnMut(Option<FoundText<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut follower, mut news) = (self.follower(), self.news());
+        if !self.execution.ordered {
+            follower = follower.releasing();
+        }
         loop {
             let has_ended = self.is_finished();
             let read = follower.read_text(has_ended, &mut |text| {

@@ -16,9 +16,10 @@ use crate::peers::{PeerError, check_semantics, hello};
 use crate::results::SkippedDocument;
 use crate::results::facets::{CountedDocument, Facets};
 use crate::spool::ResultFiles;
-use schema::frame::{self, Decoder, Frame, Kind};
+use schema::frame::{self, Frame, Frames, Kind};
 use schema::message::{
-    self, BatchReader, BatchView, End, Failure, LineView, Progress, ResumePoint, Skip,
+    self, BatchReader, BatchView, End, Failure, LineView, Progress, ResumePoint, Skip, TextOrder,
+    TextReader,
 };
 use schema::order::document_hash;
 use std::sync::atomic::Ordering::Relaxed;
@@ -113,7 +114,7 @@ impl<'a> Ingest<'a> {
     /// Takes all complete frames, and writes them.
     pub(crate) fn take(
         &mut self,
-        decoder: &mut Decoder,
+        decoder: &mut impl Frames,
         now: Instant,
     ) -> Result<Ingested, PeerError> {
         let mut is_written = false;
@@ -198,7 +199,7 @@ impl<'a> Ingest<'a> {
     }
 
     /// Walks the frames, up to the END or a repeated frame if one has arrived.
-    fn frames(&mut self, decoder: &mut Decoder) -> Result<Walked, PeerError> {
+    fn frames(&mut self, decoder: &mut impl Frames) -> Result<Walked, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let walked = self.frame(&frame)?;
             if !matches!(walked, Walked::Repeated) {
@@ -218,6 +219,9 @@ impl<'a> Ingest<'a> {
         }
         match frame.kind {
             Kind::Batch => return self.batch(frame.payload),
+            Kind::Text if self.target.search.text != TextOrder::None => {
+                return self.text(frame.payload);
+            }
             Kind::Progress => {
                 let mut progress = Progress::decode(frame.payload)?;
                 if !self.bounds_all {
@@ -242,7 +246,8 @@ impl<'a> Ingest<'a> {
             | Kind::Manifest
             | Kind::List
             | Kind::Lookup
-            | Kind::Record) => return Err(PeerError::Unexpected(kind)),
+            | Kind::Record
+            | Kind::Text) => return Err(PeerError::Unexpected(kind)),
         }
         Ok(Walked::All)
     }
@@ -272,19 +277,8 @@ impl<'a> Ingest<'a> {
             backend: self.target.backend,
             offset: self.written + self.walked,
         };
-        let begun = &mut self.begun[view.shard as usize];
-        let continues = begun.take_if(|begun| begun.document == view.document);
-        let mut document = if let Some(mut document) = continues {
-            self.collector.continued.push(origin.offset, document.first);
-            document.continue_at(origin.offset);
-            document
-        } else {
-            if let Some(complete) = begun.take() {
-                complete.finish(self.target.backend, self.collector);
-            }
-            let text = if self.folds { view.hash } else { &[] };
-            BegunDocument::new(view.document, &origin, text)
-        };
+        let mut document = self.begun_document((view.shard, view.document), &origin, view.hash);
+        let shard = self.account.shard(view.shard)?;
         let before = self.collector.len();
         let mut best_lines = TopDocument::default();
         for (index, line) in (0..).zip(view.lines()) {
@@ -294,7 +288,7 @@ impl<'a> Ingest<'a> {
             // Cannot fail: the lines of a batch ascend, and the first match was compared.
             shard.key(view.document, line.number)?;
             if !self.collector.is_ordered() {
-                self.collector.count();
+                self.collector.count(1);
                 continue;
             }
             let pointer = origin.pointer(line.rank, line.number, index);
@@ -304,11 +298,74 @@ impl<'a> Ingest<'a> {
             self.collector.push(pointer);
         }
         self.best_documents.offer(&best_lines);
-        *begun = Some(document);
+        self.begun[view.shard as usize] = Some(document);
         let matches = (self.collector.len() - before) as u64;
         self.collector.facets.add(counted(&view), matches);
         self.collector.count_package(origin.package, matches);
         Ok(Walked::All)
+    }
+
+    /// Collects a pointer for each run of a batch of text.
+    fn text(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
+        let reader = TextReader::new(payload)?;
+        let view = reader.view()?;
+        let shard = self.account.shard(view.shard)?;
+        let Some((first, last)) = view.first_and_last() else {
+            return Ok(Walked::All);
+        };
+        if !shard.begin((view.document, first), || (view.document, last))? {
+            return Ok(Walked::Repeated);
+        }
+        for number in view.numbers() {
+            // Cannot fail, as for a batch.
+            shard.key(view.document, number)?;
+        }
+        let origin = Origin {
+            hash: document_hash(
+                view.package,
+                view.path,
+                view.is_revision.then_some(view.hash),
+            ),
+            package: self.collector.packages.id(view.package),
+            backend: self.target.backend,
+            offset: self.written + self.walked,
+        };
+        let document = self.begun_document((view.shard, view.document), &origin, view.hash);
+        self.begun[view.shard as usize] = Some(document);
+        let mut matches = 0;
+        for (index, run) in (0..).zip(view.runs()) {
+            matches += u64::from(run.lines);
+            if self.collector.is_ordered() {
+                // It stands for the others.
+                self.collector.count(u64::from(run.lines) - 1);
+                self.collector
+                    .push(origin.pointer(run.rank, run.number, index));
+            } else {
+                self.collector.count(u64::from(run.lines));
+            }
+        }
+        self.collector.count_package(origin.package, matches);
+        Ok(Walked::All)
+    }
+
+    /// Takes the document of a frame, which another one may have begun. What it was before is complete.
+    fn begun_document(
+        &mut self,
+        (shard, document): (u32, u32),
+        origin: &Origin,
+        hash: &[u8],
+    ) -> BegunDocument {
+        let begun = &mut self.begun[shard as usize];
+        if let Some(mut begun) = begun.take_if(|begun| begun.document == document) {
+            self.collector.continued.push(origin.offset, begun.first);
+            begun.continue_at(origin.offset);
+            return begun;
+        }
+        if let Some(complete) = begun.take() {
+            complete.finish(self.target.backend, self.collector);
+        }
+        let text = if self.folds { hash } else { &[] };
+        BegunDocument::new(document, origin, text)
     }
 
     fn skip(&mut self, skip: Skip) -> Result<Walked, PeerError> {
@@ -381,7 +438,7 @@ fn join(mut earlier: End, end: End) -> End {
 /// Whether copies are folded: not among matches that are the best of each backend, since which ones those
 /// are depends on what the backend has, nor among names, which copies do not share.
 fn folds(search: &message::Search) -> bool {
-    search.limit == 0 && !search.names
+    search.limit == 0 && !search.names && search.text == TextOrder::None
 }
 
 /// Takes back the counts of frames that could not be written.

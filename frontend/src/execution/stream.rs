@@ -18,7 +18,7 @@ use crate::peers::health::{HEDGE_AFTER_MAX, HedgeBudget};
 use crate::peers::{Connection, Peer, PeerError, Socket};
 use crate::results::SkippedDocument;
 use crate::spool::ResultFiles;
-use schema::frame::Decoder;
+use schema::frame::{Decoder, OwnFrames};
 use schema::message::{self, End};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -383,14 +383,21 @@ impl StreamHandle {
             return Some(Err(stopped));
         }
         let (mut result, mut decoder) = (None, Decoder::new());
+        let end = |taken| match taken {
+            Ok(Ingested::End(end)) => Some(Ok(end)),
+            Ok(Ingested::Written | Ingested::Nothing) => None,
+            Err(error) => Some(Err(error)),
+        };
         let mut take = |mut frames: &[u8]| {
+            if let Some(mut frames) = OwnFrames::new(frames) {
+                result = result
+                    .take()
+                    .or_else(|| end(ingest.take(&mut frames, Instant::now())));
+                return result.is_none();
+            }
             while result.is_none() && !frames.is_empty() {
                 frames = decoder.take_from(frames);
-                result = match ingest.take(&mut decoder, Instant::now()) {
-                    Ok(Ingested::End(end)) => Some(Ok(end)),
-                    Ok(Ingested::Written | Ingested::Nothing) => None,
-                    Err(error) => Some(Err(error)),
-                };
+                result = end(ingest.take(&mut decoder, Instant::now()));
             }
             result.is_none()
         };

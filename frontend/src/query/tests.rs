@@ -4,7 +4,7 @@ use super::limits::QUERY_BYTES_MAX;
 use super::*;
 use crate::scope::{PackageNames, Scope};
 use expect_test::{Expect, expect};
-use schema::message::{ATOMS_MAX, Expr, Field, Pattern, Want};
+use schema::message::{ATOMS_MAX, Expr, Field, Pattern, TextOrder, Want};
 use std::sync::Arc;
 
 fn parse(mode: &str, q: &str) -> Result<Query, BadQuery> {
@@ -143,9 +143,16 @@ fn identity_covers_everything_that_changes_the_matches() {
         let other = base.clone().wanting(want, limit).unwrap();
         ids.push(other.identity(&everything, "g"));
     }
-    let other = base.clone().with_first_range();
-    ids.push(other.identity(&everything, "g"));
-    assert_eq!(Query::decode(&other.encode()), Some(other));
+    for other in [
+        base.clone().with_first_range(),
+        base.clone().with_text(TextOrder::Ranked),
+        base.clone().with_text(TextOrder::Found),
+    ] {
+        ids.push(other.identity(&everything, "g"));
+        assert_eq!(Query::decode(&other.encode()), Some(other));
+    }
+    let counted = base.clone().wanting(Want::Count, 0).unwrap();
+    assert_eq!(counted.clone().with_text(TextOrder::Found), counted);
     for (field, _) in filter::FIELDS {
         // Only these may be regular expressions; other values are exact, however they are typed.
         let exact = ["=a", "-=a"]

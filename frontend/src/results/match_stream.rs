@@ -7,11 +7,12 @@
 //! **Invariant:** the matches of a document come in line order, and together, unless they exceed
 //! [`HELD_BYTES_MAX`] or their stream pauses for longer than [`HOLD_MAX`].
 
-use super::line_text::LineText;
+use super::line_text::push_match;
 use super::matches::Match;
 use crate::order::FrameAt;
-use crate::spool::{FrameReader, ResultFiles, SpoolError};
+use crate::spool::{FrameReader, ResultFiles, SpoolError, TextFrame, with_text};
 use schema::frame::Kind;
+use schema::line_text::LineText;
 use schema::message::{BatchReader, BatchView, LineView};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -49,6 +50,20 @@ pub struct MatchStream {
     streams: Vec<StreamReader>,
     /// The stream to read first.
     next: usize,
+    /// Whether what was read is released.
+    releases: bool,
+}
+
+/// What was done with a frame.
+enum Added<B> {
+    /// Nothing: what is held must be passed on first.
+    Not,
+    /// Its text was added, if it has any.
+    Text,
+    /// Its text was passed on.
+    Passed(ControlFlow<B>),
+    /// Nothing: a line of it is cut.
+    Cut,
 }
 
 /// Reads the frames of one backend.
@@ -88,6 +103,15 @@ impl MatchStream {
             spool,
             context_lines,
             next: 0,
+            releases: false,
+        }
+    }
+
+    /// Releases the memory of what was read: nobody else reads it.
+    pub(crate) fn releasing(self) -> MatchStream {
+        MatchStream {
+            releases: true,
+            ..self
         }
     }
 
@@ -122,6 +146,9 @@ impl MatchStream {
             let stream = &mut self.streams[self.next];
             let is_last = has_ended || count == 1;
             let flow = stream.read_text(&self.spool, self.context_lines, is_last, each)?;
+            if self.releases {
+                self.spool.release(stream.next);
+            }
             // After a break at a long line, the rest of its document follows.
             if !stream.is_at_cut {
                 self.next = (self.next + 1) % count;
@@ -165,7 +192,7 @@ impl StreamReader {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Passes on what is complete; everything that was read if no other stream `is_alone`.
+    /// Passes on what is complete; everything that was read if the stream `is_alone`.
     fn read_text<B>(
         &mut self,
         spool: &ResultFiles,
@@ -176,9 +203,14 @@ impl StreamReader {
         self.is_at_cut = false;
         let mut reader = spool.reader();
         while self.has_more(spool) {
-            let is_complete = match self.cut {
-                Some(_) => true,
-                None => self.text_frame(&mut reader, spool, context_lines, is_alone)?,
+            let read = match self.cut {
+                Some(_) => Added::Cut,
+                None => self.text_frame(&mut reader, spool, context_lines, is_alone, each)?,
+            };
+            let is_complete = match read {
+                Added::Passed(ControlFlow::Break(with)) => return Ok(ControlFlow::Break(with)),
+                Added::Not | Added::Cut => true,
+                Added::Text | Added::Passed(_) => false,
             };
             if is_complete && let ControlFlow::Break(with) = self.pass_text(each) {
                 return Ok(ControlFlow::Break(with));
@@ -210,44 +242,69 @@ impl StreamReader {
         }
     }
 
-    /// Reads the next frame. Returns whether what is held is to be passed on.
-    fn text_frame(
+    /// Reads the next frame. Its text is passed on at once if the stream `is_alone` and nothing is held.
+    fn text_frame<B>(
         &mut self,
         reader: &mut FrameReader<'_>,
         spool: &ResultFiles,
         context_lines: u32,
         is_alone: bool,
-    ) -> Result<bool, SpoolError> {
+        each: &mut impl FnMut(FoundText<'_>) -> ControlFlow<B>,
+    ) -> Result<Added<B>, SpoolError> {
         let position = self.next;
         let corrupt = || spool.corrupt(position);
         let frame = reader.read(position)?;
-        if frame.kind != Kind::Batch {
+        if !matches!(frame.kind, Kind::Batch | Kind::Text) {
             self.next.1 += frame.bytes as u64;
-            return Ok(false);
+            return Ok(Added::Text);
         }
-        let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-        // Its lengths were checked when it arrived.
-        let view = batch.view_again().map_err(|_| corrupt())?;
-        let document = Some((view.shard, view.document));
-        let is_next = self.text_of != document && !is_alone;
-        if !self.text.is_empty() && (is_next || self.text.len() > HELD_BYTES_MAX) {
+        let added = with_text(&frame, |found| {
+            let document = Some(match found {
+                TextFrame::Batch(view) => (view.shard, view.document),
+                TextFrame::Text(view) => (view.shard, view.document),
+            });
+            let is_next = self.text_of != document && !is_alone;
             self.text_of = document;
+            if !self.text.is_empty() && (is_next || self.text.len() > HELD_BYTES_MAX) {
+                return Some(Added::Not);
+            }
+            Some(match found {
+                TextFrame::Text(view) if is_alone && self.text.is_empty() => {
+                    Added::Passed(each(FoundText::Lines(view.text)))
+                }
+                TextFrame::Text(view) => {
+                    self.text.extend_from_slice(view.text);
+                    Added::Text
+                }
+                TextFrame::Batch(view) => self.add_batch(view),
+            })
+        });
+        let added = added.ok_or_else(corrupt)?;
+        match added {
             // This frame is read again.
-            return Ok(true);
+            Added::Not => return Ok(added),
+            Added::Text | Added::Passed(_) => {}
+            Added::Cut => {
+                let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
+                let view = batch.view().map_err(|_| corrupt())?;
+                self.cut = Some(matches_of(&view, context_lines).ok_or_else(corrupt)?);
+            }
         }
         self.next.1 += frame.bytes as u64;
-        self.text_of = document;
         self.since = Instant::now();
+        Ok(added)
+    }
+
+    /// Adds the text of a batch, unless a line is cut.
+    fn add_batch<B>(&mut self, view: &BatchView<'_>) -> Added<B> {
         let is_cut = |line: LineView<'_>| line.text.len() as u64 != line.line_bytes;
         if view.lines().any(is_cut) {
-            let view = batch.view().map_err(|_| corrupt())?;
-            self.cut = Some(matches_of(&view, context_lines).ok_or_else(corrupt)?);
-            return Ok(true);
+            return Added::Cut;
         }
-        self.lines.begin(&view);
+        self.lines.begin(view.package, view.path);
         let matches = view.lines().filter(LineView::is_match);
-        matches.for_each(|line| self.lines.push(&line, &mut self.text));
-        Ok(false)
+        matches.for_each(|line| push_match(&mut self.lines, &line, &mut self.text));
+        Added::Text
     }
 
     fn has_more(&self, spool: &ResultFiles) -> bool {

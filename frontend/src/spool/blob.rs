@@ -1,5 +1,6 @@
 //! One file of a result: in memory while it is small, then on disk. If the result does not outlive the process,
-//! the bytes that are in memory stay there, and the file has those after them.
+//! the bytes that are in memory stay there, and the file has those after them. What nobody will read again can be
+//! released while it is in memory.
 //!
 //! The files of a running query are open. Readers open the files of a finished one, so that descriptors
 //! do not grow with the results that are cached.
@@ -23,23 +24,50 @@ pub(crate) struct Blob {
 /// Where the bytes are.
 #[derive(Debug)]
 enum Storage {
-    Memory(Vec<u8>),
+    Memory(Kept),
     /// A file that is appended to, and the bytes before it.
-    Open(Arc<Vec<u8>>, Arc<File>),
+    Open(Arc<Kept>, Arc<File>),
     /// A complete file, and the bytes before it. Readers open it and share the descriptor.
-    Closed(Arc<Vec<u8>>, Mutex<Weak<File>>),
+    Closed(Arc<Kept>, Mutex<Weak<File>>),
 }
+
+/// Bytes in memory.
+#[derive(Debug, Default)]
+struct Kept {
+    /// The offset of the first of them: those before it were released.
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    /// The offset behind the last byte.
+    fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+
+    /// Copies bytes from `offset` on into `space`, as many as there are.
+    fn copy_to(&self, space: &mut [u8], offset: u64) -> usize {
+        let start = usize::try_from(offset.saturating_sub(self.start));
+        let start = start.map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
+        let bytes = space.len().min(self.bytes.len() - start);
+        space[..bytes].copy_from_slice(&self.bytes[start..start + bytes]);
+        bytes
+    }
+}
+
+/// Bytes that are released together, at least.
+const RELEASED_BYTES_MIN: usize = 1 << 20;
 
 /// A file that a reader keeps open, and the bytes before it.
 #[derive(Debug, Default)]
-pub(crate) struct OpenFile(Option<(Arc<Vec<u8>>, Arc<File>)>);
+pub(crate) struct OpenFile(Option<(Arc<Kept>, Arc<File>)>);
 
 impl Blob {
     /// An empty file, in memory.
     pub(super) fn new(path: PathBuf) -> Blob {
         Blob {
             path,
-            state: RwLock::new(Storage::Memory(Vec::new())),
+            state: RwLock::new(Storage::Memory(Kept::default())),
             bytes: AtomicU64::new(0),
         }
     }
@@ -84,9 +112,25 @@ impl Blob {
     pub(super) fn append_to_memory(&self, bytes: &[u8]) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &mut *state {
-            memory.extend_from_slice(bytes);
+            memory.bytes.extend_from_slice(bytes);
             self.grow(bytes.len() as u64);
         }
+    }
+
+    /// Releases bytes before `offset`, if they are in memory and many. Nobody may read them again. Returns how many.
+    pub(super) fn release(&self, offset: u64) -> usize {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let Storage::Memory(memory) = &mut *state else {
+            return 0;
+        };
+        let bytes = offset.min(memory.end()).saturating_sub(memory.start) as usize;
+        // What is left is moved.
+        if bytes < RELEASED_BYTES_MIN || bytes < memory.bytes.len() / 2 {
+            return 0;
+        }
+        memory.bytes.drain(..bytes);
+        memory.start += bytes as u64;
+        bytes
     }
 
     /// Opens an empty file; a failed attempt may have left one.
@@ -110,7 +154,7 @@ impl Blob {
     ) -> io::Result<()> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &*state {
-            write(&file, memory)?;
+            write(&file, &memory.bytes)?;
         }
         *state = Storage::Open(Arc::default(), Arc::new(file));
         Ok(())
@@ -143,7 +187,7 @@ impl Blob {
     ) -> Result<usize, SpoolError> {
         if held.0.is_none() {
             held.0 = Some(match &*self.read_state() {
-                Storage::Memory(memory) => return Ok(copy(memory, space, offset)),
+                Storage::Memory(memory) => return Ok(memory.copy_to(space, offset)),
                 Storage::Open(memory, file) => (Arc::clone(memory), Arc::clone(file)),
                 Storage::Closed(memory, open) => (Arc::clone(memory), self.reopen(open)?),
             });
@@ -151,11 +195,11 @@ impl Blob {
         let Some((memory, file)) = &held.0 else {
             return Ok(0);
         };
-        let copied = copy(memory, space, offset);
+        let copied = memory.copy_to(space, offset);
         if copied == space.len() {
             return Ok(copied);
         }
-        let (in_file, in_memory) = (offset + copied as u64, memory.len() as u64);
+        let (in_file, in_memory) = (offset + copied as u64, memory.end());
         let file_len = self.len().saturating_sub(in_memory);
         let read = self.read_file(file, file_len, &mut space[copied..], in_file - in_memory)?;
         Ok(copied + read)
@@ -206,11 +250,4 @@ impl Blob {
             offset,
         }
     }
-}
-
-fn copy(from: &[u8], space: &mut [u8], offset: u64) -> usize {
-    let start = usize::try_from(offset).map_or(from.len(), |at| at.min(from.len()));
-    let bytes = space.len().min(from.len() - start);
-    space[..bytes].copy_from_slice(&from[start..start + bytes]);
-    bytes
 }

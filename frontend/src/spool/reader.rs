@@ -4,8 +4,8 @@ use super::blob::OpenFile;
 use super::error::SpoolError;
 use super::result_files::ResultFiles;
 use crate::order::FrameAt;
-use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES};
-use schema::message::{BatchReader, BatchView};
+use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES, Kind};
+use schema::message::{BatchReader, BatchView, TextReader, TextView};
 use std::ops::Range;
 use zerocopy::IntoBytes;
 
@@ -65,30 +65,35 @@ impl<'a> FrameReader<'a> {
         position: FrameAt,
         read: impl FnOnce(&BatchView<'_>) -> Option<T>,
     ) -> Result<T, SpoolError> {
-        self.batch_with(position, |reader| read(&reader.view().ok()?))
+        let files = self.files;
+        let frame = self.read(position)?;
+        let reader = BatchReader::new(frame.payload);
+        let value = reader.ok().and_then(|reader| read(&reader.view().ok()?));
+        value.ok_or_else(|| files.corrupt(position))
     }
 
-    /// Does the same as [`batch`](Self::batch), for a reader that needs nothing but names and text: the lengths in
-    /// the frame were checked when it arrived, and its checksum says that it is the same.
-    pub(crate) fn batch_text<T>(
+    /// Does the same as [`batch`](Self::batch) with any frame of matches, for a reader that needs nothing but names and
+    /// text: the lengths in a BATCH frame were checked when it arrived, and its checksum says that it is the same.
+    pub(crate) fn text<T>(
         &mut self,
         position: FrameAt,
-        read: impl FnOnce(&BatchView<'_>) -> Option<T>,
-    ) -> Result<T, SpoolError> {
-        self.batch_with(position, |reader| read(&reader.view_again().ok()?))
-    }
-
-    fn batch_with<T>(
-        &mut self,
-        position: FrameAt,
-        read: impl FnOnce(&BatchReader<'_>) -> Option<T>,
+        read: impl FnOnce(&TextFrame<'_>) -> Option<T>,
     ) -> Result<T, SpoolError> {
         let files = self.files;
         let frame = self.read(position)?;
-        let value = BatchReader::new(frame.payload)
-            .ok()
-            .and_then(|reader| read(&reader));
+        let value = with_text(&frame, read);
         value.ok_or_else(|| files.corrupt(position))
+    }
+
+    /// Reads package and path of the frame at `position`.
+    pub(crate) fn names(&mut self, position: FrameAt) -> Result<(Vec<u8>, Vec<u8>), SpoolError> {
+        self.text(position, |frame| {
+            let (package, path) = match frame {
+                TextFrame::Batch(view) => (view.package, view.path),
+                TextFrame::Text(view) => (view.package, view.path),
+            };
+            Some((package.to_vec(), path.to_vec()))
+        })
     }
 
     /// The frame's offset in the piece, if all of it is there.
@@ -143,6 +148,30 @@ impl<'a> FrameReader<'a> {
         let end = have + frames.read_at(space, offset + have as u64, &mut self.open.1)?;
         self.held.1.end = offset + end as u64;
         Ok(end)
+    }
+}
+
+/// A frame of matches, for a reader of text.
+pub(crate) enum TextFrame<'a> {
+    Batch(BatchView<'a>),
+    Text(TextView<'a>),
+}
+
+/// Calls `read` with a frame of matches; `None` if it is something else, or does not decode.
+pub(crate) fn with_text<T>(
+    frame: &Frame<'_>,
+    read: impl FnOnce(&TextFrame<'_>) -> Option<T>,
+) -> Option<T> {
+    match frame.kind {
+        Kind::Batch => {
+            let reader = BatchReader::new(frame.payload).ok()?;
+            read(&TextFrame::Batch(reader.view_again().ok()?))
+        }
+        Kind::Text => {
+            let reader = TextReader::new(frame.payload).ok()?;
+            read(&TextFrame::Text(reader.view().ok()?))
+        }
+        _ => None,
     }
 }
 

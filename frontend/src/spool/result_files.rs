@@ -164,6 +164,13 @@ impl ResultFiles {
         Ok(())
     }
 
+    /// Releases the memory of a backend's frames before an offset, which nobody will read again.
+    pub(crate) fn release(&self, (backend, offset): FrameAt) {
+        let bytes = self.frames_of(backend).release(offset) as u64;
+        self.memory_bytes.fetch_sub(bytes, Relaxed);
+        self.budget.memory_bytes.fetch_sub(bytes, Relaxed);
+    }
+
     /// Appends in memory if the result's share allows it.
     fn append_to_memory(&self, to: &Blob, bytes: &[u8]) -> bool {
         let more = bytes.len() as u64;

@@ -7,7 +7,8 @@ use super::expr::Expr;
 use super::trace_context::TraceContext;
 use crate::frame::Kind;
 use crate::trawl_capnp::{
-    Want as CapnpWant, file_request, list_request, resume_point, search, visible_shard,
+    TextOrder as CapnpTextOrder, Want as CapnpWant, file_request, list_request, resume_point,
+    search, visible_shard,
 };
 use capnp::struct_list;
 use std::sync::Arc;
@@ -24,6 +25,18 @@ pub enum Want {
     Count,
     /// The cost of the search, which is not run.
     Estimate,
+}
+
+/// Whether lines are sent as text ([`TextBatch`](super::TextBatch)), and in which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TextOrder {
+    /// They are not.
+    #[default]
+    None,
+    /// By rank, then by line.
+    Ranked,
+    /// By line. Ranks are not computed.
+    Found,
 }
 
 /// The SEARCH frame.
@@ -64,6 +77,9 @@ pub struct Search {
     /// Only the first range of each match is wanted. An earlier backend sends all of them. Everything else is the same,
     /// ranks too.
     pub first_range: bool,
+    /// Whether lines are wanted as text. Then there is neither a limit nor context. An earlier backend sends
+    /// [`Batch`](super::Batch)es all the same, and each backend sends them for long lines and for matches over several.
+    pub text: TextOrder,
 }
 
 /// How far another backend has answered for a shard. The backend sends only what comes after that. Its
@@ -181,6 +197,7 @@ impl Search {
         root.set_heavy(self.heavy);
         root.set_names(self.names);
         root.set_first_range(self.first_range);
+        root.set_text(self.text.into());
         let mut excluded = root.reborrow().init_excluded(length(self.excluded.len()));
         for (index, each) in (0..).zip(&self.excluded) {
             let mut entry = excluded.reborrow().get(index);
@@ -241,6 +258,7 @@ impl Search {
                 .collect(),
             trace: TraceContext::decode_from(root.get_trace()?),
             first_range: root.get_first_range(),
+            text: root.get_text()?.into(),
         })
     }
 }
@@ -412,6 +430,7 @@ impl ListRequest {
 
 frame_message!(Search: Search, FileRequest: File, ListRequest: List);
 convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
+convert_enum!(TextOrder, CapnpTextOrder: None, Ranked, Found);
 convert_enum!(
     FileSource,
     file_request::Source: Text, TextOrOriginal, Original

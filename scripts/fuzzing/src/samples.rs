@@ -7,7 +7,7 @@ use schema::message::{
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
     MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
     ReferenceList, ResumePoint, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
-    TraceContext, VisibleShard, Want, Window,
+    TextBatch, TextOrder, TextParts, TextRun, TraceContext, VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
 use std::num::{NonZeroU64, NonZeroU128};
@@ -32,6 +32,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         uncounted: true,
         per_document: 3,
         first_range: true,
+        text: TextOrder::Ranked,
         excluded: vec![Excluded {
             shard: 1,
             packages: vec![0, 3],
@@ -146,6 +147,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         frame(&|out| lookups().encode(out)),
         frame(&|out| found().encode(out)),
         frame(&|out| batch(out)),
+        frame(&|out| text(out)),
     ]
 }
 
@@ -322,6 +324,31 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
         revisions: &["main", "v1.0"],
         revision_count: 3,
         commit: "5555555555555555555555555555555555555555",
+    };
+    batch.encode(out)
+}
+
+/// Encodes two matches as text.
+fn text(out: &mut Vec<u8>) -> Result<(), MessageError> {
+    let run = |rank, number| TextRun {
+        rank,
+        number,
+        lines: 1,
+        text_bytes: 14,
+    };
+    let batch = TextBatch {
+        shard: 0,
+        document: 7,
+        package: b"p_1",
+        path: b"a/b.c",
+        hash: &[8; 32],
+        is_revision: true,
+        numbers: &[3, 9],
+        runs: &[run(1.5, 9), run(1.25, 3)],
+        text: TextParts {
+            buffer: b"p_1/a/b.c:3:x\np_1/a/b.c:9:y\n",
+            parts: &[(14, 28), (0, 14)],
+        },
     };
     batch.encode(out)
 }

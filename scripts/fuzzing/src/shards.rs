@@ -10,7 +10,7 @@ use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
 use index::shard::{BlockId, PackageId, Shard, ShardError, TextCache};
 use index::trigram::Trigram;
-use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, TextOrder, Want};
 use std::fs;
 use std::path::Path;
 use std::slice;
@@ -170,6 +170,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
             limit,
             context_lines: 2,
             first_range: want == Want::Documents,
+            text: TextOrder::None,
             workers,
             cancel: &Cancel::default(),
             resume: &[],

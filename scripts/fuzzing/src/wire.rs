@@ -5,7 +5,7 @@ use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
     Batch, BatchReader, DocumentKind, End, Failure, FileReply, FileRequest, Hello, Line, LineView,
     ListReply, ListRequest, LookupReply, LookupRequest, MessageError, Progress, Range, Search,
-    Skip, SpoolManifest, Window,
+    Skip, SpoolManifest, TextBatch, TextParts, TextReader, TextRun, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -100,7 +100,7 @@ pub(crate) fn messages(data: &[u8]) {
     let Some((kind, payload)) = data.split_first() else {
         return;
     };
-    match kind % 14 {
+    match kind % 15 {
         0 => check(payload, Hello::decode, Hello::encode),
         1 => check(payload, Search::decode, Search::encode),
         2 => check(payload, Progress::decode, Progress::encode),
@@ -114,7 +114,8 @@ pub(crate) fn messages(data: &[u8]) {
         10 => check(payload, ListReply::decode, ListReply::encode),
         11 => check(payload, LookupRequest::decode, LookupRequest::encode),
         12 => check(payload, LookupReply::decode, LookupReply::encode),
-        _ => check(payload, OwnedBatch::decode, OwnedBatch::encode),
+        13 => check(payload, OwnedBatch::decode, OwnedBatch::encode),
+        _ => check(payload, OwnedText::decode, OwnedText::encode),
     }
 }
 
@@ -224,6 +225,55 @@ impl OwnedBatch {
             revisions: &revisions,
             revision_count: self.revision_count,
             commit: &self.commit,
+        };
+        batch.encode(out)
+    }
+}
+
+/// An owned copy of what the view of a batch of text shows.
+struct OwnedText {
+    document: (u32, u32),
+    names: [Vec<u8>; 3],
+    is_revision: bool,
+    numbers: Vec<u32>,
+    runs: Vec<TextRun>,
+    text: Vec<u8>,
+}
+
+impl OwnedText {
+    fn decode(payload: &[u8]) -> Result<OwnedText, MessageError> {
+        let reader = TextReader::new(payload)?;
+        let view = reader.view()?;
+        let text = OwnedText {
+            document: (view.shard, view.document),
+            names: [view.package, view.path, view.hash].map(<[u8]>::to_vec),
+            is_revision: view.is_revision,
+            numbers: view.numbers().collect(),
+            runs: view.runs().collect(),
+            text: view.text.to_vec(),
+        };
+        let lines: u64 = text.runs.iter().map(|run| u64::from(run.lines)).sum();
+        assert_eq!(lines, text.numbers.len() as u64);
+        let ends = (text.numbers.first().copied()).zip(text.numbers.last().copied());
+        assert_eq!(view.first_and_last(), ends);
+        Ok(text)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
+        let [package, path, hash] = &self.names;
+        let batch = TextBatch {
+            shard: self.document.0,
+            document: self.document.1,
+            package,
+            path,
+            hash,
+            is_revision: self.is_revision,
+            numbers: &self.numbers,
+            runs: &self.runs,
+            text: TextParts {
+                buffer: &self.text,
+                parts: &[(0, self.text.len() as u32)],
+            },
         };
         batch.encode(out)
     }

@@ -33,7 +33,7 @@ pub(crate) const CRATES: [Crate; 10] = [
         name: "schema",
         uses: &[],
         never: HTTP,
-        layers: &["message", "definition frame name order trawl_capnp"],
+        layers: &["message", "definition frame line_text name order trawl_capnp"],
         shared_names: &[],
     },
     Crate {
@@ -111,7 +111,8 @@ pub(crate) const CRATES: [Crate; 10] = [
             "server",
             "git_repositories recorded",
             "live_shards metrics repositories search",
-            "batch compiled_query rank views",
+            "compiled_query rank text_batch views",
+            "batch",
             "document_matcher",
             "filters line_matcher",
             "bounded_matcher",

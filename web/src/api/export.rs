@@ -20,6 +20,7 @@ use axum::response::{IntoResponse, Response};
 use format::{End, Format, Order, head};
 use frontend::query::Notice;
 use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
+use schema::message::TextOrder;
 use std::sync::Arc;
 
 /// Parameters of an export besides those of its query.
@@ -51,10 +52,11 @@ pub(crate) async fn by_query(
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
     let order = Order::parse(&params, format, &parsed.query)?;
+    parsed.query = parsed.query.with_text(order.of_text(format));
     let end = End::parse(&params, format)?;
     let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
-    let search = join::start(&app, &scope, &params, &parsed).await?;
+    let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
     let watched = Watched::new(&app, &viewer, &scope);
     let response = if order == Order::Found {
         found::export(export, search, format, end, Some(parsed)).await?
@@ -88,14 +90,15 @@ pub(crate) async fn by_id(
     let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
     let watched = Watched::new(&app, &viewer, &scope);
-    let mut search = join::by_id(&app, &scope, &params, &id).await?;
+    let mut search = join::export_by_id(&app, &scope, &params, &id).await?;
     let order = Order::parse(&params, format, search.query())?;
     let end = End::parse(&params, format)?;
-    if order == Order::Found {
-        let response = found::export(export, search, format, end, None).await?;
-        return Ok(guarded(response, watched, format));
+    let mut query = format.query(search.query().clone())?;
+    // A search for matches has their text, too.
+    let text = order.of_text(format);
+    if query.text() != TextOrder::None && query.text() != text {
+        query = query.with_text(text);
     }
-    let query = format.query(search.query().clone())?;
     if query != *search.query() {
         let generation = search.generation().to_owned();
         let another = app
@@ -103,6 +106,10 @@ pub(crate) async fn by_id(
             .search_within(search.scope(), query, Some(&generation), None)
             .await?;
         search = another;
+    }
+    if order == Order::Found {
+        let response = found::export(export, search, format, end, None).await?;
+        return Ok(guarded(response, watched, format));
     }
     let answer = join::finished(&search, None).await?;
     let response = respond(export, &search, answer, (format, end), &[]).await?;
@@ -144,7 +151,10 @@ async fn respond(
     };
     let source = match renderer(format) {
         Some(renderer) => MatchSource::new(answer, renderer, head),
-        None => MatchSource::text(answer, (end == End::Line).then(|| search.id().to_owned())),
+        None => {
+            let end = (end == End::Line).then(|| (search.id().to_owned(), notices.to_vec()));
+            MatchSource::text(answer, end)
+        }
     };
     let body = export.body(source, search.scope()).await?;
     let mut response = body.into_response();

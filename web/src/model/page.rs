@@ -445,11 +445,19 @@ pub struct ExportDone {
     /// Packages with a match.
     pub packages: usize,
     pub explain: IndexUse,
+    /// What the user may want to know about the query. Absent if there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
 }
 
 impl ExportEnd {
-    /// The end of an export of `written` matches, of the search with this id.
-    pub(crate) fn new(answer: &SearchResult, id: &str, written: u64) -> ExportEnd {
+    /// The end of an export of `written` matches, of the search with this id, for whose query there are these notices.
+    pub(crate) fn new(
+        answer: &SearchResult,
+        id: &str,
+        written: u64,
+        notices: &[frontend::query::Notice],
+    ) -> ExportEnd {
         ExportEnd {
             done: ExportDone {
                 id: id.to_owned(),
@@ -465,6 +473,7 @@ impl ExportEnd {
                 documents: answer.documents(),
                 packages: answer.packages(),
                 explain: answer.explain().into(),
+                notices: self::notices(notices),
             },
         }
     }

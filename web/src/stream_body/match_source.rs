@@ -2,6 +2,7 @@
 
 use super::{LongLine, PIECE_BYTES, ReadMemory, Source, lines_of};
 use crate::model::ExportEnd;
+use frontend::query::Notice;
 use frontend::{RenderedMatches, Renderer, SearchResult, SpoolError, Take};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ pub(crate) struct MatchSource {
     which: Take,
     /// The rest of the line with which the last piece ends.
     line: Option<LongLine>,
-    /// The id of the search, until its end is written as a line of JSON.
-    end_of: Option<String>,
+    /// The id of the search and the notices of its query, until its end is written as a line of JSON.
+    end_of: Option<(String, Vec<Notice>)>,
     /// How many lines of text were written.
     lines: u64,
     /// What precedes the first match, until it is written.
@@ -33,8 +34,11 @@ pub(crate) struct MatchSource {
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
-    /// Writes whole lines as text; at the end, if there is an id of the search, what was found.
-    pub(crate) fn text(answer: Arc<SearchResult>, end_of: Option<String>) -> MatchSource {
+    /// Writes whole lines as text; at the end, if there is an id of the search, what was found, with notices of the query.
+    pub(crate) fn text(
+        answer: Arc<SearchResult>,
+        end_of: Option<(String, Vec<Notice>)>,
+    ) -> MatchSource {
         MatchSource {
             which: Take::Whole,
             end_of,
@@ -125,10 +129,10 @@ impl Source for MatchSource {
                 break;
             }
         }
-        if let Some(id) = &self.end_of {
+        if let Some((id, notices)) = &self.end_of {
             self.lines += lines_of(&out);
             if out.len() < PIECE_BYTES && self.line.is_none() {
-                let end = ExportEnd::new(&self.answer, id, self.lines);
+                let end = ExportEnd::new(&self.answer, id, self.lines, notices);
                 serde_json::to_writer(&mut out, &end).expect("an end is plain data");
                 out.push(b'\n');
                 self.end_of = None;

@@ -8,7 +8,7 @@ use frontend::{
     Coordinator, Document, FoundText, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer,
     Scope, SearchError, SearchHandle, SearchResult,
 };
-use schema::message::{FileRange, FileRequest, FileSource};
+use schema::message::{FileRange, FileRequest, FileSource, TextOrder};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -38,6 +38,13 @@ async fn search_with(
     let mut query = parsed.query.clone();
     if printer.options().takes_first_range() {
         query = query.with_first_range();
+    }
+    if printer.options().is_plain() {
+        query = query.with_text(if printer.options().streams() {
+            TextOrder::Found
+        } else {
+            TextOrder::Ranked
+        });
     }
     let search = frontend
         .search_within(&Scope::everything(), query, None, parsed.timeout)

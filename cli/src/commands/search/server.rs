@@ -1,6 +1,5 @@
-//! Searches with a server: asks for the search, which says whether it is complete, then for its export, as text if
-//! that is what is printed.
-//! With `--stream` it asks for one export in the order of discovery, whose last line says the same.
+//! Searches with a server: asks for the search, which says whether it is complete, then for its export. If text is printed as
+//! it is, or matches as they are found, it asks for one export, whose last line says the same.
 
 use crate::client::Client;
 use crate::print::{Printer, SearchSummary};
@@ -38,8 +37,8 @@ pub(super) fn search(
     query: &Query,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
-    if printer.options().streams() {
-        return stream(server, typed, printer);
+    if printer.options().streams() || printer.options().is_plain() {
+        return print_export(server, typed, printer);
     }
     let page: Page<'_> = {
         let _progress = show_progress();
@@ -54,15 +53,6 @@ pub(super) fn search(
     let name = page.link.as_deref().filter(|_| page.complete);
     let name = name.unwrap_or(&page.id);
     let path = format!("/api/v2/search/{name}/export");
-    if printer.options().is_plain() {
-        let text = server.get(&path, &TEXT)?;
-        let (lines, done) = copy_to_end(text, printer)?;
-        let (total, notices) = (done.total, page.notices);
-        // A match has one line at least.
-        let summary = summary(lines, total.max(page.total), done.into())?;
-        let notices = notices.into_iter().map(notice).collect();
-        return Ok(SearchSummary { notices, ..summary });
-    }
     let export = server.get(&path, &[])?;
     let (printed, _) = print(server, export, printer)?;
     let summary = summary(printed, page.total, page.into())?;
@@ -70,14 +60,17 @@ pub(super) fn search(
     Ok(summary)
 }
 
-/// Prints matches as they are found.
-fn stream(
+/// Prints matches as they are found, or text.
+fn print_export(
     server: &Client,
     typed: &TypedQuery<'_>,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     let is_plain = printer.options().is_plain();
-    let mut form: Vec<(&str, &[u8])> = vec![("order", b"found")];
+    let mut form: Vec<(&str, &[u8])> = Vec::new();
+    if printer.options().streams() {
+        form.push(("order", b"found"));
+    }
     if is_plain {
         form.extend(TEXT);
     }
@@ -259,7 +252,7 @@ impl From<ExportDone> for SearchSummary {
             missing: missing(done.missing),
             skipped: done.skipped.count,
             overlaps: done.overlaps,
-            notices: Vec::new(),
+            notices: done.notices.into_iter().map(notice).collect(),
             index_use: done.explain,
         }
     }

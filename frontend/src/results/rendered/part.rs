@@ -1,10 +1,11 @@
 //! A part of a window: renders the matches of some frames, in the order of the spool.
 
-use crate::results::line_text::LineText;
+use crate::results::line_text::push_match;
 use crate::results::matches::Match;
 use crate::results::search_result::LinePosition;
-use crate::spool::{ResultFiles, SpoolError};
-use schema::message::BatchView;
+use crate::spool::{ResultFiles, SpoolError, TextFrame};
+use schema::line_text::LineText;
+use schema::message::{BatchView, TextView};
 
 /// Appends a match in some format.
 pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
@@ -49,7 +50,10 @@ impl<'a> Part<'a> {
             let frame = group[0].frame();
             match self.write {
                 Some(write) => reader.batch(frame, |batch| self.add_each(batch, group, write))?,
-                None => reader.batch_text(frame, |batch| self.add_text(batch, group, &mut text))?,
+                None => reader.text(frame, |frame| match frame {
+                    TextFrame::Batch(batch) => self.add_text(batch, group, &mut text),
+                    TextFrame::Text(batch) => self.add_runs(batch, group),
+                })?,
             }
             if self.bytes.len() > bytes_max {
                 return Ok(false);
@@ -82,13 +86,31 @@ impl<'a> Part<'a> {
         group: &[LinePosition],
         text: &mut LineText,
     ) -> Option<()> {
-        text.begin(batch);
+        text.begin(batch.package, batch.path);
         let mut lines = (0_u32..).zip(batch.lines());
         for position in group {
             let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
             let start = self.bytes.len();
-            text.push(&line, &mut self.bytes);
+            push_match(text, &line, &mut self.bytes);
             self.end(start, line.text.len() as u64 == line.line_bytes)?;
+        }
+        Some(())
+    }
+
+    /// Adds runs of a batch of text; `None` if the batch lacks one.
+    fn add_runs(&mut self, batch: &TextView<'_>, group: &[LinePosition]) -> Option<()> {
+        let mut end = 0;
+        let ranges = batch.runs().map(|run| {
+            let start = end;
+            end += run.text_bytes as usize;
+            start..end
+        });
+        let mut ranges = (0_u32..).zip(ranges);
+        for position in group {
+            let (_, range) = ranges.find(|(index, _)| *index == position.line_index())?;
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(&batch.text[range]);
+            self.end(start, true)?;
         }
         Some(())
     }

@@ -60,6 +60,7 @@ fn a_search_is_decoded_as_it_was_encoded() {
             uncounted: true,
             per_document: 3,
             first_range: true,
+            text: TextOrder::Ranked,
             excluded: vec![Excluded {
                 shard: 1,
                 packages: vec![0, 7, u32::MAX],

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use frontend::Match;
 use frontend::query::{BadQuery, Notice, Query};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use schema::message::Want;
+use schema::message::{TextOrder, Want};
 
 /// The query as it was understood.
 const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
@@ -109,6 +109,17 @@ impl Order {
             return Err(Problem::bad_request(detail).hint("leave out the limit, or order=found"));
         }
         Ok(Order::Found)
+    }
+}
+
+impl Order {
+    /// In which order an export of this format needs nothing but text.
+    pub(crate) fn of_text(self, format: Format) -> TextOrder {
+        match (format, self) {
+            (Format::Text, Order::Rank) => TextOrder::Ranked,
+            (Format::Text, Order::Found) => TextOrder::Found,
+            _ => TextOrder::None,
+        }
     }
 }
 

@@ -1,0 +1,238 @@
+//! Packs the matches of one document as text.
+//!
+//! Lines are rendered where they are found, by all workers, and those that follow each other in the total order are one
+//! run. So nobody else looks at a single line again.
+//!
+//! **Invariant:** between two lines of a run no other match of the document comes in the total order. If all its matches
+//! are in one frame, a run has all lines of one score; else only those of one rank, since frames ascend by line.
+
+use crate::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
+use index::shard::ShardError;
+use schema::line_text::LineText;
+use schema::message::{TextBatch, TextOrder, TextParts, TextRun};
+use schema::order::RankKey;
+
+/// A frame with more text is sent. Larger ones would have more of the larger documents whole, but a run is the least that
+/// a reader of a result holds in memory.
+const TEXT_BYTES: usize = 128 << 10;
+
+/// A frame with more lines is sent: numbers and runs take 20 bytes a line at most.
+const TEXT_LINES: usize = 8 << 10;
+
+/// Packs lines of one document as text.
+pub(crate) struct TextPacker<'a> {
+    /// Packs what is not sent as text.
+    batches: BatchPacker<'a>,
+    buffers: TextBuffers,
+    order: TextOrder,
+    /// Whether all matches of the document that were packed are in the next frame, and no others will be elsewhere.
+    is_whole: bool,
+}
+
+/// The lines of the next frame. Empty between documents, where only its memory is reused.
+#[derive(Default)]
+pub(crate) struct TextBuffers {
+    /// Writes lines of the document.
+    write: LineText,
+    /// Rendered, in the order of the document.
+    text: Vec<u8>,
+    lines: Vec<TextLine>,
+    numbers: Vec<u32>,
+    runs: Vec<TextRun>,
+    parts: Vec<(u32, u32)>,
+}
+
+/// A rendered line.
+#[derive(Clone, Copy)]
+struct TextLine {
+    key: RankKey,
+    number: u32,
+    /// Where it is in the text.
+    part: (u32, u32),
+}
+
+impl TextBuffers {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.lines.clear();
+        self.numbers.clear();
+        self.runs.clear();
+        self.parts.clear();
+    }
+}
+
+impl<'a> TextPacker<'a> {
+    /// Packs in this order, with `batches` for matches that are not whole lines. `is_whole` says that the packer gets all
+    /// matches of the document. The buffers are empty.
+    pub(crate) fn new(
+        (batches, mut buffers): (BatchPacker<'a>, TextBuffers),
+        order: TextOrder,
+        is_whole: bool,
+    ) -> Self {
+        let (package, path) = (batches.package, batches.document.path);
+        buffers.write.begin(package, path);
+        TextPacker {
+            is_whole: is_whole && batches.options.first_line == 0,
+            batches,
+            buffers,
+            order,
+        }
+    }
+
+    /// Adds a match, as [`BatchPacker::push`].
+    pub(crate) fn push(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        rank: f32,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
+        let body = line.strip_suffix(b"\n").unwrap_or(line);
+        if position.lines > 1 || body.len() > LINE_BYTES_MAX {
+            self.is_whole = false;
+            self.encode(out);
+            self.batches.push(position, line, rank, ranges, out)?;
+            self.batches.encode(&mut out.frames);
+            return Ok(());
+        }
+        self.batches.check(position)?;
+        if position.number < self.batches.options.first_line {
+            return Ok(());
+        }
+        let buffers = &mut self.buffers;
+        if buffers.text.len() > TEXT_BYTES || buffers.numbers.len() >= TEXT_LINES {
+            self.is_whole = false;
+            self.encode(out);
+        }
+        let buffers = &mut self.buffers;
+        let start = buffers.text.len() as u32;
+        let number = position.number;
+        buffers.write.push(number, body, &mut buffers.text);
+        buffers.numbers.push(number);
+        if self.order == TextOrder::Ranked {
+            buffers.lines.push(TextLine {
+                key: RankKey::of(rank),
+                number,
+                part: (start, buffers.text.len() as u32),
+            });
+        }
+        out.keys.push((self.batches.document.id, position.number));
+        Ok(())
+    }
+
+    /// Adds the document's name as the only match.
+    pub(crate) fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
+        self.batches.push_name(rank, ranges, out);
+    }
+
+    /// Encodes what is left, and returns the empty buffers.
+    pub(crate) fn finish(
+        mut self,
+        out: &mut Packed,
+    ) -> Result<(BatchBuffers, TextBuffers), ShardError> {
+        self.encode(out);
+        Ok((self.batches.finish(out)?, self.buffers))
+    }
+
+    fn encode(&mut self, out: &mut Packed) {
+        let batches = &mut self.batches;
+        let buffers = &mut self.buffers;
+        if buffers.numbers.is_empty() {
+            return;
+        }
+        match self.order {
+            TextOrder::Ranked => buffers.run_by_rank(self.is_whole),
+            TextOrder::Found | TextOrder::None => buffers.run_all(),
+        }
+        let batch = TextBatch {
+            shard: batches.shard_index,
+            document: batches.document.id.0,
+            package: batches.package,
+            path: batches.document.path,
+            hash: batches.document.hash,
+            is_revision: batches.revisions.count > 0,
+            numbers: &buffers.numbers,
+            runs: &buffers.runs,
+            text: TextParts {
+                buffer: &buffers.text,
+                parts: &buffers.parts,
+            },
+        };
+        let encoded = batch.encode(&mut out.frames);
+        encoded.expect("a batch of text is smaller than a frame");
+        buffers.clear();
+    }
+}
+
+impl TextBuffers {
+    /// Makes one run of all lines, in their order.
+    fn run_all(&mut self) {
+        self.parts.push((0, self.text.len() as u32));
+        self.runs.push(TextRun {
+            rank: 0.0,
+            number: self.numbers[0],
+            lines: self.numbers.len() as u32,
+            text_bytes: self.text.len() as u32,
+        });
+    }
+
+    /// Orders the lines by rank, and makes a run of those of one rank, or of one score if `by_score`.
+    fn run_by_rank(&mut self, by_score: bool) {
+        // Lines of one rank stay in their order.
+        self.lines.sort_by_key(|line| line.key);
+        let is_one = |a: &TextLine, b: &TextLine| {
+            a.key.score == b.key.score && (by_score || a.key.place == b.key.place)
+        };
+        for run in self.lines.chunk_by(is_one) {
+            let bytes = run.iter().map(|line| line.part.1 - line.part.0);
+            self.runs.push(TextRun {
+                rank: run[0].key.rank(),
+                number: run[0].number,
+                lines: run.len() as u32,
+                text_bytes: bytes.sum(),
+            });
+            for neighbours in run.chunk_by(|a, b| a.part.1 == b.part.0) {
+                let last = &neighbours[neighbours.len() - 1];
+                self.parts.push((neighbours[0].part.0, last.part.1));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::order;
+
+    fn buffers(lines: &[(f32, f32)]) -> TextBuffers {
+        let mut buffers = TextBuffers::default();
+        for (index, &(score, place)) in (0..).zip(lines) {
+            buffers.lines.push(TextLine {
+                key: RankKey::of(order::rank(score, place)),
+                number: 10 + index,
+                part: (index * 2, index * 2 + 2),
+            });
+        }
+        buffers
+    }
+
+    /// Checks number, lines and bytes of each run, and the order of the lines.
+    fn check(by_score: bool, runs: &[(u32, u32, u32)]) {
+        let lines = [(1.0, 0.5), (1.0, 0.5), (1.5, 0.0), (1.0, 1.0), (1.0, 0.5)];
+        let mut buffers = buffers(&lines);
+        buffers.run_by_rank(by_score);
+        let found = buffers.runs.iter();
+        let found: Vec<_> = found
+            .map(|run| (run.number, run.lines, run.text_bytes))
+            .collect();
+        assert_eq!(found, runs);
+        assert_eq!(buffers.parts, [(4, 6), (6, 8), (0, 4), (8, 10)]);
+    }
+
+    #[test]
+    fn a_run_has_the_lines_of_one_rank_or_of_one_score() {
+        check(false, &[(12, 1, 2), (13, 1, 2), (10, 3, 6)]);
+        check(true, &[(12, 1, 2), (13, 4, 8)]);
+    }
+}

@@ -1,0 +1,297 @@
+//! The TEXT frame: matches of one document as text, in place of BATCH.
+//!
+//! Who wants nothing but lines needs neither ranges nor offsets, and no place of its own for each match: lines that
+//! follow each other in the total order are one *run*. So a line costs 4 bytes besides its text.
+//!
+//! **Invariant:** [`TextReader::view`] checks every length in the message against the data, and that there are as many
+//! lines in the runs as there are numbers.
+
+use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
+use crate::frame::Kind;
+use crate::trawl_capnp::{text_batch, text_run};
+use capnp::message::Reader;
+use capnp::traits::HasStructSize;
+use capnp::{primitive_list, struct_list};
+
+/// Lines that follow each other in the total order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextRun {
+    /// The rank of the first line; 0 if lines are not ranked.
+    pub rank: f32,
+    /// The number of the first line.
+    pub number: u32,
+    /// Number of lines.
+    pub lines: u32,
+    /// Number of bytes of the text that belong to them.
+    pub text_bytes: u32,
+}
+
+/// The TEXT frame, to be encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct TextBatch<'a> {
+    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    pub shard: u32,
+    /// The document in the shard.
+    pub document: u32,
+    /// Its package, as its directory was named.
+    pub package: &'a [u8],
+    /// Its path within the package.
+    pub path: &'a [u8],
+    /// BLAKE3 of its text.
+    pub hash: &'a [u8],
+    /// Whether it is in revisions of a repository.
+    pub is_revision: bool,
+    /// The numbers of the lines, ascending.
+    pub numbers: &'a [u32],
+    /// The runs, in the order of their text.
+    pub runs: &'a [TextRun],
+    /// The text of all runs: for each line package, "/", path, ":", number, ":", the line and "\n". In parts, which are
+    /// joined.
+    pub text: TextParts<'a>,
+}
+
+/// Text in parts: ranges of a buffer, in any order.
+#[derive(Clone, Copy, Debug)]
+pub struct TextParts<'a> {
+    /// The buffer.
+    pub buffer: &'a [u8],
+    /// First byte of each part, and the byte behind its last one.
+    pub parts: &'a [(u32, u32)],
+}
+
+impl TextParts<'_> {
+    fn len(&self) -> usize {
+        let lengths = self.parts.iter().map(|(start, end)| end - start);
+        lengths.map(|length| length as usize).sum()
+    }
+
+    fn copy_to(&self, mut to: &mut [u8]) {
+        for &(start, end) in self.parts {
+            let part = &self.buffer[start as usize..end as usize];
+            let (place, rest) = to.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            to = rest;
+        }
+    }
+}
+
+impl TextBatch<'_> {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
+        let text_bytes = self.text.len();
+        let mut message = builder_of(self.words(text_bytes));
+        let mut root = message.init_root::<text_batch::Builder<'_>>();
+        root.set_shard(self.shard);
+        root.set_document(self.document);
+        root.set_package(self.package);
+        root.set_path(self.path);
+        root.set_hash(self.hash);
+        root.set_is_revision(self.is_revision);
+        self.text
+            .copy_to(root.reborrow().init_text(length(text_bytes)));
+        let mut numbers = root.reborrow().init_numbers(length(self.numbers.len()));
+        for (index, &number) in (0..).zip(self.numbers) {
+            numbers.set(index, number);
+        }
+        let mut runs = root.init_runs(length(self.runs.len()));
+        for (index, run) in (0..).zip(self.runs) {
+            let mut entry = runs.reborrow().get(index);
+            entry.set_rank(run.rank);
+            entry.set_number(run.number);
+            entry.set_lines(run.lines);
+            entry.set_text_bytes(run.text_bytes);
+        }
+        finish(Kind::Text, &message, out)
+    }
+
+    /// Returns the number of words of the message.
+    fn words(&self, text_bytes: usize) -> usize {
+        let root = 1 + text_batch::Builder::STRUCT_SIZE.total() as usize;
+        let names = [self.package, self.path, self.hash];
+        let names: usize = names.iter().map(|name| name.len().div_ceil(8)).sum();
+        let runs = 1 + self.runs.len() * text_run::Builder::STRUCT_SIZE.total() as usize;
+        root + names + text_bytes.div_ceil(8) + self.numbers.len().div_ceil(2) + runs
+    }
+}
+
+/// The payload of a TEXT frame; [`view`](Self::view) reads it in place.
+pub struct TextReader<'a> {
+    message: Reader<Segments<'a>>,
+}
+
+impl<'a> TextReader<'a> {
+    /// Wraps a frame's payload, which must be aligned to 8 bytes.
+    pub fn new(payload: &'a [u8]) -> Result<Self, MessageError> {
+        Ok(TextReader {
+            message: reader(payload)?,
+        })
+    }
+
+    /// Checks every length in the message and returns its content.
+    pub fn view(&self) -> Result<TextView<'_>, MessageError> {
+        let root = self.message.get_root::<text_batch::Reader<'_>>()?;
+        let view = TextView {
+            shard: root.get_shard(),
+            document: root.get_document(),
+            package: root.get_package()?,
+            path: root.get_path()?,
+            hash: root.get_hash()?,
+            is_revision: root.get_is_revision(),
+            text: root.get_text()?,
+            numbers: root.get_numbers()?,
+            runs: root.get_runs()?,
+        };
+        view.check()?;
+        Ok(view)
+    }
+}
+
+/// A batch of text, borrowed from its frame.
+#[derive(Clone, Copy)]
+pub struct TextView<'a> {
+    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    pub shard: u32,
+    /// The document in the shard.
+    pub document: u32,
+    /// Its package, as its directory was named.
+    pub package: &'a [u8],
+    /// Its path within the package.
+    pub path: &'a [u8],
+    /// BLAKE3 of its text.
+    pub hash: &'a [u8],
+    /// Whether it is in revisions of a repository.
+    pub is_revision: bool,
+    /// The text of all runs.
+    pub text: &'a [u8],
+    numbers: primitive_list::Reader<'a, u32>,
+    runs: struct_list::Reader<'a, text_run::Owned>,
+}
+
+impl<'a> TextView<'a> {
+    /// Iterates over the numbers of the lines.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'a> {
+        self.numbers.iter()
+    }
+
+    /// Returns the numbers of the first and the last line; `None` if there is none.
+    pub fn first_and_last(&self) -> Option<(u32, u32)> {
+        let last = self.numbers.len().checked_sub(1)?;
+        Some((self.numbers.get(0), self.numbers.get(last)))
+    }
+
+    /// Iterates over the runs.
+    pub fn runs(&self) -> impl Iterator<Item = TextRun> + use<'a> {
+        self.runs.iter().map(|run| TextRun {
+            rank: run.get_rank(),
+            number: run.get_number(),
+            lines: run.get_lines(),
+            text_bytes: run.get_text_bytes(),
+        })
+    }
+
+    /// Checks that numbers ascend, and that the runs use up exactly the lines and the text that were sent.
+    fn check(&self) -> Result<(), MessageError> {
+        let mut last = 0;
+        for number in self.numbers() {
+            if number <= last {
+                return Err(MessageError::Impossible("line number"));
+            }
+            last = number;
+        }
+        let (mut lines, mut text) = (0_u64, 0_u64);
+        for run in self.runs() {
+            if run.lines == 0 || run.number == 0 {
+                return Err(MessageError::Impossible("run of lines"));
+            }
+            lines += u64::from(run.lines);
+            text += u64::from(run.text_bytes);
+        }
+        if lines != u64::from(self.numbers.len()) || text != self.text.len() as u64 {
+            return Err(MessageError::Impossible("number of lines or bytes"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame;
+
+    fn batch<'a>(numbers: &'a [u32], runs: &'a [TextRun]) -> TextBatch<'a> {
+        TextBatch {
+            shard: 3,
+            document: 7,
+            package: b"p",
+            path: b"a.c",
+            hash: &[5; 32],
+            is_revision: true,
+            numbers,
+            runs,
+            text: TextParts {
+                buffer: b"p/a.c:2:x\np/a.c:9:y\n",
+                parts: &[(10, 20), (0, 10)],
+            },
+        }
+    }
+
+    const RUNS: [TextRun; 2] = [
+        TextRun {
+            rank: 1.5,
+            number: 9,
+            lines: 1,
+            text_bytes: 10,
+        },
+        TextRun {
+            rank: 1.25,
+            number: 2,
+            lines: 1,
+            text_bytes: 10,
+        },
+    ];
+
+    fn view(batch: &TextBatch<'_>, check: impl FnOnce(Result<TextView<'_>, MessageError>)) {
+        let mut out = Vec::new();
+        batch.encode(&mut out).unwrap();
+        let mut words = vec![0_u64; out.len() / 8];
+        zerocopy::IntoBytes::as_mut_bytes(&mut words[..]).copy_from_slice(&out);
+        let frame = frame::decode(zerocopy::IntoBytes::as_bytes(&words[..]));
+        let frame = frame.unwrap().unwrap();
+        assert_eq!((frame.kind, frame.bytes), (Kind::Text, out.len()));
+        check(TextReader::new(frame.payload).unwrap().view());
+    }
+
+    #[test]
+    fn what_is_encoded_is_read() {
+        view(&batch(&[2, 9], &RUNS), |view| {
+            let view = view.unwrap();
+            assert_eq!((view.shard, view.document), (3, 7));
+            assert_eq!((view.package, view.path), (&b"p"[..], &b"a.c"[..]));
+            assert!(view.is_revision && view.hash == [5; 32]);
+            assert_eq!(view.text, b"p/a.c:9:y\np/a.c:2:x\n");
+            assert!(view.numbers().eq([2, 9]) && view.runs().eq(RUNS));
+            assert_eq!(view.first_and_last(), Some((2, 9)));
+        });
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let of = |change: fn(&mut TextRun)| {
+            let mut runs = RUNS;
+            change(&mut runs[0]);
+            runs
+        };
+        for (numbers, runs) in [
+            (&[9, 2][..], RUNS),
+            (&[0, 2], RUNS),
+            (&[2, 5, 9], RUNS),
+            (&[2], RUNS),
+            (&[2, 9], of(|run| run.text_bytes = 11)),
+            (&[2, 9], of(|run| run.lines = 0)),
+            (&[2, 9], of(|run| run.number = 0)),
+            (&[2, 9], of(|run| run.lines = u32::MAX)),
+        ] {
+            view(&batch(numbers, &runs), |view| assert!(view.is_err()));
+        }
+    }
+}
