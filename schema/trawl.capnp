@@ -107,14 +107,14 @@ struct Search {
                              # if not empty: one for each of `shards`, in their order
   trace @14 :TraceContext;   # absent: the search belongs to no trace
   firstRange @15 :Bool;      # of each match only the first range is wanted; all may be sent. The rank is that of all
-  text @16 :TextOrder;       # lines are wanted as text: TEXT may be sent in place of BATCH. Without a limit and without
+  text @16 :TextOrder;       # lines are wanted as text: TEXT may be sent in place of BATCH. Ignored with a limit or with
                              # context
 }
 
 enum TextOrder {
   # The order of the lines in a TEXT frame.
   none @0;                   # no TEXT is sent
-  ranked @1;                 # by rank, then by line; the frame has a run for each rank that differs
+  ranked @1;                 # by rank, then by line
   found @2;                  # by line, in one run. Ranks are not computed
 }
 
@@ -183,21 +183,22 @@ struct Batch {
 }
 
 struct TextBatch {
-  # The TEXT frame: matches of one document, of which each is a whole line of at most 4 KiB. Others of the document may be
-  # in BATCH frames before and after it.
+  # The TEXT frame: matches of one document, of which each is a whole line of at most 4 KiB. Other matches of the document
+  # may be in BATCH frames before and after it.
   shard @0 :UInt32;
   document @1 :UInt32;
   package @2 :Data;          # as in BATCH
   path @3 :Data;
   hash @4 :Data;
   isRevision @5 :Bool;       # the document is in revisions of a repository
-  numbers @6 :List(UInt32);  # of the lines, ascending
-  runs @7 :List(TextRun);    # in the order of their text, best first
+  numbers @6 :List(UInt32);  # of the lines, ascending, while the text is in the order of the runs
+  runs @7 :List(TextRun);    # best first
   text @8 :Data;             # for each line package, "/", path, ":", number, ":", the line, \n
 }
 
 struct TextRun {
-  # Lines that come one after the other in the total order: no other match comes between two of them.
+  # Lines that stay together in the total order: no other match, of any document, comes between two of them. If the frame
+  # has all matches of its document, a run has the lines of one score, else those of one rank.
   rank @0 :Float32;          # of the first line
   number @1 :UInt32;         # of the first line
   lines @2 :UInt32;          # number of lines

@@ -1,10 +1,11 @@
 //! Packs the matches of one document as text.
 //!
-//! Lines are rendered where they are found, by all workers, and those that follow each other in the total order are one
-//! run. So nobody else looks at a single line again.
+//! Lines are rendered where they are found, by all workers. Those that stay together in the total order are one run, so a
+//! frontend sorts and copies runs, and reads no single line.
 //!
-//! **Invariant:** between two lines of a run no other match of the document comes in the total order. If all its matches
-//! are in one frame, a run has all lines of one score; else only those of one rank, since frames ascend by line.
+//! **Invariant:** in the total order no other match comes between two lines of a run. If all matches of the document are in
+//! one frame, a run has all lines of one score. Otherwise it has only those of one rank: another frame may have lines of the
+//! same score that come between two ranks.
 
 use crate::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
 use index::shard::ShardError;
@@ -12,12 +13,19 @@ use schema::line_text::LineText;
 use schema::message::{TextBatch, TextOrder, TextParts, TextRun};
 use schema::order::RankKey;
 
-/// A frame with more text is sent. Larger ones would have more of the larger documents whole, but a run is the least that
-/// a reader of a result holds in memory.
+/// A frame with more text is sent. Larger frames would have more documents as a whole, but a reader of a result must hold a
+/// run in memory.
 const TEXT_BYTES: usize = 128 << 10;
 
 /// A frame with more lines is sent: numbers and runs take 20 bytes a line at most.
 const TEXT_LINES: usize = 8 << 10;
+
+/// How many times as long as its lines the text of a document may get, since each line begins with the names of package and
+/// document. If it gets longer, the rest of the document is sent in batches, which have the names once.
+const GROWTH_MAX: usize = 8;
+
+/// Bytes of text for which the growth does not matter.
+const SMALL_BYTES: usize = 16 << 10;
 
 /// Packs lines of one document as text.
 pub(crate) struct TextPacker<'a> {
@@ -27,6 +35,9 @@ pub(crate) struct TextPacker<'a> {
     order: TextOrder,
     /// Whether all matches of the document that were packed are in the next frame, and no others will be elsewhere.
     is_whole: bool,
+    /// Bytes of the lines so far, and of the text that they became.
+    line_bytes: usize,
+    text_bytes: usize,
 }
 
 /// The lines of the next frame. Empty between documents, where only its memory is reused.
@@ -76,6 +87,8 @@ impl<'a> TextPacker<'a> {
             batches,
             buffers,
             order,
+            line_bytes: 0,
+            text_bytes: 0,
         }
     }
 
@@ -89,6 +102,11 @@ impl<'a> TextPacker<'a> {
         out: &mut Packed,
     ) -> Result<(), ShardError> {
         let body = line.strip_suffix(b"\n").unwrap_or(line);
+        if self.text_bytes > SMALL_BYTES + GROWTH_MAX * self.line_bytes {
+            self.is_whole = false;
+            self.encode(out);
+            return self.batches.push(position, line, rank, ranges, out);
+        }
         if position.lines > 1 || body.len() > LINE_BYTES_MAX {
             self.is_whole = false;
             self.encode(out);
@@ -109,6 +127,8 @@ impl<'a> TextPacker<'a> {
         let start = buffers.text.len() as u32;
         let number = position.number;
         buffers.write.push(number, body, &mut buffers.text);
+        self.line_bytes += line.len();
+        self.text_bytes += buffers.text.len() - start as usize;
         buffers.numbers.push(number);
         if self.order == TextOrder::Ranked {
             buffers.lines.push(TextLine {

@@ -6,6 +6,7 @@
 use crate::config::{Config, LogQueries};
 use crate::results::SearchResult;
 use fnv::FnvHasher;
+use schema::message::TextOrder;
 use std::cell::Cell;
 use std::fmt::Write;
 use std::hash::Hasher;
@@ -153,7 +154,11 @@ pub(crate) fn record(answer: &SearchResult, config: &Config) {
     for (name, time) in phases(answer) {
         phase(name, time);
     }
-    ::metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
+    let matches = match answer.query().text() {
+        TextOrder::None => answer.len() as u64,
+        TextOrder::Ranked | TextOrder::Found => answer.found(),
+    };
+    ::metrics::counter!("trawl_frontend_matches_total").increment(matches);
     let how = match (&answer.outcome.refused, answer.is_complete()) {
         (Some(_), _) => "trawl_frontend_queries_refused_total",
         (None, true) => "trawl_frontend_queries_finished_total",

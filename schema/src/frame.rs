@@ -240,8 +240,20 @@ impl<'a> OwnFrames<'a> {
     }
 }
 
+impl OwnFrames<'_> {
+    /// Whether all of them were decoded.
+    pub fn is_done(&self) -> bool {
+        self.start == self.bytes.len()
+    }
+}
+
 impl Frames for OwnFrames<'_> {
+    /// Returns `None` after each [`FRAME_BYTES_MAX`], too, until they are [`consumed`](Frames::consumed), so that a reader
+    /// has as many at a time as from a [`Decoder`].
     fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
+        if self.start - self.mark >= FRAME_BYTES_MAX {
+            return Ok(None);
+        }
         let frame = unchecked(&self.bytes[self.start..], FRAME_BYTES_MAX)?;
         let frame = frame.map(|(frame, _)| frame);
         self.start += frame.as_ref().map_or(0, |frame| frame.bytes);
@@ -409,6 +421,34 @@ mod tests {
             encode(*kind, payload, &mut stream).unwrap();
         }
         (stream, frames)
+    }
+
+    #[test]
+    fn own_frames_are_read_in_place_a_bounded_number_at_a_time() {
+        let mut stream = Vec::new();
+        for number in 0..5_u8 {
+            encode(Kind::Text, &vec![number; FRAME_BYTES_MAX / 2], &mut stream).unwrap();
+        }
+        // A checksum that nobody compares.
+        stream[8] ^= 1;
+        let mut frames = OwnFrames::new(&stream).unwrap();
+        let (mut read, mut consumed) = (0, Vec::new());
+        while !frames.is_done() {
+            let mut some = 0;
+            while let Some(frame) = super::Frames::decode(&mut frames).unwrap() {
+                assert!(frame.payload.iter().all(|&byte| byte == read));
+                read += 1;
+                some += frame.bytes;
+            }
+            assert!((1..=2 * FRAME_BYTES_MAX).contains(&some));
+            consumed.extend_from_slice(super::Frames::consumed(&mut frames));
+        }
+        assert!(read == 5 && consumed == stream);
+        stream[5] = 1;
+        let mut malformed = OwnFrames::new(&stream).unwrap();
+        let decoded = super::Frames::decode(&mut malformed).map(|_| ());
+        assert_eq!(decoded, Err(FrameError::Malformed));
+        assert!(OwnFrames::new(&stream[4..]).is_none());
     }
 
     /// Feeds `stream` in pieces of `piece` bytes and returns the frames and their bytes.

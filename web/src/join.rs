@@ -83,10 +83,27 @@ pub(crate) async fn by_id(
     }
     let query = search.query().clone().with_text(TextOrder::None);
     let generation = Some(search.generation());
-    let another = app
-        .coordinator
-        .search_within(search.scope(), query, generation, None);
+    let another = app.coordinator.search_for(
+        search.scope(),
+        client_of(params, id),
+        query,
+        generation,
+        None,
+    );
     Ok(another.await?)
+}
+
+/// Who asks for a search by its id, of which another one is started: requests with its id go where those with this one go.
+pub(crate) fn client_of(params: &Params, id: &str) -> SearchClient {
+    SearchClient {
+        number: params.client,
+        route: route_of(id).unwrap_or_default(),
+    }
+}
+
+/// The route that an id or a link begins with.
+fn route_of(id: &str) -> Option<u32> {
+    u32::from_str_radix(id.get(..8)?, 16).ok()
 }
 
 /// Does the same as [`by_id`] for an export, which may have only the text.
@@ -164,7 +181,7 @@ pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
     if let Start::Cursor(cursor) = view.start {
         return cursor.route;
     }
-    let of_id = id.and_then(|id| u32::from_str_radix(id.get(..8)?, 16).ok());
+    let of_id = id.and_then(route_of);
     of_id.map_or_else(|| Route::of(params.bytes("q")), Route)
 }
 

@@ -100,3 +100,21 @@ fn links_give_the_same_bytes_after_a_restart() {
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "without the backend");
 }
+
+#[test]
+fn exports_as_text_are_the_same_after_a_restart() {
+    let (mut stage, _backend) = Stage::new();
+    let export = |stage: &Stage| {
+        let path = "/api/v2/export?q=wanted&format=text";
+        let reply = http::get(&stage.frontend.address, path);
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.text().to_owned()
+    };
+    let before = export(&stage);
+    let spooled = in_spool(&stage);
+    assert_eq!(spooled.len(), 1);
+    restart(&mut stage);
+    assert_eq!(in_spool(&stage), spooled);
+    assert!(export(&stage) == before);
+    assert_eq!(in_spool(&stage), spooled, "it was not searched for again");
+}

@@ -29,6 +29,9 @@ fn home() -> Home {
     );
     home.write("q/long.txt", long);
     home.write("q/end", "the last task");
+    // Its text would be more than eight times as long as its lines.
+    let name = "directory/".repeat(20);
+    home.write(&format!("q/{name}e"), "e\n".repeat(9000));
     home.ok("index --each --out I .");
     home
 }

@@ -87,7 +87,7 @@ impl Collector {
     }
 
     /// Adds the pointer of a match whose frame is about to be written. A receive buffer fills at most
-    /// three chunks before the next [`spill_if_full`](Self::spill_if_full).
+    /// four chunks before the next [`spill_if_full`](Self::spill_if_full).
     pub(crate) fn push(&mut self, pointer: Pointer) {
         self.sorter.push(pointer);
     }

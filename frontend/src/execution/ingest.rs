@@ -1,7 +1,7 @@
 //! The hot path of a stream: checks the frames that arrive, and makes pointers to them.
 //!
-//! An [`Ingest`] takes all complete frames that a decoder holds, in place, collects one pointer for each match, and
-//! appends all bytes to the spool with one write. The frames may come from one backend after the other: its account says
+//! An [`Ingest`] takes all complete frames that a decoder holds, in place, collects one pointer for each match, or for
+//! each run of a batch of text, and appends all bytes to the spool with one write. The frames may come from one backend after the other: its account says
 //! from where the next one is to go on, and frames that arrived before are dropped.
 //!
 //! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write of their frame fails, and
@@ -336,7 +336,7 @@ impl<'a> Ingest<'a> {
         for (index, run) in (0..).zip(view.runs()) {
             matches += u64::from(run.lines);
             if self.collector.is_ordered() {
-                // It stands for the others.
+                // Its pointer is that of the whole run.
                 self.collector.count(u64::from(run.lines) - 1);
                 self.collector
                     .push(origin.pointer(run.rank, run.number, index));

@@ -390,9 +390,9 @@ impl StreamHandle {
         };
         let mut take = |mut frames: &[u8]| {
             if let Some(mut frames) = OwnFrames::new(frames) {
-                result = result
-                    .take()
-                    .or_else(|| end(ingest.take(&mut frames, Instant::now())));
+                while result.is_none() && !frames.is_done() {
+                    result = end(ingest.take(&mut frames, Instant::now()));
+                }
                 return result.is_none();
             }
             while result.is_none() && !frames.is_empty() {

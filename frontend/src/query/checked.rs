@@ -216,7 +216,15 @@ impl Query {
         }
     }
 
-    /// The query of a request, the reverse of [`search`](Self::search).
+    /// A request that has all of the query, to be stored.
+    pub(crate) fn stored(&self) -> Search {
+        Search {
+            context_lines: self.context_lines,
+            ..self.search()
+        }
+    }
+
+    /// The query of a request, the reverse of [`stored`](Self::stored).
     pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
         let query = Query::new(search.expr, search.context_lines)?;
         let query = Query {
@@ -236,11 +244,7 @@ impl Query {
     /// Encodes the query. Versions of this program understand each other as long as the protocol is the same.
     pub fn encode(&self) -> Vec<u8> {
         let mut frame = Vec::new();
-        let search = Search {
-            context_lines: self.context_lines,
-            ..self.search()
-        };
-        let encoded = search.encode(&mut frame);
+        let encoded = self.stored().encode(&mut frame);
         encoded.expect("the bounds of a query keep it below a frame's");
         frame
     }

@@ -18,7 +18,7 @@ impl SearchResult {
         let explain = self.explain();
         let manifest = SpoolManifest {
             generation: self.generation.clone(),
-            search: self.query.search(),
+            search: self.query.stored(),
             frame_bytes: self.spool.frame_bytes_by_backend(),
             pointers: self.counts.pointers,
             packages: self.counts.packages,
@@ -60,17 +60,21 @@ impl SearchResult {
         frame
     }
 
-    /// Returns the result of an earlier process; `None` if this version refuses its query.
+    /// Returns the result of an earlier process; `None`, and removes it, if this version refuses its query.
     pub(crate) fn recover(recovered: Recovered) -> Option<SearchResult> {
         let Recovered {
             id,
             files,
             manifest,
         } = recovered;
-        let query = Query::of(manifest.search).ok()?;
-        if query.identity_for(manifest.scope, &manifest.generation) != id {
+        let query = Query::of(manifest.search).ok().filter(|query| {
+            let identity = query.identity_for(manifest.scope, &manifest.generation);
+            identity == id
+        });
+        let Some(query) = query else {
+            files.forget();
             return None;
-        }
+        };
         let explain = manifest.explain;
         Some(SearchResult {
             id,

@@ -25,6 +25,9 @@ const HOLD_MAX: Duration = Duration::from_millis(250);
 /// Memory for the matches of a document that are held back until the document is complete.
 const HELD_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes that are released together, at least.
+const RELEASED_BYTES_MIN: u64 = 1 << 20;
+
 /// An event of a match stream.
 #[derive(Debug)]
 pub enum MatchEvent {
@@ -50,8 +53,6 @@ pub struct MatchStream {
     streams: Vec<StreamReader>,
     /// The stream to read first.
     next: usize,
-    /// Whether what was read is released.
-    releases: bool,
 }
 
 /// What was done with a frame.
@@ -83,6 +84,8 @@ struct StreamReader {
     cut: Option<Vec<Match>>,
     /// Whether the last read broke at such matches.
     is_at_cut: bool,
+    /// If what was read is released: how far it was.
+    released: Option<u64>,
 }
 
 impl MatchStream {
@@ -97,22 +100,22 @@ impl MatchStream {
             lines: LineText::default(),
             cut: None,
             is_at_cut: false,
+            released: None,
         };
         MatchStream {
             streams: (0..spool.backends()).map(stream).collect(),
             spool,
             context_lines,
             next: 0,
-            releases: false,
         }
     }
 
     /// Releases the memory of what was read: nobody else reads it.
-    pub(crate) fn releasing(self) -> MatchStream {
-        MatchStream {
-            releases: true,
-            ..self
+    pub(crate) fn releasing(mut self) -> MatchStream {
+        for stream in &mut self.streams {
+            stream.released = Some(0);
         }
+        self
     }
 
     /// Calls `each` with the documents that are complete since the last call, until it breaks; with all
@@ -146,9 +149,6 @@ impl MatchStream {
             let stream = &mut self.streams[self.next];
             let is_last = has_ended || count == 1;
             let flow = stream.read_text(&self.spool, self.context_lines, is_last, each)?;
-            if self.releases {
-                self.spool.release(stream.next);
-            }
             // After a break at a long line, the rest of its document follows.
             if !stream.is_at_cut {
                 self.next = (self.next + 1) % count;
@@ -292,7 +292,18 @@ impl StreamReader {
         }
         self.next.1 += frame.bytes as u64;
         self.since = Instant::now();
+        self.release(spool);
         Ok(added)
+    }
+
+    /// Releases the memory of what was read, if that is wanted and it is much.
+    fn release(&mut self, spool: &ResultFiles) {
+        if let Some(released) = &mut self.released
+            && self.next.1 - *released >= RELEASED_BYTES_MIN
+        {
+            spool.release(self.next);
+            *released = self.next.1;
+        }
     }
 
     /// Adds the text of a batch, unless a line is cut.

@@ -99,7 +99,7 @@ impl SearchResult {
     }
 
     /// The number of matches that can be read: without a limit, all if the result is complete, else those
-    /// that arrived. A count has none.
+    /// that arrived. A count has none. In the result of a query [for text](Query::with_text) runs of lines are counted.
     pub fn len(&self) -> usize {
         self.counts.pointers as usize
     }

@@ -45,18 +45,17 @@ impl Kept {
         self.start + self.bytes.len() as u64
     }
 
-    /// Copies bytes from `offset` on into `space`, as many as there are.
+    /// Copies bytes from `offset` on into `space`, as many as there are: none if they were released.
     fn copy_to(&self, space: &mut [u8], offset: u64) -> usize {
-        let start = usize::try_from(offset.saturating_sub(self.start));
-        let start = start.map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
+        let Some(start) = offset.checked_sub(self.start) else {
+            return 0;
+        };
+        let start = usize::try_from(start).map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
         let bytes = space.len().min(self.bytes.len() - start);
         space[..bytes].copy_from_slice(&self.bytes[start..start + bytes]);
         bytes
     }
 }
-
-/// Bytes that are released together, at least.
-const RELEASED_BYTES_MIN: usize = 1 << 20;
 
 /// A file that a reader keeps open, and the bytes before it.
 #[derive(Debug, Default)]
@@ -117,7 +116,8 @@ impl Blob {
         }
     }
 
-    /// Releases bytes before `offset`, if they are in memory and many. Nobody may read them again. Returns how many.
+    /// Releases bytes before `offset`, if they are in memory, and as many as those after it. Nobody may read them again.
+    /// Returns how many.
     pub(super) fn release(&self, offset: u64) -> usize {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let Storage::Memory(memory) = &mut *state else {
@@ -125,7 +125,7 @@ impl Blob {
         };
         let bytes = offset.min(memory.end()).saturating_sub(memory.start) as usize;
         // What is left is moved.
-        if bytes < RELEASED_BYTES_MIN || bytes < memory.bytes.len() / 2 {
+        if bytes < memory.bytes.len() / 2 {
             return 0;
         }
         memory.bytes.drain(..bytes);

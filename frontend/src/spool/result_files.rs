@@ -165,7 +165,11 @@ impl ResultFiles {
     }
 
     /// Releases the memory of a backend's frames before an offset, which nobody will read again.
+    /// Does nothing if results outlive the process.
     pub(crate) fn release(&self, (backend, offset): FrameAt) {
+        if self.budget.config.durable {
+            return;
+        }
         let bytes = self.frames_of(backend).release(offset) as u64;
         self.memory_bytes.fetch_sub(bytes, Relaxed);
         self.budget.memory_bytes.fetch_sub(bytes, Relaxed);
@@ -178,8 +182,8 @@ impl ResultFiles {
         let grow = |bytes: u64| Some(bytes + more).filter(|&bytes| bytes <= most);
         let reserved = self.memory_bytes.fetch_update(Relaxed, Relaxed, grow);
         if reserved.is_ok() {
-            to.append_to_memory(bytes);
             self.budget.memory_bytes.fetch_add(more, Relaxed);
+            to.append_to_memory(bytes);
         }
         reserved.is_ok()
     }

@@ -49,6 +49,51 @@ fn a_spool_without_a_directory_keeps_what_fits_in_memory() {
     assert_eq!(spool.disk_bytes(), 0);
 }
 
+#[test]
+fn what_was_read_is_released_while_it_is_in_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = SpoolConfig {
+        durable: false,
+        ..config(1 << 30, 10_000)
+    };
+    let (spool, _) = Spool::open(directory.path(), config).unwrap();
+    let files = spool.create(ID, 1);
+    let frames: Vec<_> = (0..40_u8).map(|number| frame(&[number; 984])).collect();
+    let at = |number: usize| (0, number as u64 * 1000);
+    let append = |numbers: std::ops::Range<usize>| {
+        for frame in &frames[numbers] {
+            files.append_frames(0, frame).unwrap();
+        }
+    };
+    let check = |number: usize| {
+        let mut reader = files.reader();
+        assert_eq!(
+            reader.read(at(number)).unwrap().payload,
+            [number as u8; 984]
+        );
+    };
+    append(0..8);
+    // Less than what would have to be moved.
+    files.release(at(3));
+    assert_eq!(spool.memory_bytes(), 8000);
+    files.release(at(6));
+    assert_eq!(spool.memory_bytes(), 2000);
+    assert!(files.reader().read(at(5)).is_err(), "it is gone");
+    append(8..14);
+    assert_eq!((spool.memory_bytes(), spool.disk_bytes()), (8000, 0));
+    (6..14).for_each(check);
+    // The file goes on behind what memory has.
+    append(14..40);
+    assert_eq!((spool.memory_bytes(), spool.disk_bytes()), (10_000, 24_000));
+    files.release(at(30));
+    assert_eq!(spool.memory_bytes(), 10_000);
+    (6..40).for_each(check);
+    files.close();
+    (6..40).for_each(check);
+    drop(files);
+    assert_eq!((spool.memory_bytes(), spool.disk_bytes()), (0, 0));
+}
+
 fn directories(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count() - 1
 }

@@ -33,7 +33,7 @@ pub enum TextOrder {
     /// They are not.
     #[default]
     None,
-    /// By rank, then by line.
+    /// By rank, then by line, in runs.
     Ranked,
     /// By line. Ranks are not computed.
     Found,

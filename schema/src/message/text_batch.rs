@@ -205,6 +205,12 @@ impl<'a> TextView<'a> {
             }
             lines += u64::from(run.lines);
             text += u64::from(run.text_bytes);
+            let last = usize::try_from(text)
+                .ok()
+                .and_then(|end| end.checked_sub(1));
+            if run.text_bytes == 0 || last.and_then(|at| self.text.get(at)) != Some(&b'\n') {
+                return Err(MessageError::Impossible("end of a run of lines"));
+            }
         }
         if lines != u64::from(self.numbers.len()) || text != self.text.len() as u64 {
             return Err(MessageError::Impossible("number of lines or bytes"));
@@ -290,6 +296,8 @@ mod tests {
             (&[2, 9], of(|run| run.lines = 0)),
             (&[2, 9], of(|run| run.number = 0)),
             (&[2, 9], of(|run| run.lines = u32::MAX)),
+            (&[2, 9], of(|run| run.text_bytes = 0)),
+            (&[2, 9], of(|run| run.text_bytes = 9)),
         ] {
             view(&batch(numbers, &runs), |view| assert!(view.is_err()));
         }

@@ -33,7 +33,10 @@ pub(crate) const CRATES: [Crate; 10] = [
         name: "schema",
         uses: &[],
         never: HTTP,
-        layers: &["message", "definition frame line_text name order trawl_capnp"],
+        layers: &[
+            "message",
+            "definition frame line_text name order trawl_capnp",
+        ],
         shared_names: &[],
     },
     Crate {

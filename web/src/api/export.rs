@@ -55,13 +55,18 @@ pub(crate) async fn by_query(
     parsed.query = parsed.query.with_text(order.of_text(format));
     let end = End::parse(&params, format)?;
     let scope = viewer.scope(&app).await?;
-    let export = Export::begin(&app)?;
+    let export = match order {
+        Order::Found => Some(Export::begin(&app)?),
+        // It begins when the search has ended.
+        Order::Rank => None,
+    };
     let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
     let watched = Watched::new(&app, &viewer, &scope);
-    let response = if order == Order::Found {
+    let response = if let Some(export) = export {
         found::export(export, search, format, end, Some(parsed)).await?
     } else {
         let answer = join::finished(&search, Some(&parsed)).await?;
+        let export = Export::begin(&app)?;
         respond(export, &search, answer, (format, end), &parsed.notices).await?
     };
     Ok(guarded(response, watched, format))
@@ -101,11 +106,11 @@ pub(crate) async fn by_id(
     }
     if query != *search.query() {
         let generation = search.generation().to_owned();
-        let another = app
-            .coordinator
-            .search_within(search.scope(), query, Some(&generation), None)
-            .await?;
-        search = another;
+        let client = join::client_of(&params, &id);
+        let another =
+            app.coordinator
+                .search_for(search.scope(), client, query, Some(&generation), None);
+        search = another.await?;
     }
     if order == Order::Found {
         let response = found::export(export, search, format, end, None).await?;

@@ -38,7 +38,7 @@ pub(super) fn search(
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     if printer.options().streams() || printer.options().is_plain() {
-        return print_export(server, typed, printer);
+        return print_export(server, typed, query, printer);
     }
     let page: Page<'_> = {
         let _progress = show_progress();
@@ -64,6 +64,7 @@ pub(super) fn search(
 fn print_export(
     server: &Client,
     typed: &TypedQuery<'_>,
+    query: &Query,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     let is_plain = printer.options().is_plain();
@@ -86,7 +87,12 @@ fn print_export(
         print(server, export, printer)?
     };
     let done = done.context(BROKE_OFF)?;
-    let summary = summary(printed, done.total, done.into())?;
+    // A match has one line at least.
+    let least = match query.limit() {
+        0 if done.complete => done.found,
+        _ => 0,
+    };
+    let summary = summary(printed, done.total.max(least), done.into())?;
     end(server, printer)?;
     Ok(summary)
 }
