@@ -359,14 +359,14 @@ fn check_text(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
         let as_text = found.matches();
         assert_eq!(keys(&as_text), keys(&frames), "{how:?}");
         let is_ranked = text == TextOrder::Ranked;
-        let found = String::from_utf8_lossy(&rendered(&as_text, is_ranked)).into_owned();
-        let expected = rendered(&frames, is_ranked);
+        let found = String::from_utf8_lossy(&rendered(as_text.iter(), is_ranked)).into_owned();
+        let expected = rendered(frames.iter(), is_ranked);
         assert_eq!(found, String::from_utf8_lossy(&expected), "{how:?}");
     }
 }
 
 /// Renders matches as text, in the total order or as they come.
-fn rendered(frames: &[Matches], is_ranked: bool) -> Vec<u8> {
+pub(crate) fn rendered<'a>(frames: impl Iterator<Item = &'a Matches>, is_ranked: bool) -> Vec<u8> {
     let mut parts = Vec::new();
     let place = |shard, document, hash, rank, number| {
         let RankKey { score, place } = RankKey::of(rank);
