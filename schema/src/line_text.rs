@@ -12,7 +12,7 @@ pub struct LineText {
 }
 
 impl Default for LineText {
-    /// Of a document without a name.
+    /// A writer before its first document: package and path are empty.
     fn default() -> LineText {
         let mut text = LineText {
             head: Vec::new(),
