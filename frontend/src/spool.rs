@@ -18,6 +18,7 @@ mod blob;
 mod budget;
 mod directory;
 mod error;
+mod kept;
 mod order_files;
 mod pointer_writer;
 mod pointers;

@@ -142,6 +142,12 @@ pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX)
 }
 
+/// Decodes a frame of this process that was never on a disk, without comparing its checksum.
+pub fn decode_own(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
+    let frame = unchecked(bytes, FRAME_BYTES_MAX)?;
+    Ok(frame.map(|(frame, _)| frame))
+}
+
 fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, FrameError> {
     let Some((frame, expected)) = unchecked(bytes, bytes_max)? else {
         return Ok(None);
@@ -254,8 +260,7 @@ impl Frames for OwnFrames<'_> {
         if self.start - self.mark >= FRAME_BYTES_MAX {
             return Ok(None);
         }
-        let frame = unchecked(&self.bytes[self.start..], FRAME_BYTES_MAX)?;
-        let frame = frame.map(|(frame, _)| frame);
+        let frame = decode_own(&self.bytes[self.start..])?;
         self.start += frame.as_ref().map_or(0, |frame| frame.bytes);
         Ok(frame)
     }

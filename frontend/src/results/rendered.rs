@@ -14,7 +14,7 @@ use super::SearchResult;
 use super::search_result::{LinePosition, in_spool_order};
 use crate::order::Pointer;
 use crate::spool::SpoolError;
-use part::{Part, Rendered};
+use part::{Part, PartBytes, Rendered};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub enum Take {
 pub struct RenderedMatches {
     first: usize,
     /// The bytes of each part.
-    parts: Vec<Vec<u8>>,
+    parts: Vec<PartBytes>,
     /// The matches in the order of the result, each with its part.
     matches: Vec<(u8, Rendered)>,
     /// Whether one of them is cut.
@@ -151,8 +151,7 @@ impl RenderedMatches {
     }
 
     fn bytes(&self, (part, rendered): &(u8, Rendered)) -> &[u8] {
-        let range = rendered.start as usize..rendered.end as usize;
-        &self.parts[usize::from(*part)][range]
+        self.parts[usize::from(*part)].of(rendered)
     }
 }
 
@@ -198,7 +197,7 @@ impl Renderer {
                 continue;
             };
             if pointers.len() == window {
-                let bytes: usize = rendered.parts.iter().map(Vec::len).sum();
+                let bytes: usize = rendered.parts.iter().map(PartBytes::copied).sum();
                 let match_bytes = PLACE_BYTES + bytes.div_ceil(window);
                 // With a margin: a window that does not fit is rendered in vain.
                 self.match_bytes = (match_bytes * 9 / 8).max(self.match_bytes / SHRINK_MAX);
@@ -222,7 +221,7 @@ impl Renderer {
             let expected = positions.len() * self.match_bytes.saturating_sub(PLACE_BYTES);
             let context_lines = answer.query().context_lines();
             let mut part = Part::new(self.write.as_deref(), context_lines);
-            part.bytes.reserve(expected.min(part_bytes_max));
+            part.reserve(expected.min(part_bytes_max));
             let fits = part.read(&answer.spool, positions, part_bytes_max)?;
             Ok(fits.then_some(part))
         };
@@ -273,7 +272,7 @@ fn in_order(first: usize, slices: &[&[LinePosition]], parts: Vec<Part<'_>>) -> R
     RenderedMatches {
         first,
         has_cut: matches.iter().any(|(_, place)| !place.whole),
-        bytes_left: parts.iter().map(Vec::len).sum(),
+        bytes_left: matches.iter().map(|(_, place)| place.len()).sum(),
         parts,
         matches,
         taken: 0,

@@ -6,6 +6,7 @@
 //! do not grow with the results that are cached.
 
 use super::error::{SpoolError, io_error};
+use super::kept::{Kept, MemoryChunk};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -31,30 +32,13 @@ enum Storage {
     Closed(Arc<Kept>, Mutex<Weak<File>>),
 }
 
-/// Bytes in memory.
-#[derive(Debug, Default)]
-struct Kept {
-    /// The offset of the first of them: those before it were released.
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl Kept {
-    /// The offset behind the last byte.
-    fn end(&self) -> u64 {
-        self.start + self.bytes.len() as u64
-    }
-
-    /// Copies bytes from `offset` on into `space`, as many as there are: none if they were released.
-    fn copy_to(&self, space: &mut [u8], offset: u64) -> usize {
-        let Some(start) = offset.checked_sub(self.start) else {
-            return 0;
-        };
-        let start = usize::try_from(start).map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
-        let bytes = space.len().min(self.bytes.len() - start);
-        space[..bytes].copy_from_slice(&self.bytes[start..start + bytes]);
-        bytes
-    }
+/// What was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    /// The number of bytes.
+    pub(super) bytes: usize,
+    /// Whether some of them were on disk.
+    pub(super) from_disk: bool,
 }
 
 /// A file that a reader keeps open, and the bytes before it.
@@ -111,26 +95,27 @@ impl Blob {
     pub(super) fn append_to_memory(&self, bytes: &[u8]) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &mut *state {
-            memory.bytes.extend_from_slice(bytes);
+            memory.append(bytes);
             self.grow(bytes.len() as u64);
         }
     }
 
-    /// Releases bytes before `offset`, if they are in memory, and as many as those after it. Nobody may read them again.
-    /// Returns how many.
+    /// Releases the chunks before `offset`, if they are in memory. Nobody may read them again. Returns the number of
+    /// their bytes.
     pub(super) fn release(&self, offset: u64) -> usize {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let Storage::Memory(memory) = &mut *state else {
-            return 0;
-        };
-        let bytes = offset.min(memory.end()).saturating_sub(memory.start) as usize;
-        // What is left is moved.
-        if bytes < memory.bytes.len() / 2 {
-            return 0;
+        match &mut *state {
+            Storage::Memory(memory) => memory.release(offset),
+            Storage::Open(..) | Storage::Closed(..) => 0,
         }
-        memory.bytes.drain(..bytes);
-        memory.start += bytes as u64;
-        bytes
+    }
+
+    /// Returns the chunk with the byte at `offset`, if it is in memory.
+    pub(super) fn chunk(&self, offset: u64) -> Option<MemoryChunk> {
+        match &*self.read_state() {
+            Storage::Memory(memory) => memory.chunk(offset).cloned(),
+            Storage::Open(memory, _) | Storage::Closed(memory, _) => memory.chunk(offset).cloned(),
+        }
     }
 
     /// Opens an empty file; a failed attempt may have left one.
@@ -150,11 +135,11 @@ impl Blob {
     pub(super) fn move_to(
         &self,
         file: File,
-        write: impl FnOnce(&File, &[u8]) -> io::Result<()>,
+        write: impl FnOnce(&File, &Kept) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &*state {
-            write(&file, &memory.bytes)?;
+            write(&file, memory)?;
         }
         *state = Storage::Open(Arc::default(), Arc::new(file));
         Ok(())
@@ -185,24 +170,41 @@ impl Blob {
         offset: u64,
         held: &mut OpenFile,
     ) -> Result<usize, SpoolError> {
+        Ok(self.read(space, offset, held)?.bytes)
+    }
+
+    /// Does the same as [`read_at`](Self::read_at), and says where the bytes were.
+    pub(super) fn read(
+        &self,
+        space: &mut [u8],
+        offset: u64,
+        held: &mut OpenFile,
+    ) -> Result<Read, SpoolError> {
+        let in_memory = |bytes| Read {
+            bytes,
+            from_disk: false,
+        };
         if held.0.is_none() {
             held.0 = Some(match &*self.read_state() {
-                Storage::Memory(memory) => return Ok(memory.copy_to(space, offset)),
+                Storage::Memory(memory) => return Ok(in_memory(memory.copy_to(space, offset))),
                 Storage::Open(memory, file) => (Arc::clone(memory), Arc::clone(file)),
                 Storage::Closed(memory, open) => (Arc::clone(memory), self.reopen(open)?),
             });
         }
         let Some((memory, file)) = &held.0 else {
-            return Ok(0);
+            return Ok(in_memory(0));
         };
         let copied = memory.copy_to(space, offset);
         if copied == space.len() {
-            return Ok(copied);
+            return Ok(in_memory(copied));
         }
-        let (in_file, in_memory) = (offset + copied as u64, memory.end());
-        let file_len = self.len().saturating_sub(in_memory);
-        let read = self.read_file(file, file_len, &mut space[copied..], in_file - in_memory)?;
-        Ok(copied + read)
+        let (at, before_file) = (offset + copied as u64, memory.end());
+        let file_len = self.len().saturating_sub(before_file);
+        let read = self.read_file(file, file_len, &mut space[copied..], at - before_file)?;
+        Ok(Read {
+            bytes: copied + read,
+            from_disk: true,
+        })
     }
 
     fn reopen(&self, open: &Mutex<Weak<File>>) -> Result<Arc<File>, SpoolError> {

@@ -7,6 +7,7 @@ use crate::order::FrameAt;
 use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES, Kind};
 use schema::message::{BatchReader, BatchView, TextReader, TextView};
 use std::ops::Range;
+use std::sync::Arc;
 use zerocopy::IntoBytes;
 
 /// Bytes of the first read at an offset, when the frame's length is not known. Nearly all frames are
@@ -23,6 +24,8 @@ impl ResultFiles {
         FrameReader {
             files: self,
             words: Vec::new(),
+            chunk: None,
+            is_own: false,
             held: (0, 0..0),
             ahead: FIRST_READ_BYTES,
             open: Default::default(),
@@ -35,6 +38,10 @@ pub(crate) struct FrameReader<'a> {
     files: &'a ResultFiles,
     /// The piece of a frame file that was read last, aligned to words.
     words: Vec<u64>,
+    /// The same, if it is in memory: it is not copied.
+    chunk: Option<Arc<Vec<u8>>>,
+    /// Whether the piece was never on a disk.
+    is_own: bool,
     /// Its backend, and its offsets in the file.
     held: (u16, Range<u64>),
     /// Bytes of the last read; the next one doubles it if it follows.
@@ -44,18 +51,41 @@ pub(crate) struct FrameReader<'a> {
 }
 
 impl<'a> FrameReader<'a> {
-    /// Reads the frame at `position` and verifies its checksum.
+    /// Reads the frame at `position` and, if it was on a disk, verifies its checksum.
     pub(crate) fn read(&mut self, position: FrameAt) -> Result<Frame<'_>, SpoolError> {
+        let at = self.find_or_load(position)?;
+        self.frame(position, at)
+    }
+
+    /// Returns the offset of a frame in the piece.
+    fn find_or_load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
         if position.0 >= self.files.backends() {
             return Err(self.files.corrupt(position));
         }
-        let at = match self.find(position) {
-            Some(at) => at,
-            None => self.load(position)?,
+        match self.find(position) {
+            Some(at) => Ok(at),
+            None => self.load(position),
+        }
+    }
+
+    /// Decodes a frame at an offset of the piece.
+    fn frame(&self, position: FrameAt, at: usize) -> Result<Frame<'_>, SpoolError> {
+        let bytes = &self.piece()[at..][..(self.held.1.end - position.1) as usize];
+        let frame = if self.is_own {
+            frame::decode_own(bytes)
+        } else {
+            frame::decode(bytes)
         };
-        let bytes = &self.words.as_bytes()[at..][..(self.held.1.end - position.1) as usize];
-        let frame = frame::decode(bytes).ok().flatten();
+        let frame = frame.ok().flatten();
         frame.ok_or_else(|| self.files.corrupt(position))
+    }
+
+    /// The piece that was read last, with space behind it.
+    fn piece(&self) -> &[u8] {
+        match &self.chunk {
+            Some(chunk) => chunk,
+            None => self.words.as_bytes(),
+        }
     }
 
     /// Reads the BATCH frame at `position` and calls `read` with it. A frame that does not decode is corrupt,
@@ -73,21 +103,22 @@ impl<'a> FrameReader<'a> {
     }
 
     /// Does the same as [`batch`](Self::batch) with any frame of matches, for a reader that needs nothing but names and
-    /// text: the lengths in a BATCH frame were checked when it arrived, and its checksum says that it is the same.
+    /// text: the lengths in a BATCH frame were checked when it arrived, and its checksum says that it is the same. `read` gets
+    /// the chunk that has the frame, too, if it is not a copy.
     pub(crate) fn text<T>(
         &mut self,
         position: FrameAt,
-        read: impl FnOnce(&TextFrame<'_>) -> Option<T>,
+        read: impl FnOnce(&TextFrame<'_>, Option<&Arc<Vec<u8>>>) -> Option<T>,
     ) -> Result<T, SpoolError> {
-        let files = self.files;
-        let frame = self.read(position)?;
-        let value = with_text(&frame, read);
-        value.ok_or_else(|| files.corrupt(position))
+        let at = self.find_or_load(position)?;
+        let frame = self.frame(position, at)?;
+        let value = with_text(&frame, |frame| read(frame, self.chunk.as_ref()));
+        value.ok_or_else(|| self.files.corrupt(position))
     }
 
     /// Reads package and path of the frame at `position`.
     pub(crate) fn names(&mut self, position: FrameAt) -> Result<(Vec<u8>, Vec<u8>), SpoolError> {
-        self.text(position, |frame| {
+        self.text(position, |frame, _| {
             let (package, path) = match frame {
                 TextFrame::Batch(view) => (view.package, view.path),
                 TextFrame::Text(view) => (view.package, view.path),
@@ -103,14 +134,25 @@ impl<'a> FrameReader<'a> {
             return None;
         }
         let at = (offset - held.start) as usize;
-        let bytes = &self.words.as_bytes()[at..][..(held.end - offset) as usize];
+        let bytes = &self.piece()[at..][..(held.end - offset) as usize];
         (at.is_multiple_of(8) && bytes.len() >= frame_bytes(bytes)?).then_some(at)
     }
 
-    /// Reads the piece that begins with a frame, a larger one when it follows the last piece. Returns
-    /// the frame's offset in it, 0.
+    /// Reads the piece that begins with a frame, a larger one when it follows the last piece, or takes the chunk with it.
+    /// Returns the frame's offset in it.
     fn load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
         let (backend, offset) = position;
+        let chunk = self.files.frames_of(backend).chunk(offset);
+        self.chunk = None;
+        if let Some(chunk) = chunk {
+            let at = (offset - chunk.start) as usize;
+            if is_aligned(&chunk.bytes[at..]) {
+                self.held = (backend, chunk.start..chunk.start + chunk.bytes.len() as u64);
+                self.is_own = true;
+                self.chunk = Some(chunk.bytes);
+                return Ok(at);
+            }
+        }
         let (of, held) = &self.held;
         let follows = *of == backend && (held.start + 1..=held.end).contains(&offset);
         self.ahead = if follows {
@@ -145,7 +187,9 @@ impl<'a> FrameReader<'a> {
             self.open = (backend, OpenFile::default());
         }
         let space = &mut self.words.as_mut_bytes()[have..want];
-        let end = have + frames.read_at(space, offset + have as u64, &mut self.open.1)?;
+        let read = frames.read(space, offset + have as u64, &mut self.open.1)?;
+        self.is_own = !read.from_disk && (self.is_own || have == 0);
+        let end = have + read.bytes;
         self.held.1.end = offset + end as u64;
         Ok(end)
     }
@@ -169,10 +213,15 @@ pub(crate) fn with_text<T>(
         }
         Kind::Text => {
             let reader = TextReader::new(frame.payload).ok()?;
-            read(&TextFrame::Text(reader.view().ok()?))
+            read(&TextFrame::Text(reader.view_again().ok()?))
         }
         _ => None,
     }
+}
+
+/// Whether words can be read where these bytes are.
+fn is_aligned(bytes: &[u8]) -> bool {
+    bytes.as_ptr().cast::<u64>().is_aligned()
 }
 
 /// Returns the length of the frame that begins here, if its header is there.

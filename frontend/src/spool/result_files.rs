@@ -204,11 +204,10 @@ impl ResultFiles {
         let bytes = blob.len();
         self.reserve(bytes)?;
         let moved = blob.move_to(file, |mut file, memory| {
-            if memory.is_empty() {
-                return Ok(());
-            }
-            let checked = self.budget.check_write();
-            checked.and_then(|()| file.write_all(memory))
+            memory.chunks().try_for_each(|chunk| {
+                self.budget.check_write()?;
+                file.write_all(chunk)
+            })
         });
         moved.map_err(io_error(blob.path()))?;
         self.memory_bytes.fetch_sub(bytes, Relaxed);

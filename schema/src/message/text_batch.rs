@@ -129,8 +129,15 @@ impl<'a> TextReader<'a> {
 
     /// Checks every length in the message and returns its content.
     pub fn view(&self) -> Result<TextView<'_>, MessageError> {
+        let view = self.view_again()?;
+        view.check()?;
+        Ok(view)
+    }
+
+    /// Returns the content of a message that was checked before.
+    pub fn view_again(&self) -> Result<TextView<'_>, MessageError> {
         let root = self.message.get_root::<text_batch::Reader<'_>>()?;
-        let view = TextView {
+        Ok(TextView {
             shard: root.get_shard(),
             document: root.get_document(),
             package: root.get_package()?,
@@ -140,9 +147,7 @@ impl<'a> TextReader<'a> {
             text: root.get_text()?,
             numbers: root.get_numbers()?,
             runs: root.get_runs()?,
-        };
-        view.check()?;
-        Ok(view)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::results::search_result::LinePosition;
 use crate::spool::{ResultFiles, SpoolError, TextFrame};
 use schema::line_text::LineText;
 use schema::message::{BatchView, TextView};
+use std::sync::Arc;
 
 /// Appends a match in some format.
 pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
@@ -13,16 +14,47 @@ pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
 /// Where the bytes of a match are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rendered {
-    pub(super) start: u32,
-    pub(super) end: u32,
+    /// 0 if they are among the bytes of the part; n if they are in its chunk number n - 1.
+    chunk: u32,
+    start: u32,
+    end: u32,
     /// Whether they have the whole line.
     pub(super) whole: bool,
+}
+
+impl Rendered {
+    pub(super) fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+}
+
+/// The bytes of a part.
+#[derive(Debug, Default)]
+pub(super) struct PartBytes {
+    own: Vec<u8>,
+    /// Memory of the spool with bytes that were not copied.
+    chunks: Vec<Arc<Vec<u8>>>,
+}
+
+impl PartBytes {
+    /// The number of bytes that were copied.
+    pub(super) fn copied(&self) -> usize {
+        self.own.len()
+    }
+
+    pub(super) fn of(&self, place: &Rendered) -> &[u8] {
+        let bytes = match place.chunk.checked_sub(1) {
+            None => &self.own,
+            Some(chunk) => &self.chunks[chunk as usize],
+        };
+        &bytes[place.start as usize..place.end as usize]
+    }
 }
 
 pub(super) struct Part<'a> {
     write: Option<&'a WriteMatch>,
     context_lines: u32,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: PartBytes,
     /// The matches, in the order of the spool.
     pub(super) matches: Vec<Rendered>,
 }
@@ -32,9 +64,14 @@ impl<'a> Part<'a> {
         Part {
             write,
             context_lines,
-            bytes: Vec::new(),
+            bytes: PartBytes::default(),
             matches: Vec::new(),
         }
+    }
+
+    /// Reserves memory for copies.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.bytes.own.reserve(bytes);
     }
 
     /// Renders the matches at `positions`; false, with a part of them, if they have more than `bytes_max`.
@@ -50,12 +87,12 @@ impl<'a> Part<'a> {
             let frame = group[0].frame();
             match self.write {
                 Some(write) => reader.batch(frame, |batch| self.add_each(batch, group, write))?,
-                None => reader.text(frame, |frame| match frame {
+                None => reader.text(frame, |frame, chunk| match frame {
                     TextFrame::Batch(batch) => self.add_text(batch, group, &mut text),
-                    TextFrame::Text(batch) => self.add_runs(batch, group),
+                    TextFrame::Text(batch) => self.add_runs(batch, chunk, group),
                 })?,
             }
-            if self.bytes.len() > bytes_max {
+            if self.bytes.own.len() > bytes_max {
                 return Ok(false);
             }
         }
@@ -72,8 +109,8 @@ impl<'a> Part<'a> {
         let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
         let mut ended = Some(());
         Match::each(batch, &lines, self.context_lines, |found| {
-            let start = self.bytes.len();
-            write(&found, &mut self.bytes);
+            let start = self.bytes.own.len();
+            write(&found, &mut self.bytes.own);
             ended = ended.and(self.end(start, found.window.is_none()));
         })?;
         ended
@@ -90,36 +127,67 @@ impl<'a> Part<'a> {
         let mut lines = (0_u32..).zip(batch.lines());
         for position in group {
             let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
-            let start = self.bytes.len();
-            push_match(text, &line, &mut self.bytes);
+            let start = self.bytes.own.len();
+            push_match(text, &line, &mut self.bytes.own);
             self.end(start, line.text.len() as u64 == line.line_bytes)?;
         }
         Some(())
     }
 
-    /// Adds runs of a batch of text; `None` if the batch lacks one.
-    fn add_runs(&mut self, batch: &TextView<'_>, group: &[LinePosition]) -> Option<()> {
+    /// Adds runs of a batch of text, without copying them if they are in a chunk; `None` if the batch lacks one.
+    fn add_runs(
+        &mut self,
+        batch: &TextView<'_>,
+        chunk: Option<&Arc<Vec<u8>>>,
+        group: &[LinePosition],
+    ) -> Option<()> {
         let mut end = 0;
         let ranges = batch.runs().map(|run| {
             let start = end;
             end += run.text_bytes as usize;
             start..end
         });
+        let chunk = chunk.and_then(|chunk| self.chunk(chunk, batch.text));
         let mut ranges = (0_u32..).zip(ranges);
         for position in group {
             let (_, range) = ranges.find(|(index, _)| *index == position.line_index())?;
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(&batch.text[range]);
-            self.end(start, true)?;
+            let run = batch.text.get(range.clone())?;
+            match chunk {
+                Some((chunk, at)) => self.matches.push(Rendered {
+                    chunk,
+                    start: at + range.start as u32,
+                    end: at + range.end as u32,
+                    whole: true,
+                }),
+                None => {
+                    let start = self.bytes.own.len();
+                    self.bytes.own.extend_from_slice(run);
+                    self.end(start, true)?;
+                }
+            }
         }
         Some(())
+    }
+
+    /// Keeps a chunk that has a text. Returns its number, and where the text is in it; `None` if places cannot say that.
+    fn chunk(&mut self, chunk: &Arc<Vec<u8>>, text: &[u8]) -> Option<(u32, u32)> {
+        let at = (text.as_ptr().addr()).checked_sub(chunk.as_ptr().addr())?;
+        u32::try_from(chunk.len())
+            .ok()
+            .filter(|_| at + text.len() <= chunk.len())?;
+        let chunks = &mut self.bytes.chunks;
+        if !chunks.last().is_some_and(|last| Arc::ptr_eq(last, chunk)) {
+            chunks.push(Arc::clone(chunk));
+        }
+        Some((u32::try_from(chunks.len()).ok()?, at as u32))
     }
 
     /// Ends a match that begins at `start`; `None` if a place cannot say where.
     fn end(&mut self, start: usize, whole: bool) -> Option<()> {
         self.matches.push(Rendered {
+            chunk: 0,
             start: u32::try_from(start).ok()?,
-            end: u32::try_from(self.bytes.len()).ok()?,
+            end: u32::try_from(self.bytes.own.len()).ok()?,
             whole,
         });
         Some(())

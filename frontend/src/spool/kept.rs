@@ -1,0 +1,173 @@
+//! Bytes of a file that are kept in memory, in chunks.
+//!
+//! A chunk that a reader has does not change, so frames are read where they are, also while others are appended, and
+//! text of a frame can outlive its reader without a copy.
+//!
+//! **Invariant:** what was appended together is in one chunk.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Bytes of a chunk, unless more are appended together.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Released chunks whose memory is used again, at most.
+const SPARES_MAX: usize = 2;
+
+/// Bytes that are kept in memory.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    chunks: VecDeque<MemoryChunk>,
+    /// The offset behind the last byte.
+    end: u64,
+    spares: Vec<Vec<u8>>,
+}
+
+/// Consecutive bytes of a file.
+#[derive(Clone, Debug)]
+pub(super) struct MemoryChunk {
+    /// The offset of the first of them.
+    pub(super) start: u64,
+    pub(super) bytes: Arc<Vec<u8>>,
+}
+
+impl MemoryChunk {
+    fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+impl Kept {
+    /// The offset behind the last byte.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The number of bytes.
+    fn len(&self) -> u64 {
+        self.chunks
+            .front()
+            .map_or(0, |first| self.end - first.start)
+    }
+
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        self.chunks.iter().map(|chunk| &chunk.bytes[..])
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        let len = self.len() as usize;
+        let start = self.end;
+        self.end += bytes.len() as u64;
+        let last = self.chunks.back_mut();
+        if let Some(last) = last.and_then(|last| Arc::get_mut(&mut last.bytes))
+            && last.capacity() - last.len() >= bytes.len()
+        {
+            last.extend_from_slice(bytes);
+            return;
+        }
+        let spare = self
+            .spares
+            .pop()
+            .filter(|spare| spare.capacity() >= bytes.len());
+        // Few bytes take little memory, many are in few chunks.
+        let capacity = || bytes.len().max(len.min(CHUNK_BYTES));
+        let mut chunk = spare.unwrap_or_else(|| Vec::with_capacity(capacity()));
+        chunk.extend_from_slice(bytes);
+        let bytes = Arc::new(chunk);
+        self.chunks.push_back(MemoryChunk { start, bytes });
+    }
+
+    /// Returns the chunk with the byte at `offset`.
+    pub(super) fn chunk(&self, offset: u64) -> Option<&MemoryChunk> {
+        let behind = self.chunks.partition_point(|chunk| chunk.start <= offset);
+        let chunk = self.chunks.get(behind.checked_sub(1)?)?;
+        (offset < chunk.end()).then_some(chunk)
+    }
+
+    /// Copies bytes from `offset` on into `space`, as many as there are: none if they were released.
+    pub(super) fn copy_to(&self, space: &mut [u8], offset: u64) -> usize {
+        let mut copied = 0;
+        while copied < space.len()
+            && let at = offset + copied as u64
+            && let Some(chunk) = self.chunk(at)
+        {
+            let bytes = &chunk.bytes[(at - chunk.start) as usize..];
+            let bytes = &bytes[..bytes.len().min(space.len() - copied)];
+            space[copied..][..bytes.len()].copy_from_slice(bytes);
+            copied += bytes.len();
+        }
+        copied
+    }
+
+    /// Releases the chunks that end before `offset`, or there. Returns the number of their bytes.
+    pub(super) fn release(&mut self, offset: u64) -> usize {
+        let mut released = 0;
+        while let Some(chunk) = self.chunks.pop_front_if(|chunk| chunk.end() <= offset) {
+            released += chunk.bytes.len();
+            if self.spares.len() < SPARES_MAX
+                && let Some(mut spare) = Arc::into_inner(chunk.bytes)
+            {
+                spare.clear();
+                self.spares.push(spare);
+            }
+        }
+        released
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(kept: &Kept, offset: u64, bytes: usize) -> Vec<u8> {
+        let mut space = vec![0; bytes];
+        let copied = kept.copy_to(&mut space, offset);
+        space.truncate(copied);
+        space
+    }
+
+    #[test]
+    fn bytes_are_found_in_whichever_chunk_they_are() {
+        let mut kept = Kept::default();
+        let mut all = Vec::new();
+        for n in 0..200_u8 {
+            let some = vec![n; usize::from(n) * 100];
+            kept.append(&some);
+            all.extend_from_slice(&some);
+        }
+        assert!(kept.chunks.len() < 20, "{} chunks", kept.chunks.len());
+        assert_eq!(kept.chunks().collect::<Vec<_>>().concat(), all);
+        for offset in (0..all.len()).step_by(997) {
+            let end = all.len().min(offset + 300_000);
+            let copied = copy(&kept, offset as u64, 300_000);
+            assert!(copied == all[offset..end], "{offset}");
+        }
+        assert!(copy(&kept, kept.end(), 1).is_empty());
+    }
+
+    #[test]
+    fn a_chunk_that_is_read_stays_as_it_is() {
+        let mut kept = Kept::default();
+        kept.append(&[1; 100]);
+        kept.append(&[2; 50]);
+        let read = kept.chunk(120).unwrap().clone();
+        kept.append(&[3; 10]);
+        assert_eq!((read.start, &read.bytes[..]), (100, &[2; 50][..]));
+        assert_eq!(copy(&kept, 145, 100), [[2; 5], [3; 5], [3; 5]].concat());
+    }
+
+    #[test]
+    fn released_chunks_are_gone_and_their_memory_is_used_again() {
+        let mut kept = Kept::default();
+        kept.append(&[1; 100]);
+        kept.append(&[2; 100]);
+        let second = kept.chunk(100).unwrap().bytes.as_ptr();
+        assert_eq!(kept.release(99), 0);
+        assert_eq!(kept.release(200), 200);
+        assert_eq!((kept.end(), kept.release(200)), (200, 0));
+        kept.append(&[3; 70]);
+        assert_eq!(kept.chunk(200).unwrap().bytes.as_ptr(), second);
+        assert!(copy(&kept, 150, 9).is_empty());
+        assert_eq!(copy(&kept, 200, 100), [3; 70]);
+    }
+}
