@@ -151,7 +151,7 @@ impl BoundedMatcher {
     }
 
     /// Returns the text to find, if no regular expression is needed.
-    fn literal(&self) -> Option<&Literal> {
+    pub(crate) fn literal(&self) -> Option<&Literal> {
         match &self.fast {
             Fast::Literal {
                 literal, is_brief, ..

@@ -76,6 +76,11 @@ impl LineMatcher {
         self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
     }
 
+    /// Returns the byte that all [`ranges`] in short lines have, if they are single bytes.
+    pub(crate) fn single_byte(&self) -> Option<u8> {
+        self.finder.literal()?.single_byte()
+    }
+
     /// Returns a copy for a search in so many candidate blocks.
     pub(crate) fn for_blocks(&self, blocks: u64) -> LineMatcher {
         LineMatcher {

@@ -130,7 +130,7 @@ impl Literal {
     }
 
     /// Returns the byte to find, if the text is one, anywhere in a line.
-    fn single_byte(&self) -> Option<u8> {
+    pub(crate) fn single_byte(&self) -> Option<u8> {
         match self {
             Literal::Exact(exact) => exact.single_byte,
             Literal::Folded(_) => None,

@@ -15,6 +15,7 @@ mod document_matches;
 mod document_search;
 mod found_lines;
 mod line_locator;
+mod lone_byte;
 mod plan;
 mod pool;
 mod read_ahead;
@@ -103,8 +104,10 @@ fn search_shard(
                 units.len() - first,
                 || Worker::new(task, blocks),
                 |worker, index| {
+                    let unit = units.get(first + index);
                     read_ahead.before(first + index, &units, task.shard)?;
-                    worker.search(units.get(first + index))
+                    worker.verifier.touches = read_ahead.is_warm() && unit.is_dense();
+                    worker.search(unit)
                 },
                 |unit| emitter.emit(unit),
             )
@@ -348,7 +351,7 @@ impl<'a> Worker<'a> {
                     }
                     Matchers::Line(matcher) => {
                         let body = line_matcher::without_end(line);
-                        request.find_ranges(matcher, body, effort, ranges);
+                        request.find_ranges(matcher, (body, false), effort, ranges);
                     }
                 }
                 let rank = pending.key.rank();

@@ -208,13 +208,23 @@ fn last_word(text: &[u8]) -> &[u8] {
     &text[text.len() - letters..]
 }
 
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+/// Whether a byte is part of a word. Without branches, for loops over many bytes.
+#[inline]
+pub fn is_word(byte: u8) -> bool {
+    ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10) | (byte == b'_')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_have_letters_digits_and_underscores() {
+        for byte in 0..=u8::MAX {
+            let expected = byte.is_ascii_alphanumeric() || byte == b'_';
+            assert_eq!(is_word(byte), expected, "{byte}");
+        }
+    }
 
     #[test]
     fn words_of_a_range_are_whole() {

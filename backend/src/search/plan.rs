@@ -6,7 +6,7 @@
 
 use super::pool::{self, Workers};
 use super::request::{Interrupted, Request, Stopped};
-use super::slices::{DocumentSlice, DocumentSlices};
+use super::slices::{DocumentSlice, DocumentSlices, is_dense};
 use super::text_slices::{TextSlice, TextSlices};
 use crate::compiled_query::Strategy;
 use crate::rank;
@@ -369,14 +369,27 @@ impl<'a> WorkList<'a> {
 }
 
 impl WorkUnit<'_> {
-    /// Has the system read the unit's text, if it is on a disk.
-    pub(super) fn read_ahead(&self, shard: &Shard) -> Result<(), ShardError> {
+    /// Has the system read the unit's text, if it is on a disk. Returns whether it seems to be in memory.
+    pub(super) fn read_ahead(&self, shard: &Shard) -> Result<bool, ShardError> {
         match self {
             WorkUnit::Texts(slices, all) => {
                 shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
             }
             WorkUnit::Documents(slices, all) => {
                 shard.read_text_ahead(slices.iter().flat_map(|slice| all.blocks(slice)))
+            }
+        }
+    }
+
+    /// Whether its blocks lie so close together that their text, if it is in memory, is better touched in the mapping of
+    /// its file than read from it.
+    pub(super) fn is_dense(&self) -> bool {
+        match self {
+            WorkUnit::Texts(slices, all) => {
+                is_dense(slices.iter().flat_map(|slice| all.blocks(slice)))
+            }
+            WorkUnit::Documents(slices, all) => {
+                is_dense(slices.iter().flat_map(|slice| all.blocks(slice)))
             }
         }
     }

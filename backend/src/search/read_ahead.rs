@@ -4,7 +4,7 @@
 
 use super::plan::WorkList;
 use index::shard::{Shard, ShardError};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Units that are read ahead: 2,048 blocks, which are 8 MiB of text, in up to as many places. Disks that
 /// need more reads in flight to be busy are rare, and memory may be short.
@@ -14,6 +14,8 @@ const UNITS_AHEAD: usize = 32;
 pub(super) struct ReadAhead {
     /// The next unit.
     next: AtomicUsize,
+    /// Whether the text of some unit was not in memory.
+    is_cold: AtomicBool,
 }
 
 impl ReadAhead {
@@ -21,7 +23,13 @@ impl ReadAhead {
     pub(super) fn starting_at(first: usize) -> ReadAhead {
         ReadAhead {
             next: AtomicUsize::new(first),
+            is_cold: AtomicBool::new(false),
         }
+    }
+
+    /// Whether the text of all units so far seems to be in memory.
+    pub(super) fn is_warm(&self) -> bool {
+        !self.is_cold.load(Relaxed)
     }
 
     /// Has the system read the units behind `index` that nobody has read ahead yet. A worker calls it before it
@@ -35,7 +43,9 @@ impl ReadAhead {
         let end = units.len().min(index + UNITS_AHEAD);
         let advance = |next| (next < end).then_some(next + 1);
         while let Ok(unit) = self.next.fetch_update(Relaxed, Relaxed, advance) {
-            units.get(unit).read_ahead(shard)?;
+            if !units.get(unit).read_ahead(shard)? {
+                self.is_cold.store(true, Relaxed);
+            }
         }
         Ok(())
     }

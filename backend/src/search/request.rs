@@ -12,6 +12,7 @@ use crate::line_matcher::{self, LineMatcher};
 use crate::long_line::Effort;
 use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
+use schema::definition::is_word;
 use schema::message::{Progress, ResumePoint, ShardEnd, TextOrder, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,15 +49,17 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Finds the ranges of a matching line that are sent or decide its rank; `line` is without its end.
+    /// Finds the ranges of a matching line that are sent or decide its rank; `line` is without its end. `is_unranked` if
+    /// none decides its rank, and its text is sent alone.
     pub(super) fn find_ranges(
         &self,
         matcher: &LineMatcher,
-        line: &[u8],
+        (line, is_unranked): (&[u8], bool),
         effort: &mut Effort<'_>,
         out: &mut Vec<(usize, usize)>,
     ) {
-        if self.text == TextOrder::Found && line.len() <= LINE_BYTES_MAX {
+        let is_unranked = is_unranked || self.text == TextOrder::Found;
+        if is_unranked && line.len() <= LINE_BYTES_MAX {
             // Neither sent nor ranked.
             out.clear();
             out.push((0, 0));
@@ -66,6 +69,13 @@ impl Request<'_> {
         } else {
             line_matcher::ranges(matcher, line, effort, out);
         }
+    }
+
+    /// Returns the byte that each range is, if ranges are not sent: those that are words of their own decide the rank of a
+    /// line.
+    pub(super) fn single_word(&self, matcher: &LineMatcher) -> Option<u8> {
+        let byte = matcher.single_byte().filter(|&byte| is_word(byte));
+        byte.filter(|_| self.text == TextOrder::Ranked)
     }
 
     /// Returns how many top matches are wanted; `None` when all matches are.

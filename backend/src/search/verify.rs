@@ -6,13 +6,14 @@
 use super::document_matches::{DocumentMatches, LineSink, PackBuffers, UnitResult};
 use super::found_lines::FoundLines;
 use super::line_locator::LineLocator;
+use super::lone_byte::LoneByte;
 use super::request::{Interrupted, ShardTask};
 use super::slices::BlockRanges;
 use super::text_slices::{TextSlice, TextSlices};
 use crate::batch::Packed;
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
-use index::shard::{DocId, Document, Package, PackageId, ShardError, TextCache};
+use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache};
 use std::mem;
 use std::ops::Range;
 use std::rc::Rc;
@@ -30,6 +31,8 @@ pub(super) struct Verifier<'a> {
     buffers: PackBuffers,
     /// The text of the current blocks.
     pub(super) texts: Rc<TextCache>,
+    /// Whether text is touched in the mapping of its file instead of read from it.
+    pub(super) touches: bool,
 }
 
 impl<'a> Verifier<'a> {
@@ -41,6 +44,18 @@ impl<'a> Verifier<'a> {
             ranges: Vec::new(),
             buffers: PackBuffers::default(),
             texts: Rc::default(),
+            touches: false,
+        }
+    }
+
+    /// Returns the text of consecutive blocks.
+    pub(super) fn text(&self, blocks: Range<u32>) -> Result<TextBytes<'a>, ShardError> {
+        let shard = self.task.shard;
+        let range = shard.text_range(blocks)?;
+        if self.touches {
+            shard.text(range, &self.texts)
+        } else {
+            shard.read_text(range, &self.texts)
         }
     }
 
@@ -188,7 +203,7 @@ impl<'a> Verifier<'a> {
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
-        let text = shard.read_text(shard.text_range(blocks.clone())?, &self.texts)?;
+        let text = self.text(blocks.clone())?;
         let text = &text[..];
         out.verified_bytes += text.len() as u64;
         let mut locator = LineLocator::new(shard, blocks)?;
@@ -196,14 +211,18 @@ impl<'a> Verifier<'a> {
         let stop = || request.cancel.is_cancelled();
         let mut effort = Effort::new(&stop);
         let mut lines = LineSearch::new(matcher, text, 0);
+        let mut lone = request
+            .single_word(matcher)
+            .map(|byte| LoneByte::new(text, byte));
         while let Some(line) = lines.next(&mut effort) {
             sink.count(1, out);
             result = if sink.counts_only() {
                 locator.enter(&line)
             } else {
                 locator.locate(text, &line).and_then(|position| {
+                    let is_unranked = lone.as_mut().is_some_and(|lone| !lone.is_in(&line));
                     let line = &text[line];
-                    let body = line_matcher::without_end(line);
+                    let body = (line_matcher::without_end(line), is_unranked);
                     request.find_ranges(matcher, body, &mut effort, &mut self.ranges);
                     sink.push(position, line, &self.ranges, out)
                 })

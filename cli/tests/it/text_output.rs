@@ -50,6 +50,7 @@ fn text_is_the_same_as_if_each_match_were_printed() {
     for query in [
         "-F task",
         "-F e",
+        "-F x",
         "-i -F TASK",
         "-e task$",
         "-e ;$",

@@ -129,17 +129,18 @@ impl Shard {
 
     /// Has the system read the text of blocks, ascending ranges, unless it is in memory or lies so close
     /// together that the system, which sees that a file is read in order, reads it ahead by itself.
+    /// Returns whether its first and last byte are in memory.
     pub fn read_text_ahead(
         &self,
         blocks: impl Iterator<Item = Range<u32>> + Clone,
-    ) -> Result<(), ShardError> {
+    ) -> Result<bool, ShardError> {
         let (Some(first), Some(last)) = (blocks.clone().next(), blocks.clone().last()) else {
-            return Ok(());
+            return Ok(true);
         };
         let (first, last) = (self.stored_text(first)?, self.stored_text(last)?);
         let is_cached = |at| self.file.is_cached(Section::Content, at);
         if is_cached(first.start) && is_cached(last.end.saturating_sub(1)) {
-            return Ok(());
+            return Ok(true);
         }
         let mut pieces = vec![first.clone()];
         for blocks in blocks {
@@ -155,12 +156,12 @@ impl Shard {
         let is_dense = bytes >= last.end.saturating_sub(first.start) / 4 * 3;
         // What was checked is not read but touched in the mapping, one page at a time.
         if is_dense && !self.file.is_checked(Section::Content, first.start) {
-            return Ok(());
+            return Ok(false);
         }
         for piece in pieces {
             self.file.will_need(Section::Content, piece);
         }
-        Ok(())
+        Ok(false)
     }
 }
 
