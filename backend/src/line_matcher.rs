@@ -76,7 +76,7 @@ impl LineMatcher {
         self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
     }
 
-    /// Returns the byte that all [`ranges`] in short lines have, if they are single bytes.
+    /// Returns the only byte that a range of a short line can be, if the finder looks for a single byte.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         self.finder.literal()?.single_byte()
     }

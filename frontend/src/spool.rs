@@ -11,8 +11,8 @@
 //! A finished, complete result has a manifest. At the next start, directories without one are removed:
 //! everything in a spool can be searched for again.
 //!
-//! **Invariant:** what is read back has passed its checksum a second time, and the result directories
-//! together never exceed the budget.
+//! **Invariant:** what is read back from a disk has passed its checksum a second time, and the result
+//! directories together never exceed the budget.
 
 mod blob;
 mod budget;

@@ -110,8 +110,8 @@ impl Mapping {
         }
     }
 
-    /// Whether the page at `offset` is in memory.
-    pub fn is_cached(&self, offset: u64) -> bool {
+    /// Whether the page at `offset` is in memory; `None` if the file system cannot tell.
+    pub fn is_cached(&self, offset: u64) -> Option<bool> {
         let mut byte = [0];
         let read = preadv2(
             &self.file,
@@ -119,7 +119,11 @@ impl Mapping {
             offset,
             ReadWriteFlags::NOWAIT,
         );
-        !matches!(read, Err(Errno::AGAIN))
+        match read {
+            Ok(_) => Some(true),
+            Err(Errno::AGAIN) => Some(false),
+            Err(_) => None,
+        }
     }
 }
 
@@ -370,7 +374,11 @@ mod tests {
         for range in ranges {
             mapping.will_need(range);
         }
-        assert!(mapping.is_cached(end * 9), "there is nothing to wait for");
+        assert_eq!(
+            mapping.is_cached(end * 9),
+            Some(true),
+            "there is nothing to wait for"
+        );
         assert_eq!((&mapping[..], mapping.damage()), (&[1; BYTES][..], None));
     }
 

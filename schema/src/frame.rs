@@ -142,8 +142,9 @@ pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX)
 }
 
-/// Decodes a frame of this process that was never on a disk, without comparing its checksum.
-pub fn decode_own(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
+/// Decodes a frame without comparing its checksum: one that was compared before, or made in this process, and has been in
+/// its memory since.
+pub fn decode_unchecked(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     let frame = unchecked(bytes, FRAME_BYTES_MAX)?;
     Ok(frame.map(|(frame, _)| frame))
 }
@@ -260,7 +261,7 @@ impl Frames for OwnFrames<'_> {
         if self.start - self.mark >= FRAME_BYTES_MAX {
             return Ok(None);
         }
-        let frame = decode_own(&self.bytes[self.start..])?;
+        let frame = decode_unchecked(&self.bytes[self.start..])?;
         self.start += frame.as_ref().map_or(0, |frame| frame.bytes);
         Ok(frame)
     }

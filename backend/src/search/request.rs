@@ -12,7 +12,6 @@ use crate::line_matcher::{self, LineMatcher};
 use crate::long_line::Effort;
 use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
-use schema::definition::is_word;
 use schema::message::{Progress, ResumePoint, ShardEnd, TextOrder, Want};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,8 +48,8 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Finds the ranges of a matching line that are sent or decide its rank; `line` is without its end. `is_unranked` if
-    /// none decides its rank, and its text is sent alone.
+    /// Finds the ranges of a matching line that are sent or decide its rank; `line` is without its end. `is_unranked` says
+    /// that none decides its rank, in a search for text.
     pub(super) fn find_ranges(
         &self,
         matcher: &LineMatcher,
@@ -59,8 +58,9 @@ impl Request<'_> {
         out: &mut Vec<(usize, usize)>,
     ) {
         let is_unranked = is_unranked || self.text == TextOrder::Found;
-        if is_unranked && line.len() <= LINE_BYTES_MAX {
-            // Neither sent nor ranked.
+        // Shorter, because a carriage return may follow.
+        if is_unranked && line.len() < LINE_BYTES_MAX {
+            // Nobody reads the ranges of a search for text.
             out.clear();
             out.push((0, 0));
         } else if self.first_range {
@@ -71,10 +71,9 @@ impl Request<'_> {
         }
     }
 
-    /// Returns the byte that each range is, if ranges are not sent: those that are words of their own decide the rank of a
-    /// line.
-    pub(super) fn single_word(&self, matcher: &LineMatcher) -> Option<u8> {
-        let byte = matcher.single_byte().filter(|&byte| is_word(byte));
+    /// Returns the only byte that a range can be, in a search for ranked text: there ranges do nothing but decide ranks.
+    pub(super) fn single_byte(&self, matcher: &LineMatcher) -> Option<u8> {
+        let byte = matcher.single_byte();
         byte.filter(|_| self.text == TextOrder::Ranked)
     }
 

@@ -212,7 +212,7 @@ impl<'a> Verifier<'a> {
         let mut effort = Effort::new(&stop);
         let mut lines = LineSearch::new(matcher, text, 0);
         let mut lone = request
-            .single_word(matcher)
+            .single_byte(matcher)
             .map(|byte| LoneByte::new(text, byte));
         while let Some(line) = lines.next(&mut effort) {
             sink.count(1, out);

@@ -11,7 +11,7 @@ fn home() -> Home {
         "p/small.c",
         "a task\n\tx = task;\nint task(void)\n{\n    task\n}\n",
     );
-    home.write("p/task.c", "call(task);\nstruct task {\n");
+    home.write("p/task.c", "call(task);\r\nstruct task {\r\n x\r\ne\r\n");
     let lines = (0..9000).map(|line| {
         let indent = " ".repeat(line % 23);
         match line % 1000 {

@@ -172,7 +172,7 @@ impl Renderer {
         }
     }
 
-    /// Renders matches from `first` on, as many as take about `memory_bytes_max`: one at least, none after
+    /// Renders matches from `first` on, as many as take about `memory_bytes_max` besides the memory of the spool: one at least, none after
     /// the last. Blocks on the disk.
     pub fn render(
         &mut self,
@@ -206,7 +206,7 @@ impl Renderer {
         }
     }
 
-    /// Renders a window; `None` if it has more than `bytes_max` bytes.
+    /// Renders a window; `None` if more than `bytes_max` bytes are copied for it.
     fn window(
         &self,
         answer: &SearchResult,

@@ -149,7 +149,7 @@ impl Blob {
     pub(super) fn continue_in(&self, file: File) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &mut *state {
-            let memory = Arc::new(std::mem::take(memory));
+            let memory = Arc::new(memory.complete());
             *state = Storage::Open(memory, Arc::new(file));
         }
     }

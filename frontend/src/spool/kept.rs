@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Bytes of a chunk, unless more are appended together.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Released chunks whose memory is used again, at most.
+/// Released chunks of that size whose memory is used again, at most.
 const SPARES_MAX: usize = 2;
 
 /// Bytes that are kept in memory.
@@ -58,20 +58,21 @@ impl Kept {
         let len = self.len() as usize;
         let start = self.end;
         self.end += bytes.len() as u64;
-        let last = self.chunks.back_mut();
-        if let Some(last) = last.and_then(|last| Arc::get_mut(&mut last.bytes))
-            && last.capacity() - last.len() >= bytes.len()
+        let mut wanted = len;
+        if let Some(last) = self.chunks.back_mut()
+            && last.bytes.capacity() - last.bytes.len() >= bytes.len()
         {
-            last.extend_from_slice(bytes);
-            return;
+            if let Some(last) = Arc::get_mut(&mut last.bytes) {
+                last.extend_from_slice(bytes);
+                return;
+            }
+            // A reader is as fast as the writer.
+            wanted = last.bytes.len();
         }
-        let spare = self
-            .spares
-            .pop()
-            .filter(|spare| spare.capacity() >= bytes.len());
         // Few bytes take little memory, many are in few chunks.
-        let capacity = || bytes.len().max(len.min(CHUNK_BYTES));
-        let mut chunk = spare.unwrap_or_else(|| Vec::with_capacity(capacity()));
+        let capacity = bytes.len().max(wanted.min(CHUNK_BYTES));
+        let spare = self.spares.pop_if(|_| capacity == CHUNK_BYTES);
+        let mut chunk = spare.unwrap_or_else(|| Vec::with_capacity(capacity));
         chunk.extend_from_slice(bytes);
         let bytes = Arc::new(chunk);
         self.chunks.push_back(MemoryChunk { start, bytes });
@@ -105,6 +106,7 @@ impl Kept {
         while let Some(chunk) = self.chunks.pop_front_if(|chunk| chunk.end() <= offset) {
             released += chunk.bytes.len();
             if self.spares.len() < SPARES_MAX
+                && chunk.bytes.capacity() == CHUNK_BYTES
                 && let Some(mut spare) = Arc::into_inner(chunk.bytes)
             {
                 spare.clear();
@@ -112,6 +114,14 @@ impl Kept {
             }
         }
         released
+    }
+
+    /// Returns what is kept. Nothing will be appended.
+    pub(super) fn complete(&mut self) -> Kept {
+        Kept {
+            spares: Vec::new(),
+            ..std::mem::take(self)
+        }
     }
 }
 
@@ -159,15 +169,19 @@ mod tests {
     #[test]
     fn released_chunks_are_gone_and_their_memory_is_used_again() {
         let mut kept = Kept::default();
-        kept.append(&[1; 100]);
-        kept.append(&[2; 100]);
-        let second = kept.chunk(100).unwrap().bytes.as_ptr();
-        assert_eq!(kept.release(99), 0);
-        assert_eq!(kept.release(200), 200);
-        assert_eq!((kept.end(), kept.release(200)), (200, 0));
-        kept.append(&[3; 70]);
-        assert_eq!(kept.chunk(200).unwrap().bytes.as_ptr(), second);
-        assert!(copy(&kept, 150, 9).is_empty());
-        assert_eq!(copy(&kept, 200, 100), [3; 70]);
+        let chunk = |byte| vec![byte; CHUNK_BYTES];
+        let end = 4 * CHUNK_BYTES as u64;
+        (0..4).for_each(|byte| kept.append(&chunk(byte)));
+        let at = |kept: &Kept, offset| kept.chunk(offset).unwrap().bytes.as_ptr();
+        let second = at(&kept, CHUNK_BYTES as u64);
+        assert_eq!(kept.release(CHUNK_BYTES as u64 - 1), 0);
+        assert_eq!(kept.release(end - 1), 3 * CHUNK_BYTES);
+        assert_eq!(kept.release(end - 1), 0);
+        assert_eq!(kept.spares.len(), SPARES_MAX);
+        kept.append(&[9; 70]);
+        assert_eq!((kept.end(), at(&kept, end)), (end + 70, second));
+        assert!(copy(&kept, 150, 9).is_empty(), "they were released");
+        assert_eq!(copy(&kept, end, 100), [9; 70]);
+        assert_eq!(kept.complete().spares.len(), 0);
     }
 }

@@ -25,7 +25,7 @@ impl ResultFiles {
             files: self,
             words: Vec::new(),
             chunk: None,
-            is_own: false,
+            stayed_in_memory: false,
             held: (0, 0..0),
             ahead: FIRST_READ_BYTES,
             open: Default::default(),
@@ -40,8 +40,8 @@ pub(crate) struct FrameReader<'a> {
     words: Vec<u64>,
     /// The same, if it is in memory: it is not copied.
     chunk: Option<Arc<Vec<u8>>>,
-    /// Whether the piece was never on a disk.
-    is_own: bool,
+    /// Whether the piece has been in memory since it was appended: then checksums are not compared again.
+    stayed_in_memory: bool,
     /// Its backend, and its offsets in the file.
     held: (u16, Range<u64>),
     /// Bytes of the last read; the next one doubles it if it follows.
@@ -71,8 +71,8 @@ impl<'a> FrameReader<'a> {
     /// Decodes a frame at an offset of the piece.
     fn frame(&self, position: FrameAt, at: usize) -> Result<Frame<'_>, SpoolError> {
         let bytes = &self.piece()[at..][..(self.held.1.end - position.1) as usize];
-        let frame = if self.is_own {
-            frame::decode_own(bytes)
+        let frame = if self.stayed_in_memory {
+            frame::decode_unchecked(bytes)
         } else {
             frame::decode(bytes)
         };
@@ -103,8 +103,8 @@ impl<'a> FrameReader<'a> {
     }
 
     /// Does the same as [`batch`](Self::batch) with any frame of matches, for a reader that needs nothing but names and
-    /// text: the lengths in a BATCH frame were checked when it arrived, and its checksum says that it is the same. `read` gets
-    /// the chunk that has the frame, too, if it is not a copy.
+    /// text: the lengths in a frame were checked when it arrived, and it is the same. `read` gets the chunk that has the frame,
+    /// too, if it is not a copy.
     pub(crate) fn text<T>(
         &mut self,
         position: FrameAt,
@@ -148,7 +148,7 @@ impl<'a> FrameReader<'a> {
             let at = (offset - chunk.start) as usize;
             if is_aligned(&chunk.bytes[at..]) {
                 self.held = (backend, chunk.start..chunk.start + chunk.bytes.len() as u64);
-                self.is_own = true;
+                self.stayed_in_memory = true;
                 self.chunk = Some(chunk.bytes);
                 return Ok(at);
             }
@@ -188,7 +188,7 @@ impl<'a> FrameReader<'a> {
         }
         let space = &mut self.words.as_mut_bytes()[have..want];
         let read = frames.read(space, offset + have as u64, &mut self.open.1)?;
-        self.is_own = !read.from_disk && (self.is_own || have == 0);
+        self.stayed_in_memory = !read.from_disk && (self.stayed_in_memory || have == 0);
         let end = have + read.bytes;
         self.held.1.end = offset + end as u64;
         Ok(end)

@@ -118,7 +118,7 @@ impl Shard {
         }
     }
 
-    /// Like [`text`](Self::text), for callers that read many places once: pages that were not
+    /// Like [`text`](Self::text), for callers that read many places once, far apart: pages that were not
     /// checked before are read into a buffer, which is several times faster than touching them in
     /// the mapping.
     pub fn read_text<'a>(

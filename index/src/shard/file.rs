@@ -108,8 +108,8 @@ impl ShardFile {
         }
     }
 
-    /// Whether a byte of a section is in memory, or there is none.
-    pub(super) fn is_cached(&self, section: Section, offset: u64) -> bool {
+    /// Whether a byte of a section is in memory, or there is none; `None` if the file system cannot tell.
+    pub(super) fn is_cached(&self, section: Section, offset: u64) -> Option<bool> {
         self.bytes
             .is_cached(self.layout.extent(section).start + offset)
     }

@@ -54,7 +54,7 @@ impl Shard {
         collect(query, &mut trigrams);
         let is_cold = |trigram: &Trigram| {
             let list = self.list_start(*trigram).ok().flatten();
-            list.is_some_and(|start| !self.file.is_cached(Section::Postings, start))
+            list.is_some_and(|start| self.file.is_cached(Section::Postings, start) == Some(false))
         };
         if trigrams.first().is_some_and(is_cold) || trigrams.last().is_some_and(is_cold) {
             in_parallel(&trigrams, |trigram| {
@@ -99,7 +99,7 @@ impl Shard {
         let is_warm = |index| {
             let block = blocks.map_or(index as u32, |blocks| blocks[index]);
             let entry = u64::from(block) * size_of::<BlockRecord>() as u64;
-            self.file.is_cached(Section::Blocks, entry)
+            self.file.is_cached(Section::Blocks, entry) != Some(false)
         };
         let step = count.div_ceil(SAMPLES).max(1);
         if (0..count).step_by(step).all(is_warm) {
@@ -129,7 +129,7 @@ impl Shard {
 
     /// Has the system read the text of blocks, ascending ranges, unless it is in memory or lies so close
     /// together that the system, which sees that a file is read in order, reads it ahead by itself.
-    /// Returns whether its first and last byte are in memory.
+    /// Returns whether its first and last byte are known to be in memory.
     pub fn read_text_ahead(
         &self,
         blocks: impl Iterator<Item = Range<u32>> + Clone,
@@ -138,9 +138,10 @@ impl Shard {
             return Ok(true);
         };
         let (first, last) = (self.stored_text(first)?, self.stored_text(last)?);
-        let is_cached = |at| self.file.is_cached(Section::Content, at);
-        if is_cached(first.start) && is_cached(last.end.saturating_sub(1)) {
-            return Ok(true);
+        let ends = [first.start, last.end.saturating_sub(1)];
+        let are_cached = ends.map(|at| self.file.is_cached(Section::Content, at));
+        if !are_cached.contains(&Some(false)) {
+            return Ok(are_cached == [Some(true); 2]);
         }
         let mut pieces = vec![first.clone()];
         for blocks in blocks {
@@ -154,7 +155,8 @@ impl Shard {
         }
         let bytes: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
         let is_dense = bytes >= last.end.saturating_sub(first.start) / 4 * 3;
-        // What was checked is not read but touched in the mapping, one page at a time.
+        // What was checked is not read but touched in the mapping, one page at a time. Else it is read, since it is not
+        // in memory.
         if is_dense && !self.file.is_checked(Section::Content, first.start) {
             return Ok(false);
         }

@@ -74,7 +74,7 @@ impl<'a> Part<'a> {
         self.bytes.own.reserve(bytes);
     }
 
-    /// Renders the matches at `positions`; false, with a part of them, if they have more than `bytes_max`.
+    /// Renders the matches at `positions`; false, with a part of them, if more than `bytes_max` are copied.
     pub(super) fn read(
         &mut self,
         spool: &ResultFiles,
