@@ -138,10 +138,11 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let shown = arguments.store.store.clone();
     let shown = shown.unwrap_or_else(|| index.display().to_string());
+    let signals = Signals::new();
     terminal::print(format_args!("backend of {shown} on {address}"))?;
     let backend = backend::Backend::start(live, repositories, arguments.options());
     let registered = arguments.registration.register(member)?;
-    let shutdown = drain(&backend, registered, arguments.drain);
+    let shutdown = drain(&backend, registered, signals, arguments.drain);
     let listens = Arc::new(AtomicBool::new(matches!(address_in_use, Address::Open(_))));
     let health = async {
         match health {
@@ -202,8 +203,12 @@ impl Address {
 
 /// Waits until the backend is to end. It leaves the list of nodes first, so that no frontend asks it for more than what is
 /// on its way; then it refuses searches and waits for those that run.
-async fn drain(backend: &backend::Backend, registered: Option<Registered>, flags: DrainFlags) {
-    let mut signals = Signals::new();
+async fn drain(
+    backend: &backend::Backend,
+    registered: Option<Registered>,
+    mut signals: Signals,
+    flags: DrainFlags,
+) {
     let told = signals.next().await;
     let ends = async {
         if let Some(registered) = registered {

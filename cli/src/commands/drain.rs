@@ -28,8 +28,7 @@ impl DrainFlags {
     }
 
     /// Lets a frontend drain when it is told to. Returns when it is to end, whether it has drained or not.
-    pub(super) async fn frontend(self, frontend: &Coordinator) {
-        let mut signals = Signals::new();
+    pub(super) async fn frontend(self, mut signals: Signals, frontend: &Coordinator) {
         if signals.next().await == Told::Interrupt {
             return;
         }
@@ -61,7 +60,8 @@ pub(super) enum Told {
     Terminate,
 }
 
-/// The signals that end a server.
+/// The signals that end a server. Before this exists, a signal ends the process at once, so a server creates it before it
+/// says where it listens.
 pub(super) struct Signals(Option<(Signal, Signal)>);
 
 impl Signals {

@@ -1,6 +1,6 @@
 //! What the commands that listen have in common: the log, metrics, addresses, and how they end.
 
-use super::drain::DrainFlags;
+use super::drain::{DrainFlags, Signals};
 use super::traces;
 use crate::terminal;
 use crate::tls::{self, Current};
@@ -134,12 +134,13 @@ pub(super) async fn serve(
     frontend: &Coordinator,
     drain: DrainFlags,
 ) -> Result<ExitCode> {
+    let signals = Signals::new();
     let scheme = if tls.is_some() { "https" } else { "http" };
     terminal::print(format_args!("{scheme}://{}/", listener.local_addr()?))?;
     notify_ready();
     tokio::select! {
         () = web::serve_until_drained(listener, app, limits, tls, frontend.serving()) => {}
-        () = drain.frontend(frontend) => {}
+        () = drain.frontend(signals, frontend) => {}
     }
     Ok(ExitCode::SUCCESS)
 }
