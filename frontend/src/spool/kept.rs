@@ -66,7 +66,7 @@ impl Kept {
                 last.extend_from_slice(bytes);
                 return;
             }
-            // A reader is as fast as the writer.
+            // A reader holds it. If that happens often, appends are small, and so are their chunks.
             wanted = last.bytes.len();
         }
         // Few bytes take little memory, many are in few chunks.
