@@ -30094,3 +30094,4 @@ pub mod recorded_source {
             ::capnp::private::arena::GeneratedCodeArena::new(&ENCODED_NODE);
     }
 }
+// SHA-256: b14ce1046c0f1c99899e59408a8e3f8b8d963fc6e7c7fed845f559ff1295a8da
