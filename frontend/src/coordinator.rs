@@ -17,7 +17,7 @@ pub use catalog::{BackendStatus, Served};
 
 use crate::config::Config;
 use crate::error::{DRAINING_RETRY_S, RETRY_AFTER_S, SearchError, StartError};
-use crate::execution::admission::{ActivePermit, Admission};
+use crate::execution::admission::{ActivePermit, Admission, Permit};
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::fair_slots::UNKNOWN;
@@ -314,7 +314,9 @@ impl Coordinator {
         let evicted = cache.insert(Arc::clone(&execution));
         self.removals.begin(evicted, &self.resources.runtime);
         drop(cache);
-        self.resources.runtime.spawn(self.drive(execution, active));
+        let permit = execution.start(&self.admission);
+        let driven = self.drive(execution, active, permit);
+        self.resources.runtime.spawn(driven);
         Ok(handle)
     }
 
@@ -480,11 +482,12 @@ impl Coordinator {
         self.recent.times(Instant::now())
     }
 
-    /// Sees an execution through to its end, and makes room for its result.
+    /// Sees an execution that was started through to its end, and makes room for its result.
     fn drive(
         &self,
         execution: Arc<Execution>,
         active: ActivePermit,
+        permit: Option<Permit>,
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
@@ -493,7 +496,7 @@ impl Coordinator {
         let trace = execution.trace.clone();
         let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
-            let answer = execution.drive(&admission).await;
+            let answer = execution.drive(&admission, permit).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(active);
             metrics::record(&answer, &config);

@@ -54,7 +54,8 @@ pub(super) struct DocumentMatches<'a> {
 #[derive(Default)]
 pub(super) struct PackBuffers {
     batches: BatchBuffers,
-    text: TextBuffers,
+    /// Of a search for text, after its first document that has some.
+    text: Option<TextBuffers>,
 }
 
 /// Packs matches as the request wants them.
@@ -191,7 +192,8 @@ impl<'a> DocumentMatches<'a> {
             self.packer = Some(match request.text {
                 TextOrder::None => Packer::Batches(batches),
                 order => {
-                    let packers = (batches, mem::take(&mut self.buffers.text));
+                    let text = self.buffers.text.take().unwrap_or_default();
+                    let packers = (batches, text);
                     Packer::Text(TextPacker::new(packers, order, self.is_whole))
                 }
             });
@@ -204,7 +206,13 @@ impl<'a> DocumentMatches<'a> {
         let mut buffers = self.buffers;
         match self.packer {
             Some(Packer::Batches(packer)) => buffers.batches = packer.finish(out)?,
-            Some(Packer::Text(packer)) => (buffers.batches, buffers.text) = packer.finish(out)?,
+            Some(Packer::Text(packer)) => {
+                let (batches, text) = packer.finish(out)?;
+                buffers = PackBuffers {
+                    batches,
+                    text: Some(text),
+                };
+            }
             None => {}
         }
         Ok(buffers)

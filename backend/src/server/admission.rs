@@ -30,6 +30,7 @@ const CANCEL_CHECK_EVERY: Duration = Duration::from_millis(10);
 /// The searches of a class.
 pub(super) struct Class {
     name: &'static str,
+    count: usize,
     permits: Arc<Semaphore>,
 }
 
@@ -41,9 +42,13 @@ pub(super) struct Permit {
 
 impl Admission {
     pub(super) fn new(light: usize, heavy: usize) -> Self {
-        let class = |name, count: usize| Class {
-            name,
-            permits: Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))),
+        let class = |name, count: usize| {
+            let count = count.clamp(1, Semaphore::MAX_PERMITS);
+            Class {
+                name,
+                count,
+                permits: Arc::new(Semaphore::new(count)),
+            }
         };
         Admission {
             light: class("light", light),
@@ -63,6 +68,12 @@ impl Class {
     pub(super) fn try_permit(&self) -> Option<Permit> {
         let permit = self.permits.clone().try_acquire_owned();
         permit.ok().map(|permit| self.permit(permit))
+    }
+
+    /// Returns how many of `workers` each of the searches that run now may have: at least one.
+    pub(super) fn share(&self, workers: usize) -> usize {
+        let running = self.count - self.permits.available_permits();
+        (workers / running.max(1)).max(1)
     }
 
     /// Waits for a permit.

@@ -262,7 +262,7 @@ impl SearchJob {
         let query = CompiledQuery::new(&self.search.expr, self.search.names)
             .map_err(|bad| Incomplete::Failed(bad.into()))?;
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
-        let request = self.request(&shards, &query);
+        let mut request = self.request(&shards, &query);
         let planned = Instant::now();
         if (self.search.uncounted || self.search.per_document > 0)
             && let Some(finished) = self.run_best_first(&request, started, queue)?
@@ -296,6 +296,9 @@ impl SearchJob {
                 }
                 None => return Err(Incomplete::NeedsHeavyPermit),
             };
+        }
+        if plan.is_heavy() {
+            request.workers = self.workers;
         }
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
@@ -445,7 +448,8 @@ impl SearchJob {
             } else {
                 TextOrder::None
             },
-            workers: self.workers,
+            // Light searches that run at the same time share the processors: starting threads costs as much as some of them.
+            workers: self.admission.light.share(self.workers),
             cancel: &self.cancel,
             resume: &self.search.resume,
         }

@@ -75,16 +75,23 @@ impl Admission {
         })
     }
 
-    /// Takes a slot for heavy queries if one is free, otherwise waits for a light place.
-    pub(crate) async fn any(&self, client: u64) -> Permit {
-        if let Some(slot) = self.heavy.try_take(client) {
-            return Permit::new(true, slot);
-        }
-        self.light(client).await
+    /// Takes a slot for heavy queries, if the query `may_be_heavy`, or else a light place; `None` if none is free.
+    pub(crate) fn try_any(&self, client: u64, may_be_heavy: bool) -> Option<Permit> {
+        let heavy = may_be_heavy.then(|| self.heavy.try_take(client)).flatten();
+        let heavy = heavy.map(|slot| Permit::new(true, slot));
+        let light = || {
+            self.light
+                .try_take(client)
+                .map(|slot| Permit::new(false, slot))
+        };
+        heavy.or_else(light)
     }
 
-    /// Waits for a light place.
-    pub(crate) async fn light(&self, client: u64) -> Permit {
+    /// Like [`try_any`](Self::try_any), but waits for a light place.
+    pub(crate) async fn any(&self, client: u64, may_be_heavy: bool) -> Permit {
+        if let Some(permit) = self.try_any(client, may_be_heavy) {
+            return permit;
+        }
         let slot = self.light.take(client).await;
         Permit::new(false, slot.expect("all that are active may wait"))
     }

@@ -6,7 +6,7 @@
 //! were decided. Only finalizing and publishing block, and are done without the lock: by the thread
 //! that closed the last stream, or else by one of their own.
 
-use crate::execution::admission::Admission;
+use crate::execution::admission::{Admission, Permit};
 use crate::execution::collector::Collector;
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::execution::fair_slots::UNKNOWN;
@@ -177,29 +177,46 @@ impl Execution {
         })
     }
 
-    /// Starts the execution and waits for its result, with a permit for as long as it runs.
-    pub(crate) async fn drive(self: &Arc<Self>, admission: &Admission) -> Arc<SearchResult> {
+    /// Starts the execution. If it can be admitted without waiting, its streams are opened at once, by the calling thread:
+    /// a light search is over before a task would have begun to admit it. Returns its permit then.
+    pub(crate) fn start(self: &Arc<Self>, admission: &Admission) -> Option<Permit> {
         self.on(Event::Start);
+        let begun = Instant::now();
+        let permit = admission.try_any(self.client, !self.query.is_uncounted())?;
+        self.admit(&permit, begun);
+        Some(permit)
+    }
+
+    /// Waits for the result of an execution that was started, with a permit for as long as it runs.
+    pub(crate) async fn drive(
+        self: &Arc<Self>,
+        admission: &Admission,
+        permit: Option<Permit>,
+    ) -> Arc<SearchResult> {
         tokio::select! {
             answer = self.finished() => answer,
-            never = self.wait_for_admission(admission) => match never {},
+            never = self.wait_for_admission(admission, permit) => match never {},
             never = self.wait_for_timer() => match never {},
         }
     }
 
-    async fn wait_for_admission(self: &Arc<Self>, admission: &Admission) -> Infallible {
+    async fn wait_for_admission(
+        self: &Arc<Self>,
+        admission: &Admission,
+        permit: Option<Permit>,
+    ) -> Infallible {
         self.acquire.notified().await;
-        let begun = Instant::now();
-        // The best matches are found with little work, or not at all.
-        let permit = if self.query.is_uncounted() {
-            admission.light(self.client).await
-        } else {
-            admission.any(self.client).await
+        let permit = match permit {
+            Some(permit) => permit,
+            None => {
+                let begun = Instant::now();
+                // The best matches are found with little work, or not at all.
+                let may_be_heavy = !self.query.is_uncounted();
+                let permit = admission.any(self.client, may_be_heavy).await;
+                self.admit(&permit, begun);
+                permit
+            }
         };
-        let heavy = permit.is_heavy;
-        self.admitted(begun);
-        self.may_be_heavy.send_replace(heavy);
-        self.on(Event::Admitted { heavy });
         // A second time only if a backend finds the query heavy.
         self.acquire.notified().await;
         drop(permit);
@@ -212,6 +229,14 @@ impl Execution {
             None => Event::Shed,
         });
         pending().await
+    }
+
+    /// Opens the streams. The execution has waited for the permit since `begun`.
+    fn admit(self: &Arc<Self>, permit: &Permit, begun: Instant) {
+        let heavy = permit.is_heavy;
+        self.admitted(begun);
+        self.may_be_heavy.send_replace(heavy);
+        self.on(Event::Admitted { heavy });
     }
 
     /// Records how long it waited to be admitted.
@@ -280,11 +305,21 @@ impl Execution {
                     self.spawn_blocking(move || execution.receive(stream, heavy));
                 }
                 Action::Stop(stream) => self.streams[stream].stop(),
-                Action::SetTimer(at) => drop(self.timer.send_replace(at)),
+                Action::SetTimer(at) => self.set_timer(at),
                 Action::Finalize | Action::Publish(_) => blocking = Some(action),
             }
         }
         blocking
+    }
+
+    /// Sets the time at which the state wants to be told. The task that waits for it is woken only if that is sooner: at a
+    /// time that is not wanted any more, telling the state has no effect.
+    fn set_timer(&self, at: Option<Instant>) {
+        self.timer.send_if_modified(|timer| {
+            let is_sooner = at.is_some_and(|at| timer.is_none_or(|timer| at < timer));
+            *timer = at;
+            is_sooner
+        });
     }
 
     /// Receives a stream to its end, on a thread of its own.

@@ -382,7 +382,7 @@ impl StreamHandle {
         if let Err(stopped) = self.connect(Shutdown::Here(Arc::clone(&stop))) {
             return Some(Err(stopped));
         }
-        let (mut result, mut decoder) = (None, Decoder::new());
+        let (mut result, mut decoder) = (None, None);
         let end = |taken| match taken {
             Ok(Ingested::End(end)) => Some(Ok(end)),
             Ok(Ingested::Written | Ingested::Nothing) => None,
@@ -395,9 +395,10 @@ impl StreamHandle {
                 }
                 return result.is_none();
             }
+            let decoder = decoder.get_or_insert_with(Decoder::new);
             while result.is_none() && !frames.is_empty() {
                 frames = decoder.take_from(frames);
-                result = end(ingest.take(&mut decoder, Instant::now()));
+                result = end(ingest.take(decoder, Instant::now()));
             }
             result.is_none()
         };
