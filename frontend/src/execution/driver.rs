@@ -55,8 +55,10 @@ pub(crate) struct Execution {
     state: Mutex<ExecutionState>,
     pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
-    /// Told whenever the state wants to be admitted.
+    /// Told when the state wants to be admitted.
     acquire: Notify,
+    /// Told when it wants a slot for heavy queries, which may be before anybody waits for either.
+    acquire_heavy: Notify,
     /// Whether it has a slot for heavy queries, or waits for one.
     pub(super) may_be_heavy: watch::Sender<bool>,
     /// When the state wants to be told the time.
@@ -144,6 +146,7 @@ impl Execution {
             streams,
             result: watch::Sender::default(),
             acquire: Notify::new(),
+            acquire_heavy: Notify::new(),
             may_be_heavy: watch::Sender::default(),
             timer: watch::Sender::default(),
             news,
@@ -169,6 +172,7 @@ impl Execution {
             streams: Vec::new(),
             result: watch::Sender::new(Some(Arc::new(answer))),
             acquire: Notify::new(),
+            acquire_heavy: Notify::new(),
             may_be_heavy: watch::Sender::default(),
             timer: watch::Sender::default(),
             news: watch::Sender::default(),
@@ -205,10 +209,10 @@ impl Execution {
         admission: &Admission,
         permit: Option<Permit>,
     ) -> Infallible {
-        self.acquire.notified().await;
         let permit = match permit {
             Some(permit) => permit,
             None => {
+                self.acquire.notified().await;
                 let begun = Instant::now();
                 // The best matches are found with little work, or not at all.
                 let may_be_heavy = !self.query.is_uncounted();
@@ -217,8 +221,8 @@ impl Execution {
                 permit
             }
         };
-        // A second time only if a backend finds the query heavy.
-        self.acquire.notified().await;
+        // Only if a backend finds the query heavy.
+        self.acquire_heavy.notified().await;
         drop(permit);
         self.may_be_heavy.send_replace(true);
         let begun = Instant::now();
@@ -299,7 +303,8 @@ impl Execution {
         let mut blocking = None;
         for action in actions {
             match action {
-                Action::Acquire | Action::AcquireHeavy => self.acquire.notify_one(),
+                Action::Acquire => self.acquire.notify_one(),
+                Action::AcquireHeavy => self.acquire_heavy.notify_one(),
                 Action::Open { stream, heavy } => {
                     let execution = Arc::clone(self);
                     self.spawn_blocking(move || execution.receive(stream, heavy));

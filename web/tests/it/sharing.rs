@@ -3,12 +3,15 @@
 use crate::shards;
 use crate::site::{Site, eventually};
 use fake_backend::{Fake, Fault};
-use frontend::{Query, Scope};
+use frontend::query::QueryInput;
+use frontend::{Config, Coordinator, Query, Scope};
 use schema::message::{Expr, Pattern, Syntax};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
 use std::time::Duration;
+use tokio::runtime::Builder;
 
 fn query(text: &str) -> Query {
     let text = text.to_owned();
@@ -261,6 +264,31 @@ fn timeout_includes_the_queue() {
     assert_eq!(reason, "the query was not admitted within 2s");
     assert_eq!(fake.searches.load(SeqCst), 1);
     fake.open_gate();
+}
+
+#[test]
+fn a_query_that_is_found_heavy_before_its_task_has_run_waits_for_a_slot() {
+    let fake = Fake::new("one", shards(1, 2));
+    fake.is_costly.store(true, SeqCst);
+    let spool = tempfile::tempdir().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let frontend = Coordinator::start(Config::new(spool.path()), vec![fake.backend()]).unwrap();
+        // No slot for heavy queries is taken for it at first.
+        let input = QueryInput {
+            q: "arse",
+            limit: Some("10"),
+            total: Some("estimate"),
+            ..QueryInput::default()
+        };
+        let query = Query::parse(&input).unwrap().query;
+        let search = frontend.search(&Scope::everything(), query).await.unwrap();
+        // This holds up the only thread for tasks.
+        eventually("a refusal", || fake.refused.load(SeqCst) == 1);
+        thread::sleep(Duration::from_millis(100));
+        let answer = tokio::time::timeout(Duration::from_secs(20), search.finished()).await;
+        assert!(answer.expect("it is admitted").unwrap().is_complete());
+    });
 }
 
 #[test]
