@@ -30094,4 +30094,4 @@ pub mod recorded_source {
             ::capnp::private::arena::GeneratedCodeArena::new(&ENCODED_NODE);
     }
 }
-// SHA-256: b14ce1046c0f1c99899e59408a8e3f8b8d963fc6e7c7fed845f559ff1295a8da
+// SHA-256: 0591db345d03e1a092958ba4fe22388079ce05914f0555adeb3554d7b2796999

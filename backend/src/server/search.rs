@@ -297,8 +297,9 @@ impl SearchJob {
                 None => return Err(Incomplete::NeedsHeavyPermit),
             };
         }
-        if plan.is_heavy() {
-            request.workers = self.workers;
+        if !plan.is_heavy() {
+            // Light searches that run at the same time share the processors: starting threads costs as much as some of them.
+            request.workers = self.admission.light.share(self.workers);
         }
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
@@ -448,8 +449,7 @@ impl SearchJob {
             } else {
                 TextOrder::None
             },
-            // Light searches that run at the same time share the processors: starting threads costs as much as some of them.
-            workers: self.admission.light.share(self.workers),
+            workers: self.workers,
             cancel: &self.cancel,
             resume: &self.search.resume,
         }

@@ -185,6 +185,9 @@ impl Execution {
     /// a light search is over before a task would have begun to admit it. Returns its permit then.
     pub(crate) fn start(self: &Arc<Self>, admission: &Admission) -> Option<Permit> {
         self.on(Event::Start);
+        if self.streams.is_empty() {
+            return None;
+        }
         let begun = Instant::now();
         let permit = admission.try_any(self.client, !self.query.is_uncounted())?;
         self.admit(&permit, begun);
