@@ -54,7 +54,7 @@ pub(super) struct DocumentMatches<'a> {
 #[derive(Default)]
 pub(super) struct PackBuffers {
     batches: BatchBuffers,
-    /// Of a search for text, after its first document that has some.
+    /// Only a search that renders text has them, from its first matching document on.
     text: Option<TextBuffers>,
 }
 

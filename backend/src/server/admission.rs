@@ -30,6 +30,7 @@ const CANCEL_CHECK_EVERY: Duration = Duration::from_millis(10);
 /// The searches of a class.
 pub(super) struct Class {
     name: &'static str,
+    /// Permits in all, taken or free.
     count: usize,
     permits: Arc<Semaphore>,
 }

@@ -181,8 +181,8 @@ impl Execution {
         })
     }
 
-    /// Starts the execution. If it can be admitted without waiting, its streams are opened at once, by the calling thread:
-    /// a light search is over before a task would have begun to admit it. Returns its permit then.
+    /// Starts the execution. If it can be admitted without waiting, the calling thread opens its streams and gets its permit,
+    /// so a light search does not wait for another task.
     pub(crate) fn start(self: &Arc<Self>, admission: &Admission) -> Option<Permit> {
         self.on(Event::Start);
         if self.streams.is_empty() {
@@ -320,8 +320,8 @@ impl Execution {
         blocking
     }
 
-    /// Sets the time at which the state wants to be told. The task that waits for it is woken only if that is sooner: at a
-    /// time that is not wanted any more, telling the state has no effect.
+    /// Sets the time of the next [`Event::Timer`]. The task that sends it is woken only if it has to come sooner. If the time
+    /// is cleared or is later now, the task sends one too many, on which the state does nothing.
     fn set_timer(&self, at: Option<Instant>) {
         self.timer.send_if_modified(|timer| {
             let is_sooner = at.is_some_and(|at| timer.is_none_or(|timer| at < timer));
