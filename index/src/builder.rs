@@ -240,7 +240,7 @@ impl SegmentBuilder {
         let block = number(self.segment.blocks.len())?;
         let (text, pairs) = (&self.segment.text[self.taken..end], &mut self.pairs);
         self.trigrams
-            .extend(text, |trigram| pairs.push(trigram, block));
+            .extend(text, |trigrams| pairs.extend(trigrams, block));
         self.taken = end;
         Ok(())
     }
@@ -263,14 +263,14 @@ impl SegmentBuilder {
         });
         keys.sort_unstable();
         keys.dedup();
-        keys.iter().for_each(|&key| self.pairs.push(key, block));
+        self.pairs.extend(keys, block);
         Ok(())
     }
 
     fn close_block(&mut self, end: usize) -> io::Result<()> {
         self.take_trigrams(end)?;
         let (block, pairs) = (number(self.segment.blocks.len())?, &mut self.pairs);
-        self.trigrams.finish(|trigram| pairs.push(trigram, block));
+        (self.trigrams).finish(|trigrams| pairs.extend(trigrams, block));
         if !self.in_line || self.is_short(end) {
             self.take_definitions(end)?;
         }
@@ -299,7 +299,7 @@ impl SegmentBuilder {
             self.flush_pairs();
             self.pairs.clear(first_block);
             for (trigram, block) in own {
-                self.pairs.push(trigram, block);
+                self.pairs.extend(&[trigram], block);
             }
             self.checkpoint.runs = self.segment.runs.len();
             self.checkpoint.pairs = 0;

@@ -36,7 +36,7 @@ pub use set_ops::{intersect, unite};
 use varint::varint_bytes;
 pub(crate) use varint::{decode_varint, encode_varint};
 
-use bits::for_each_one;
+use bits::{for_each_one, set_ones};
 use elias_fano::Cursor;
 use forward::take_within;
 use gaps::GapCursor;
@@ -81,8 +81,7 @@ impl Codec {
         out.resize(start + layout.bytes(), 0);
         let (low, high) = out[start..].split_at_mut(layout.low_bytes);
         if self == Codec::Bitmap {
-            ids.iter()
-                .for_each(|&id| high[id as usize / 8] |= 1 << (id % 8));
+            set_ones(high, ids.iter().map(|&id| id as usize));
         } else {
             elias_fano::encode(ids, layout.low_bits, low, high);
         }

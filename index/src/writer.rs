@@ -3,8 +3,8 @@
 //! Text is written to the shard at once, sorted runs to a temporary file beside it. A text that the
 //! shard has already is left out, with its blocks, and its blocks are left out of the sorted runs
 //! when these are merged. The tables of texts, documents, paths and blocks (about 250 bytes a
-//! document, of which the table of hashes takes 16 to 32, and 12 a block) stay in memory until the
-//! end. Who hands out packages bounds them, by ending the shard.
+//! document, of which the table of hashes takes 16 to 32, and 12 a block, 16 in a segment of which texts
+//! are left out) stay in memory until the end. Who hands out packages bounds them, by ending the shard.
 //! **Invariant:** the bytes follow from the documents alone, in their order, however they were cut
 //! into segments; and the file gets its name only when all of it is on the disk.
 
@@ -28,7 +28,7 @@ use crate::format::{
 };
 use crate::posting::{self, Codec, PADDING_BYTES, encode_varint};
 use content::ContentWriter;
-use merge::{RunExtent, RunMerge};
+use merge::{BlockNumbers, RunExtent, RunMerge};
 use page::PageWriter;
 use schema::definition;
 use segment_text::SegmentText;
@@ -37,7 +37,6 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
 use tables::{Tables, count};
 use write_back::WriteBack;
 use zerocopy::{FromZeros, IntoBytes};
@@ -171,15 +170,14 @@ impl ShardWriter {
         }
         (self.content).append(&text, &kept, &lengths, &mut self.out)?;
         self.write_back.written(self.out.offset());
-        let dropped: Arc<[Range<u32>]> = dropped.into();
+        let blocks = BlockNumbers::new(base, count(segment.blocks.len())?, &dropped);
         for run in &segment.runs {
             self.runs_out.write_all(run)?;
             let (offset, bytes) = (self.runs_bytes, run.len() as u64);
             self.runs.push(RunExtent {
                 offset,
                 bytes,
-                base,
-                dropped: Arc::clone(&dropped),
+                blocks: blocks.clone(),
             });
             self.runs_bytes += bytes;
         }

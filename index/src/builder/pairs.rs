@@ -69,18 +69,21 @@ impl Pairs {
         block - self.base >= BLOCKS_MAX
     }
 
-    /// Adds a pair that is not there. Its block is not below that of the pair before, nor [beyond](Self::is_beyond).
-    #[inline]
-    pub(super) fn push(&mut self, trigram: Trigram, block: u32) {
-        let value = trigram.value() as usize;
-        let bucket = value / LOWS % BUCKETS;
-        let mut end = self.ends[bucket] as usize;
-        if end.is_multiple_of(CHUNK_PAIRS) {
-            end = self.begin_chunk(bucket);
+    /// Adds pairs of `block` that are not there. It is not below the block of the pairs before, nor
+    /// [beyond](Self::is_beyond).
+    pub(super) fn extend(&mut self, trigrams: &[Trigram], block: u32) {
+        let block = block - self.base;
+        for trigram in trigrams {
+            let value = trigram.value() as usize;
+            let bucket = value / LOWS % BUCKETS;
+            let mut end = self.ends[bucket] as usize;
+            if end.is_multiple_of(CHUNK_PAIRS) {
+                end = self.begin_chunk(bucket);
+            }
+            self.pairs[end] = ((value % LOWS) as u32) << BLOCK_BITS | block;
+            self.ends[bucket] = end as u32 + 1;
         }
-        self.pairs[end] = ((value % LOWS) as u32) << BLOCK_BITS | (block - self.base);
-        self.ends[bucket] = end as u32 + 1;
-        self.count += 1;
+        self.count += trigrams.len();
     }
 
     /// Adds an empty chunk to a bucket of full ones, and returns where it begins.

@@ -10,6 +10,9 @@ use std::io::{self, BufRead};
 /// Bytes of a varint of 32 bits, at most.
 const VARINT_BYTES_MAX: usize = 5;
 
+/// The bits of eight bytes that are set if a varint goes on behind one of them.
+const CONTINUED: u64 = 0x8080_8080_8080_8080;
+
 /// Writes a sorted run, one trigram at a time.
 pub(super) struct RunWriter {
     /// The run, and zeros behind it.
@@ -94,33 +97,60 @@ impl<R: BufRead> RunReader<R> {
     /// Appends the trigram's blocks, each with `base` added, to `blocks`.
     pub(crate) fn list(&mut self, base: u32, blocks: &mut Vec<u32>) -> io::Result<()> {
         let mut count = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        let mut block = u64::from(base);
+        let mut block = base;
         while count > 0 {
             let buffered = self.from.fill_buf()?;
             let mut rest = buffered;
             while count > 0 {
+                // Most gaps have one byte.
+                while count >= 8
+                    && let Some((gaps, behind)) = rest.split_first_chunk::<8>()
+                    && u64::from_le_bytes(*gaps) & CONTINUED == 0
+                {
+                    blocks.extend_from_slice(&gaps.map(|gap| {
+                        block = block.wrapping_add(gap.into());
+                        block
+                    }));
+                    rest = behind;
+                    count -= 8;
+                }
                 let mut behind = rest;
-                let Some(gap) = decode_varint(&mut behind) else {
+                let Some(gap) = (count > 0).then(|| decode_varint(&mut behind)).flatten() else {
                     break;
                 };
                 rest = behind;
-                block += gap;
-                blocks.push(block as u32);
+                block = block.wrapping_add(gap as u32);
+                blocks.push(block);
                 count -= 1;
             }
             let decoded = buffered.len() - rest.len();
             self.from.consume(decoded);
             if decoded == 0 {
                 // It continues behind the buffer.
-                block += self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-                blocks.push(block as u32);
+                let gap = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+                block = block.wrapping_add(gap as u32);
+                blocks.push(block);
                 count -= 1;
             }
         }
         Ok(())
     }
 
+    /// Returns the next varint, or `None` at the end.
+    #[inline]
     fn varint(&mut self) -> io::Result<Option<u64>> {
+        let buffered = self.from.fill_buf()?;
+        let mut behind = buffered;
+        if let Some(value) = decode_varint(&mut behind) {
+            let decoded = buffered.len() - behind.len();
+            self.from.consume(decoded);
+            return Ok(Some(value));
+        }
+        self.varint_across_buffers()
+    }
+
+    #[cold]
+    fn varint_across_buffers(&mut self) -> io::Result<Option<u64>> {
         let (mut value, mut shift) = (0, 0);
         loop {
             let Some(&byte) = self.from.fill_buf()?.first() else {

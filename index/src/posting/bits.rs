@@ -22,6 +22,34 @@ pub(super) fn for_each_one(bytes: &[u8], range: Range<u32>, mut take: impl FnMut
     }
 }
 
+/// Sets the bits at `positions`, which ascend, in zeroed bytes. Words are written when they are complete: to set a bit in
+/// memory has to wait for the bit before, if it is in the same byte.
+#[inline]
+pub(super) fn set_ones(bytes: &mut [u8], positions: impl Iterator<Item = usize>) {
+    let (mut word, mut base) = (0_u64, 0);
+    for at in positions {
+        if at - base >= 64 {
+            store(bytes, base / 8, word);
+            (word, base) = (0, at / 64 * 64);
+        }
+        word |= 1 << (at - base);
+    }
+    store(bytes, base / 8, word);
+}
+
+/// Writes as much of a word as there is room for.
+#[inline]
+pub(super) fn store(bytes: &mut [u8], at: usize, word: u64) {
+    let bytes = bytes.get_mut(at..).unwrap_or_default();
+    match bytes.first_chunk_mut() {
+        Some(all) => *all = word.to_le_bytes(),
+        None => {
+            let room = bytes.len();
+            bytes.copy_from_slice(&word.to_le_bytes()[..room]);
+        }
+    }
+}
+
 /// Whether bit `at` is one.
 #[inline]
 pub(super) fn has_bit(bits: &[u8], at: u32) -> bool {

@@ -1,20 +1,28 @@
 //! The Elias-Fano code of a list.
 
-use super::bits::{BitReader, first_ones, load};
+use super::bits::{BitReader, first_ones, load, set_ones, store};
 use super::forward::Forward;
 
 /// Encodes `ids` into zeroed buffers for the low and the high bits.
 pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {
     let mask = (1_u64 << low_bits) - 1;
-    for (index, &id) in ids.iter().enumerate() {
-        let at = index * low_bits as usize;
-        let shifted = (u64::from(id) & mask) << (at % 8);
-        for (byte, bits) in low[at / 8..].iter_mut().zip(shifted.to_le_bytes()) {
-            *byte |= bits;
+    // Bits from `at` on, and how many: at most 31 before an id, whose low bits are at most 31.
+    let (mut word, mut bits, mut at) = (0_u64, 0, 0);
+    for &id in ids {
+        word |= (u64::from(id) & mask) << bits;
+        bits += low_bits;
+        if bits >= u32::BITS {
+            low[at..at + 4].copy_from_slice(&(word as u32).to_le_bytes());
+            word >>= u32::BITS;
+            (bits, at) = (bits - u32::BITS, at + 4);
         }
-        let bit = (id >> low_bits) as usize + index;
-        high[bit / 8] |= 1 << (bit % 8);
     }
+    store(low, at, word);
+    let ones = ids.iter().zip(0..);
+    set_ones(
+        high,
+        ones.map(|(&id, index)| (id >> low_bits) as usize + index),
+    );
 }
 
 /// A position in an Elias-Fano list, which moves forward only.

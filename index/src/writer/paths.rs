@@ -18,7 +18,10 @@ pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<V
     // `trigram << 32 | group`
     let mut pairs: Vec<u64> = Vec::new();
     for (number, group) in (0_u64..).zip(groups) {
-        let mut report = |trigram: Trigram| pairs.push(u64::from(trigram.value()) << 32 | number);
+        let mut report = |trigrams: &[Trigram]| {
+            let values = trigrams.iter().map(|trigram| trigram.value());
+            pairs.extend(values.map(|value| u64::from(value) << 32 | number));
+        };
         for document in group {
             let start = document.path_offset.get() as usize;
             let path = &names[start..start + document.path_bytes.get() as usize];
