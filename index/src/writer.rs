@@ -28,7 +28,7 @@ use crate::format::{
 };
 use crate::posting::{self, Codec, PADDING_BYTES, encode_varint};
 use content::ContentWriter;
-use merge::{BlockNumbers, RunExtent, RunMerge};
+use merge::{BlockNumbers, RunExtent, merge_runs};
 use page::PageWriter;
 use schema::definition;
 use segment_text::SegmentText;
@@ -297,27 +297,31 @@ impl ShardWriter {
         self.align()?;
         let start = self.out.offset();
         self.runs_out.flush()?;
-        let merge = RunMerge::new(self.runs_out.get_ref(), &self.runs, merge_bytes)?;
         let (mut dictionary, mut encoded) = (Vec::new(), Vec::new());
         let (out, has_gaps) = (&mut self.out, &mut self.has_gaps);
-        merge.for_each(|trigram, list| {
-            let payload = match *list {
-                // All of its blocks were left out.
-                [] => return Ok(()),
-                [block] => SINGLE | u64::from(block),
-                _ => {
-                    encoded.clear();
-                    let codec = posting::encode(list, blocks, &mut encoded);
-                    *has_gaps |= codec == Codec::Gaps;
-                    let offset = out.offset() - start;
-                    out.write_all(&encoded)?;
-                    offset
-                }
-            };
-            let entry = u64::from(trigram) << 40 | payload;
-            dictionary.extend_from_slice(&entry.to_le_bytes());
-            Ok(())
-        })?;
+        merge_runs(
+            self.runs_out.get_ref(),
+            &self.runs,
+            merge_bytes,
+            |trigram, list| {
+                let payload = match *list {
+                    // All of its blocks were left out.
+                    [] => return Ok(()),
+                    [block] => SINGLE | u64::from(block),
+                    _ => {
+                        encoded.clear();
+                        let codec = posting::encode(list, blocks, &mut encoded);
+                        *has_gaps |= codec == Codec::Gaps;
+                        let offset = out.offset() - start;
+                        out.write_all(&encoded)?;
+                        offset
+                    }
+                };
+                let entry = u64::from(trigram) << 40 | payload;
+                dictionary.extend_from_slice(&entry.to_le_bytes());
+                Ok(())
+            },
+        )?;
         self.out.write_all(&[0; PADDING_BYTES])?;
         let bytes = self.out.offset() - start;
         self.sections[Section::Postings as usize] = Extent {

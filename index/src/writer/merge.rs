@@ -6,7 +6,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, mpsc};
-use std::{iter, mem, thread};
+use std::thread::{self, Scope};
+use std::{iter, mem};
 
 /// Where a sorted run is in the file, and what has become of the blocks of its segment.
 #[derive(Clone, Debug)]
@@ -76,9 +77,47 @@ const BUFFER_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a run that are read at once, at least.
 const BUFFER_BYTES_MIN: usize = 4 << 10;
 
-/// Blocks of the lists that are passed on at once. Three times as many are in memory: some are merged,
-/// some wait, some are written. A list that is longer is passed on as a whole.
-const MERGED_BLOCKS: usize = 64 << 10;
+/// Blocks of the lists that are passed on at once. Six times as many are in memory: for each half of the runs some are
+/// merged, some wait, some are written. A list that is longer is passed on as a whole.
+const MERGED_BLOCKS: usize = 32 << 10;
+
+/// Merges the `runs` in `file` with about `memory_bytes` of buffers. Calls `each` with every trigram and its blocks,
+/// which are none when all of them are left out.
+///
+/// A half of the runs is merged in one thread, the other half in another one, and their lists are joined in this one. With
+/// a single thread that one was always busy, and so much longer than `each` that a processor was idle.
+pub(super) fn merge_runs(
+    file: &File,
+    runs: &[RunExtent],
+    memory_bytes: usize,
+    mut each: impl FnMut(u32, &[u32]) -> io::Result<()>,
+) -> io::Result<()> {
+    let (first, second) = runs.split_at(runs.len() / 2);
+    let (first, second) = (
+        HalfMerge::new(file, first, memory_bytes / 2)?,
+        HalfMerge::new(file, second, memory_bytes / 2)?,
+    );
+    thread::scope(|scope| {
+        let (mut first, mut second) = (first.start(scope), second.start(scope));
+        let mut joined = Vec::new();
+        loop {
+            match (first.trigram()?, second.trigram()?) {
+                (None, None) => return Ok(()),
+                (Some(one), Some(other)) if one == other => {
+                    joined.clear();
+                    joined.extend_from_slice(first.take_blocks());
+                    joined.extend_from_slice(second.take_blocks());
+                    each(one, &joined)?;
+                }
+                (Some(one), other) if other.is_none_or(|other| one < other) => {
+                    each(one, first.take_blocks())?;
+                }
+                (_, Some(other)) => each(other, second.take_blocks())?,
+                (Some(_), None) => unreachable!("taken above"),
+            }
+        }
+    })
+}
 
 /// Posting lists of consecutive trigrams.
 #[derive(Default)]
@@ -88,21 +127,45 @@ struct MergedLists {
     blocks: Vec<u32>,
 }
 
-/// Reads all runs in the order of their trigrams.
-pub(super) struct RunMerge<'a> {
+/// The lists of some runs, which another thread merges.
+struct Merged {
+    from: mpsc::IntoIter<io::Result<MergedLists>>,
+    lists: MergedLists,
+    /// The next trigram of `lists`, and where its list begins.
+    next: usize,
+    start: usize,
+}
+
+impl Merged {
+    /// Returns the next trigram; `None` at the end.
+    fn trigram(&mut self) -> io::Result<Option<u32>> {
+        while self.next == self.lists.ends.len() {
+            let Some(lists) = self.from.next() else {
+                return Ok(None);
+            };
+            (self.lists, self.next, self.start) = (lists?, 0, 0);
+        }
+        Ok(Some(self.lists.ends[self.next].0))
+    }
+
+    /// Returns the blocks of the next trigram and moves behind it.
+    fn take_blocks(&mut self) -> &[u32] {
+        let end = self.lists.ends[self.next].1;
+        self.next += 1;
+        &self.lists.blocks[mem::replace(&mut self.start, end)..end]
+    }
+}
+
+/// Reads some runs in the order of their trigrams.
+struct HalfMerge<'a> {
     readers: Vec<(RunReader<BufReader<FileRange<'a>>>, &'a RunExtent)>,
     heads: Heads,
 }
 
-impl<'a> RunMerge<'a> {
-    /// Merges the `runs` in `file` with about `memory_bytes` of buffers.
-    pub(super) fn new(
-        file: &'a File,
-        runs: &'a [RunExtent],
-        memory_bytes: usize,
-    ) -> io::Result<Self> {
+impl<'a> HalfMerge<'a> {
+    fn new(file: &'a File, runs: &'a [RunExtent], memory_bytes: usize) -> io::Result<Self> {
         let buffer = (memory_bytes / runs.len().max(1)).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
-        let mut merge = RunMerge {
+        let mut merge = HalfMerge {
             readers: Vec::new(),
             heads: Heads::new(runs.len()),
         };
@@ -119,31 +182,27 @@ impl<'a> RunMerge<'a> {
         Ok(merge)
     }
 
-    /// Merges in a thread of its own, and calls `each` with every trigram and its blocks, which are none
-    /// when all of them are left out.
-    pub(super) fn for_each(
-        mut self,
-        mut each: impl FnMut(u32, &[u32]) -> io::Result<()>,
-    ) -> io::Result<()> {
+    /// Merges in a thread of its own.
+    fn start<'scope>(mut self, scope: &'scope Scope<'scope, '_>) -> Merged
+    where
+        'a: 'scope,
+    {
         let (sender, merged) = mpsc::sync_channel(1);
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                while let Some(lists) = self.some_lists().transpose() {
-                    let failed = lists.is_err();
-                    // Nobody receives them when writing has failed.
-                    if sender.send(lists).is_err() || failed {
-                        return;
-                    }
+        scope.spawn(move || {
+            while let Some(lists) = self.some_lists().transpose() {
+                let failed = lists.is_err();
+                // Nobody receives them when writing has failed.
+                if sender.send(lists).is_err() || failed {
+                    return;
                 }
-            });
-            merged.into_iter().try_for_each(|lists| {
-                let MergedLists { ends, blocks } = lists?;
-                let mut start = 0;
-                ends.into_iter().try_for_each(|(trigram, end)| {
-                    each(trigram, &blocks[mem::replace(&mut start, end)..end])
-                })
-            })
-        })
+            }
+        });
+        Merged {
+            from: merged.into_iter(),
+            lists: MergedLists::default(),
+            next: 0,
+            start: 0,
+        }
     }
 
     /// Returns the lists of the next trigrams; `None` at the end.
@@ -354,8 +413,7 @@ mod tests {
             }
             file.seek(SeekFrom::Start(0)).unwrap();
             let mut merged = Lists::new();
-            let merge = RunMerge::new(&file, &runs, 0).unwrap();
-            merge.for_each(|trigram, blocks| {
+            merge_runs(&file, &runs, 0, |trigram, blocks| {
                 if let Some((&last, _)) = merged.last_key_value() {
                     assert!(last < trigram);
                 }
