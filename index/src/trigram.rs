@@ -141,8 +141,8 @@ impl TrigramSet {
     /// one that is not new is overwritten by the next one. Those that contain a line end are dropped later, when they are
     /// distinct.
     ///
-    /// In one loop, each look at a word of `bits` would have to wait for the one before: that decides where `found` is
-    /// written, and a processor cannot know that the two places differ. Two loops take three quarters of the time.
+    /// There are two loops. In a single one, each read of `bits` had to wait for the one before, which decides where
+    /// `found` is written: a processor does not know that the two places differ. Two loops take three quarters of the time.
     fn extend_by_piece(&mut self, piece: &[u8]) {
         let found = &mut self.found[self.count..][..PIECE_BYTES];
         let found: &mut [u32; PIECE_BYTES] = found.try_into().expect("a slice of this length");

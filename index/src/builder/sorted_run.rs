@@ -103,7 +103,7 @@ impl<R: BufRead> RunReader<R> {
             let mut rest = buffered;
             while count > 0 {
                 // Most gaps have one byte.
-                while count >= 8
+                if count >= 8
                     && let Some((gaps, behind)) = rest.split_first_chunk::<8>()
                     && u64::from_le_bytes(*gaps) & CONTINUED == 0
                 {
@@ -113,9 +113,10 @@ impl<R: BufRead> RunReader<R> {
                     }));
                     rest = behind;
                     count -= 8;
+                    continue;
                 }
                 let mut behind = rest;
-                let Some(gap) = (count > 0).then(|| decode_varint(&mut behind)).flatten() else {
+                let Some(gap) = decode_varint(&mut behind) else {
                     break;
                 };
                 rest = behind;

@@ -18,10 +18,10 @@ pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]
         }
     }
     store(low, at, word);
-    let ones = ids.iter().zip(0..);
+    let ids = ids.iter().zip(0..);
     set_ones(
         high,
-        ones.map(|(&id, index)| (id >> low_bits) as usize + index),
+        ids.map(|(&id, index)| (id >> low_bits) as usize + index),
     );
 }
 
