@@ -150,6 +150,7 @@ impl<R: BufRead> RunReader<R> {
         self.varint_across_buffers()
     }
 
+    /// Reads a varint byte by byte, since its last bytes may be in the next buffer.
     #[cold]
     fn varint_across_buffers(&mut self) -> io::Result<Option<u64>> {
         let (mut value, mut shift) = (0, 0);

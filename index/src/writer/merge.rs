@@ -86,7 +86,7 @@ const MERGED_BLOCKS: usize = 32 << 10;
 /// which are none when all of them are left out.
 ///
 /// Each half of the runs is merged in a thread of its own, and the lists of both are joined in this one. When one thread
-/// merged all runs, it took twice as long as `each`, so a processor was idle.
+/// merged all runs, it was always busy, and the one that calls `each` about half of the time.
 pub(super) fn merge_runs(
     file: &File,
     runs: &[RunExtent],
@@ -239,7 +239,8 @@ impl<'a> HalfMerge<'a> {
 /// The next trigram of each run that is not at its end.
 ///
 /// A window of consecutive trigrams has a row of bits for each of them, a bit for each run, so the runs of a trigram are
-/// found in their order without comparing trigrams. A heap took twice the time: each list has few blocks.
+/// found in their order without comparing trigrams. A heap compares trigrams for each list, which took long beside decoding
+/// it, since most lists of a run have few blocks.
 struct Heads {
     /// By run; [`AT_END`] at its end.
     next: Vec<u32>,
