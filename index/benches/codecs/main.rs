@@ -176,7 +176,7 @@ struct Lists<C> {
     codec: PhantomData<C>,
 }
 
-/// As in `Shard::candidates`: a list this many times as long as the candidates is not read.
+/// A list this many times as long as the candidates is not read. (`Shard::candidates` counts bytes instead.)
 const WORTH_READING_RATIO: u64 = 1000;
 
 impl<C: Codec> Lists<C> {

@@ -26,9 +26,13 @@ use crate::trigram::Trigram;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A posting list more than this many times as long as the remaining candidates is not read:
-/// verifying one block costs about as much as decoding a thousand ids (1.2 us to 2 us, measured).
-const WORTH_READING_RATIO: u64 = 1000;
+/// A posting list of more than this many bytes for each remaining candidate is not read. Then the candidates are so few
+/// that they are sought in it: to pass this many bytes takes about 1 us, and to verify a block 1.2 to 2 us (measured).
+const BYTES_PER_CANDIDATE: u64 = 8 << 10;
+
+/// Bytes that are passed in the time in which one id is decoded: a thousand of them take as long as a block takes to
+/// verify.
+const BYTES_PER_DECODED_ID: u64 = 8;
 
 /// An OR of more parts is evaluated once; in the lists of fewer parts the remaining candidates are sought.
 const SOUGHT_PARTS_MAX: usize = 8;
@@ -267,8 +271,8 @@ impl<'s> Evaluator<'s> {
     /// outside are skipped over.
     fn is_worth_reading(&self, operand: &Lookup, blocks: &[u32]) -> bool {
         let all = u128::from(self.shard.block_count());
-        let inside = u128::from(operand.cost()) * u128::from(self.block_count) / all;
-        inside / u128::from(WORTH_READING_RATIO) <= blocks.len() as u128
+        let inside = u128::from(operand.bytes_to_seek_in()) * u128::from(self.block_count) / all;
+        inside / u128::from(BYTES_PER_CANDIDATE) <= blocks.len() as u128
     }
 
     /// Keeps those of the ascending `blocks` that satisfy a query. They are sought in the lists, which costs little
@@ -283,7 +287,7 @@ impl<'s> Evaluator<'s> {
                     self.keep(part, blocks)?;
                 }
             }
-            Lookup::Or(parts, _) if parts.len() > SOUGHT_PARTS_MAX && !self.shard.live.is_view => {
+            Lookup::Or(parts, _) if is_united(parts) && !self.shard.live.is_view => {
                 if let Some(other) = self.or(parts)? {
                     posting::retain_common(blocks, &other);
                 }
@@ -323,6 +327,11 @@ impl<'s> Evaluator<'s> {
         blocks.dedup();
         Ok(Some(blocks))
     }
+}
+
+/// Whether an OR is evaluated once, instead of seeking the candidates in each part.
+fn is_united(parts: &[Lookup]) -> bool {
+    parts.len() > SOUGHT_PARTS_MAX
 }
 
 /// A query whose trigrams were looked up in the dictionary, each once, without what cannot hold: a trigram that no
@@ -382,6 +391,21 @@ impl Lookup {
                 }
             }
         })
+    }
+
+    /// Estimates the bytes that are passed to seek a few candidates in a query.
+    fn bytes_to_seek_in(&self) -> u64 {
+        let sum = |parts: &[Lookup]| {
+            let bytes = parts.iter().map(Lookup::bytes_to_seek_in);
+            bytes.fold(0, u64::saturating_add)
+        };
+        match self {
+            Lookup::All => u64::MAX,
+            Lookup::None | Lookup::List(UnreadList::One(_)) => 0,
+            Lookup::List(UnreadList::Many { bytes, .. }) => bytes.end - bytes.start,
+            Lookup::Or(parts, ids) if is_united(parts) => ids.saturating_mul(BYTES_PER_DECODED_ID),
+            Lookup::And(parts) | Lookup::Or(parts, _) => sum(parts),
+        }
     }
 
     /// Estimates how many ids are read, as [`Shard::cost`] does.
