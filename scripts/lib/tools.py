@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,9 @@ class Arguments(argparse.ArgumentParser):
 
 
 def entry(main):
-    """Runs a script, and exits with what `main` returns or with the message of a Failure."""
+    """Runs a script, and exits with what `main` returns or with the message of a Failure. A script that is terminated removes
+    its temporary files and stops its programs first."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main())
     except Failure as failure:
