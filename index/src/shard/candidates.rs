@@ -267,7 +267,7 @@ impl<'s> Evaluator<'s> {
         Ok(blocks)
     }
 
-    /// Assumes that the share of the operand's ids inside the ranges is that of all blocks: ids
+    /// Assumes that the share of the operand's bytes inside the ranges is that of all blocks: ids
     /// outside are skipped over.
     fn is_worth_reading(&self, operand: &Lookup, blocks: &[u32]) -> bool {
         let all = u128::from(self.shard.block_count());
