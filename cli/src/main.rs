@@ -13,6 +13,7 @@ mod default_sources;
 mod exit;
 mod in_process;
 mod mirror;
+mod panics;
 mod placing;
 mod print;
 mod progress;
@@ -25,6 +26,7 @@ mod watch;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    panics::count();
     match commands::run() {
         Ok(code) => code,
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -2,6 +2,7 @@
 
 use super::drain::{DrainFlags, Signals};
 use super::traces;
+use crate::panics;
 use crate::terminal;
 use crate::tls::{self, Current};
 use anyhow::{Context, Result};
@@ -122,6 +123,7 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     tls::describe_metrics();
     cluster::membership::describe_metrics();
     trace::describe_metrics();
+    panics::describe_metrics();
     Ok(handle)
 }
 

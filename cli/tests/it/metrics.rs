@@ -54,6 +54,7 @@ fn backend_reports_health_and_metrics() {
         "# HELP trawl_backend_matches_total Matches sent, of searches that were done",
         "trawl_backend_matches_total 3",
         "trawl_backend_searches_total 1",
+        "trawl_panics_total 0",
         "trawl_backend_searches_running{class=\"light\"} 0",
         "trawl_backend_phase_seconds_bucket{phase=\"verify\",le=\"+Inf\"} 1",
     ] {
@@ -61,4 +62,5 @@ fn backend_reports_health_and_metrics() {
         assert!(has_line(), "{line} is not in {}", metrics.text());
     }
     assert_eq!(get(&address, "/").status, 404);
+    assert_eq!(counters(&frontend.address)["trawl_panics_total"], 0);
 }

@@ -177,7 +177,7 @@ pub(crate) const CRATES: [Crate; 10] = [
             "in_process mirror progress exit tls watch",
             "placing units",
             "cache_dir default_sources",
-            "terminal",
+            "panics terminal",
         ],
         shared_names: &[],
     },
