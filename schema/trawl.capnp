@@ -379,6 +379,7 @@ struct ListRequest {
   visible @5 :List(VisibleShard);
                              # if `restricted`: the only shards that are listed
   restricted @6 :Bool;       # only what `visible` lists is listed; else all packages are visible
+  revision @7 :Text;         # whose files `children` lists, named as in FileRequest; empty: the default one
 }
 
 struct ListReply {

@@ -15,6 +15,7 @@ pub use builder::TableBuilder;
 pub use live::{COMMIT_DIGITS_MIN, DocumentRevisions, RevisionRef, Revisions};
 pub use table_file::TableError;
 
+pub use schema::name::revision_name as short_name;
 use std::ops::Range;
 
 /// The set of documents that are in no revision.
@@ -108,16 +109,6 @@ impl RevisionTable {
 fn ranges(sets: &[Vec<Range<u32>>], set: u32) -> &[Range<u32>] {
     let listed = set.checked_sub(FIRST_LISTED);
     listed.map_or(&[], |index| &sets[index as usize])
-}
-
-/// Returns the short form of a ref's full name: without `refs/heads/`, `refs/tags/`, `refs/remotes/`, or
-/// `refs/`.
-pub fn short_name(full: &[u8]) -> &[u8] {
-    let prefixes: [&[u8]; 4] = [b"refs/heads/", b"refs/tags/", b"refs/remotes/", b"refs/"];
-    let mut short = prefixes
-        .iter()
-        .filter_map(|prefix| full.strip_prefix(*prefix));
-    short.next().unwrap_or(full)
 }
 
 /// Whether a ref is a branch, of the repository itself or of a remote one.

@@ -46,6 +46,16 @@ fn separators(directory: &[u8], separator: u8) -> impl Iterator<Item = usize> {
         .map(|(at, _)| at)
 }
 
+/// Returns the short form of a ref's full name: without `refs/heads/`, `refs/tags/`, `refs/remotes/`, or
+/// `refs/`.
+pub fn revision_name(full: &[u8]) -> &[u8] {
+    let prefixes: [&[u8]; 4] = [b"refs/heads/", b"refs/tags/", b"refs/remotes/", b"refs/"];
+    let mut short = prefixes
+        .iter()
+        .filter_map(|prefix| full.strip_prefix(*prefix));
+    short.next().unwrap_or(full)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,6 +30,7 @@ async fn words(app: &App, scope: &Scope, package: &[u8], path: &[u8]) -> Option<
         after: Vec::new(),
         count: SKIPPED_MAX,
         visible: None,
+        revision: String::new(),
     };
     let list = app.coordinator.listing(scope, &request).await.ok()?;
     let mut entries = list.entries.into_iter();

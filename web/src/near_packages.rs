@@ -26,6 +26,7 @@ pub(crate) async fn near_packages(
         after: Vec::new(),
         count: u32::MAX,
         visible: None,
+        revision: String::new(),
     };
     let mut names = Vec::new();
     for _ in 0..LISTS_MAX {

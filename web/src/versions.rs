@@ -22,6 +22,7 @@ pub(crate) async fn versions(
         after: Vec::new(),
         count: VERSIONS_MAX,
         visible: None,
+        revision: String::new(),
     };
     let mut list = app.coordinator.listing(scope, &request).await?;
     if list.entries.iter().any(|entry| entry.package == name) {

@@ -5,8 +5,8 @@
 //! is read for those alone.
 //!
 //! A package may have parts in several shards, one for each time that it was brought up to date.
-//! **Invariant:** only live packages are listed, with the documents of their default revisions, and a reply has everything between two of its
-//! entries.
+//! **Invariant:** only live packages are listed, with the documents of their default revisions or, of children, of the
+//! revision that is asked for, and a reply has everything between two of its entries.
 
 mod reply_builder;
 mod repositories;
@@ -189,9 +189,10 @@ fn has_name(directory: &[u8], name: &[u8]) -> bool {
 fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
     let mut latest = 0;
-    for &NamedPackage { shard, id, key } in parts {
+    let documents = documents_of(parts, request.revision.as_bytes())?;
+    for (&NamedPackage { shard, key, .. }, documents) in parts.iter().zip(documents) {
         let (_, directory) = key;
-        for document in default_documents(shard, id)? {
+        for document in documents {
             let document = shard.document(document)?;
             let Some(name) = child(document.path, &request.prefix) else {
                 continue;
@@ -211,6 +212,38 @@ fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<List
     }
     let indexed = latest;
     reply.finish(|entry| Ok(ListEntry { indexed, ..entry }))
+}
+
+/// Returns the documents of each part of a package in a revision. Of several that the name may mean, it is the one that
+/// it names most directly.
+fn documents_of(
+    parts: &[NamedPackage<'_>],
+    revision: &[u8],
+) -> Result<Vec<Vec<DocId>>, ShardError> {
+    if revision.is_empty() {
+        let all = parts.iter();
+        return all
+            .map(|part| default_documents(part.shard, part.id))
+            .collect();
+    }
+    let mut best = u8::MAX;
+    let mut all = Vec::new();
+    for &NamedPackage { shard, id, .. } in parts {
+        let named = |document: DocId| {
+            let revisions = shard.revisions_of(document);
+            let named_by = revisions.iter().filter_map(|each| each.named_by(revision));
+            Some((document, named_by.min()?))
+        };
+        let documents = shard.documents_of(&shard.package(id)?)?.into_iter();
+        let named: Vec<_> = documents.filter_map(named).collect();
+        best = named.iter().fold(best, |best, (_, by)| best.min(*by));
+        all.push(named);
+    }
+    let of_best = |named: Vec<(DocId, u8)>| {
+        let named = named.into_iter().filter(|(_, by)| *by == best);
+        named.map(|(document, _)| document).collect()
+    };
+    Ok(all.into_iter().map(of_best).collect())
 }
 
 /// Returns the child of `directory` that is, or contains, `path`. A directory has a `/` at its end.

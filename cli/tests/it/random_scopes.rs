@@ -311,6 +311,7 @@ impl<'a> World<'a> {
                 after: Vec::new(),
                 count: 1000,
                 visible: None,
+                revision: String::new(),
             };
             let list = self.runtime.block_on(frontend.listing(scope, &request));
             let list = list.unwrap();

@@ -481,6 +481,7 @@ fn ask_packages(
             after: last.map_or(Vec::new(), |last| last.name.to_vec()),
             count: PACKAGES_AT_ONCE,
             visible: None,
+            revision: String::new(),
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;

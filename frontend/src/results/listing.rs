@@ -79,6 +79,7 @@ mod tests {
             after,
             count,
             visible: None,
+            revision: String::new(),
         }
     }
 

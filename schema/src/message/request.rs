@@ -399,6 +399,8 @@ pub struct ListRequest {
     pub after: Vec<u8>,
     /// Number of entries, at most.
     pub count: u32,
+    /// The revision of which children are listed, named as in [`FileRequest`]. Empty for the default one.
+    pub revision: String,
     /// The only shards that are listed, and what is visible of each. `None`: all of all.
     pub visible: Option<Vec<VisibleShard>>,
 }
@@ -410,6 +412,7 @@ impl ListRequest {
         root.set_prefix(&self.prefix);
         root.set_after(&self.after);
         root.set_count(self.count);
+        root.set_revision(&self.revision[..]);
         root.set_restricted(self.visible.is_some());
         let visible = self.visible.as_deref().unwrap_or_default();
         let list = root.init_visible(length(visible.len()));
@@ -423,6 +426,7 @@ impl ListRequest {
             prefix: root.get_prefix()?.to_vec(),
             after: root.get_after()?.to_vec(),
             count: root.get_count(),
+            revision: text(root.get_revision()?)?,
             visible: VisibleShard::decode_all(root.get_restricted(), root.get_visible()?)?,
         })
     }

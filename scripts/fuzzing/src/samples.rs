@@ -106,6 +106,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         after: path.clone(),
         count: 100,
         visible: None,
+        revision: String::new(),
     };
     let entry = ListEntry {
         package: package.clone(),

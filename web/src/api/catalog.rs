@@ -127,6 +127,7 @@ async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem>
         after: Vec::new(),
         count: REPOSITORIES_MAX,
         visible: None,
+        revision: String::new(),
     };
     let repositories = app.coordinator.listing(&scope, &request).await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
@@ -161,6 +162,7 @@ pub(crate) fn part(
         after,
         count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
         visible: None,
+        revision: String::new(),
     })
 }
 

@@ -207,6 +207,7 @@ async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
         // Versions of one package count once.
         count: 4 * COMPLETIONS_MAX as u32,
         visible: None,
+        revision: String::new(),
     };
     let list = app.coordinator.listing(scope, &request).await;
     let entries = list.map(|list| list.entries).unwrap_or_default();

@@ -205,6 +205,7 @@ async fn children(
         after: Vec::new(),
         count,
         visible: None,
+        revision: String::new(),
     };
     Ok(app.coordinator.list(scope, request).await?.entries)
 }

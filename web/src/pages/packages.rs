@@ -70,6 +70,7 @@ pub(crate) async fn packages(
         after: after(&params)?,
         count: PACKAGES_MAX,
         visible: None,
+        revision: String::new(),
     };
     let list = app.coordinator.listing(&scope, &request).await?;
     let last = list.entries.last().filter(|_| list.more);
@@ -112,6 +113,7 @@ async fn containing(
         after: Vec::new(),
         count: u32::MAX,
         visible: None,
+        revision: String::new(),
     };
     let contains = |entry: &&ListEntry| {
         let name = &entry.package[..];

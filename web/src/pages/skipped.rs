@@ -85,6 +85,7 @@ pub(crate) async fn skipped(
         after,
         count: PART_ENTRIES,
         visible: None,
+        revision: String::new(),
     };
     let parts_max = if is_first { PARTS_MAX } else { 1 };
     let list = read(&app, &scope, request.clone(), parts_max).await?;

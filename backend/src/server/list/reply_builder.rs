@@ -105,6 +105,7 @@ mod tests {
             after: after.to_vec(),
             count,
             visible: None,
+            revision: String::new(),
         });
         for name in names {
             builder.entry(name, name.len(), || name.clone());

@@ -139,6 +139,7 @@ mod tests {
             after: after.to_vec(),
             count: 1000,
             visible: None,
+            revision: String::new(),
         }
     }
 

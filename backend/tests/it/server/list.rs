@@ -50,6 +50,7 @@ pub(super) fn request(kind: ListKind, package: &str, prefix: &str) -> ListReques
         after: Vec::new(),
         count: 100,
         visible: None,
+        revision: String::new(),
     }
 }
 

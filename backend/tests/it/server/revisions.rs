@@ -108,17 +108,37 @@ async fn a_missing_file_comes_with_the_newest_revision_that_has_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_have_the_default_revision_from_all_parts_of_a_package() {
+async fn lists_have_one_revision_from_all_parts_of_a_package() {
     let served = served();
     let (mut client, _serving) = served.connect().await;
-    for (kind, prefix, expected) in [
-        (ListKind::Packages, "", "p0_1: 3 33 4"),
-        (ListKind::Children, "", "p0_1/a.c: 1 19 2, p0_1/d/: 2 14 2"),
+    for (kind, prefix, revision, expected) in [
+        (ListKind::Packages, "", "", "p0_1: 3 33 4"),
+        (
+            ListKind::Children,
+            "",
+            "",
+            "p0_1/a.c: 1 19 2, p0_1/d/: 2 14 2",
+        ),
         (
             ListKind::Children,
             "d/",
+            "",
             "p0_1/d/d.c: 1 7 1, p0_1/d/e.c: 1 7 1",
         ),
+        (
+            ListKind::Children,
+            "",
+            "feature/x",
+            "p0_1/a.c: 1 9 1, p0_1/b.c: 1 7 1, p0_1/d/: 1 7 1",
+        ),
+        (ListKind::Children, "d/", "v1.0", "p0_1/d/d.c: 1 7 1"),
+        (
+            ListKind::Children,
+            "",
+            "2222222",
+            "p0_1/a.c: 1 9 1, p0_1/b.c: 1 7 1, p0_1/d/: 1 7 1",
+        ),
+        (ListKind::Children, "", "v9", ""),
     ] {
         let request = ListRequest {
             kind,
@@ -127,6 +147,7 @@ async fn lists_have_the_default_revision_from_all_parts_of_a_package() {
             after: Vec::new(),
             count: 10,
             visible: None,
+            revision: revision.to_owned(),
         };
         let reply = client.list(&request).await;
         let describe = |entry: &ListEntry| {
@@ -163,6 +184,7 @@ async fn a_shard_lists_as_many_packages_as_it_announces_parts() {
             after: Vec::new(),
             count: 10,
             visible: None,
+            revision: String::new(),
         };
         let listed = client.list(&request).await.entries;
         assert_eq!(listed.len(), shard.parts as usize);

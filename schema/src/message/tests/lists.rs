@@ -14,6 +14,7 @@ fn lists_are_decoded_as_they_were_encoded() {
                 after: b"\xff".to_vec(),
                 count: 100,
                 visible: visible(),
+                revision: String::new(),
             }
         );
     }

@@ -134,6 +134,7 @@ async fn directory(app: &App, scope: &Scope, asked: &AskedFile<'_>) -> Option<St
         after: Vec::new(),
         count: 1,
         visible: None,
+        revision: String::new(),
     };
     let list = app.coordinator.list(scope, request).await.ok()?;
     let entry = list.entries.first()?;
