@@ -181,8 +181,11 @@ impl Predicate {
         Ok(Predicate(Property::Name(NameMatcher::compile(value)?)))
     }
 
-    /// The document's language is `name`; case is ignored.
+    /// The document's language is `name`; case is ignored. `unknown`: it has none.
     pub fn language(name: &str) -> Result<Predicate, UnknownLanguage> {
+        if name.eq_ignore_ascii_case("unknown") {
+            return Ok(Predicate(Property::Language("")));
+        }
         let named = language_named(name).ok_or_else(|| UnknownLanguage {
             name: name.to_owned(),
             similar: language_similar_to(name),
@@ -217,7 +220,7 @@ impl Predicate {
             }
             Property::Path(text) => text.matches(path),
             Property::Name(text) => text.matches(&[directory, b"/", path].concat()),
-            Property::Language(name) => language(path) == Some(name),
+            Property::Language(name) => language(path).unwrap_or_default() == *name,
             Property::Extension(own) => {
                 let extension = extension(last_component(path));
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case(own))
@@ -331,6 +334,8 @@ mod tests {
             makefile.holds(&facts(b"p", b"Makefile"))
                 && !makefile.holds(&facts(b"p", b"no-language"))
         );
+        let none = Predicate::language("unknown").unwrap();
+        assert!(none.holds(&facts(b"p", b"no-language")) && !none.holds(&facts(b"p", b"a.c")));
         let unknown = Predicate::language("Pyton").unwrap_err();
         assert_eq!(unknown.similar, Some("Python"));
         assert!(
