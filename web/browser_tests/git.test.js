@@ -18,6 +18,42 @@ test('each line has its commit, and the blame before it is a click away', () => 
   assert.equal(await page.locator('.blame').count(), 0);
 }));
 
+test('blame, history and other revisions keep the line and the query', () => withPage({}, async (page) => {
+  await page.goto('/show?package=tool&path=new.c&q=int&line=2#L2');
+  await page.locator('#L3 .number').click();
+  await page.getByRole('link', { name: 'Blame', exact: true }).click();
+  await page.waitForURL(/q=int&blame=yes&line=3#L3$/);
+  assert.equal(await page.locator('.line.hit').getAttribute('id'), 'L3');
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.waitForURL(/log.*line=3/);
+  await page.getByRole('link', { name: 'as it was' }).first().click();
+  await page.waitForURL(/show.*q=int.*#L3$/);
+  assert.equal(await page.locator('#find').inputValue(), 'int');
+}));
+
+test('a search in a revision leads to the file in it by its name, and v to another one', () => withPage({}, async (page) => {
+  await page.goto('/search?q=ring_push+rev:v1.0+package:tool');
+  await page.locator('.result .line.hit .number').first().click();
+  await page.waitForURL(/path=src\/ring\.c&rev=v1\.0&q=ring_push/);
+  assert.match(await page.locator('.tree h2 a').getAttribute('href') ?? '', /\/p\/tool\/src\/\?rev=v1\.0$/);
+  await page.locator('.tree h2 a').click();
+  await page.waitForURL(/\/p\/tool\/src\/\?rev=v1\.0$/);
+  assert.match(await text(page, '.entries'), /ring\.c/);
+  await page.goBack();
+  await page.keyboard.press('v');
+  await page.waitForURL(/rev=main&q=ring_push.*#L\d+$/);
+}));
+
+test('a package is shown in a revision, and one that is unknown says so', () => withPage({}, async (page) => {
+  await page.goto('/p/tool/');
+  await page.getByRole('link', { name: 'refs/tags/v1.0' }).click();
+  await page.waitForURL(/\/p\/tool\/\?rev=v1\.0$/);
+  assert.match(await text(page, '.entries'), /src\/ .*new\.c/);
+  const answer = await page.goto('/p/tool/?rev=v9');
+  assert.equal(answer?.status(), 404);
+  assert.match(await text(page, 'main'), /tool has no revision v9/);
+}));
+
 test('from a directory to its history', () => withPage({}, async (page) => {
   await page.goto('/p/tool/');
   await page.getByRole('link', { name: 'History', exact: true }).click();

@@ -9,7 +9,7 @@ test('a click on a facet keeps its matches alone, another leaves them out', () =
   const facets = page.getByRole('complementary', { name: 'Narrow the search' });
   await facets.getByRole('link', { name: 'JavaScript', exact: true }).click();
   await page.waitForURL(/lang=JavaScript/);
-  assert.match(await text(page, '.chips'), /lang:JavaScript/);
+  assert.match(await text(page, '.filters'), /lang:JavaScript/);
   await facets.getByRole('link', { name: 'All but tests', exact: false }).count();
   await page.goto('/search?q=open_connection');
   const before = await text(page, '.summary');
@@ -34,12 +34,50 @@ test('on a phone the facets are folded until they are wanted', () => withPage({ 
   assert.equal(await language.isVisible(), true);
 }));
 
-test('facets and the parts of the query work without a script', () => withPage({ javaScriptEnabled: false }, async (page) => {
+test('facets work without a script, and typed filters are ticked', () => withPage({ javaScriptEnabled: false }, async (page) => {
+  const box = (/** @type {string} */ name) => page.getByRole('checkbox', { name, exact: true });
+  const open = () => page.locator('#facets > details').evaluate((lists) => { /** @type {any} */ (lists).open = true; });
   await page.goto('/search?q=TCP_NODELAY+lang:c');
-  await page.getByRole('link', { name: 'Leave out lang:c' }).click();
+  await open();
+  assert.equal(await box('C').isChecked(), true);
+  await page.getByRole('link', { name: 'Languages: all' }).click();
   await page.waitForURL(/q=TCP_NODELAY$/);
+  await open();
+  await box('JavaScript').check();
+  await box('C').check();
+  await page.getByRole('button', { name: 'Search with what is ticked' }).click();
+  await page.waitForURL(/lang=C&lang=JavaScript|lang=JavaScript&lang=C/);
   await page.getByRole('link', { name: 'JavaScript', exact: true }).click();
   await page.waitForURL(/lang=JavaScript/);
+}));
+
+test('ticked values are alternatives, a box takes one away, and the other values stay', () => withPage({}, async (page) => {
+  const list = page.locator('section[aria-labelledby=by-lang]');
+  const box = (/** @type {string} */ name) => list.getByRole('checkbox', { name, exact: true });
+  const found = async () => Number((await text(page, '.summary b')).replace(',', ''));
+  await page.goto('/search?q=TCP_NODELAY');
+  const all = await found();
+  await box('C').check();
+  await page.waitForURL(/lang=C$/);
+  const c = await found();
+  await box('JavaScript').check();
+  await page.waitForURL(/lang=C&lang=JavaScript/);
+  const both = await found();
+  assert.ok(c < both && both < all, `${c} of C, ${both} of both, ${all}`);
+  await box('C').uncheck();
+  await page.waitForURL(/[?]q=TCP_NODELAY&lang=JavaScript$/);
+  assert.equal(await found(), both - c);
+  await box('C').waitFor();
+}));
+
+test('a filter is ticked by keyboard, beside those that are', () => withPage({}, async (page) => {
+  await page.goto('/search?q=TCP_NODELAY+lang:c');
+  await page.locator('section[aria-labelledby=by-lang] input').nth(1).waitFor();
+  await page.keyboard.press('f');
+  await page.keyboard.press('l');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  await page.waitForURL(/lang=.*lang=/);
 }));
 
 test('counts grow while a search runs, and are exact at its end', async () => {

@@ -33,7 +33,7 @@ const [corpus, repos, index] = ['corpus', 'repos', 'index'].map((name) => join(d
 writeCorpus(corpus);
 const repository = join(repos, 'tool.git');
 writeRepository(repository);
-buildIndex(corpus, index, ['--git', repository]);
+buildIndex(corpus, index, ['--git', repository, '--ref', 'HEAD', '--ref', 'v1.0']);
 const spool = join(directory, 'spool');
 const server = await start(['serve', '--index', index, '--repos', repos, '--spool', spool, '--listen', '127.0.0.1:0']);
 const browser = await chromium.launchServer({

@@ -9,10 +9,11 @@ const directory = process.env.SCREENSHOTS;
 
 /** @type {Record<string, import('playwright-core').BrowserContextOptions>} */
 const LOOKS = {
-  light: {},
-  dark: { colorScheme: 'dark' },
+  light: { viewport: { width: 1280, height: 800 } },
+  dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
   narrow: { viewport: { width: 360, height: 740 } },
-  wide: { viewport: { width: 1920, height: 1080 } },
+  wide: { viewport: { width: 2560, height: 1440 } },
+  enlarged: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
 };
 
 /**

@@ -35,7 +35,6 @@ macro_rules! files {
 const STYLES: &[File] = files!("css/":
     "tokens.css",
     "base.css",
-    "chips.css",
     "code.css",
     "colours.css",
     "complete.css",
@@ -51,6 +50,7 @@ const STYLES: &[File] = files!("css/":
     "start.css",
     "text.css",
     "narrow.css",
+    "print.css",
 );
 
 const SCRIPTS: &[File] = files!("js/":

@@ -78,14 +78,6 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// The same, with the parameters of a query whose matches its page marks.
-    pub(crate) fn marking(document: &'a Document, query: &'a str) -> FileAddress<'a> {
-        FileAddress {
-            query,
-            ..FileAddress::of(document)
-        }
-    }
-
     /// The address of a file in the current revision, without a query.
     pub(crate) fn current(package: &'a [u8], path: &'a [u8]) -> FileAddress<'a> {
         FileAddress {
@@ -98,7 +90,11 @@ impl<'a> FileAddress<'a> {
 
     /// Returns the address of the page of a directory, whose path ends with `/` or is empty.
     pub(crate) fn directory_href(self) -> String {
-        format!("{}{}", package_href(self.package), encode(self.path))
+        let href = format!("{}{}", package_href(self.package), encode(self.path));
+        match self.revision {
+            "" => href,
+            revision => format!("{href}?rev={}", encode(revision.as_bytes())),
+        }
     }
 
     /// Returns the address of its page at a line; of its beginning if the line is 0.
@@ -107,6 +103,11 @@ impl<'a> FileAddress<'a> {
             0 => self.page_href(),
             line => format!("{}&line={line}#L{line}", self.page_href()),
         }
+    }
+
+    /// Returns the address of its page at lines that it may not have: then the page begins at its start.
+    pub(crate) fn near_href(self, fragment: &str) -> String {
+        format!("{}{fragment}", self.page_href())
     }
 
     /// Returns the address of its page from a line on.
@@ -172,5 +173,7 @@ mod tests {
             FileAddress::current(b"a/b", b"x/").directory_href(),
             "/p/a%2Fb/x/"
         );
+        (address.path, address.revision) = (b"x/", "v1&2");
+        assert_eq!(address.directory_href(), "/p/a%2Fb/x/?rev=v1%262");
     }
 }

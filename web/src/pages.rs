@@ -9,7 +9,6 @@
 //! every value in an address.
 
 mod boxes;
-mod chips;
 mod commit;
 mod directory;
 mod facets;
@@ -26,12 +25,14 @@ mod open_search;
 mod package;
 mod packages;
 mod page_links;
+mod parts;
 mod place;
 mod problem;
 mod reference;
 mod results;
 mod running;
 mod search;
+mod selected;
 mod sign_in;
 mod skipped;
 mod start;

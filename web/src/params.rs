@@ -103,6 +103,11 @@ impl Params {
         }
     }
 
+    /// Names and values.
+    pub(crate) fn into_pairs(self) -> Vec<(String, Vec<u8>)> {
+        self.pairs
+    }
+
     /// The same, with another parameter.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Params {
         self.pairs

@@ -1,4 +1,4 @@
-//! The directory that a query selects: `path:^src/` keeps what is below `src/`, and nothing else.
+//! The directory that a query selects, `path:^src/` keeps what is below `src/`, and the revisions that it names.
 
 use super::checked::Query;
 use schema::message::{Expr, Field, Filter, Reading};
@@ -9,6 +9,27 @@ impl Query {
     pub fn directory(&self) -> Option<Vec<u8>> {
         let directories = self.expr.factors().iter().filter_map(selected);
         directories.max_by_key(Vec::len)
+    }
+
+    /// Returns the names of the revisions in which every match is; none if the query has patterns for them, or none.
+    pub fn revisions(&self) -> Vec<String> {
+        let factors = self.expr.factors().iter();
+        let named = factors.map(|factor| match factor {
+            Expr::Any(all) => all.iter().map(revision).collect(),
+            one => Some(vec![revision(one)?]),
+        });
+        named.flatten().next().unwrap_or_default()
+    }
+}
+
+fn revision(filter: &Expr) -> Option<String> {
+    match filter {
+        Expr::Filter(Filter {
+            field: Field::Revision | Field::Branch,
+            reading: Reading::Exact,
+            text,
+        }) => Some(text.clone()),
+        _ => None,
     }
 }
 
@@ -73,6 +94,28 @@ mod tests {
             "^src", "src/", "^a.b/", r"^\w/", "^a|b/", "^/", "^(?i)a/", r"^a/\\", "-^a/", "=a/",
         ] {
             assert_eq!(directory(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn revisions_are_those_that_are_named() {
+        let revisions = |q| {
+            let typed = QueryInput {
+                q,
+                ..QueryInput::default()
+            };
+            Query::parse(&typed).unwrap().query.revisions()
+        };
+        assert_eq!(revisions("x rev:v1.0"), ["v1.0"]);
+        assert_eq!(revisions("x (rev:a or branch:b)"), ["a", "b"]);
+        for other in [
+            "x",
+            "x -rev:a",
+            "x rev:v*",
+            "x (rev:a or path:b)",
+            "rev:a or x",
+        ] {
+            assert_eq!(revisions(other), [""; 0], "{other}");
         }
     }
 

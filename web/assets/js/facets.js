@@ -13,17 +13,32 @@ const FAILURES_MAX = 5;
 
 /** Keys that go to the lists. */
 const LISTS = [
-  ['f p', 'package', 'Narrow by package (arrows, Enter; - leaves out)'],
+  ['f p', 'package', 'Narrow by package (arrows; Enter: only it, Space: it too, -: leave out)'],
   ['f l', 'lang', 'Narrow by language'],
   ['f d', 'path', 'Narrow by directory'],
   ['f k', 'kind', 'Narrow by kind of file'],
 ];
 
+/** Whether counts are asked for. */
+let isFollowing = false;
+
 export function start() {
   follow(0);
+  // The page of an answer has taken the place of the one that was followed.
+  document.addEventListener('trawl:content', () => { if (!isFollowing) follow(0); });
   if (!document.getElementById('facets')) return;
   for (const [key, list, label] of LISTS) register(key, label, () => enter(list));
+  document.addEventListener('change', tick);
   document.addEventListener('keydown', choose);
+}
+
+/**
+ * Searches with the values that are ticked.
+ * @param {Event} event
+ */
+function tick(event) {
+  const box = event.target instanceof HTMLInputElement ? event.target : null;
+  if (box?.closest('#facets')) box.form?.requestSubmit();
 }
 
 /**
@@ -38,13 +53,14 @@ function enter(list) {
 }
 
 /**
- * Goes from value to value with the arrows, and leaves one out.
+ * Goes from value to value with the arrows, ticks one, and leaves one out.
  * @param {KeyboardEvent} event
  */
 function choose(event) {
   const value = event.target instanceof Element ? event.target.closest('#facets a.only') : null;
   if (!value || event.ctrlKey || event.altKey || event.metaKey) return;
   let next = null;
+  if (event.key === ' ') next = value.closest('li')?.querySelector('input');
   if (event.key === '-') next = value.closest('li')?.querySelector('a.others');
   if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
     const values = [...document.querySelectorAll('#facets a.only')].filter((each) => each.checkVisibility());
@@ -52,7 +68,7 @@ function choose(event) {
   }
   if (!(next instanceof HTMLElement)) return;
   event.preventDefault();
-  if (event.key === '-') next.click();
+  if (event.key === '-' || event.key === ' ') next.click();
   else next.focus();
 }
 
@@ -60,7 +76,10 @@ function choose(event) {
 function follow(failures) {
   const facets = document.getElementById('facets');
   const next = facets?.dataset.nextHref;
-  if (!facets || !next || failures > FAILURES_MAX) return;
+  isFollowing = Boolean(facets && next) && failures <= FAILURES_MAX;
+  if (!facets || !next || !isFollowing) return;
+  // The counts of an answer lack only the values that are not ticked.
+  const isRunning = document.getElementById('progress') !== null;
   setTimeout(async () => {
     try {
       const page = await fetchPage(next);
@@ -70,7 +89,7 @@ function follow(failures) {
     } catch {
       follow(failures + 1);
     }
-  }, EVERY_MS * (1 + failures));
+  }, isRunning || failures > 0 ? EVERY_MS * (1 + failures) : 0);
 }
 
 /**

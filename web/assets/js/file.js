@@ -28,6 +28,19 @@ function line(number) {
   return document.getElementById(`L${number}`);
 }
 
+/**
+ * Makes the links to the file in other forms lead to these lines.
+ * @param {Range | null} range
+ */
+function keepLines(range) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('a[data-keeps]'))) {
+    const bare = link.href.replace(/#.*/, '').replace(/&line=[^&]*/, '');
+    // The file may be shorter there: then a parameter would be an error.
+    const parameter = range && link.dataset.keeps !== 'fragment' ? `&line=${fragment(range).replace(/[#L]/g, '')}` : '';
+    link.href = bare + parameter + (range && link.dataset.keeps !== 'parameter' ? fragment(range) : '');
+  }
+}
+
 /** @param {HTMLElement} lines */
 class Selection {
   /** @param {HTMLElement} lines */
@@ -49,6 +62,7 @@ class Selection {
     document.getElementById('no-line')?.remove();
     for (const hit of this.lines.querySelectorAll('.line.hit')) hit.classList.remove('hit');
     this.range = range;
+    keepLines(range);
     if (!range) return;
     for (let at = range.first; at <= Math.min(range.last, this.total); at += 1) line(at)?.classList.add('hit');
   }
@@ -162,9 +176,20 @@ function otherVersion() {
   else links[0]?.focus();
 }
 
+/** Scrolls the directory beside the lines to the file, but not the page. */
+function showInTree() {
+  const current = document.querySelector('.tree [aria-current]');
+  let frame = current?.parentElement;
+  while (frame && !/auto|scroll/.test(getComputedStyle(frame).overflowY)) frame = frame.parentElement;
+  if (!current || !frame || frame === document.documentElement) return;
+  const [place, around] = [current, frame].map((element) => element.getBoundingClientRect());
+  if (place.bottom > around.bottom) frame.scrollTop += place.top - around.top - around.height / 2;
+}
+
 export function start() {
   const lines = document.getElementById('lines');
   if (!lines) return;
+  showInTree();
   const selection = new Selection(lines);
   const [navigation] = performance.getEntriesByType('navigation');
   const isNew = /** @type {any} */ (navigation)?.type === 'navigate';

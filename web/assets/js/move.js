@@ -82,6 +82,18 @@ function group(tab) {
   if (link instanceof HTMLAnchorElement) link.click();
 }
 
+/**
+ * Follows a click anywhere on a line, unless it ends a selection of text.
+ * @param {MouseEvent} event
+ */
+function followLine(event) {
+  const target = event.target instanceof Element ? event.target : null;
+  const link = target?.closest('.result .line')?.querySelector('a.number');
+  if (!link || target?.closest('a') || getSelection()?.isCollapsed === false) return;
+  const { ctrlKey, metaKey, shiftKey } = event;
+  link.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey }));
+}
+
 export function start() {
   if (!document.body.classList.contains('results')) return;
   register('j', 'Next match', () => step(1));
@@ -100,6 +112,7 @@ export function start() {
     const line = event.target instanceof Element ? event.target.closest('.result .line.hit') : null;
     if (line instanceof HTMLElement) current = line;
   });
+  document.addEventListener('click', followLine);
   register('g f', 'Results by file', () => group(0));
   register('g l', 'Results by line', () => group(1));
   register('g p', 'Results by package', () => group(2));

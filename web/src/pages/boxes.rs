@@ -56,9 +56,9 @@ impl BoxView {
     /// # Panics
     /// Without a match.
     pub(super) fn new(form: &Form, matches: &[Match], colours: &PageColours) -> BoxView {
-        let first = &matches[0];
+        let (first, best) = (&matches[0], best(matches));
         let document = &*first.document;
-        let address = FileAddress::of(document);
+        let address = form.address_of(document);
         let query = form.marking_parameters();
         let line = if matches.len() == 1 { first.line } else { 0 };
         let alone = names(first).filter(|_| !form.q.is_empty());
@@ -70,7 +70,11 @@ impl BoxView {
             href: if first.is_name() {
                 address.show_href(0)
             } else {
-                FileAddress::marking(document, &query).show_href(first.line)
+                FileAddress {
+                    query: &query,
+                    ..address
+                }
+                .show_href(best.line)
             },
             raw_href: address.raw_href(),
             export_href: alone
@@ -83,7 +87,14 @@ impl BoxView {
             line,
             language: document.language.clone(),
             revisions: (&document.revisions).into(),
-            rows: rows(matches, &query, &colours),
+            rows: rows(
+                matches,
+                FileAddress {
+                    query: &query,
+                    ..address
+                },
+                &colours,
+            ),
             total: None,
             more: None,
             copies: None,
@@ -100,7 +111,7 @@ impl BoxView {
         let mut view = BoxView::new(form, matches, colours);
         let shown = matches.len() as u64;
         let is_all = total.is_some_and(|total| total <= shown) || matches[0].is_name();
-        view = view.about_file(&matches[0]);
+        view = view.about_file(form, &matches[0]);
         view.total = total.filter(|&total| total > 1);
         view.more = (!is_all).then(|| More {
             count: total.map(|total| total - shown),
@@ -111,8 +122,8 @@ impl BoxView {
     }
 
     /// Makes the box one about the file, whatever lines it has.
-    pub(super) fn about_file(mut self, found: &Match) -> BoxView {
-        self.key = FileAddress::of(&found.document).show_href(0);
+    pub(super) fn about_file(mut self, form: &Form, found: &Match) -> BoxView {
+        self.key = form.address_of(&found.document).show_href(0);
         self.line = 0;
         self
     }
@@ -125,8 +136,7 @@ impl BoxView {
         form: &Form,
         all_href: &str,
     ) -> Result<BoxView, SpoolError> {
-        let query = form.marking_parameters();
-        self.copies = CopiesView::of(answer, found, &query, all_href)?;
+        self.copies = CopiesView::of(answer, found, (form, all_href))?;
         Ok(self)
     }
 }
@@ -138,11 +148,19 @@ pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
     Some((package, str::from_utf8(&document.path).ok()?))
 }
 
-fn rows(matches: &[Match], query: &str, colours: &DocumentColours) -> Vec<Row> {
+/// The match with the best score; of equal ones the first.
+fn best(matches: &[Match]) -> &Match {
+    let best = matches
+        .iter()
+        .min_by(|one, other| other.rank.total_cmp(&one.rank));
+    best.expect("a box has a match")
+}
+
+fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) -> Vec<Row> {
     let mut last = None;
     let lines = matches
         .iter()
-        .flat_map(|found| match_lines(found, query, colours));
+        .flat_map(|found| match_lines(found, address, colours));
     let row = |line: LineView| {
         let gap = last.is_some_and(|last: u32| line.number > last.saturating_add(1));
         last = Some(line.number);

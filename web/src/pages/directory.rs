@@ -1,7 +1,7 @@
 //! A directory of a package: its entries. Of the package itself also what is known of it, and its README as text.
 //!
-//! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`. A package without a version is its newest one. Directories are
-//! those of the default revision.
+//! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. A package without a version
+//! is its newest one.
 
 use super::form::{Form, Layout};
 use super::package::{self, PackageView, RepositoryView};
@@ -9,7 +9,7 @@ use super::place::Place;
 use super::tree::{self, TreeView};
 use super::{filters, visible};
 use crate::left_out;
-use crate::links::{FileAddress, package_href};
+use crate::links::FileAddress;
 use crate::params::{Params, decode_path, lossy};
 use crate::problem::Problem;
 use crate::state::App;
@@ -32,6 +32,8 @@ struct DirectoryPage {
     package: String,
     path: String,
     place: Place,
+    /// Empty: the default one.
+    revision: String,
     notice: Option<String>,
     /// What the first page of a package says about it; other pages have none.
     about: Option<PackageView>,
@@ -49,26 +51,40 @@ pub(crate) async fn directory(
     params: Params,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    params.expect(&[&["after"]])?;
+    params.expect(&[&["after", "rev"]])?;
+    let revision = params.text("rev")?.unwrap_or_default();
     let (name, path) = match names(&uri)? {
         (name, Some(path)) => (name, path),
-        (name, None) => return Ok(Redirect::to(&package_href(&name)).into_response()),
+        (name, None) => {
+            let address = FileAddress {
+                revision,
+                ..FileAddress::current(&name, b"")
+            };
+            return Ok(Redirect::to(&address.directory_href()).into_response());
+        }
     };
     let scope = viewer.scope_of(&name).await?;
     let (entry, notice) = find(&app, &scope, &name).await?;
     let package = &entry.package[..];
     if !path.is_empty() && !path.ends_with(b"/") {
-        let file = FileAddress::current(package, &path).show_href(0);
-        return Ok(Redirect::to(&file).into_response());
+        let file = FileAddress {
+            revision,
+            ..FileAddress::current(package, &path)
+        };
+        return Ok(Redirect::to(&file.show_href(0)).into_response());
     }
     let after = after(&params)?;
     let is_first = after.is_empty();
-    let tree = tree::list(&app, &scope, package, &path, after, b"").await?;
+    let named = (package, revision);
+    let tree = tree::list(&app, &scope, named, &path, after, b"").await?;
+    if tree.entries.is_empty() && !revision.is_empty() {
+        return Err(missing_in(named, &path));
+    }
     if tree.entries.is_empty() && !path.is_empty() {
         return Err(missing(&app, &scope, package, &path).await);
     }
     let about = if path.is_empty() && is_first {
-        Some(package::about(&app, &scope, &entry, &tree).await?)
+        Some(package::about(&app, &scope, (&entry, revision), &tree).await?)
     } else {
         None
     };
@@ -80,10 +96,11 @@ pub(crate) async fn directory(
         }),
         package: visible::plain(package),
         path: visible::plain(&path),
-        place: Place::new(package, &path),
+        place: Place::new(package, &path, revision),
+        revision: visible::plain(revision.as_bytes()),
         notice,
         about,
-        history: (repository.as_ref()).map(|repository| repository.history_href(&path)),
+        history: (repository.as_ref()).map(|repository| repository.history_href(&path, revision)),
         repository,
         tree,
     };
@@ -135,6 +152,18 @@ async fn missing(app: &App, scope: &Scope, package: &[u8], path: &[u8]) -> Probl
     }
     let [package, path] = [package, path].map(|name| lossy(Some(name)));
     Problem::missing(format!("{package} has no directory {path}"))
+}
+
+fn missing_in((package, revision): (&[u8], &str), path: &[u8]) -> Problem {
+    let [package_name, shown] = [package, path].map(|name| lossy(Some(name)));
+    let detail = match path {
+        b"" => format!("{package_name} has no revision {revision} that is indexed"),
+        _ => format!(
+            "{package_name} has no directory {shown} in the revision {revision}, or that is not indexed"
+        ),
+    };
+    let default = FileAddress::current(package, path).directory_href();
+    Problem::missing(detail).hint(format!("{default} has the default revision"))
 }
 
 /// Returns the name after which the list begins.

@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::viewer::Viewer;
 use asked::AskedFile;
+pub(super) use asked::FileView;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};

@@ -66,6 +66,12 @@ pub(super) fn plural_es(
     Ok(if number.value() == 1 { "" } else { "es" })
 }
 
+/// The words of a name, each with the sign behind it: a line may break between them.
+pub(super) fn words(name: &str) -> Vec<&str> {
+    name.split_inclusive(['/', '_', '-', '+', '~', ':'])
+        .collect()
+}
+
 /// `3 hours`
 #[askama::filter_fn]
 pub(super) fn age(seconds: impl Number, _: &dyn askama::Values) -> askama::Result<String> {

@@ -6,9 +6,10 @@
 use super::visible;
 use crate::assets;
 use crate::choice::{Case, Choice, Copies, Group, Mode};
-use crate::links::encode;
+use crate::links::{FileAddress, encode};
 use crate::params::{Params, lossy};
-use frontend::query::filter;
+use frontend::Document;
+use frontend::query::{Query, filter};
 use schema::message::Field;
 
 /// The fields of the search form.
@@ -42,6 +43,8 @@ pub(crate) struct Form {
     pub(super) run: Option<String>,
     /// Whether the client has a key, which it may want to give up.
     pub(super) has_key: bool,
+    /// The names of the revisions that the query selects, if it names them.
+    pub(super) revisions: Vec<String>,
 }
 
 /// Bytes of the parameters of a query that the links to files carry. A page has some hundred of these links.
@@ -123,6 +126,33 @@ impl Form {
             generation: typed("generation"),
             run: typed("run"),
             has_key: params.has_key,
+            revisions: Vec::new(),
+        }
+    }
+
+    /// The same, with links to the revisions that the query names.
+    pub(super) fn in_revisions_of(self, query: &Query) -> Form {
+        Form {
+            revisions: query.revisions(),
+            ..self
+        }
+    }
+
+    /// Returns the address of a document: in the revision that the query names, else at the commit that was indexed.
+    pub(super) fn address_of<'a>(&'a self, document: &'a Document) -> FileAddress<'a> {
+        let address = FileAddress::of(document);
+        let has = |name: &&String| document.revisions.names.contains(name);
+        let named = match &self.revisions[..] {
+            [one] => Some(one),
+            several => several.iter().find(has),
+        };
+        match named {
+            // Texts without a commit are of no repository.
+            Some(name) if !address.revision.is_empty() => FileAddress {
+                revision: name,
+                ..address
+            },
+            _ => address,
         }
     }
 
@@ -284,6 +314,15 @@ impl Form {
             href.push_str(&format!("&run={}", encode(run.as_bytes())));
         }
         href
+    }
+
+    /// Returns the parameters as fields of a form.
+    pub(super) fn fields(&self) -> Vec<(String, String)> {
+        let params = Params::parse(&self.parameters(0)).unwrap_or_default();
+        let pairs = params.into_pairs().into_iter();
+        pairs
+            .map(|(name, value)| (name, lossy(Some(&value)).into_owned()))
+            .collect()
     }
 
     /// Returns the address of the facets of the query.

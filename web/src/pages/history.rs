@@ -1,6 +1,7 @@
 //! The history of a repository, or of one of its files or directories: the commits that changed it, youngest first.
 
 use super::commit::signed;
+use super::file::FileView;
 use super::form::{Form, Layout};
 use super::{filters, visible};
 use crate::histories::{self, History};
@@ -47,7 +48,8 @@ pub(crate) async fn history(
     viewer: Viewer,
     params: Params,
 ) -> Result<Html<String>, Problem> {
-    params.expect(&[&["repo", "rev", "path", "cursor"]])?;
+    params.expect(&[&["repo", "rev", "path", "cursor"], FileView::PARAMETERS])?;
+    let kept = FileView::new(&params)?;
     let history = histories::look_up(&app, &viewer, &params, COMMITS_MAX).await?;
     let &History {
         repo, rev, path, ..
@@ -55,6 +57,7 @@ pub(crate) async fn history(
     let address = RepositoryAddress { repo, rev };
     let file = FileAddress {
         revision: rev,
+        query: &kept.query,
         ..FileAddress::current(repo.as_bytes(), path)
     };
     let page = HistoryPage {
@@ -65,24 +68,26 @@ pub(crate) async fn history(
         repo: visible::plain(repo.as_bytes()),
         repo_href: crate::links::package_href(repo.as_bytes()),
         path: visible::plain(path),
-        path_href: file.show_href(0),
+        path_href: file.near_href(&kept.fragment()),
         rev: visible::plain(rev.as_bytes()),
         commits: (history.commits().iter())
-            .map(|commit| CommitRow::new(repo, path, commit))
+            .map(|commit| CommitRow::new((repo, path), &kept, commit))
             .collect(),
         next: history.next().map(|cursor| {
             let cursor = encode(cursor.as_bytes());
-            format!("{}&cursor={cursor}", address.history_href(path))
+            let kept = kept.parameters();
+            format!("{}{kept}&cursor={cursor}", address.history_href(path))
         }),
     };
     Ok(Html(page.render().expect("a page fits in memory")))
 }
 
 impl CommitRow {
-    fn new(repo: &str, path: &[u8], commit: &Commit) -> CommitRow {
+    fn new((repo, path): (&str, &[u8]), kept: &FileView, commit: &Commit) -> CommitRow {
         let id = &commit.id[..];
         let file = FileAddress {
             revision: id,
+            query: &kept.query,
             ..FileAddress::current(repo.as_bytes(), path)
         };
         let subject = match &commit.subject[..] {
@@ -95,7 +100,7 @@ impl CommitRow {
             id: filters::short_id(id),
             author: visible::plain(&commit.author.name),
             day: signed(&commit.author).day,
-            file: (!path.is_empty()).then(|| file.show_href(0)),
+            file: (!path.is_empty()).then(|| file.near_href(&kept.fragment())),
         }
     }
 }

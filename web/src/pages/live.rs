@@ -64,6 +64,7 @@ pub(crate) async fn live(
     let form = Form::new(&params);
     View::parse(&params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let parsed = params.parsed()?;
+    let form = form.in_revisions_of(&parsed.query);
     let scope = viewer.scope(&app).await?;
     let mut search = find(&app, &scope, &params, form.run.as_deref(), &parsed).await?;
     // The page comes back for the answer.

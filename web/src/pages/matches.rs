@@ -1,5 +1,6 @@
 //! Matches and lines as pages show them.
 
+use super::form::Form;
 use super::visible::{self, Piece};
 use crate::colours::{ColouredParts, DocumentColours};
 use crate::links::FileAddress;
@@ -57,13 +58,16 @@ pub(super) struct LineView {
 }
 
 /// Returns the lines of a match and of its context, with their addresses; none if its name is the match.
-/// The addresses have `query`, so that the page of the file marks the same. `colours` are those of its document, whose
-/// lines come in ascending order.
-pub(super) fn match_lines(found: &Match, query: &str, colours: &DocumentColours) -> Vec<LineView> {
+/// `address` is that of its document, with the query, so that the page of the file marks the same. `colours` are those
+/// of the document, whose lines come in ascending order.
+pub(super) fn match_lines(
+    found: &Match,
+    address: FileAddress<'_>,
+    colours: &DocumentColours,
+) -> Vec<LineView> {
     if found.is_name() {
         return Vec::new();
     }
-    let address = FileAddress::marking(&found.document, query);
     let linked = |view: LineView| LineView {
         href: address.show_href(view.number),
         ..view
@@ -84,13 +88,13 @@ pub(super) fn match_lines(found: &Match, query: &str, colours: &DocumentColours)
 }
 
 impl CopiesView {
-    /// The copies of a match's document; `None` if it has none. Their addresses have `query`. Blocks on the disk.
+    /// The copies of a match's document; `None` if it has none. Blocks on the disk.
     pub(super) fn of(
         answer: &SearchResult,
         found: &Match,
-        query: &str,
-        all_href: &str,
+        (form, all_href): (&Form, &str),
     ) -> Result<Option<CopiesView>, SpoolError> {
+        let query = &form.marking_parameters();
         let Some(copies) = found.copies else {
             return Ok(None);
         };
@@ -99,7 +103,8 @@ impl CopiesView {
         let others = documents.iter().filter(|other| **other != *found.document);
         let name = |other: &Document| {
             let name = [&other.package[..], &other.path].join(&b'/');
-            let href = FileAddress::marking(other, query).show_href(found.line);
+            let address = form.address_of(other);
+            let href = FileAddress { query, ..address }.show_href(found.line);
             (visible::plain(&name), href)
         };
         let names: Vec<_> = others.take(COPIES_SHOWN_MAX).map(name).collect();

@@ -4,7 +4,7 @@
 //! of those in the text of the query.
 
 use super::form::{Form, FormFilter};
-use frontend::query::{Query, filter};
+use frontend::query::filter;
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// A query whose matches are to be fewer.
@@ -13,18 +13,10 @@ pub(super) struct Narrowed<'a> {
     directory: Option<Vec<u8>>,
 }
 
-/// Returns the parameter of a filter; `None` if none can say it.
-pub(super) fn only(filter: &Filter) -> Option<FormFilter> {
-    let (name, typed) = filter::typed(&Expr::Filter(filter.clone()))?;
-    Some(FormFilter { name, typed })
-}
-
 impl<'a> Narrowed<'a> {
-    pub(super) fn new(form: &'a Form, query: &Query) -> Narrowed<'a> {
-        Narrowed {
-            form,
-            directory: query.directory(),
-        }
+    /// A query, and the directory that it selects.
+    pub(super) fn new(form: &'a Form, directory: Option<Vec<u8>>) -> Narrowed<'a> {
+        Narrowed { form, directory }
     }
 
     /// The directory that the query selects, with its slash.
@@ -81,6 +73,7 @@ fn first_page(form: Form) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::selected::parameter;
     use super::*;
 
     /// The address with only `filter`, with all others, and without it.
@@ -99,7 +92,7 @@ mod tests {
             form: &form,
             directory: None,
         };
-        let filter = only(&filter).unwrap();
+        let filter = parameter(&Expr::Filter(filter)).unwrap();
         let without = narrowed.without(&filter).unwrap_or_default();
         let query = |href: String| href.trim_start_matches("/search?q=x").to_owned();
         [narrowed.only(&filter), narrowed.others(&filter), without].map(query)

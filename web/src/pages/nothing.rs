@@ -4,8 +4,8 @@
 //! A few more searches count these matches, all at once and for a bounded time. What is not counted by then is not
 //! shown.
 
-use super::chips::{self, Chip, Part};
 use super::form::{Form, FormFilter};
+use super::parts::{self, Origin, QueryPart};
 use super::visible;
 use crate::choice::{Case, Mode};
 use crate::near_packages::near_packages;
@@ -98,20 +98,20 @@ impl NothingFound {
         if answer.found() > 0 || !answer.is_complete() {
             return None;
         }
-        let chips = chips::chips(form, parsed);
-        let others = candidates(form, &chips).into_iter().take(QUERIES_MAX);
+        let parts = parts::parts(form, parsed);
+        let others = candidates(form, &parts).into_iter().take(QUERIES_MAX);
         let others = others.map(|other| counted(app, scope, client, other));
-        let words = chips
+        let words = parts
             .iter()
-            .filter_map(|chip| Some((chip, word(form, chip)?)));
+            .filter_map(|part| Some((part, word(form, part)?)));
         let spellings = words.take(WORDS_MAX);
         let spellings =
-            spellings.map(|(chip, word)| spellings_of(app, scope, client, (form, chip), word));
-        let packages = chips
+            spellings.map(|(part, word)| spellings_of(app, scope, client, (form, part), word));
+        let packages = parts
             .iter()
-            .filter_map(|chip| Some((chip, package(form, chip)?)));
+            .filter_map(|part| Some((part, package(form, part)?)));
         let unknown = packages.take(PACKAGES_MAX);
-        let unknown = unknown.map(|(chip, it)| unknown_package(app, scope, client, chip, it));
+        let unknown = unknown.map(|(part, it)| unknown_package(app, scope, client, part, it));
         let (others, unknown, spellings) =
             tokio::join!(join_all(others), join_all(unknown), join_all(spellings));
         Some(NothingFound {
@@ -123,14 +123,14 @@ impl NothingFound {
 }
 
 /// Returns the queries that may find more, with what is different in them.
-fn candidates(form: &Form, chips: &[Chip]) -> Vec<(Change, String, Form)> {
+fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(Change, String, Form)> {
     let mut all = Vec::new();
     let first = Form {
         run: None,
         ..form.clone()
     };
-    for chip in chips {
-        if let (Part::Term(term), "filter") = (&chip.part, chip.meaning) {
+    for part in parts {
+        if let (Origin::Term(term), "filter") = (&part.origin, part.meaning) {
             let typed = form.q.get(term.clone()).unwrap_or_default();
             let mut q = form.q.clone();
             q.replace_range(term.clone(), &quoted(typed));
@@ -140,8 +140,8 @@ fn candidates(form: &Form, chips: &[Chip]) -> Vec<(Change, String, Form)> {
                 Form { q, ..first.clone() },
             ));
         }
-        if let Some(without) = &chip.without {
-            all.push((Change::Without, chip.text.clone(), without.clone()));
+        if let Some(without) = &part.without {
+            all.push((Change::Without, part.text.clone(), without.clone()));
         }
     }
     if form.word {
@@ -205,27 +205,27 @@ async fn counted(
     })
 }
 
-/// Returns the pattern of a chip that is a word.
-fn word(form: &Form, chip: &Chip) -> Option<Pattern> {
-    let Part::Term(term) = &chip.part else {
+/// Returns the pattern of a part that is a word.
+fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
+    let Origin::Term(term) = &part.origin else {
         return None;
     };
-    let alone = chips::with_text(form, form.q.get(term.clone())?);
-    match chips::parse(&alone).ok()?.query.expr() {
+    let alone = parts::with_text(form, form.q.get(term.clone())?);
+    match parts::parse(&alone).ok()?.query.expr() {
         Expr::Pattern(pattern) => Some(pattern.clone()),
         _ => None,
     }
 }
 
-/// Returns the queries with words that are spelled nearly as that of a chip.
+/// Returns the queries with words that are spelled nearly as that of a part.
 async fn spellings_of(
     app: &App,
     scope: &Scope,
     client: u64,
-    (form, chip): (&Form, &Chip),
+    (form, part): (&Form, &QueryPart),
     word: Pattern,
 ) -> Vec<OtherQuery> {
-    let Part::Term(term) = &chip.part else {
+    let Origin::Term(term) = &part.origin else {
         return Vec::new();
     };
     let others = near_words(app, scope, client, &word).await.into_iter();
@@ -244,7 +244,7 @@ async fn spellings_of(
 
 /// Counts the matches of a form's query; `None` if that takes too long.
 async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64> {
-    let query = chips::parse(form).ok()?.query;
+    let query = parts::parse(form).ok()?.query;
     count_query(app, scope, client, query).await
 }
 
@@ -259,16 +259,16 @@ async fn count_query(app: &App, scope: &Scope, client: u64, query: Query) -> Opt
     answer.is_complete().then(|| answer.found())
 }
 
-/// Returns the filter of a chip, if it keeps packages by their name.
-fn package(form: &Form, chip: &Chip) -> Option<Filter> {
-    let alone = match &chip.part {
-        Part::Term(term) => chips::with_text(form, form.q.get(term.clone())?),
-        Part::Parameter(index) => Form {
+/// Returns the filter of a part, if it keeps packages by their name.
+fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
+    let alone = match &part.origin {
+        Origin::Term(term) => parts::with_text(form, form.q.get(term.clone())?),
+        Origin::Parameter(index) => Form {
             filters: vec![form.filters.get(*index)?.clone()],
-            ..chips::with_text(form, "")
+            ..parts::with_text(form, "")
         },
     };
-    match chips::parse(&alone).ok()?.query.expr() {
+    match parts::parse(&alone).ok()?.query.expr() {
         Expr::Filter(filter) if filter.field == Field::Package => Some(filter.clone()),
         _ => None,
     }
@@ -279,7 +279,7 @@ async fn unknown_package(
     app: &App,
     scope: &Scope,
     client: u64,
-    chip: &Chip,
+    part: &QueryPart,
     filter: Filter,
 ) -> Option<UnknownPackage> {
     let name = filter
@@ -295,7 +295,7 @@ async fn unknown_package(
     let similar = similar.ok().and_then(Result::ok).unwrap_or_default();
     let link = |similar: Vec<u8>| {
         let similar = String::from_utf8(similar).ok()?;
-        let mut form = chip.without.clone()?;
+        let mut form = part.without.clone()?;
         form.filters.push(FormFilter {
             name: "package",
             typed: format!("={similar}"),
@@ -313,8 +313,8 @@ mod tests {
     use super::*;
 
     fn check(form: &Form, expected: &[(Change, &str, &str)]) {
-        let chips = chips::chips(form, &chips::parse(form).unwrap());
-        let found = candidates(form, &chips);
+        let parts = parts::parts(form, &parts::parse(form).unwrap());
+        let found = candidates(form, &parts);
         let found: Vec<_> = (found.iter())
             .map(|(change, part, form)| (*change, &part[..], &form.q[..]))
             .collect();

@@ -12,7 +12,7 @@ use frontend::Scope;
 use schema::message::{
     FileRange, FileRequest, FileSource, IndexedRepository, ListEntry, ListKind, ListRequest,
 };
-use schema::name::package_name;
+use schema::name::{package_name, revision_name};
 
 /// Lines of a README that are shown.
 const README_LINES_MAX: u32 = 300;
@@ -36,6 +36,8 @@ pub(super) struct PackageView {
     pub(super) readme: Option<Readme>,
     /// The filter of a search in the package; `None` if its name is not text.
     pub(super) filter: Option<String>,
+    /// The revision that is shown; empty: the default one.
+    pub(super) revision: String,
 }
 
 /// A git repository that is indexed.
@@ -56,6 +58,8 @@ pub(super) struct RepositoryView {
 /// A revision that is indexed.
 pub(super) struct RevisionView {
     pub(super) name: String,
+    /// The files of the revision.
+    pub(super) files_href: String,
     pub(super) commit: String,
     /// The page of the commit.
     pub(super) href: String,
@@ -71,29 +75,35 @@ pub(super) struct Readme {
     pub(super) is_whole: bool,
 }
 
-/// Collects what is known of a package. `tree` is its highest directory.
+/// Collects what is known of a package. `tree` is its highest directory, in a revision.
 pub(super) async fn about(
     app: &App,
     scope: &Scope,
-    entry: &ListEntry,
+    (entry, revision): (&ListEntry, &str),
     tree: &TreeView,
 ) -> Result<PackageView, Problem> {
     let package = &entry.package[..];
     let others = versions(app, scope, package_name(package)).await?;
     let others = others.iter().filter(|other| other.package != package);
     let (skipped, has_more) = skipped(app, scope, package).await?;
+    // The entry has the sums of the default revision.
+    let (documents, lines, bytes) = match revision {
+        "" => (entry.documents, entry.lines, entry.text_bytes),
+        _ => tree.sums(),
+    };
     Ok(PackageView {
-        documents: entry.documents,
-        lines: entry.lines,
-        bytes: entry.text_bytes,
+        documents,
+        lines,
+        bytes,
         indexed: filters::moment(entry.indexed),
         versions: others
             .map(|other| (visible::plain(&other.package), package_href(&other.package)))
             .collect(),
         skipped,
         skipped_more: has_more.then(|| format!("/skipped?package={}", encode(package))),
-        readme: readme(app, scope, package, tree).await?,
+        readme: readme(app, scope, (package, revision), tree).await?,
         filter: str::from_utf8(package).ok().map(|name| format!("={name}")),
+        revision: revision.to_owned(),
     })
 }
 
@@ -105,6 +115,7 @@ fn list_of(kind: ListKind, package: &[u8], prefix: &[u8], count: u32) -> ListReq
         after: Vec::new(),
         count,
         visible: None,
+        revision: String::new(),
     }
 }
 
@@ -134,12 +145,21 @@ pub(super) async fn repository(
     let Ok(name) = str::from_utf8(package) else {
         return Ok(None);
     };
+    let found = indexed_repository(app, scope, package).await?;
+    Ok(found.map(|found| RepositoryView::new(name, found)))
+}
+
+/// Returns what the index has of a git repository; `None` if the package is none.
+pub(super) async fn indexed_repository(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+) -> Result<Option<IndexedRepository>, Problem> {
     let request = list_of(ListKind::Repositories, b"", package, 1);
     let list = app.coordinator.listing(scope, &request).await?;
     let mut entries = list.entries.into_iter();
     let found = entries.find(|entry| entry.package == package);
-    let found = found.and_then(|entry| entry.repository);
-    Ok(found.map(|found| RepositoryView::new(name, found)))
+    Ok(found.and_then(|entry| entry.repository))
 }
 
 impl RepositoryView {
@@ -158,6 +178,11 @@ impl RepositoryView {
             revisions: revisions
                 .map(|revision| RevisionView {
                     name: visible::plain(revision.name.as_bytes()),
+                    files_href: FileAddress {
+                        revision: short_name(&revision.name),
+                        ..FileAddress::current(name.as_bytes(), b"")
+                    }
+                    .directory_href(),
                     commit: filters::short_id(&revision.commit),
                     href: RepositoryAddress {
                         repo: name,
@@ -171,21 +196,30 @@ impl RepositoryView {
         }
     }
 
-    /// The address of the history of a directory in the default revision.
-    pub(super) fn history_href(&self, path: &[u8]) -> String {
+    /// The address of the history of a directory in a revision; empty: the default one.
+    pub(super) fn history_href(&self, path: &[u8], revision: &str) -> String {
         let address = RepositoryAddress {
             repo: &self.name,
-            rev: &self.commit,
+            rev: if revision.is_empty() {
+                &self.commit
+            } else {
+                revision
+            },
         };
         address.history_href(path)
     }
+}
+
+/// Returns the name of a revision as people type it.
+pub(super) fn short_name(full: &str) -> &str {
+    str::from_utf8(revision_name(full.as_bytes())).expect("the prefix that is missing is ASCII")
 }
 
 /// Reads the beginning of the package's README.
 async fn readme(
     app: &App,
     scope: &Scope,
-    package: &[u8],
+    (package, revision): (&[u8], &str),
     tree: &TreeView,
 ) -> Result<Option<Readme>, Problem> {
     let files = tree.entries.iter().filter(|item| !item.is_directory);
@@ -201,7 +235,7 @@ async fn readme(
             first: 1,
             count: README_LINES_MAX,
         },
-        revision: String::new(),
+        revision: revision.to_owned(),
         source: FileSource::Text,
         visible: None,
     };
@@ -213,7 +247,7 @@ async fn readme(
     let lines = lines.map(|line| visible::plain(line.strip_suffix(b"\r").unwrap_or(line)));
     Ok(Some(Readme {
         name: item.name.clone(),
-        href: FileAddress::current(package, &item.path).show_href(0),
+        href: item.href.clone(),
         text: lines.collect::<Vec<_>>().join("\n"),
         is_whole: reply.text.len() as u64 >= reply.total_bytes,
     }))

@@ -1,7 +1,7 @@
 //! Where a file or a directory is: its package and the directories above it, as links.
 
 use super::visible;
-use crate::links::{FileAddress, package_href};
+use crate::links::FileAddress;
 
 /// A link to a directory, in the list of those above a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,15 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place of a path in a package; a directory ends with `/`.
-    pub(super) fn new(package: &[u8], path: &[u8]) -> Place {
+    /// The place of a path in a revision of a package; a directory ends with `/`.
+    pub(super) fn new(package: &[u8], path: &[u8], revision: &str) -> Place {
+        let href = |path| {
+            FileAddress {
+                revision,
+                ..FileAddress::current(package, path)
+            }
+            .directory_href()
+        };
         let whole = path.strip_suffix(b"/").unwrap_or(path);
         if whole.is_empty() {
             return Place {
@@ -31,13 +38,13 @@ impl Place {
         }
         let mut above = vec![Crumb {
             name: visible::plain(package),
-            href: package_href(package),
+            href: href(b""),
         }];
         let mut start = 0;
         for end in (0..whole.len()).filter(|&at| whole[at] == b'/') {
             above.push(Crumb {
                 name: visible::plain(&whole[start..end]),
-                href: FileAddress::current(package, &whole[..=end]).directory_href(),
+                href: href(&whole[..=end]),
             });
             start = end + 1;
         }
@@ -60,7 +67,7 @@ mod tests {
 
     #[test]
     fn every_directory_above_a_path_is_a_link() {
-        let place = Place::new(b"p_1", b"src/<a>/x.c");
+        let place = Place::new(b"p_1", b"src/<a>/x.c", "");
         let above: Vec<_> = (place.above.iter())
             .map(|crumb| (&crumb.name[..], &crumb.href[..]))
             .collect();
@@ -73,9 +80,12 @@ mod tests {
             ]
         );
         assert_eq!(place.name, "x.c");
-        let place = Place::new(b"p_1", b"src/");
-        assert_eq!((place.above.len(), &place.name[..]), (1, "src"));
-        let place = Place::new(b"p_1", b"");
+        let place = Place::new(b"p_1", b"src/", "v1");
+        assert_eq!(
+            (&place.above[0].href[..], &place.name[..]),
+            ("/p/p_1/?rev=v1", "src")
+        );
+        let place = Place::new(b"p_1", b"", "");
         assert_eq!((place.above.len(), &place.name[..]), (0, "p_1"));
         assert_eq!(directory_of(b"a/b/c"), b"a/b/");
         assert_eq!(directory_of(b"c"), b"");

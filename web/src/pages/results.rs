@@ -4,7 +4,6 @@
 //! that file's lines in order instead, a hundred at a time: that is where "more in this file" leads.
 
 use super::boxes::{BoxView, More};
-use super::chips::Chip;
 use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
@@ -34,7 +33,6 @@ struct ResultsPage<'a> {
     layout: Layout,
     answer: &'a SearchResult,
     interpreted_as: String,
-    chips: Vec<Chip>,
     facets: FacetsView,
     /// What may help, if nothing was found.
     nothing: Option<NothingFound>,
@@ -74,6 +72,38 @@ impl ResultsPage<'_> {
         self.answer.skipped().count - self.skipped().count() as u64
     }
 
+    /// What is to be known of the answer: first what the query may have meant.
+    fn all_notices(&self) -> impl Iterator<Item = &Notice> {
+        self.notices.iter().chain(&self.of_revisions)
+    }
+
+    /// The notice that matters most, and how many others there are; `None` without any.
+    fn notices_label(&self) -> Option<(String, usize)> {
+        let skipped = self.answer.skipped().count;
+        let skipped = (skipped > 0).then(|| format!("{skipped} not searched completely"));
+        let notices = self.notices.iter().map(|notice| notice.reason.clone());
+        let revisions = (self.of_revisions.iter()).map(|_| "default revisions only".to_owned());
+        let overlaps = Some(self.overlaps_label()).filter(|label| !label.is_empty());
+        let mut labels = skipped
+            .into_iter()
+            .chain(notices)
+            .chain(overlaps)
+            .chain(revisions);
+        Some((labels.next()?, labels.count()))
+    }
+
+    /// Says that several backends have a package; empty if none.
+    fn overlaps_label(&self) -> String {
+        match self.answer.overlaps().packages.len() {
+            0 => String::new(),
+            1 => "1 package on several backends: the newest build was searched".to_owned(),
+            count => format!(
+                "{} packages on several backends: the newest build of each was searched",
+                filters::grouped(count as u64)
+            ),
+        }
+    }
+
     /// Whether the search ended because somebody stopped it.
     fn was_stopped(&self) -> bool {
         self.answer.was_stopped()
@@ -106,7 +136,6 @@ impl PackageView {
 
 /// What a page says about its query.
 pub(super) struct AboutQuery {
-    pub(super) chips: Vec<Chip>,
     pub(super) nothing: Option<NothingFound>,
     pub(super) notices: Vec<Notice>,
     pub(super) of_revisions: Option<Notice>,
@@ -161,7 +190,6 @@ pub(super) fn finished_page(
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
         // The matches are worth showing without their counts.
         facets: FacetsView::of_answer(answer, &form).unwrap_or_default(),
-        chips: about.chips,
         nothing: about.nothing,
         notices: &about.notices,
         of_revisions: about.of_revisions,

@@ -2,7 +2,6 @@
 //! the script.
 
 use super::boxes::{BoxView, fragment};
-use super::chips::Chip;
 use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
@@ -23,7 +22,6 @@ use std::time::Duration;
 #[template(path = "running.html")]
 struct RunningPage<'a> {
     layout: Layout,
-    chips: Vec<Chip>,
     /// Counts so far.
     facets: FacetsView,
     id: &'a str,
@@ -47,7 +45,6 @@ pub(super) fn running_page(
     proven: Option<&SearchResult>,
     mut form: Form,
     page: usize,
-    chips: Vec<Chip>,
 ) -> Result<String, SpoolError> {
     let facets = FacetsView::so_far(search, &form);
     // Whoever sees this address may not stop the search.
@@ -58,7 +55,6 @@ pub(super) fn running_page(
     let progress = search.progress();
     let remaining = Eta::default().left(&progress);
     let page = RunningPage {
-        chips,
         facets,
         follow,
         events: form.events_href(),
@@ -159,7 +155,7 @@ fn by_file(form: &Form, files: &[Vec<Match>]) -> Vec<BoxView> {
     };
     let shown = (0..files.len()).filter(|&at| !files[at].is_empty() && !is_copy(at));
     let colours = PageColours::default();
-    let view = |at: usize| BoxView::new(form, &files[at], &colours).about_file(&files[at][0]);
+    let view = |at: usize| BoxView::new(form, &files[at], &colours).about_file(form, &files[at][0]);
     shown.map(view).collect()
 }
 

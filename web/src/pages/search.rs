@@ -1,6 +1,5 @@
 //! Search results as a page: the answer, or what is known of it while the search runs.
 
-use super::chips::chips;
 use super::form::{Form, GROUP_DEFAULT};
 use super::nothing::NothingFound;
 use super::problem;
@@ -29,12 +28,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 use tokio::time::{sleep, timeout};
 
 /// How long a request waits at most for its search or its first matches. Most searches end within it, so their
 /// first page is whole.
 const WAIT: Duration = Duration::from_millis(300);
+
+/// How long it waits for the best files, once it has matches: the first that arrive are those of the packages that are
+/// searched first.
+const BEST_WAIT: Duration = Duration::from_millis(150);
 
 /// Shows a page of results.
 pub(crate) async fn search(
@@ -62,6 +65,7 @@ async fn page(
     let form = Form::new(params);
     let view = View::parse(params, &app.links.current(), GROUP_DEFAULT, Copies::Folded)?;
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
+    let form = form.in_revisions_of(&parsed.query);
     let scope = &viewer.scope(app).await?;
     if let Some(unchanged) =
         known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
@@ -70,23 +74,23 @@ async fn page(
     }
     let mut search = find(app, scope, params, form.run.as_deref(), &parsed).await?;
     let of_revisions = app.coordinator.notice_of_revisions(scope, &parsed.query);
-    let proven = OnceCell::new();
+    let (proven, is_proven) = (OnceCell::new(), Notify::new());
     let proof = async {
         if let Some(best) = best_of(app, params.client, &search, wanted(&form)).await {
             // It is set once.
             _ = proven.set(best);
+            is_proven.notify_one();
         }
         pending::<Infallible>().await
     };
     let answer = tokio::select! {
-        answer = wait(&search, &parsed, app.first_matches_after) => answer,
+        answer = wait(&search, &parsed, app.first_matches_after, &is_proven) => answer,
         never = proof => match never {},
     };
     match answer {
         Some(answer) => {
             let (answer, was_there) = (answer?, search.was_there());
             let about = AboutQuery {
-                chips: chips(&form, &parsed),
                 nothing: NothingFound::of(app, scope, params.client, (&form, &parsed), &answer)
                     .await,
                 notices: parsed.notices,
@@ -116,9 +120,8 @@ async fn page(
         }
         None => {
             search.keep(KEEP);
-            let chips = chips(&form, &parsed);
             let proven = proven.into_inner();
-            let page = move || running_page(&search, proven.as_deref(), form, view.page(), chips);
+            let page = move || running_page(&search, proven.as_deref(), form, view.page());
             let page = blocking(page).await?;
             Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
         }
@@ -132,11 +135,13 @@ fn colours(app: &App, search: &SearchHandle) -> impl Fn(Vec<Arc<Document>>) -> P
     move |documents| runtime.block_on(cache.of(&coordinator, &scope, documents))
 }
 
-/// Waits for the answer; `None` if there are matches to show in the meantime, or if it takes long.
+/// Waits for the answer; `None` if there is something to show in the meantime, or if it takes long: the best files, or
+/// after a while the best so far.
 async fn wait(
     search: &SearchHandle,
     parsed: &ParsedQuery,
     first_matches_after: Duration,
+    is_proven: &Notify,
 ) -> Option<Result<Arc<SearchResult>, Problem>> {
     let mut finished = pin!(join::finished(search, Some(parsed)));
     if let Ok(answer) = timeout(first_matches_after, &mut finished).await {
@@ -144,15 +149,22 @@ async fn wait(
     }
     let mut news = search.news();
     let mut rest = pin!(sleep(WAIT.saturating_sub(first_matches_after)));
-    while search.top_matches().pointers.is_empty() {
+    let mut for_best = pin!(sleep(BEST_WAIT.saturating_sub(first_matches_after)));
+    let mut is_best_wanted = true;
+    loop {
+        let has_some = !search.top_matches().pointers.is_empty();
+        if has_some && (!is_best_wanted || search.best_documents().is_final) {
+            return None;
+        }
         tokio::select! {
             biased;
             answer = &mut finished => return Some(answer),
             () = &mut rest => return None,
+            () = is_proven.notified() => return None,
+            () = &mut for_best, if is_best_wanted => is_best_wanted = false,
             Ok(()) = news.changed() => {}
         }
     }
-    None
 }
 
 /// Returns the search that an earlier page showed, if it is still known, else a search for the query. Further

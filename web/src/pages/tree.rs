@@ -36,11 +36,12 @@ pub(super) struct TreeItem {
     pub(super) bytes: u64,
 }
 
-/// Lists a directory of a package, from the name `after` on. `current` is the path of the file that is shown.
+/// Lists a directory of a package in a revision, from the name `after` on. `current` is the path of the file that is
+/// shown.
 pub(super) async fn list(
     app: &App,
     scope: &Scope,
-    package: &[u8],
+    (package, revision): (&[u8], &str),
     directory: &[u8],
     after: Vec<u8>,
     current: &[u8],
@@ -52,28 +53,56 @@ pub(super) async fn list(
         after,
         count: ENTRIES_MAX,
         visible: None,
+        revision: revision.to_owned(),
     };
     let list = app.coordinator.list(scope, request).await?;
     let last = list.entries.last().filter(|_| list.more);
     let more = last.map(|last| {
-        let page = FileAddress::current(package, directory).directory_href();
-        format!("{page}?after={}", BASE64.encode(&last.path))
+        let page = FileAddress {
+            revision,
+            ..FileAddress::current(package, directory)
+        };
+        let page = page.directory_href();
+        let separator = if revision.is_empty() { "?" } else { "&" };
+        format!("{page}{separator}after={}", BASE64.encode(&last.path))
     });
     let within = |entry: &&ListEntry| {
         entry.path.len() > directory.len() && entry.path.starts_with(directory)
     };
     let entries = list.entries.iter().filter(within);
     let mut entries: Vec<_> = entries
-        .map(|entry| TreeItem::new(package, directory, entry, current))
+        .map(|entry| TreeItem::new((package, revision), directory, entry, current))
         .collect();
     // Stable: names stay in order.
     entries.sort_by_key(|entry| !entry.is_directory);
     Ok(TreeView { entries, more })
 }
 
+impl TreeView {
+    /// Documents, lines and bytes of the entries.
+    pub(super) fn sums(&self) -> (u32, u64, u64) {
+        let entries = self.entries.iter();
+        entries.fold((0, 0, 0), |(documents, lines, bytes), entry| {
+            (
+                documents + entry.documents,
+                lines + entry.lines,
+                bytes + entry.bytes,
+            )
+        })
+    }
+}
+
 impl TreeItem {
-    fn new(package: &[u8], directory: &[u8], entry: &ListEntry, current: &[u8]) -> TreeItem {
-        let address = FileAddress::current(package, &entry.path);
+    fn new(
+        (package, revision): (&[u8], &str),
+        directory: &[u8],
+        entry: &ListEntry,
+        current: &[u8],
+    ) -> TreeItem {
+        let address = FileAddress {
+            revision,
+            ..FileAddress::current(package, &entry.path)
+        };
         let is_directory = entry.path.ends_with(b"/");
         TreeItem {
             path: entry.path.clone(),

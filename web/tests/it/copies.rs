@@ -265,7 +265,8 @@ fn the_copies_of_a_match_are_listed_in_pages() {
 fn pages_fold_copies_and_say_so() {
     let site = site();
     let folded = site.get("/search?q=arse&group=none").text();
-    let says = "<b>5</b> in different texts are shown, each in its best file: <b>6</b> in copies are folded";
+    let says =
+        "title=\"5 in different texts are shown, each in its best file\"><b>6</b> in copies</span>";
     assert!(folded.contains(says), "{folded}");
     assert!(
         folded.contains("<summary>and 3 copies</summary>"),
@@ -283,7 +284,7 @@ fn pages_fold_copies_and_say_so() {
     let switch = "/search?q=arse&#38;group=none&#38;copies=all";
     assert!(folded.contains(switch), "{folded}");
     let all = site.get("/search?q=arse&group=none&copies=all").text();
-    assert!(all.contains("Copies are shown"), "{all}");
+    assert!(all.contains(">fold copies</a>"), "{all}");
     assert!(
         all.contains(r#"<input type="hidden" name="copies" value="all">"#),
         "{all}"

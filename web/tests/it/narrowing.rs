@@ -83,18 +83,69 @@ fn facets_are_a_fragment_that_grows_while_the_search_runs() {
 }
 
 #[test]
-fn each_part_of_a_query_has_a_link_that_leaves_it_out() {
-    let page = site().get("/search?q=arse+-path:zz&lang=C").text();
-    let chips = between(&page, "<ul class=\"chips\"", "</ul>");
-    assert!(chips.contains("<code>arse</code>"), "{chips}");
+fn filters_that_are_typed_are_ticked_and_can_be_unticked() {
+    let page = site().get("/search?q=arse+lang:c+-path:zz").text();
+    let aside = between(&page, "<aside", "</aside>");
+    let row = between(aside, "id=\"by-lang\"", "</li>");
     assert!(
-        chips.contains("href=\"/search?q=arse&#38;lang=C\""),
-        "{chips}"
+        row.contains("name=\"lang\" value=\"C\" aria-label=\"C\" checked>"),
+        "{row}"
     );
-    assert!(
-        chips.contains("href=\"/search?q=arse%20-path%3Azz\""),
-        "{chips}"
+    let rest = "<input type=\"hidden\" name=\"q\" value=\"arse -path:zz\">";
+    assert!(aside.contains(rest), "{aside}");
+    let all = between(aside, "class=\"all\" href=\"", "\"");
+    assert_eq!(all, "/search?q=arse%20-path%3Azz");
+    let page = site()
+        .get("/search?q=arse+package:package+-kind:tests")
+        .text();
+    let aside = between(&page, "<aside", "</aside>");
+    for ticked in [
+        "name=\"package\" value=\"package\" aria-label=\"package\" checked>",
+        "name=\"kind\" value=\"-tests\" aria-label=\"not tests\" checked>",
+    ] {
+        assert!(aside.contains(ticked), "{ticked} in {aside}");
+    }
+}
+
+#[test]
+fn several_values_of_a_list_are_alternatives_and_the_others_stay_in_the_list() {
+    let site = site();
+    let facets: Facets = site.read("/api/v2/facets?q=arse");
+    let [one, other] = [&facets.packages[0], &facets.packages[1]];
+    let query = format!(
+        "q=arse&package=%3D{}&package=%3D{}",
+        one.package, other.package
     );
+    let both: Facets = site.read(&format!("/api/v2/facets?{query}"));
+    assert_eq!(both.total, one.total + other.total);
+    let page = site.get(&format!("/search?{query}")).text();
+    let next = between(&page, "data-next-href=\"", "\"").replace("&#38;", "&");
+    let packages = |page: &str| between(page, "id=\"by-package\"", "</section>").to_owned();
+    assert_eq!(packages(&page).matches("<li").count(), 2);
+    let counted = site.get(&next).text();
+    let list = packages(&counted);
+    assert_eq!(list.matches(" checked>").count(), 2, "{list}");
+    assert_eq!(
+        list.matches("<li").count(),
+        facets.packages_total.min(24),
+        "{list}"
+    );
+    assert!(!counted.contains("data-next-href"), "{counted}");
+}
+
+#[test]
+fn a_page_of_results_has_one_line_before_the_first_box() {
+    let page = site().get("/search?q=arse").text();
+    let before = between(&page, "<main", "<article");
+    for once in [
+        "class=\"counts\"",
+        "class=\"summary\"",
+        "class=\"tabs\"",
+        "class=\"menu\"",
+    ] {
+        assert_eq!(before.matches(once).count(), 1, "{once} in {before}");
+    }
+    assert!(!before.contains("<code>arse</code>"), "{before}");
 }
 
 #[test]

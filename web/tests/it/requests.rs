@@ -354,7 +354,7 @@ fn reports_notices_in_all_answers() {
     assert!(!export.header("x-trawl-notice").is_empty());
     let shown = site.get("/search?q=std::arse").text();
     assert!(
-        shown.contains("class=\"notice\"") && shown.contains("<code>std::arse</code>"),
+        shown.contains("class=\"menu notices\"") && shown.contains("value=\"std::arse\""),
         "{shown}"
     );
     let words = site.get("/search?q=int+arse").text();

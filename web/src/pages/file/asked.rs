@@ -51,6 +51,11 @@ impl<'a> AskedFile<'a> {
         })
     }
 
+    /// The fragment of an address that names the lines; empty without.
+    pub(super) fn fragment(&self) -> String {
+        self.lines.fragment()
+    }
+
     /// The parameters of how the file is shown: the query, and whether with the commits of its lines.
     pub(super) fn view(&self) -> String {
         let mut view = self.query();
@@ -64,10 +69,14 @@ impl<'a> AskedFile<'a> {
 
     /// The parameters of the query; empty if there is none.
     pub(super) fn query(&self) -> String {
-        if self.form.q.trim().is_empty() {
-            String::new()
-        } else {
-            self.form.query_parameters()
+        query_of(&self.form)
+    }
+
+    /// What other pages about the file keep.
+    pub(super) fn kept(&self) -> FileView {
+        FileView {
+            query: self.query(),
+            lines: self.lines,
         }
     }
 }
@@ -91,8 +100,63 @@ impl LineRange {
         }
     }
 
+    /// `#L7`, `#L7-L9` or nothing.
+    fn fragment(self) -> String {
+        match self {
+            LineRange { last: 0, .. } => String::new(),
+            LineRange { first, last } if first == last => format!("#L{first}"),
+            LineRange { first, last } => format!("#L{first}-L{last}"),
+        }
+    }
+
+    /// The parameter that names the lines, as it follows another one; empty without.
+    fn parameter(self) -> String {
+        match self {
+            LineRange { last: 0, .. } => String::new(),
+            LineRange { first, last } if first == last => format!("&line={first}"),
+            LineRange { first, last } => format!("&line={first}-{last}"),
+        }
+    }
+
     pub(super) fn has(self, line: u32) -> bool {
         (self.first..=self.last).contains(&line) && line > 0
+    }
+}
+
+/// The query and the lines of a file's page, which the pages keep that lead to it at another commit.
+pub(in super::super) struct FileView {
+    pub(in super::super) query: String,
+    lines: LineRange,
+}
+
+impl FileView {
+    /// The names of its parameters.
+    pub(in super::super) const PARAMETERS: &[&str] = &["q", "mode", "case", "word", "line"];
+
+    pub(in super::super) fn new(params: &Params) -> Result<FileView, Problem> {
+        let form = Form::new(params);
+        Ok(FileView {
+            query: query_of(&form),
+            lines: LineRange::parse(params.text("line")?.unwrap_or_default())?,
+        })
+    }
+
+    /// The parameters, as they follow others.
+    pub(in super::super) fn parameters(&self) -> String {
+        let separator = if self.query.is_empty() { "" } else { "&" };
+        format!("{separator}{}{}", self.query, self.lines.parameter())
+    }
+
+    pub(in super::super) fn fragment(&self) -> String {
+        self.lines.fragment()
+    }
+}
+
+fn query_of(form: &Form) -> String {
+    if form.q.trim().is_empty() {
+        String::new()
+    } else {
+        form.query_parameters()
     }
 }
 

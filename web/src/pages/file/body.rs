@@ -177,15 +177,18 @@ impl PageBody {
 
     async fn other_versions(&mut self) -> Result<String, Problem> {
         let scope = self.viewer.scope_of(&self.request.package);
-        let (scope, query) = (scope.await?, self.parts.query());
-        other_versions::render(&self.app, &scope, &self.request, query).await
+        let (scope, parts) = (scope.await?, &self.parts);
+        let kept = (parts.query(), parts.fragment());
+        let shown = (&self.request, parts.asked_revision());
+        other_versions::render(&self.app, &scope, shown, kept).await
     }
 
     async fn tree(&mut self) -> Result<tree::TreeView, Problem> {
         let FileRequest { package, path, .. } = &self.request;
         let scope = self.viewer.scope_of(package).await?;
         let directory = directory_of(path);
-        tree::list(&self.app, &scope, package, directory, Vec::new(), path).await
+        let named = (&package[..], self.parts.asked_revision());
+        tree::list(&self.app, &scope, named, directory, Vec::new(), path).await
     }
 }
 

@@ -1,5 +1,6 @@
-//! The same file in the other versions of its package, beside its lines.
+//! The same file in the other versions of its package, or in other revisions of its repository, beside its lines.
 
+use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
 use crate::file_range::in_versions;
 use crate::links::FileAddress;
@@ -8,45 +9,106 @@ use crate::state::App;
 use crate::versions::versions;
 use askama::Template;
 use frontend::Scope;
-use schema::message::{FileRange, FileRequest};
+use schema::message::{FileRange, FileRequest, IndexedRepository};
 use schema::name::package_name;
+
+/// Revisions of a repository that are asked for the file.
+const REVISIONS_MAX: usize = 16;
 
 #[derive(Template)]
 #[template(path = "file_versions.html")]
 struct OtherVersions {
-    /// Names of versions that have the file, with its addresses.
+    /// What the file is in: versions, or revisions.
+    of: &'static str,
+    /// Names of those that have the file, with its addresses.
     versions: Vec<(String, String)>,
 }
 
-/// Renders links to the file in other versions, the newest first; nothing if no other version has it, or if it is
-/// asked for in a revision. The links keep `query`.
+/// Renders links to the file in other versions, the newest first, or in other revisions than the one `asked` for;
+/// nothing if no other has it. The links keep the query and the lines.
 pub(super) async fn render(
     app: &App,
     scope: &Scope,
-    request: &FileRequest,
-    query: &str,
+    (request, asked): (&FileRequest, &str),
+    kept: (&str, &str),
 ) -> Result<String, Problem> {
-    if !request.revision.is_empty() {
-        return Ok(String::new());
-    }
-    let known = versions(app, scope, package_name(&request.package)).await?;
     let first_line = FileRequest {
         range: FileRange::Lines { first: 1, count: 1 },
         ..request.clone()
     };
-    let found = in_versions(app, scope, &first_line, known).await?;
+    let view = if request.revision.is_empty() {
+        other_versions(app, scope, &first_line, kept).await?
+    } else {
+        other_revisions(app, scope, (&first_line, asked), kept).await?
+    };
+    if view.versions.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(view.render().expect("a list of versions has a bound"))
+}
+
+async fn other_versions(
+    app: &App,
+    scope: &Scope,
+    request: &FileRequest,
+    (query, fragment): (&str, &str),
+) -> Result<OtherVersions, Problem> {
+    let known = versions(app, scope, package_name(&request.package)).await?;
+    let found = in_versions(app, scope, request, known).await?;
     let link = |package: &[u8]| {
         let address = FileAddress {
             query,
             ..FileAddress::current(package, &request.path)
         };
-        (visible::plain(package), address.show_href(0))
+        (visible::plain(package), address.near_href(fragment))
     };
     let newest_first = found.iter().rev();
-    let versions: Vec<_> = newest_first.map(|found| link(&found.package)).collect();
-    if versions.is_empty() {
-        return Ok(String::new());
+    Ok(OtherVersions {
+        of: "versions",
+        versions: newest_first.map(|found| link(&found.package)).collect(),
+    })
+}
+
+async fn other_revisions(
+    app: &App,
+    scope: &Scope,
+    (request, asked): (&FileRequest, &str),
+    (query, fragment): (&str, &str),
+) -> Result<OtherVersions, Problem> {
+    let repository = indexed_repository(app, scope, &request.package).await?;
+    let others = repository.map_or_else(Vec::new, |found| others(found, request, asked));
+    let mut versions = Vec::new();
+    for revision in others.into_iter().take(REVISIONS_MAX) {
+        let request = FileRequest {
+            revision: revision.clone(),
+            ..request.clone()
+        };
+        if app.coordinator.file(scope, &request).await?.found {
+            let address = FileAddress {
+                package: &request.package,
+                path: &request.path,
+                revision: &revision,
+                query,
+            };
+            let name = visible::plain(revision.as_bytes());
+            versions.push((name, address.near_href(fragment)));
+        }
     }
-    let view = OtherVersions { versions };
-    Ok(view.render().expect("a list of versions has a bound"))
+    Ok(OtherVersions {
+        of: "revisions",
+        versions,
+    })
+}
+
+/// The names of the revisions that are not shown.
+fn others(repository: IndexedRepository, request: &FileRequest, asked: &str) -> Vec<String> {
+    let is_shown = |full: &str, commit: &str| match asked {
+        "" => short_name(full) == repository.default,
+        asked if asked == request.revision => commit == asked,
+        asked => full == asked || short_name(full) == asked,
+    };
+    let all = repository.revisions.iter();
+    let others = all.filter(|revision| !is_shown(&revision.name, &revision.commit));
+    let names = others.map(|revision| short_name(&revision.name).to_owned());
+    names.collect()
 }

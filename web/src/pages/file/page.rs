@@ -76,8 +76,13 @@ struct GitLinks {
 struct FileName {
     package: Vec<u8>,
     path: Vec<u8>,
+    /// The commit.
     revision: String,
+    /// The revision as it was asked for; empty: the default one.
+    asked: String,
     query: String,
+    /// Names the lines that are highlighted.
+    fragment: String,
 }
 
 /// The lines of a file that its page has.
@@ -163,7 +168,9 @@ impl FilePage {
             } else {
                 reply.commit.clone()
             },
+            asked: asked.revision.to_owned(),
             query: asked.view(),
+            fragment: asked.fragment(),
         };
         let commit = FileAddress {
             revision: &reply.commit,
@@ -183,7 +190,7 @@ impl FilePage {
             }),
             package: visible::plain(package),
             path: visible::plain(asked.path),
-            place: Place::new(package, asked.path),
+            place: Place::new(package, asked.path, asked.revision),
             language: reply.language.clone(),
             commit: filters::short_id(&reply.commit),
             git: GitLinks::new(asked, package, reply),
@@ -265,10 +272,11 @@ impl GitLinks {
             revision: asked.revision,
             query: &query,
         };
+        let kept = asked.kept().parameters();
         Some(GitLinks {
             commit: address.commit_href(),
-            history: address.history_href(asked.path),
-            blame: file.show_href(0),
+            history: address.history_href(asked.path) + &kept,
+            blame: file.show_href(asked.lines.first),
             has_blame: asked.blame,
         })
     }
@@ -335,6 +343,16 @@ impl PageParts {
         &self.address.query
     }
 
+    /// The revision as it was asked for; empty: the default one.
+    pub(super) fn asked_revision(&self) -> &str {
+        &self.address.asked
+    }
+
+    /// Names the lines that are highlighted.
+    pub(super) fn fragment(&self) -> &str {
+        &self.address.fragment
+    }
+
     /// Renders what follows the lines, of which `next` is the first that is not shown, with `further` below the
     /// directory.
     pub(super) fn end(
@@ -363,11 +381,20 @@ impl PageParts {
     }
 
     fn beside(&self, tree: TreeView) -> String {
-        let FileName { package, path, .. } = &self.address;
+        let FileName {
+            package,
+            path,
+            asked,
+            ..
+        } = &self.address;
         let directory = directory_of(path);
+        let address = FileAddress {
+            revision: asked,
+            ..FileAddress::current(package, directory)
+        };
         let beside = Beside {
-            name: Place::new(package, directory).name,
-            href: FileAddress::current(package, directory).directory_href(),
+            name: Place::new(package, directory, asked).name,
+            href: address.directory_href(),
             tree,
         };
         beside.render().expect("a page fits in memory")

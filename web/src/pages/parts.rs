@@ -1,4 +1,4 @@
-//! The query as it was understood: a chip for each term, option and filter, with a link that leaves it out.
+//! The query as it was understood: a part for each term, option and filter, with a link that leaves it out.
 
 use super::form::Form;
 use super::visible;
@@ -9,46 +9,39 @@ use std::ops::Range;
 
 /// A part of a query.
 #[derive(Clone, Debug)]
-pub(super) struct Chip {
+pub(super) struct QueryPart {
     pub(super) text: String,
     /// What it means, in words.
     pub(super) meaning: &'static str,
     /// The form of the query without it; `None` if that is no query.
     pub(super) without: Option<Form>,
-    pub(super) part: Part,
+    pub(super) origin: Origin,
 }
 
 /// Where a part of a query stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Origin {
     /// A range of bytes of the query text.
     Term(Range<usize>),
     /// A parameter, by its place among the filters.
     Parameter(usize),
 }
 
-impl Chip {
-    /// The address of the query without it.
-    pub(super) fn href_without(&self) -> Option<String> {
-        self.without.as_ref().map(|form| form.href(0))
-    }
-}
-
 /// Returns the parts of the query that was parsed from a form.
-pub(super) fn chips(form: &Form, parsed: &ParsedQuery) -> Vec<Chip> {
+pub(super) fn parts(form: &Form, parsed: &ParsedQuery) -> Vec<QueryPart> {
     let terms = parsed.terms.iter().enumerate().filter_map(|(index, term)| {
         let typed = form.q.get(term.clone())?;
-        Some(Chip {
+        Some(QueryPart {
             text: visible::plain(typed.as_bytes()),
             meaning: meaning(&with_text(form, typed)),
             without: checked(without_term(form, &parsed.terms, index)),
-            part: Part::Term(term.clone()),
+            origin: Origin::Term(term.clone()),
         })
     });
     let filters = form.filters.iter().enumerate().map(|(index, filter)| {
         let mut without = form.clone();
         without.filters.remove(index);
-        Chip {
+        QueryPart {
             text: filter.label(),
             meaning: if filter.typed.starts_with('-') {
                 "excluding filter"
@@ -56,7 +49,7 @@ pub(super) fn chips(form: &Form, parsed: &ParsedQuery) -> Vec<Chip> {
                 "filter"
             },
             without: checked(without),
-            part: Part::Parameter(index),
+            origin: Origin::Parameter(index),
         }
     });
     terms.chain(filters).collect()
@@ -149,9 +142,10 @@ mod tests {
             ..Form::default()
         };
         let mut out = String::new();
-        for chip in chips(&form, &parse(&form).unwrap()) {
-            let without = chip.href_without().unwrap_or_else(|| "kept".to_owned());
-            out.push_str(&format!("{} ({}): {without}\n", chip.text, chip.meaning));
+        for part in parts(&form, &parse(&form).unwrap()) {
+            let without = part.without.as_ref().map(|form| form.href(0));
+            let without = without.unwrap_or_else(|| "kept".to_owned());
+            out.push_str(&format!("{} ({}): {without}\n", part.text, part.meaning));
         }
         expected.assert_eq(&out);
     }
