@@ -9,6 +9,7 @@ use crate::document_matcher::{self, DocumentMatcher};
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
 use crate::pattern::{self, DefinedWords, SizeLimits};
+use index::document;
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Field};
@@ -84,6 +85,16 @@ impl CompiledQuery {
             finds_names,
             pattern_plans,
         })
+    }
+
+    /// Returns whether a package has its own name in the path of a document, or in the word that the
+    /// query looks for; `None` if that is not known.
+    pub(crate) fn is_own(&self, package: &[u8], path: &[u8]) -> Option<bool> {
+        self.defined_words.as_ref()?;
+        let mut literals = self.literals.iter().map(String::as_bytes);
+        let is_named = document::is_named_in(package, path)
+            || literals.any(|literal| document::is_named_in(package, literal));
+        Some(is_named)
     }
 
     /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.

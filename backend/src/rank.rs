@@ -6,7 +6,8 @@
 //!   static  of the document, in the shard (popularity of the package, class of the path)
 //!   path    0.1460 M(path): the literal as a whole word at i: 0.75 + 0.25 (1 - i/len), elsewhere
 //!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
-//!   line    0.3 D: how much the line looks like a definition of the match, 0 to 1 in quarters
+//!   line    0.3 D: how much the line and those behind it look like a definition of the match, 0 to
+//!           1 in quarters, and if it defines a word of the query, 0.02 F: what tells it from copies
 //! place = (1 - leading blanks/100) L: the first range on word boundaries at i:
 //!         0.75 + 0.25 (1 - i/len), none: 0.5
 //! ```
@@ -28,6 +29,11 @@ const PATH_MAX: f32 = 0.1460;
 /// The most that a line adds, which is a definition. It equals the difference between source and vendored files;
 /// `scripts/ranking` has the measurements.
 const LINE_MAX: f32 = 0.3;
+/// The most that is added to a definition for being the one that is meant among equal ones: less
+/// than a step of levels.
+const FAVOUR_MAX: f32 = 0.02;
+/// Directories above a file that count against it.
+const DEPTH_MAX: usize = 8;
 /// The highest [`name_rank`]. It is more than popularity and class of a document can add, so that a
 /// file with exactly the searched name comes first.
 const NAME_MAX: f32 = 2.0;
@@ -50,7 +56,12 @@ pub fn other_document_rank(static_rank: f32) -> f32 {
 
 /// Returns the highest score of a match in a document of this [`document_rank`].
 pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
-    document_rank + if finds_names { NAME_MAX } else { LINE_MAX }
+    document_rank
+        + if finds_names {
+            NAME_MAX
+        } else {
+            LINE_MAX + FAVOUR_MAX
+        }
 }
 
 /// Returns the part of the rank that all matches of a document share. The path is ranked for the
@@ -106,12 +117,36 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
     PATH_MAX * m
 }
 
+/// A line that looks like the definition of a match.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Defined {
+    /// How much, by [`definition::level`] and what is behind the line.
+    pub level: u8,
+    /// As [`favour`] has it; 0 if it is not known what is defined.
+    pub favour: f32,
+}
+
+/// Returns how much a definition is favoured over equal ones, from 0 to 1: if the package has its
+/// own name in path or query, if all of the program can use it, and if it is not deep in the tree.
+/// Copies in other packages have none of that.
+pub fn favour(is_own: Option<bool>, is_local: bool, path: &[u8]) -> f32 {
+    let Some(is_own) = is_own else {
+        return 0.0;
+    };
+    let depth = path.iter().filter(|&&byte| byte == b'/').count();
+    let near = 1.0 - depth.min(DEPTH_MAX) as f32 / DEPTH_MAX as f32;
+    0.5 * f32::from(u8::from(is_own)) + 0.25 * f32::from(u8::from(!is_local)) + 0.25 * near
+}
+
 /// Returns the rank of a match in a document of this [`document_rank`]: `ranges` match in the line.
-pub fn line_rank(
+/// The words of the first range with words, and the level of the line by itself, are passed to
+/// `look_behind` if they may define something.
+pub fn line_rank<E>(
     document_rank: f32,
     line: &[u8],
     ranges: impl IntoIterator<Item = (usize, usize)>,
-) -> f32 {
+    look_behind: impl FnOnce((usize, usize), u8) -> Result<Defined, E>,
+) -> Result<f32, E> {
     let blanks = line
         .iter()
         .take_while(|&&byte| byte == b' ' || byte == b'\t')
@@ -127,8 +162,12 @@ pub fn line_rank(
         ),
         None => (0.5, 0),
     };
+    let defined = match words {
+        Some(words) if level > 0 => look_behind(words, level)?,
+        _ => Defined::default(),
+    };
     let place = (1.0 - blanks as f32 / 100.0) * l;
-    order::rank(level_bound(document_rank, level), place)
+    Ok(order::rank(defined_bound(document_rank, defined), place))
 }
 
 /// Returns whether a range decides the rank of its line, if those before it do not.
@@ -136,9 +175,13 @@ pub fn is_ranked_by(line: &[u8], (start, end): (usize, usize)) -> bool {
     definition::words_in(line, start, end).is_some()
 }
 
-/// Returns the highest score of a match in a document of this [`document_rank`] whose line is a definition of this level.
-pub fn level_bound(document_rank: f32, level: u8) -> f32 {
-    document_rank + LINE_MAX * (f32::from(level) / f32::from(definition::LEVEL_MAX))
+/// Returns the highest score of a match in a document of this [`document_rank`] on such a line.
+pub fn defined_bound(document_rank: f32, Defined { level, favour }: Defined) -> f32 {
+    if level == 0 {
+        return document_rank;
+    }
+    let level = f32::from(level) / f32::from(definition::LEVEL_MAX);
+    document_rank + (LINE_MAX * level + FAVOUR_MAX * favour)
 }
 
 fn share(at: usize, length: usize) -> f32 {
@@ -165,6 +208,19 @@ fn on_word_boundaries(text: &[u8], start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
+
+    /// The rank of a line without others behind it, in a package of another name.
+    fn alone(document_rank: f32, line: &[u8], range: (usize, usize)) -> f32 {
+        let look_behind = |_, level| {
+            Ok::<_, Infallible>(Defined {
+                level,
+                ..Defined::default()
+            })
+        };
+        let Ok(rank) = line_rank(document_rank, line, [range], look_behind);
+        rank
+    }
 
     #[test]
     fn whole_words_and_early_words_rank_higher() {
@@ -185,7 +241,7 @@ mod tests {
 
     #[test]
     fn lines_rank_by_definition_then_by_first_word_and_indent() {
-        let line = |line: &[u8], at| line_rank(1.0, line, [(at, at + 4)]);
+        let line = |line: &[u8], at| alone(1.0, line, (at, at + 4));
         assert_eq!(line(b"font", 0), order::rank(1.0, 1.0));
         assert_eq!(line(b"font(", 0), order::rank(1.0 + LINE_MAX, 1.0));
         assert!(line(b"    fn font", 7) > line(b"font", 0));
@@ -194,7 +250,7 @@ mod tests {
         assert!(line(b" fonts", 1) > line(b"        fonts", 8));
         assert_eq!(line(&b" ".repeat(300), 200), 1.0, "never negative");
         assert_eq!(
-            line_rank(1.0, b"", [(0, 0)]),
+            alone(1.0, b"", (0, 0)),
             order::rank(1.0, 0.5),
             "an empty range has no word"
         );
@@ -203,12 +259,12 @@ mod tests {
     #[test]
     fn what_is_beside_the_word_of_a_range_does_not_matter() {
         let line = b"static int font (int a)";
-        let alone = line_rank(1.0, line, [(11, 15)]);
-        assert!(alone >= 1.0 + LINE_MAX - 1e-3);
-        for (start, end) in [(11, 17), (10, 15), (10, 16)] {
-            assert_eq!(line_rank(1.0, line, [(start, end)]), alone);
+        let word = alone(1.0, line, (11, 15));
+        assert!(word >= 1.0 + LINE_MAX - 1e-3);
+        for range in [(11, 17), (10, 15), (10, 16)] {
+            assert_eq!(alone(1.0, line, range), word);
         }
-        assert!(line_rank(1.0, line, [(12, 17)]) < alone);
+        assert!(alone(1.0, line, (12, 17)) < word);
     }
 
     #[test]
@@ -216,10 +272,33 @@ mod tests {
         let font = ["x".to_owned(), "font".to_owned()];
         let document = document_rank(0.7, b"font", &font);
         let score = |rank| order::RankKey::of(rank).score;
-        let best = score(line_rank(document, b"fn font", [(3, 7)]));
+        let look_behind = |_, level| Ok::<_, Infallible>(Defined { level, favour: 1.0 });
+        let Ok(best) = line_rank(document, b"fn font", [(3, 7)], look_behind);
+        let best = score(best);
         assert!(best >= score(bound(0.7, false)));
         assert!(best >= score(document_bound(document, false)));
         assert!(score(document + name_rank(b"font", &font)) >= score(bound(0.7, true)));
+    }
+
+    #[test]
+    fn the_definition_that_is_meant_comes_before_copies() {
+        let score = |level, favour| defined_bound(1.0, Defined { level, favour });
+        let step = |score| order::RankKey::of(order::rank(score, 0.0)).score;
+        let favours = [
+            favour(Some(true), false, b"a.c"),
+            favour(Some(true), true, b"a.c"),
+            favour(Some(false), false, b"a.c"),
+            favour(Some(false), false, b"copy/a.c"),
+            favour(Some(false), false, b"of/a/copy/a.c"),
+            favour(Some(false), true, b"a.c"),
+            favour(Some(false), true, b"a/b/c/d/e/f/g/h/i/j.c"),
+        ];
+        assert_eq!(favour(None, false, b"a.c"), 0.0);
+        assert_eq!((favours[0], favours[6]), (1.0, 0.0));
+        let steps = favours.map(|favour| step(score(1, favour)));
+        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+        assert!(score(3, 1.0) < score(4, 0.0), "not before a better one");
+        assert_eq!(score(0, 1.0), 1.0, "a use is as good anywhere");
     }
 
     #[test]

@@ -8,9 +8,11 @@
 
 mod class;
 mod language;
+mod own_name;
 
-pub use class::{Class, classify, classify_as};
+pub use class::{Class, classify, classify_as, may_define};
 pub use language::{language, language_named, language_similar_to, languages};
+pub use own_name::is_named_in;
 
 /// The popularity of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

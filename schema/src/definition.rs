@@ -3,8 +3,11 @@
 //!
 //! The text before and after the name decides, by what most languages have in common: a keyword of
 //! definitions before it (`fn`, `def`, `#define`), or a type before it and an argument list after
-//! it, from the first column and without `;` at the end. In doubt, the line is no definition.
+//! it. In doubt, the line is no definition. The line alone gives the highest level that it can have
+//! ([`level`]); the lines behind it may lower that ([`body`]): they tell a definition from a
+//! declaration.
 
+pub mod body;
 mod scan;
 
 pub use scan::for_each;
@@ -12,12 +15,15 @@ pub use scan::for_each;
 /// The level of a line that certainly looks like a definition; 0 is that of a line that does not.
 pub const LEVEL_MAX: u8 = 4;
 
+/// The level of a line that only declares what is defined elsewhere.
+const DECLARES: u8 = 2;
+
 /// Bytes of a line, without its end, that may define something. A longer line is data, or was written by a program.
 pub const LINE_BYTES_MAX: usize = 255;
 
 /// The number of the rules in this file. An index lists the names that lines define, so it holds only for the rules
 /// by which it was built: raise it with every change of them.
-pub const RULES: u32 = 2;
+pub const RULES: u32 = 3;
 
 /// Returns the words in a range of a line, with what is between them: `name` of `name (`. `None` if there is no word,
 /// or if the first or the last one goes on outside of the range.
@@ -43,17 +49,21 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
         return 0;
     }
     let before = line[..start].trim_ascii_end();
-    let behind = line[end..].trim_ascii();
-    let keyword = last_word(before);
-    let modifiers = &before[..before.len() - keyword.len()];
+    let behind = without_comment(line[end..].trim_ascii());
+    let (keyword, are_modifiers) = keyword(before);
     match keyword {
-        _ if !words(modifiers).all(is_modifier) => {}
-        b"define" if before.starts_with(b"#") => return 4,
-        b"fn" | b"func" | b"function" | b"def" | b"defun" | b"defmacro" | b"sub" | b"proc"
-        | b"trait" | b"macro_rules!" | b"defn" | b"module" | b"newtype" | b"data"
-        | b"interface" | b"package" => return 4,
+        _ if !are_modifiers => {}
+        b"define" if before.starts_with(b"#") => return if is_alias(name, behind) { 2 } else { 3 },
+        _ if begins_function(keyword) => return if behind.ends_with(b";") { DECLARES } else { 4 },
+        b"def" | b"defun" | b"defmacro" | b"trait" | b"macro_rules!" | b"defn" | b"module"
+        | b"newtype" | b"data" | b"interface" | b"package" => return 4,
         b"class" | b"struct" | b"enum" | b"union" | b"type" | b"object" | b"record" => {
-            return if opens(behind) { 4 } else { 0 };
+            return match () {
+                () if opens(behind) => 4,
+                // `type Name map[string]int`
+                () if before.trim_ascii_start() == b"type" && begins_type(behind) => 3,
+                () => 0,
+            };
         }
         b"static" | b"const" | b"let" | b"var" | b"val" if behind.starts_with(b":") => return 3,
         _ => {}
@@ -69,51 +79,143 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
         return 4;
     }
     // `class EXPORT Name {`
-    if has_type_keyword(before) && matches!(behind.first(), Some(b'{') | None) {
+    if has_type_keyword(without_template(before)) && matches!(behind.first(), Some(b'{') | None) {
         return 4;
     }
     if is_statement(name) {
         return 0;
     }
     // `NAME = 3,`: a member of an enumeration.
-    if before.is_empty() && is_member(line, behind) {
+    if before.is_empty() && is_member(behind) {
         return 2;
     }
-    at_first_column(line, before, behind)
+    if is_indented(line) {
+        return if behind.starts_with(b"(") && !behind.ends_with(b";") {
+            method(before)
+        } else {
+            0
+        };
+    }
+    let (before, behind) = without_wrapper(before, behind);
+    at_first_column(before, behind)
+}
+
+/// Returns whether only a part of a program can use what a line defines.
+pub fn is_local(line: &[u8], start: usize) -> bool {
+    words(&line[..start]).any(|word| matches!(word, b"static" | b"private"))
 }
 
 /// Rates a function whose type is before it or on the line above, or an assignment.
-fn at_first_column(line: &[u8], before: &[u8], behind: &[u8]) -> u8 {
-    let is_first = line.first().is_some_and(|byte| !byte.is_ascii_whitespace());
-    if !is_first || !before.iter().all(|&byte| is_of_type(byte)) || is_statement(before) {
+fn at_first_column(before: &[u8], behind: &[u8]) -> u8 {
+    if !before.iter().all(|&byte| is_of_type(byte)) || is_statement(before) {
         return 0;
     }
-    let last = line.trim_ascii_end().last();
     match behind.first() {
-        Some(b'(') if last == Some(&b';') => 2,
+        // A call may look the same.
+        Some(b'(') if behind.ends_with(b";") && before.is_empty() => 1,
+        Some(b'(') if behind.ends_with(b";") => DECLARES,
         Some(b'(') => 4,
         // `name,(arguments)`: a macro writes the declaration.
-        Some(b',') if before.is_empty() && behind.starts_with(b",(") => 3,
+        Some(b',') if before.is_empty() && behind.starts_with(b",(") => 4,
         // `name::`, `name :: Type` and `name = function`.
         Some(b':') if before.is_empty() && behind.starts_with(b"::") => 3,
         Some(b'=') if !behind.starts_with(b"==") => 2,
-        Some(b'[') if last == Some(&b'{') => 3,
+        Some(b'[') if behind.ends_with(b"{") => 3,
         _ => 0,
     }
 }
 
-/// Returns whether a line that begins with a name goes on as a member of an enumeration does: with a value, and a
-/// comma behind it.
-fn is_member(line: &[u8], behind: &[u8]) -> bool {
-    if !behind.starts_with(b"=") || behind.starts_with(b"==") {
-        return false;
+/// Rates a function in an indented line, by what is before its name: modifiers, or its type.
+fn method(before: &[u8]) -> u8 {
+    let before = before.trim_ascii_start();
+    // A line of a comment begins with a star.
+    if !before.first().is_some_and(|&first| is_word(first)) || is_statement(before) {
+        return 0;
     }
-    let code = line.trim_ascii_end();
-    let code = match code.windows(2).position(|two| two == b"/*" || two == b"//") {
-        Some(comment) => code[..comment].trim_ascii_end(),
-        None => code,
+    let first = words(before).next().unwrap_or_default();
+    if is_method_modifier(first) && !before.iter().any(|byte| b"=(\"".contains(byte)) {
+        4
+    } else if !CALLS.contains(&first) && before.iter().all(|&byte| is_of_type(byte)) {
+        3
+    } else {
+        0
+    }
+}
+
+fn is_indented(line: &[u8]) -> bool {
+    line.first().is_none_or(u8::is_ascii_whitespace)
+}
+
+/// Returns the word before a name, and whether all words before that are modifiers.
+fn keyword(before: &[u8]) -> (&[u8], bool) {
+    let keyword = last_word(before);
+    let modifiers = without_template(&before[..before.len() - keyword.len()]);
+    (keyword, words(modifiers).all(is_modifier))
+}
+
+/// Returns true if a keyword begins a function of a language in which one may be declared without
+/// its body.
+fn begins_function(keyword: &[u8]) -> bool {
+    matches!(keyword, b"fn" | b"func" | b"function" | b"sub" | b"proc")
+}
+
+/// Returns the text before a name without the parameters of a template.
+fn without_template(before: &[u8]) -> &[u8] {
+    let parameters = before.trim_ascii_start().strip_prefix(b"template");
+    let end = parameters.and_then(|_| before.iter().rposition(|&byte| byte == b'>'));
+    end.map_or(before, |end| &before[end + 1..])
+}
+
+/// Returns code without the comment at its end.
+fn without_comment(code: &[u8]) -> &[u8] {
+    let comment = code.windows(2).position(|two| two == b"/*" || two == b"//");
+    comment.map_or(code, |comment| code[..comment].trim_ascii_end())
+}
+
+/// Returns what is before and behind a name that a macro wraps: `int EXPORT(name)(int a)`, or that
+/// is in parentheses.
+fn without_wrapper<'l>(before: &'l [u8], behind: &'l [u8]) -> (&'l [u8], &'l [u8]) {
+    let Some((outer, inner)) = before.strip_suffix(b"(").zip(behind.strip_prefix(b")")) else {
+        return (before, behind);
     };
-    code.ends_with(b",")
+    let inner = inner.trim_ascii_start();
+    if inner.starts_with(b"(") {
+        (outer, inner)
+    } else {
+        (before, behind)
+    }
+}
+
+/// Returns true if a macro only renames something: `#define name other_name`, `#define name(a)
+/// name(a)`.
+fn is_alias(name: &[u8], behind: &[u8]) -> bool {
+    if let Some(end) = behind
+        .starts_with(b"(")
+        .then(|| behind.iter().position(|&byte| byte == b')'))
+        .flatten()
+    {
+        let value = behind[end + 1..].trim_ascii_start();
+        return value
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(b"("));
+    }
+    let is_one_word = !behind.is_empty() && behind.iter().all(|&byte| is_word(byte));
+    is_one_word
+        && behind
+            .windows(name.len())
+            .any(|part| part.eq_ignore_ascii_case(name))
+}
+
+/// Returns true if the text behind the name of a type in Go may be what it stands for.
+fn begins_type(behind: &[u8]) -> bool {
+    let first = behind.first();
+    first.is_some_and(|&first| is_word(first) || b"[*(".contains(&first)) && !behind.ends_with(b".")
+}
+
+/// Returns whether a line that begins with a name continues as a member of an enumeration does:
+/// with a value, and a comma behind it.
+fn is_member(behind: &[u8]) -> bool {
+    behind.starts_with(b"=") && !behind.starts_with(b"==") && behind.ends_with(b",")
 }
 
 /// Returns whether a word may stand before the keyword of a definition.
@@ -187,6 +289,33 @@ const STATEMENTS: [&[u8]; 20] = [
     b"echo", b"and", b"or", b"not", b"new", b"throw", b"await", b"switch", b"sizeof", b"elif",
 ];
 
+/// First words of indented lines that define nothing, besides [`STATEMENTS`]. All are names of
+/// functions too.
+const CALLS: [&[u8]; 15] = [
+    b"match", b"assert", b"raise", b"unless", b"elsif", b"with", b"yield", b"delete", b"do",
+    b"defer", b"go", b"catch", b"when", b"print", b"in",
+];
+
+/// Returns whether a word begins the line of a method where classes have them.
+fn is_method_modifier(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"abstract"
+            | b"constexpr"
+            | b"explicit"
+            | b"final"
+            | b"inline"
+            | b"internal"
+            | b"override"
+            | b"private"
+            | b"protected"
+            | b"public"
+            | b"static"
+            | b"synchronized"
+            | b"virtual"
+    )
+}
+
 fn is_statement(before: &[u8]) -> bool {
     let first = before.split(|&byte| !is_word(byte)).next();
     first.is_some_and(|first| STATEMENTS.contains(&first))
@@ -194,7 +323,7 @@ fn is_statement(before: &[u8]) -> bool {
 
 /// Returns whether the text behind a type's name begins its body, its base types or its generics.
 fn opens(behind: &[u8]) -> bool {
-    let words: [&[u8]; 4] = [b"struct", b"interface", b"extends", b"implements"];
+    let words: [&[u8]; 5] = [b"struct", b"interface", b"extends", b"implements", b"final"];
     matches!(
         behind.first(),
         None | Some(b'{' | b':' | b'(' | b'<' | b'=')
@@ -263,11 +392,34 @@ mod tests {
             ("int name(void);", "name", 2),
             ("extern char *name (int);", "name", 2),
             ("    name(a);", "name", 0),
-            ("  int name(void) {", "name", 0),
+            ("  int name(void) {", "name", 3),
+            ("  int name(void);", "name", 0),
+            ("  return name(void) {", "name", 0),
+            ("  match name(a) {", "name", 0),
+            ("  a.name(void) {", "name", 0),
+            ("  static <T> Map.Entry<T> name(T t) {", "name", 4),
+            ("  public void name(", "name", 4),
+            ("  static T a = name(", "name", 0),
+            (" the name (as it is)", "name", 3),
+            ("name(a);", "name", 1),
+            ("fn name(a: u8);", "name", 2),
+            ("sub name($$);", "name", 2),
+            ("#define name other_name", "name", 2),
+            ("#define name(a) name(a)", "name", 2),
+            ("#define name other", "name", 3),
+            ("int EXPORT(name)(int a)", "name", 4),
+            ("int EXPORT( name ) (int a);", "name", 2),
+            ("  int EXPORT(name)(int a)", "name", 0),
+            ("int other(name)", "name", 0),
+            ("struct name /* {{{ */", "name", 4),
+            ("template <class T> class name {", "name", 4),
+            ("template <class T> class API name {", "name", 4),
+            ("type name map[string]int", "name", 3),
+            ("// type name of it", "name", 0),
             ("return name(a);", "name", 0),
             ("x = name(a);", "name", 0),
-            ("#define name(x) x", "name", 4),
-            ("# define name 1", "name", 4),
+            ("#define name(x) x", "name", 3),
+            ("# define name 1", "name", 3),
             ("#undef name", "name", 0),
             ("struct name {", "name", 4),
             ("struct name *x;", "name", 0),
@@ -283,7 +435,7 @@ mod tests {
             ("package name;", "name", 4),
             ("  name = 3, /* three */", "name", 2),
             ("  name = 3;", "name", 0),
-            ("name,(int a))", "name", 3),
+            ("name,(int a))", "name", 4),
             ("struct name;", "name", 0),
             ("} name;", "name", 3),
             ("typedef int name;", "name", 3),

@@ -17,7 +17,7 @@ use std::hash::Hasher;
 /// Raise it with every change after which the same query over the same documents may give other matches,
 /// ranks or another order: what a pattern or a filter matches, the formula of ranks or its inputs,
 /// [`path_hash`], the order itself. Changes of speed, formats and messages do not count.
-pub const SEMANTICS: u32 = 2;
+pub const SEMANTICS: u32 = 3;
 
 /// Returns FNV-1a 64 of `package`, "/" and `path`. Compute it once a document: it takes about 28 ns.
 pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {

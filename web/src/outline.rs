@@ -89,12 +89,12 @@ fn definition<'a>(
         if is_coloured {
             return None;
         }
-        let kind = if definition::level(line, start, end) >= LEVEL_MIN {
-            kind_of(syntax, line, start, end)?
-        } else if is_method(line, start, end) {
-            Defined::Function
-        } else {
-            return None;
+        let is_likely = definition::level(line, start, end) >= LEVEL_MIN;
+        let is_indented = line.first().is_some_and(u8::is_ascii_whitespace);
+        let kind = is_likely.then(|| kind_of(syntax, line, start, end));
+        let kind = match kind.flatten() {
+            None if (is_indented || !is_likely) && is_method(line, start, end) => Defined::Function,
+            kind => kind?,
         };
         let name = str::from_utf8(&line[start..end]).ok()?;
         (name.len() <= NAME_BYTES_MAX).then_some((name, kind))

@@ -22,8 +22,9 @@ use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
 use super::{Matchers, Worker};
 use crate::batch::Packed;
 use crate::compiled_query::Strategy;
-use crate::rank;
+use crate::rank::{self, Defined};
 use fnv::{FnvHashMap, FnvHashSet};
+use index::document;
 use index::plan::TrigramQuery;
 use index::shard::{BlockId, Candidates, DocId, Document, PackageId, ShardError};
 use memchr::memmem::Finder;
@@ -234,8 +235,8 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             return Ok(Proof::TooMuch);
         }
         let static_rank = shard.static_rank_from(PackageId(0))?;
-        let level = self.other_level;
-        let bound = |document_rank| place(rank::level_bound(document_rank, level), 0);
+        let other = self.other_definition();
+        let bound = |document_rank| place(rank::defined_bound(document_rank, other), 0);
         self.sources = vec![(
             bound(rank::other_document_rank(static_rank)),
             Source::Others,
@@ -352,6 +353,10 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
     fn note_defining(&mut self, blocks: Vec<u32>, level: u8) -> Result<(), ShardError> {
         for block in blocks {
             for document in self.task.shard.text_with(BlockId(block))?.documents {
+                let (path, _) = self.task.shard.path_and_rank(DocId(document))?;
+                if !document::may_define(path) {
+                    continue;
+                }
                 let of_document = self.defining.entry(document);
                 let (_, blocks) = of_document.or_insert_with(|| (level, Vec::new()));
                 blocks.push(block);
@@ -360,9 +365,19 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
+    /// Returns the best definition on a line that defines none of the words.
+    fn other_definition(&self) -> Defined {
+        Defined {
+            level: self.other_level,
+            // The highest, if it is known what is defined.
+            favour: f32::from(u8::from(self.task.request.query.defined_words.is_some())),
+        }
+    }
+
     /// Returns whether a document of this rank can have a wanted match on a line that defines none of the words.
     fn may_be_wanted(&self, document_rank: f32) -> bool {
-        let best = place(rank::level_bound(document_rank, self.other_level), 0);
+        let other = self.other_definition();
+        let best = place(rank::defined_bound(document_rank, other), 0);
         self.top.worst_place().is_none_or(|worst| worst >= best)
     }
 
@@ -372,7 +387,8 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         let ShardTask { shard, request, .. } = self.task;
         let (path, static_rank) = shard.path_and_rank(id)?;
         let document_rank = rank::document_rank(static_rank, path, &request.query.literals);
-        let score = rank::level_bound(document_rank, level);
+        let favour = if level > 0 { self.favour(id)? } else { 0.0 };
+        let score = rank::defined_bound(document_rank, Defined { level, favour });
         let worst = self.top.worst_place();
         if worst.is_some_and(|worst| worst < place(score, 0))
             || !shard.is_accepted(&request.query.filters, id)?
@@ -384,6 +400,15 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             self.queue.push(Reverse((place, id, part)));
         }
         Ok(())
+    }
+
+    /// Returns how much a definition in a document is favoured at most.
+    fn favour(&self, id: DocId) -> Result<f32, ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        let document = shard.document(id)?;
+        let package = shard.package(document.package)?.directory;
+        let is_own = request.query.is_own(package, document.path);
+        Ok(rank::favour(is_own, false, document.path))
     }
 
     /// Adds the documents of a source. Returns `false` if there may be too many.
@@ -440,7 +465,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             }
             // Its own place may be better than those of the documents before it; it was searched then.
             let rank = rank::other_document_rank(shard.document(DocId(id))?.static_rank);
-            let score = rank::level_bound(rank, self.other_level);
+            let score = rank::defined_bound(rank, self.other_definition());
             let place = place(score, shard.document_hash(DocId(id))?);
             self.queue
                 .push(Reverse((place, DocId(id), Part::OfGroup(group))));

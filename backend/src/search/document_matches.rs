@@ -9,11 +9,15 @@ use crate::batch::{BatchBuffers, BatchPacker, LinePosition, PackOptions, Packed}
 use crate::document_matcher::PatternSet;
 use crate::line_matcher;
 use crate::long_line::LINE_STEPS_MAX;
-use crate::rank;
+use crate::rank::{self, Defined};
 use crate::text_batch::{TextBuffers, TextPacker};
+use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
+use schema::definition::{self, body};
 use schema::message::{Skip, TextOrder, Want};
 use schema::order;
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::mem;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -33,6 +37,8 @@ pub(super) struct DocumentMatches<'a> {
     pub(super) package: &'a [u8],
     /// The part of the rank that all its matches share.
     document_rank: f32,
+    /// True if a line may define something; set by the first one that looks as if it did.
+    may_define: Cell<Option<bool>>,
     /// No match will be sent, so their positions do not matter.
     pub(super) counts_only: bool,
     pub(super) matched: bool,
@@ -80,6 +86,7 @@ impl<'a> DocumentMatches<'a> {
             document,
             package,
             document_rank: rank,
+            may_define: Cell::new(None),
             counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
             matched: false,
             has_given_up: false,
@@ -116,8 +123,55 @@ impl<'a> DocumentMatches<'a> {
                 0.0,
             )
         } else {
-            rank::line_rank(self.document_rank, path, ranges.iter().copied())
+            let defines_nothing = |_, _| Ok::<_, Infallible>(Defined::default());
+            let ranges = ranges.iter().copied();
+            let Ok(rank) = rank::line_rank(self.document_rank, path, ranges, defines_nothing);
+            rank
         }
+    }
+
+    /// Returns the rank of a line, which is without its end.
+    fn line_rank(
+        &self,
+        position: &LinePosition,
+        line: &[u8],
+        ranges: &[(usize, usize)],
+    ) -> Result<f32, ShardError> {
+        let ranges = ranges.iter().copied();
+        rank::line_rank(self.document_rank, line, ranges, |words, level| {
+            let (path, query) = (self.document.path, self.task.request.query);
+            let may_define = self.may_define.get();
+            let may_define = may_define.unwrap_or_else(|| document::may_define(path));
+            self.may_define.set(Some(may_define));
+            if !may_define {
+                return Ok(Defined::default());
+            }
+            let is_local = definition::is_local(line, words.0);
+            Ok(Defined {
+                level: self.level(position.start, line, words, level)?,
+                favour: rank::favour(query.is_own(self.package, path), is_local, path),
+            })
+        })
+    }
+
+    /// Returns how much a line looks like a definition, with the lines behind it, whatever block
+    /// they are in.
+    fn level(
+        &self,
+        line_start: u64,
+        line: &[u8],
+        (start, end): (usize, usize),
+        level: u8,
+    ) -> Result<u8, ShardError> {
+        if !body::decides(line, (start, end), level) {
+            return Ok(level);
+        }
+        let shard = self.task.shard;
+        let document = shard.text_range(self.document.blocks.clone())?;
+        let from = line_start + end as u64;
+        let to = document.end.min(from + body::BYTES_MAX as u64);
+        let behind = shard.text(from..to, &self.texts)?;
+        Ok(body::level_with(line, (start, end), level, &behind))
     }
 
     /// Keeps a match for later, since a better one may displace it.
@@ -268,7 +322,7 @@ impl LineSink for DocumentMatches<'_> {
         let line_body = line_matcher::without_end(line);
         let rank = match self.task.request.text {
             TextOrder::Found => 0.0,
-            _ => rank::line_rank(self.document_rank, line_body, ranges.iter().copied()),
+            _ => self.line_rank(&position, line_body, ranges)?,
         };
         if let Some(limit) = self.task.request.top_k() {
             self.defer(position, rank, limit, &mut out.pending);

@@ -1,7 +1,7 @@
 //! The best matches and documents, found without looking at all candidates, are those that a search of all candidates finds.
 
 use crate::cases;
-use crate::corpus::{Build, write_package};
+use crate::corpus::{Build, Built, write_package};
 use crate::found::{Found, How, find, find_best_first};
 use crate::wants::{Match, matches};
 use backend::CompiledQuery;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
 /// The lines of files, in which `@` is replaced by a word.
-const LINES: [&str; 22] = [
+const LINES: [&str; 30] = [
     "int @(int a)",
     "@(1);",
     "  @(2);",
@@ -40,6 +40,14 @@ const LINES: [&str; 22] = [
     "a::@::b",
     "@@",
     "",
+    "int @(int a,",
+    "static int @(int a,",
+    "    int b)",
+    "    int b);",
+    "{",
+    "int EXPORT(@)(int a)",
+    "#define @ x@",
+    "    static int @(int a)",
 ];
 
 const WORDS: [&str; 11] = [
@@ -56,7 +64,7 @@ const WORDS: [&str; 11] = [
     "s",
 ];
 
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 14] = [
     "foo.c",
     "src/foo.c",
     "src/foobar.rs",
@@ -69,7 +77,12 @@ const PATHS: [&str; 12] = [
     "x/y/task.h",
     "lib/Parse.pm",
     "a.c",
+    "debian/patches/foo",
+    "lib/p/a_b.c",
 ];
+
+/// The names of packages, without numbers.
+const PACKAGES: [&str; 3] = ["foo", "p", "libtask"];
 
 /// What is searched: text, and whether it is a regular expression.
 const PATTERNS: [(&str, bool); 19] = [
@@ -111,6 +124,10 @@ fn text(lines: &[(usize, usize)]) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
+fn package_name(number: usize) -> String {
+    format!("{}{number}", PACKAGES[number % PACKAGES.len()])
+}
+
 fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index) {
     let directory = tempfile::tempdir().unwrap();
     let source = directory.path().join("source");
@@ -119,14 +136,14 @@ fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index
             .iter()
             .map(|(path, lines)| (PATHS[*path].as_bytes().to_vec(), text(lines)))
             .collect();
-        write_package(&source.join(format!("p{number}_1")), &files);
+        write_package(&source.join(package_name(number) + "_1"), &files);
     }
     let popularity = packages.iter().enumerate().map(|(number, (inst, _))| {
         let popularity = Popularity {
             inst: *inst,
             rdep: 0.0,
         };
-        (format!("p{number}").into_bytes(), popularity)
+        (package_name(number).into_bytes(), popularity)
     });
     let options = BuildOptions {
         options: Options {
@@ -198,8 +215,75 @@ fn expr(number: usize, other: Option<usize>, ignore_case: bool, filter: Option<&
     Expr::all([Some(any), filter].into_iter().flatten())
 }
 
+/// Returns the files of a package with a match of `frob`, the best first, in blocks of one line.
+fn ranked(files: &[(&str, &str)]) -> Vec<String> {
+    let files: Vec<_> = files
+        .iter()
+        .map(|(path, text)| (path.as_bytes().to_vec(), text.as_bytes().to_vec()))
+        .collect();
+    let build = Build {
+        block_bytes: 16,
+        shard_bytes: u64::MAX,
+        content: ContentCodec::Raw,
+    };
+    let built = Built::new(&vec![files], build);
+    let pattern = Pattern {
+        text: "frob".to_owned(),
+        ..Pattern::default()
+    };
+    let query = CompiledQuery::new(&Expr::Pattern(pattern), false).unwrap();
+    let all = best(&find(&built.index.shards, &query, How::all(1)));
+    let paths = all
+        .iter()
+        .map(|each| String::from_utf8(each.named().1).unwrap());
+    paths.collect()
+}
+
+#[test]
+fn a_body_comes_before_declarations_macros_and_patches() {
+    let found = ranked(&[
+        ("a.h", "int frob(int a,\n         int b);\n"),
+        (
+            "b.h",
+            "extern int frob (int a)\n     __attribute__ ((pure));\n",
+        ),
+        ("z.c", "int\nfrob(int a,\n     int b)\n{\n"),
+        ("c.c", "#define frob other_frob\n"),
+        ("tests/d.c", "int frob(int a)\n{\n"),
+        ("e.patch", "int frob(int a,\n    int b)\n{\n"),
+        ("debian/patches/f", "int frob(int a)\n{\n"),
+    ]);
+    assert_eq!(found[0], "z.c", "{found:?}");
+    let place = |path| found.iter().position(|found| found == path).unwrap();
+    for declares in ["a.h", "b.h", "c.c"] {
+        for patch in ["e.patch", "debian/patches/f"] {
+            assert!(place(declares) < place(patch), "{found:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(100))]
+
+    /// The lines behind one that looks like a definition are read whatever block they are in.
+    #[test]
+    fn ranks_do_not_depend_on_blocks(
+        packages in packages(),
+        patterns in vec((0..PATTERNS.len(), any::<bool>()), 10),
+    ) {
+        let builds = [(16, 1, ContentCodec::Raw), (4096, u64::MAX, ContentCodec::Zstd)];
+        let indexes = builds.map(|(block_bytes, shard_bytes, content)| {
+            index(&packages, Build { block_bytes, shard_bytes, content })
+        });
+        for (pattern, ignore_case) in patterns {
+            let query = CompiledQuery::new(&expr(pattern, None, ignore_case, None), false).unwrap();
+            let [small, large] = indexes.each_ref().map(|(_, index)| {
+                let all = best(&find(&index.shards, &query, How::all(1)));
+                all.iter().map(|each| each.named()).collect::<Vec<_>>()
+            });
+            prop_assert_eq!(small, large);
+        }
+    }
 
     #[test]
     fn the_best_matches_are_those_of_a_search_of_everything(

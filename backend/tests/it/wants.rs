@@ -30,6 +30,12 @@ impl Match {
         RankKey::of(self.rank).score
     }
 
+    /// Package, path, line and rank.
+    pub(crate) fn named(&self) -> (Vec<u8>, Vec<u8>, u32, u32) {
+        let rank = self.rank.to_bits();
+        (self.package.clone(), self.path.clone(), self.key.2, rank)
+    }
+
     /// Compares in the order of pages.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let (key, others) = (RankKey::of(self.rank), RankKey::of(other.rank));

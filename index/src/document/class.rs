@@ -4,7 +4,8 @@
 //! the best, and it is a part of the static rank. Flat tables decide it. The first table that matches
 //! the path wins, and worse classes are tried first: a test in a vendored library is vendored.
 
-use super::{extension, language, split_name};
+use super::language::{self, language};
+use super::{extension, split_name};
 
 /// The part of a package that a document belongs to, best first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -71,6 +72,29 @@ pub fn classify_as(path: &[u8], is_foreign: Option<bool>) -> Class {
     }
     Class::Documentation
 }
+
+/// Returns whether a line of the document at `path` may be the definition of a name. Patches only
+/// change lines that do, directories of quilt (`.pc`) have copies of what they change, and
+/// documentation quotes them.
+pub fn may_define(path: &[u8]) -> bool {
+    let (directories, name) = split_name(path);
+    let is_left_out = has_component(directories, &[".pc"])
+        || is_debian_patch(directories)
+        || language(path) == Some("Diff")
+        || has_component(directories, DOCUMENTATION_DIRECTORIES);
+    let is_prose = PROSE_NAMES
+        .iter()
+        .any(|prose| name.starts_with(prose.as_bytes()))
+        || language(path).is_some() && !language::is_code(path);
+    !is_left_out && !is_prose
+}
+
+/// Beginnings of the names of files for people, most without an extension.
+#[rustfmt::skip]
+const PROSE_NAMES: &[&str] = &[
+    "AUTHORS", "CHANGES", "CONTRIBUTING", "COPYING", "ChangeLog", "Changes", "FAQ", "HACKING", "HISTORY", "INSTALL",
+    "LICENSE", "NEWS", "README", "RELEASE", "THANKS", "TODO", "changelog", "copyright",
+];
 
 /// Directories of code from other projects, and of files that build systems write.
 #[rustfmt::skip]
@@ -220,6 +244,36 @@ mod tests {
             for path in *paths {
                 assert_eq!(classify(path.as_bytes()), *class, "{path}");
             }
+        }
+    }
+
+    #[test]
+    fn patches_and_documentation_define_nothing() {
+        for path in [
+            "a.patch",
+            "a.DIFF",
+            "debian/patches/01_fix",
+            ".pc/fix/src/a.c",
+            "doc/a.c",
+            "README.c",
+            "ChangeLog-2019",
+            "a.md",
+            "ls.1",
+            "po/de.po",
+            "Documentation/api.txt",
+        ] {
+            assert!(!may_define(path.as_bytes()), "{path}");
+        }
+        for path in [
+            "a.c",
+            "git-rebase",
+            "debian/rules",
+            "debian/postinst",
+            "tests/a.c",
+            "vendor/a.c",
+            "readme.rs",
+        ] {
+            assert!(may_define(path.as_bytes()), "{path}");
         }
     }
 

@@ -3,7 +3,7 @@
 //! **Invariant:** exactly the words of which [`level`](super::level) is above 0. That function is asked only about words
 //! that one of its rules may hold for; each test below names the rules.
 
-use super::{LINE_BYTES_MAX, is_modifier, is_type_keyword, level};
+use super::{LINE_BYTES_MAX, is_method_modifier, is_modifier, is_type_keyword, level};
 
 /// Calls `found` with each word that a line of `text` defines, and how much the line looks like it.
 pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
@@ -32,10 +32,11 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     let is_indented = first.is_ascii_whitespace();
     // `typedef … name;`, `} name;` and `func (r *Type) name(`
     let ends_type = line.starts_with(b"typedef ") || first == b'}';
-    let is_method = line.starts_with(b"func (");
+    let mut is_method = line.starts_with(b"func (");
+    let mut is_template = false;
     // The last word, if it is a keyword.
     let mut keyword: Option<(usize, usize)> = None;
-    let (mut is_first, mut has_type, mut has_type_keyword) = (true, !is_indented, false);
+    let (mut is_first, mut has_type, mut has_type_keyword) = (true, true, false);
     // Whether all words so far are modifiers.
     let mut are_modifiers = true;
     // What all bytes so far are.
@@ -54,20 +55,28 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
         if start == end {
             return;
         }
-        // `int name(`, from the first column
+        is_template |= is_first && line[start..end].starts_with(b"template");
+        // `int name(`
         has_type &= classes & OF_TYPE != 0;
         has_type_keyword &= classes & PLAIN != 0;
-        let looks_behind = is_first || has_type || has_type_keyword || ends_type || is_method;
-        let may_define = looks_behind && {
+        let looks_behind =
+            is_first || has_type || has_type_keyword || ends_type || is_method || is_template;
+        // `int EXPORT(name)(`
+        let is_wrapped = !is_indented && line[..start].trim_ascii_end().ends_with(b"(");
+        let may_define = (looks_behind || is_wrapped) && {
             let behind = line[end..].iter().find(|byte| !byte.is_ascii_whitespace());
+            let is_of_column = has_type && !is_indented;
             match behind {
+                _ if is_template => true,
+                Some(b')') if is_wrapped => true,
                 // A function, a member of an enumeration, and what else begins in the first column.
-                Some(b'(') => has_type || is_method,
-                Some(b'[') => has_type,
-                Some(b':' | b',') => has_type && is_first,
-                Some(b'=') => has_type || is_first,
+                Some(b'(') => is_of_column || has_type && !is_first || is_method,
+                Some(b'[') => is_of_column,
+                Some(b':' | b',') => is_of_column && is_first,
+                Some(b'=') => is_of_column || is_first,
                 Some(b';') => ends_type,
-                Some(b'{') | None => has_type_keyword,
+                // A comment is no text behind a word.
+                Some(b'{' | b'/') | None => has_type_keyword,
                 Some(_) => false,
             }
         };
@@ -81,12 +90,18 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
                 found(&line[start..end], level);
             }
         }
+        let word = &line[start..end];
         if is_first {
-            has_type = has_type && memchr::memchr3(b'(', b'[', b'=', &line[end..]).is_some();
+            let rest = &line[end..];
+            if is_indented {
+                has_type = has_type && !is_call(rest) && memchr::memchr(b'(', rest).is_some();
+                is_method = has_type && is_method_modifier(word);
+            } else {
+                has_type = has_type && memchr::memchr3(b'(', b'[', b'=', rest).is_some();
+            }
             is_first = false;
         }
         keyword = None;
-        let word = &line[start..end];
         if may_be(word, BEGINS_KEYWORD, ENDS_KEYWORD) {
             has_type_keyword |= is_type_keyword(word);
             keyword = (are_modifiers && is_keyword(word)).then_some((start, end));
@@ -95,12 +110,22 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
             are_modifiers && may_be(word, BEGINS_MODIFIER, ENDS_MODIFIER) && is_modifier(word);
         // `EXPORT class Name {`
         let is_plain = classes & class_at(line, end).unwrap_or(0) & PLAIN != 0;
-        let may_follow =
-            are_modifiers || keyword.is_some() || has_type || is_plain || ends_type || is_method;
+        let may_follow = are_modifiers
+            || keyword.is_some()
+            || has_type
+            || is_plain
+            || ends_type
+            || is_method
+            || is_template;
         if !may_follow {
             return;
         }
     }
+}
+
+/// Returns true if the rest of an indented line ends as no method does.
+fn is_call(rest: &[u8]) -> bool {
+    rest.trim_ascii_end().ends_with(b";") && memchr::memchr(b'/', rest).is_none()
 }
 
 #[inline]
@@ -243,7 +268,7 @@ mod tests {
 
     #[test]
     fn finds_words_of_all_levels() {
-        let text = b"int f(void)\r\n{\n\tA = 1,\n}\n} T;\nfn g() -> T;\nclass X Y {";
+        let text = b"int f(void)\r\n{\n\tA = 1,\n}\n} T;\nfn g() -> T {\nclass X Y {";
         let expected: [(&[u8], u8); 5] = [(b"f", 4), (b"A", 2), (b"T", 3), (b"g", 4), (b"Y", 4)];
         let expected: Vec<_> = expected.map(|(word, level)| (word.to_vec(), level)).into();
         assert_eq!(found(text), expected);
@@ -273,7 +298,7 @@ mod tests {
                 "typedef", "func (r *T)", "return", "if", "package", "type", "const", "} ", "}", "{", "(", ")", ";",
                 ":", "::", "=", "==", ",", "/*", "//", "[", "]", "!", " ", " ", " ", "\t", "\n", "\r\n", "@@", "é",
                 "extends", "pub", " class ", " {", "static", "<", ">", "*", "&", "interface", "let", "\x0b", "\x0c", "typedef ",
-                "func (", "\n", "\n}", "enum class", "unsafe", "virtual", "~", "#", "\"", "-", "_a",
+                "func (", "\n", "\n}", "template <", "template", "public", "match", "function", "int EXPORT(", ")(", ") (", "enum class", "unsafe", "virtual", "~", "#", "\"", "-", "_a",
             ]), 0..40),
         ) {
             let text = pieces.concat();

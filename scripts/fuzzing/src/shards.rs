@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
 /// A shard of format 3, with lists of gaps.
-const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/e20caf5b130b01a8.shard");
+const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/5c34f2ab4a12984f.shard");
 
 /// The manifest of the index of format 1.
 pub(crate) const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
