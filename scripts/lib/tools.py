@@ -19,6 +19,7 @@ INSTALL = {
     "cargo": "see https://rustup.rs",
     "cindex": "apt install codesearch",
     "csearch": "apt install codesearch",
+    "ctags": "apt install universal-ctags",
     "git": "apt install git",
     "openssl": "apt install openssl",
     "redis-server": "apt install redis-server",
