@@ -27,6 +27,7 @@ mod error;
 mod expression;
 mod files;
 mod history;
+mod links;
 mod location;
 mod log;
 mod names;

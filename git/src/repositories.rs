@@ -8,6 +8,7 @@ use crate::blame::{self, Blame, BlameLimits};
 use crate::changes::{self, Changes};
 use crate::commit::{self, Commit};
 use crate::error::{LookupError, RootError};
+use crate::links;
 use crate::location::{self, Location};
 use crate::log::{self, LOG_COUNT_MAX, LogCursor};
 use crate::names;
@@ -201,7 +202,7 @@ impl Repositories {
     }
 
     /// Reads the file at a path in the commit that a revision stands for: the id of the commit, and the file if it has one
-    /// of at most `bytes_max` bytes there. Links and submodules are no files.
+    /// of at most `bytes_max` bytes there. Symbolic links are followed within the tree; submodules are no files.
     ///
     /// # Errors
     ///
@@ -216,12 +217,7 @@ impl Repositories {
         let path = log::split_path(path)?;
         let (commit, id) = self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
-            let entry = session
-                .objects
-                .entry(session.objects.tree(&commit)?, &path)?;
-            let id = entry
-                .filter(|(mode, _)| tree::is_file(*mode))
-                .map(|(_, id)| id);
+            let id = links::file_at(session, session.objects.tree(&commit)?, &path)?;
             Ok((commit.id.to_string(), id))
         })?;
         let Some(id) = id else {

@@ -87,7 +87,7 @@ pub(crate) fn size(repository: &Repository, id: ObjectId) -> Result<u64, LookupE
     repository.look_up(|session| size_of(session, id))
 }
 
-fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64, LookupError> {
+pub(crate) fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64, LookupError> {
     let header = session.handle.try_find_header(id).map_err(|_| {
         LookupError::unreadable(format!("object {id} cannot be read: run git fsck"))
     })?;

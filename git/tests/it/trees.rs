@@ -1,7 +1,9 @@
 //! The files of a commit, whatever a hostile tree calls them.
 
 use crate::support::{Root, Worktree};
-use git::{Files, Hazard, LookupError, ObjectId, SourceOptions, SourceRepository, TreeEntryKind};
+use git::{
+    Blob, Files, Hazard, LookupError, ObjectId, SourceOptions, SourceRepository, TreeEntryKind,
+};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -69,6 +71,67 @@ fn the_files_of_a_commit_are_those_of_git_ls_tree() {
         let expected = worktree.git(["ls-tree", "-r", "--format=%(objectname) %(path)", "HEAD"]);
         assert_eq!(found.join("\n"), expected, "packed: {packed}");
         worktree.git(["gc", "-q"]);
+    }
+}
+
+#[test]
+fn symbolic_links_lead_where_git_follows_them_and_never_out_of_the_tree() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    worktree.commit("a/deploy.yaml", "deploy", "a file");
+    for (target, link) in [
+        ("../a/deploy.yaml", "b/deploy.yaml"),
+        ("b/deploy.yaml", "twice"),
+        ("a", "directory"),
+        ("directory/../a/./deploy.yaml", "through"),
+        ("a//deploy.yaml", "slashes"),
+        ("nowhere", "dangling"),
+        ("loop", "loop"),
+        ("/etc/passwd", "absolute"),
+        ("../../../etc/passwd", "above"),
+        ("../r/a/deploy.yaml", "around"),
+        ("a/deploy.yaml/x", "below"),
+    ] {
+        let path = worktree.path.join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, path).unwrap();
+    }
+    worktree.git(["add", "-A"]);
+    worktree.git(["commit", "-q", "-m", "links"]);
+    let ask = |path: &str| {
+        let command = "git cat-file --batch-check='%(objecttype) %(objectname)' --follow-symlinks";
+        let asked = format!("printf 'HEAD:{path}\\n' | {command}");
+        let said = Command::new("sh")
+            .args(["-c", &asked])
+            .current_dir(&worktree.path)
+            .output();
+        String::from_utf8(said.unwrap().stdout).unwrap()
+    };
+    let repositories = root.repositories();
+    for path in [
+        "a/deploy.yaml",
+        "b/deploy.yaml",
+        "twice",
+        "directory/deploy.yaml",
+        "directory",
+        "through",
+        "slashes",
+        "dangling",
+        "loop",
+        "absolute",
+        "above",
+        "around",
+        "below",
+        "a",
+        "none",
+    ] {
+        let (_, found) = repositories
+            .file("r", "HEAD", path.as_bytes(), 100)
+            .unwrap();
+        let expected = ask(path)
+            .starts_with("blob ")
+            .then(|| Blob::Content(b"deploy".to_vec()));
+        assert_eq!(found, expected, "{path}: {}", ask(path));
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) const CRATES: [Crate; 10] = [
         never: HTTP,
         layers: &[
             "repositories source",
-            "blame changes files selection",
+            "blame changes files links selection",
             "between log revision tree",
             "history repository",
             "tags",

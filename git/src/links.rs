@@ -1,0 +1,65 @@
+//! The file at a path of a tree, behind the symbolic links on the way there.
+//!
+//! **Invariant:** no link leads out of the tree: `..` above its root, and an absolute target, name
+//! no file.
+
+use crate::error::LookupError;
+use crate::repository::Session;
+use crate::tree::{is_file, size_of};
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+
+/// Links that are followed for a path, as many as Linux follows.
+const LINKS_MAX: usize = 40;
+
+/// Bytes of a link's target, as many as a path of Linux has.
+const TARGET_BYTES_MAX: u64 = 4096;
+
+/// Returns the file at a path; `None` if there is none, or it is a directory or a submodule.
+pub(crate) fn file_at(
+    session: &Session<'_>,
+    tree: ObjectId,
+    path: &[&[u8]],
+) -> Result<Option<ObjectId>, LookupError> {
+    // The trees on the way, and the names that are left, the next one last.
+    let mut trees = vec![tree];
+    let mut left: Vec<Vec<u8>> = path.iter().rev().map(|name| name.to_vec()).collect();
+    let mut followed = 0;
+    while let (Some(name), Some(&directory)) = (left.pop(), trees.last()) {
+        match &name[..] {
+            b"" | b"." => continue,
+            b".." => {
+                trees.pop();
+                continue;
+            }
+            _ => {}
+        }
+        let Some((mode, id)) = session.objects.child(directory, &name)? else {
+            return Ok(None);
+        };
+        if mode.is_tree() {
+            trees.push(id);
+        } else if mode.kind() == EntryKind::Link {
+            followed += 1;
+            match target(session, id)? {
+                Some(target) if followed <= LINKS_MAX => {
+                    left.extend(target.rsplit(|&byte| byte == b'/').map(<[u8]>::to_vec));
+                }
+                _ => return Ok(None),
+            }
+        } else {
+            let is_it = left.is_empty() && is_file(mode.kind() as u16);
+            return Ok(is_it.then_some(id));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads where a link leads; `None` if that is out of every tree.
+fn target(session: &Session<'_>, id: ObjectId) -> Result<Option<Vec<u8>>, LookupError> {
+    if size_of(session, id)? > TARGET_BYTES_MAX {
+        return Ok(None);
+    }
+    let link = session.objects.get(id, "a link")?;
+    Ok((!link.data.starts_with(b"/")).then(|| link.data.clone()))
+}
