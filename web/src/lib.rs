@@ -36,6 +36,7 @@ mod eta;
 mod file_range;
 mod followed_file;
 mod following;
+mod fused_body;
 mod guard;
 mod health;
 mod histories;
@@ -87,7 +88,7 @@ use crate::rendered::RenderedAnswers;
 use crate::state::{App, Shared};
 use axum::Router;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::{get, post};
 use frontend::Coordinator;
 use frontend::metrics;
@@ -199,6 +200,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     // The first is the outermost. They are one layer: a router clones everything inside of each layer for every request.
     let router = router.layer((
         CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)),
+        map_response(fused_body::fuse),
         from_fn_with_state(options.base_path.clone(), page_edits::apply),
         from_fn(query_lookups::count),
         from_fn(pages::by_address),

@@ -77,8 +77,7 @@ impl PageEdits {
             let part = pages.next().await?;
             Some((part, pages))
         });
-        // Compression asks again after the end.
-        Body::from_stream(parts.fuse())
+        Body::from_stream(parts)
     }
 
     fn edited(&self, html: &[u8]) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The home, cache and working directory of the processes of one test.
 
 use crate::WAIT_MAX;
+use crate::http;
 use crate::process::{Finished, Process, finish};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -107,6 +108,7 @@ impl Home {
         let mut server = Server {
             process,
             address: String::new(),
+            has_metrics: line.contains("http://"),
             log,
         };
         server.address =
@@ -115,11 +117,12 @@ impl Home {
     }
 }
 
-/// A `trawl` that listens; dropping it kills it.
+/// A `trawl` that listens; dropping it kills it, and fails if it has panicked.
 pub(crate) struct Server {
     pub(crate) process: Process,
     /// Address and port.
     pub(crate) address: String,
+    has_metrics: bool,
     log: NamedTempFile,
 }
 
@@ -132,6 +135,18 @@ impl Server {
     /// The standard error so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.log.path()).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        self.check_no_panic();
+        // It may have ended, or need a key for its metrics.
+        let panics = self.has_metrics.then(|| http::panics(&self.address));
+        assert!(panics.flatten().is_none_or(|panics| panics == 0));
     }
 }
 

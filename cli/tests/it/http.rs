@@ -4,10 +4,16 @@ use crate::WAIT_MAX;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::Read;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
 /// Matches on a page: the most that a page may have.
 const PER_PAGE: usize = 1000;
+
+/// Time in which a server that ends must show its metrics: it may have been stopped.
+const PANICS_WITHIN: Duration = Duration::from_secs(5);
 
 /// A response.
 #[derive(Debug)]
@@ -46,41 +52,58 @@ impl Reply {
 
 /// Sends GET for `path` with its query string.
 pub(crate) fn get(address: &str, path: &str) -> Reply {
-    read(agent().get(format!("http://{address}{path}")).call())
+    get_with(address, path, &[])
 }
 
 /// Sends GET with headers.
 pub(crate) fn get_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
-    let mut request = agent().get(format!("http://{address}{path}"));
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    read(request.call())
+    send(Method::GET, address, path, headers)
 }
 
 /// Sends HEAD with headers.
 pub(crate) fn head_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
-    let mut request = agent().head(format!("http://{address}{path}"));
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    read(request.call())
+    send(Method::HEAD, address, path, headers)
 }
 
 /// Sends POST with an empty body.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
-    read(agent().post(format!("http://{address}{path}")).send_empty())
+    send(Method::POST, address, path, &[])
 }
 
-fn agent() -> ureq::Agent {
+/// Sends a request with the headers of a browser, and `headers` in the place of those that it names.
+fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+    static SENT: AtomicUsize = AtomicUsize::new(0);
+    let of_browser = fake_browser::headers(path, SENT.fetch_add(1, Relaxed));
+    let is_default = |(name, _): &(&str, &str)| headers.iter().all(|(given, _)| given != name);
+    let is_head = method == Method::HEAD;
+    let uri = format!("http://{address}{path}");
+    let mut request = ureq::http::Request::builder().method(method).uri(uri);
+    let of_browser = of_browser.into_iter().filter(is_default);
+    for (name, value) in of_browser.chain(headers.iter().copied()) {
+        request = request.header(name, value);
+    }
+    let request = request.body(()).expect("a request");
+    read(agent(WAIT_MAX).run(request), is_head)
+}
+
+/// Returns how often a server has panicked; `None` if it does not show its metrics.
+pub(crate) fn panics(address: &str) -> Option<u64> {
+    let asked = agent(PANICS_WITHIN).get(format!("http://{address}/metrics"));
+    let mut answer = asked.call().ok().filter(|answer| answer.status() == 200)?;
+    let metrics = answer.body_mut().read_to_string().ok()?;
+    let total = |line: &str| line.strip_prefix("trawl_panics_total ")?.parse().ok();
+    Some(metrics.lines().find_map(total).expect("it counts panics"))
+}
+
+fn agent(timeout: Duration) -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(WAIT_MAX))
+        .timeout_global(Some(timeout))
         .build();
     config.into()
 }
 
-fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Reply {
+fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, is_head: bool) -> Reply {
     let response = response.expect("an answer");
     let headers = response.headers().iter();
     let headers = headers.map(|(name, value)| {
@@ -94,7 +117,11 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Repl
         body: Vec::new(),
     };
     reply.kind = reply.header("content-type").to_owned();
-    let mut body = response.into_body().into_reader();
+    let encoding = match reply.header("content-encoding") {
+        _ if is_head => "",
+        encoding => encoding,
+    };
+    let mut body = fake_browser::decoded(encoding, response.into_body().into_reader());
     body.read_to_end(&mut reply.body).expect("all of the body");
     reply
 }

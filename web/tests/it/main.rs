@@ -7,6 +7,7 @@ mod base_path;
 mod blame;
 mod catalog;
 mod commits;
+mod compressed;
 mod conditional;
 mod connections;
 mod copies;

@@ -3,9 +3,11 @@
 use frontend::{Backend, Config, Coordinator};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::sync::{Arc, LazyLock};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
+use ureq::http::Method;
 use web::{ConnectionLimits, Options, app};
 
 /// Long enough for a busy machine, short enough for a test.
@@ -30,11 +32,53 @@ static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
 pub(crate) struct Site {
     pub(crate) frontend: Arc<Coordinator>,
     pub(crate) runtime: Runtime,
+    _panics: Panics,
     /// Ends when the site has drained.
     pub(crate) served: tokio::task::JoinHandle<()>,
     pub(crate) spool: tempfile::TempDir,
     address: String,
+    /// Follows redirects.
     agent: ureq::Agent,
+    sent: AtomicUsize,
+}
+
+/// Names of threads of sites that have panicked, one for each panic.
+static PANICS: LazyLock<Arc<Mutex<Vec<String>>>> = LazyLock::new(|| {
+    let names = Arc::<Mutex<Vec<String>>>::default();
+    let (report, noted) = (std::panic::take_hook(), Arc::clone(&names));
+    std::panic::set_hook(Box::new(move |panic| {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        noted.lock().unwrap().push(name);
+        report(panic);
+    }));
+    names
+});
+
+/// Fails at the end of a site if one of its threads has panicked.
+struct Panics {
+    /// The name of its threads.
+    threads: String,
+}
+
+impl Panics {
+    fn new() -> Panics {
+        static SITES: AtomicUsize = AtomicUsize::new(0);
+        LazyLock::force(&PANICS);
+        Panics {
+            threads: format!("site {}", SITES.fetch_add(1, Relaxed)),
+        }
+    }
+}
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let panics = PANICS.lock().unwrap();
+        let count = panics.iter().filter(|name| **name == self.threads).count();
+        assert_eq!(count, 0, "panics of the server");
+    }
 }
 
 /// The longest response that a test may get.
@@ -48,19 +92,15 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn new(response: &mut ureq::http::Response<ureq::Body>) -> Answer {
-        let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
-            (name.to_string(), value.to_str().unwrap().to_owned())
-        };
+    fn new(response: Response) -> Answer {
+        let (status, headers) = (response.status, response.headers.clone());
+        let mut body = Vec::new();
+        let mut reader = response.reader().take(BODY_BYTES_MAX);
+        reader.read_to_end(&mut body).unwrap();
         Answer {
-            status: response.status().as_u16(),
-            headers: response.headers().iter().map(header).collect(),
-            body: response
-                .body_mut()
-                .with_config()
-                .limit(BODY_BYTES_MAX)
-                .read_to_vec()
-                .unwrap(),
+            status,
+            headers,
+            body,
         }
     }
 
@@ -73,8 +113,31 @@ impl Answer {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        let found = self.headers.iter().find(|(known, _)| known == name);
-        found.map_or("", |(_, value)| value)
+        header(&self.headers, name)
+    }
+}
+
+fn header<'a>(headers: &'a [(String, String)], name: &str) -> &'a str {
+    let found = headers.iter().find(|(known, _)| known == name);
+    found.map_or("", |(_, value)| value)
+}
+
+/// A response, before its body is read.
+struct Response {
+    status: u16,
+    headers: Vec<(String, String)>,
+    is_head: bool,
+    body: ureq::Body,
+}
+
+impl Response {
+    /// Reads the body as a browser does, decoded.
+    fn reader(self) -> Box<dyn Read> {
+        let encoding = match header(&self.headers, "content-encoding") {
+            _ if self.is_head => "",
+            encoding => encoding,
+        };
+        fake_browser::decoded(encoding, self.body.into_reader())
     }
 }
 
@@ -109,8 +172,10 @@ impl Site {
         config.silence_max = SILENCE_MAX;
         config.grace = Duration::from_millis(50);
         change(&mut config);
+        let panics = Panics::new();
         let runtime = Builder::new_multi_thread()
             .enable_all()
+            .thread_name(&panics.threads)
             .max_blocking_threads(BLOCKING_THREADS)
             .build()
             .unwrap();
@@ -127,6 +192,7 @@ impl Site {
         Site {
             frontend,
             runtime,
+            _panics: panics,
             served,
             spool,
             address,
@@ -134,6 +200,7 @@ impl Site {
                 .http_status_as_error(false)
                 .build()
                 .into(),
+            sent: AtomicUsize::new(0),
         }
     }
 
@@ -145,32 +212,21 @@ impl Site {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        self.send(ureq::http::Method::GET, path, &[])
+        self.send(Method::GET, path, &[])
     }
 
     /// Sends a GET request and does not follow redirects.
     pub(crate) fn get_without_following(&self, path: &str) -> Answer {
-        let site = format!("{}{path}", self.address);
-        Answer::new(&mut not_following().get(site).call().unwrap())
+        Answer::new(self.run(&not_following(), Method::GET, path, &[], ()))
     }
 
-    pub(crate) fn send(
-        &self,
-        method: ureq::http::Method,
-        path: &str,
-        headers: &[(&str, &str)],
-    ) -> Answer {
-        let mut response = self.call(method, path, headers);
-        Answer::new(&mut response)
+    pub(crate) fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
+        Answer::new(self.call(method, path, headers))
     }
 
     /// Sends a POST request and does not follow redirects.
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let mut request = ureq::http::Request::post(format!("{}{path}", self.address));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        Answer::new(&mut not_following().run(request.body(body).unwrap()).unwrap())
+        Answer::new(self.run(&not_following(), Method::POST, path, headers, body))
     }
 
     /// Opens a connection.
@@ -188,23 +244,44 @@ impl Site {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    fn call(
+    fn call(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
+        let has_body = method != Method::GET && method != Method::HEAD;
+        // A server that refuses a request before its body has ended closes the connection.
+        let close = has_body.then_some(("connection", "close"));
+        let headers: Vec<_> = close.into_iter().chain(headers.iter().copied()).collect();
+        self.run(&self.agent, method, path, &headers, ())
+    }
+
+    /// Sends a request with the headers of a browser, and `headers` in the place of those that it names.
+    fn run(
         &self,
-        method: ureq::http::Method,
+        agent: &ureq::Agent,
+        method: Method,
         path: &str,
         headers: &[(&str, &str)],
-    ) -> ureq::http::Response<ureq::Body> {
+        body: impl ureq::AsSendBody,
+    ) -> Response {
+        let sent = self.sent.fetch_add(1, Relaxed);
+        let of_browser = fake_browser::headers(path, sent).into_iter();
+        let is_default = |(name, _): &(&str, &str)| headers.iter().all(|(given, _)| given != name);
+        let is_head = method == Method::HEAD;
         let uri = format!("{}{path}", self.address);
-        let has_body = method != ureq::http::Method::GET && method != ureq::http::Method::HEAD;
         let mut request = ureq::http::Request::builder().method(method).uri(uri);
-        if has_body {
-            // A server that refuses a request before its body has ended closes the connection.
-            request = request.header("connection", "close");
+        for (name, value) in of_browser.filter(is_default).chain(headers.iter().copied()) {
+            request = request.header(name, value);
         }
-        for (name, value) in headers {
-            request = request.header(*name, *value);
+        let response = agent.run(request.body(body).unwrap()).unwrap();
+        let (head, body) = response.into_parts();
+        let headers = head.headers.iter();
+        let headers = headers
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
+        Response {
+            status: head.status.as_u16(),
+            headers,
+            is_head,
+            body,
         }
-        self.agent.run(request.body(()).unwrap()).unwrap()
     }
 
     /// Reads a shape of the API's model.
@@ -220,10 +297,10 @@ impl Site {
 
     /// Returns the names and data of server-sent events, up to and including the first `last`.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
-        let response = self.call(ureq::http::Method::GET, path, &[]);
+        let response = self.call(Method::GET, path, &[]);
         let mut name = String::new();
         let mut events = Vec::new();
-        for line in BufReader::new(response.into_body().into_reader()).lines() {
+        for line in BufReader::new(response.reader()).lines() {
             let line = line.unwrap();
             if let Some(event) = line.strip_prefix("event: ") {
                 name = event.to_owned();
@@ -242,9 +319,9 @@ impl Site {
         &self,
         path: &str,
     ) -> impl Iterator<Item = std::io::Result<String>> + use<> {
-        let response = self.call(ureq::http::Method::GET, path, &[]);
-        assert_eq!(response.status(), 200, "{path}");
-        let lines = BufReader::new(response.into_body().into_reader()).split(b'\n');
+        let response = self.call(Method::GET, path, &[]);
+        assert_eq!(response.status, 200, "{path}");
+        let lines = BufReader::new(response.reader()).split(b'\n');
         lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
     }
 

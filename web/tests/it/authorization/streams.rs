@@ -6,6 +6,7 @@ use fake_backend::Fault;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::time::{Duration, Instant};
+use ureq::http::Method;
 
 #[test]
 fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
@@ -89,4 +90,15 @@ fn an_export_breaks_off_with_a_last_line_when_its_caller_loses_a_right() {
     );
     assert!(revoked.elapsed() < Duration::from_secs(11));
     guarded.fake.open_gate();
+}
+
+#[test]
+fn an_export_that_its_caller_may_see_to_its_end_ends_once_when_compressed() {
+    let guarded = Guarded::new(|_| ());
+    let path = "/api/v2/export?q=arse&format=text&order=found";
+    let export = guarded.get(path, BOB);
+    assert_eq!(export.header("content-encoding"), "gzip");
+    let plain = [("cookie", BOB), ("accept-encoding", "identity")];
+    let plain = guarded.site.send(Method::GET, path, &plain);
+    assert!(export.body.len() > 1000 && export.body == plain.body);
 }

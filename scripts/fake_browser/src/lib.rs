@@ -1,0 +1,98 @@
+//! The headers that Chromium and Firefox send, and their decoding of what comes back, for clients
+//! of tests.
+//!
+//! A server that is only tested with bare requests may break in every browser: compression alone
+//! takes another path through it. `web/browser_tests` has the browsers themselves. `python` clients
+//! take theirs from `scripts/lib/connection.py`.
+
+use flate2::read::GzDecoder;
+use std::io::Read;
+
+/// A header.
+pub type Header = (&'static str, &'static str);
+
+const ENCODINGS: Header = ("accept-encoding", "gzip, deflate, br, zstd");
+
+/// Sent by both when a person follows a link or types an address.
+const NAVIGATION: [Header; 4] = [
+    ("upgrade-insecure-requests", "1"),
+    ("sec-fetch-dest", "document"),
+    ("sec-fetch-mode", "navigate"),
+    ("sec-fetch-user", "?1"),
+];
+
+/// Sent by both when a script of a page of the same site asks.
+const SCRIPT: [Header; 4] = [
+    ("accept", "*/*"),
+    ("sec-fetch-dest", "empty"),
+    ("sec-fetch-mode", "cors"),
+    ("sec-fetch-site", "same-origin"),
+];
+
+const CHROMIUM: [Header; 5] = [
+    (
+        "user-agent",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+    ),
+    ("accept-language", "en-US,en;q=0.9"),
+    (
+        "sec-ch-ua",
+        "\"Chromium\";v=\"140\", \"Not=A?Brand\";v=\"24\"",
+    ),
+    ("sec-ch-ua-mobile", "?0"),
+    ("sec-ch-ua-platform", "\"Linux\""),
+];
+
+const CHROMIUM_NAVIGATION: [Header; 2] = [
+    (
+        "accept",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+    ),
+    ("sec-fetch-site", "none"),
+];
+
+const FIREFOX: [Header; 3] = [
+    (
+        "user-agent",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
+    ),
+    ("accept-language", "en-US,en;q=0.5"),
+    ("priority", "u=0, i"),
+];
+
+const FIREFOX_NAVIGATION: [Header; 2] = [
+    (
+        "accept",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    ),
+    ("sec-fetch-site", "none"),
+];
+
+/// Returns the headers of a client's request, of which it has sent `number` before: by turns as
+/// Chromium and as Firefox send them. Addresses of APIs are asked by scripts, others by people.
+pub fn headers(path: &str, number: usize) -> Vec<Header> {
+    let (browser, navigation) = if number.is_multiple_of(2) {
+        (&CHROMIUM[..], CHROMIUM_NAVIGATION)
+    } else {
+        (&FIREFOX[..], FIREFOX_NAVIGATION)
+    };
+    let purpose = if path.contains("/api/") {
+        SCRIPT.to_vec()
+    } else {
+        [&NAVIGATION[..], &navigation].concat()
+    };
+    [&[ENCODINGS], browser, &purpose].concat()
+}
+
+/// Returns the body behind the header `Content-Encoding`, as it arrives. A body that breaks off is
+/// an error.
+///
+/// # Panics
+/// If no browser has asked for the encoding.
+pub fn decoded(encoding: &str, body: impl Read + 'static) -> Box<dyn Read> {
+    match encoding {
+        "" => Box::new(body),
+        "gzip" => Box::new(GzDecoder::new(body)),
+        other => panic!("the server does not know the encoding {other}"),
+    }
+}
