@@ -7,6 +7,8 @@ import threading
 import time
 import typing
 
+from . import browser_headers
+
 ALLOWED, DENIED, NEW = "user=ann", "user=eve", "user=new{}"
 
 CLIENTS = {
@@ -63,9 +65,10 @@ class Client(threading.Thread):
             if self.ends:
                 return
             started = time.monotonic()
-            connection.request("GET", self.path, headers={"cookie": self.cookie.format(number)})
+            headers = browser_headers.headers(self.path) | {"cookie": self.cookie.format(number)}
+            connection.request("GET", self.path, headers=headers)
             response = connection.getresponse()
-            body, took = response.read(), time.monotonic() - started
+            body, took = browser_headers.body(response), time.monotonic() - started
             is_part = b'"complete":false' in body
             what = f"{response.status}{' of public' * is_part}"
             with self.lock:

@@ -12,6 +12,10 @@ from .connection import Connection
 LISTEN = ("--listen", "127.0.0.1:0")
 
 
+# A server that is stopped or overloaded shows no metrics.
+PANICS_WITHIN_S = 5
+
+
 class Server:
     """A server process that has printed the address on which it listens."""
 
@@ -21,7 +25,7 @@ class Server:
         found = re.search(r"(127\.0\.0\.1):(\d+)", line)
         if not found:
             raise tools.Failure(f"{' '.join(process.args)} did not start: {line}")
-        self.address = found[1], int(found[2])
+        self.address, self.is_http = (found[1], int(found[2])), "http://" in line
 
     def __str__(self):
         return "%s:%d" % self.address
@@ -41,6 +45,15 @@ class Server:
         metrics = self.connection.get("/metrics").decode()
         found = re.search(rf"^{name} (\S+)$", metrics, re.M)
         return float(found[1]) if found else 0.0
+
+    def check_panics(self):
+        """Fails if the server has panicked. One that has ended, or needs a key for its metrics, is not asked."""
+        if not self.is_http or self.process.poll() is not None:
+            return
+        with contextlib.suppress(OSError, ValueError), Connection(self.address, PANICS_WITHIN_S) as connection:
+            answer = connection.answer("/metrics")
+            if answer.status == 200 and b"\ntrawl_panics_total 0\n" not in answer.body:
+                raise tools.Failure(f"{' '.join(map(str, self.process.args))} has panicked")
 
     def cpu_s(self):
         """Returns the CPU seconds since the start, in steps of 10 ms."""
@@ -81,7 +94,9 @@ def running(command, level="error", stderr=None):
 @contextlib.contextmanager
 def started(command):
     with running(command) as process:
-        yield Server(process)
+        server = Server(process)
+        yield server
+        server.check_panics()
 
 
 def backend(trawl, index, *flags, listen="127.0.0.1:0"):

@@ -11,9 +11,8 @@ import threading
 import time
 import urllib.error
 import urllib.parse
-import urllib.request
 
-from lib import tools
+from lib import browser_headers, tools
 from lib.table import quantiles
 
 # The time in which a change must have arrived, on a machine that is busy.
@@ -72,8 +71,7 @@ class Load(threading.Thread):
     def search(self, text, total=None):
         """Searches once. Returns what is wrong with the answer, if something is."""
         try:
-            with urllib.request.urlopen(f"{self.url}/api/v2/search?q={urllib.parse.quote(text)}", timeout=60) as answer:
-                body = answer.read().decode()
+            body = browser_headers.get(f"{self.url}/api/v2/search?q={urllib.parse.quote(text)}", 60).decode()
         except (OSError, urllib.error.URLError) as error:
             return f"{type(error).__name__}: {error}"
         answer = json.loads(body)
@@ -143,8 +141,8 @@ class Process:
         return sum(int(number) for number in re.findall(rf"{message}.*? {field}=(\d+)", text))
 
     def metric(self, name):
-        with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=10) as answer:
-            found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.M)
+        metrics = browser_headers.get(f"http://{self.address}/metrics", 10).decode()
+        found = re.search(rf"^{re.escape(name)} (\S+)$", metrics, re.M)
         return float(found[1]) if found else 0.0
 
     def nodes(self, state="listed"):

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 
+from .. import browser_headers
 from ..connection import Connection
 from ..table import quantiles
 from .table import Measure, at_most
@@ -47,7 +48,8 @@ def send(address, number, request):
 
 
 def get(path, host="localhost"):
-    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    lines = [f"{name}: {value}\r\n" for name, value in browser_headers.headers(path).items()]
+    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{''.join(lines)}\r\n".encode()
 
 
 def peek(connection):

@@ -7,7 +7,7 @@ import re
 import time
 import typing
 
-from .. import servers, tools
+from .. import browser_headers, servers, tools
 from ..connection import Connection
 from . import service
 
@@ -37,7 +37,7 @@ class Caller(Connection):
         """Returns an answer of any status."""
         lines = [f"{method} {path} HTTP/1.1", "Host: %s:%d" % self.address]
         lines += [f"Cookie: user={self.user}"] if self.user else []
-        lines += [f"{name}: {value}" for name, value in headers]
+        lines += [f"{name}: {value}" for name, value in (browser_headers.headers(path) | dict(headers)).items()]
         lines += [f"Content-Length: {len(body.encode())}"] if body is not None else []
         self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n" + (body or "")).encode())
         head = bytes(self.until(b"\r\n\r\n")).decode("latin-1").split("\r\n")
