@@ -1,7 +1,7 @@
 // What all pages share: the search form, the keys, the colours, and the way to the content.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { text, withPage } from './lib/browser.js';
+import { focuses, sequence, text, withPage } from './lib/browser.js';
 
 /** @param {import('playwright-core').Page} page */
 const focused = (page) => page.evaluate(() => document.activeElement?.id);
@@ -42,8 +42,7 @@ test('a question mark lists the keys, and Escape closes the list', async () => {
     await page.goto('/search?q=needle');
     await page.keyboard.press('?');
     assert.match(await text(page, '#keys'), /\/ Search .*\? List the keys/);
-    await page.keyboard.press('g');
-    await page.keyboard.press('h');
+    await sequence(page, 'g', 'h');
     assert.equal(new URL(page.url()).pathname, '/search', 'keys of the page rest while the list is open');
     await page.keyboard.press('Escape');
     assert.equal(await page.locator('#keys').isVisible(), false);
@@ -57,8 +56,7 @@ test('keys after each other lead to the start page, but not with Ctrl', async ()
     await page.keyboard.press('x');
     await page.keyboard.press('h');
     assert.equal(new URL(page.url()).pathname, '/search');
-    await page.keyboard.press('g');
-    await page.keyboard.press('h');
+    await sequence(page, 'g', 'h');
     await page.waitForURL((url) => url.pathname === '/');
   });
 });
@@ -68,7 +66,7 @@ test('the first stop of the tab key skips to the content', async () => {
     await page.goto('/search?q=needle');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    assert.equal(await focused(page), 'main');
+    await focuses(page, '#main');
   });
 });
 

@@ -1,7 +1,7 @@
 // Narrowing a search: facets, the parts of the query, and what helps when nothing was found.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { text, withPage } from './lib/browser.js';
+import { completed, completesTo, text, withPage } from './lib/browser.js';
 import { startSplit } from './lib/server.js';
 
 test('a click on a facet keeps its matches alone, another leaves them out', () => withPage({}, async (page) => {
@@ -114,11 +114,13 @@ test('a query is completed by keyboard alone', () => withPage({}, async (page) =
   await page.goto('/');
   const box = page.getByRole('combobox', { name: 'What to search for' });
   await box.pressSequentially('TCP_NODELAY la');
-  await page.getByRole('option', { name: /^lang:/ }).waitFor();
+  await completed(page);
+  assert.equal(await page.getByRole('option', { name: /^lang:/ }).count(), 1);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await box.pressSequentially('javas');
-  await page.getByRole('option', { name: /^JavaScript/ }).waitFor();
+  await completed(page);
+  assert.equal(await page.getByRole('option', { name: /^JavaScript/ }).count(), 1);
   await page.keyboard.press('ArrowDown');
   assert.equal(await box.getAttribute('aria-activedescendant'), 'completion-0');
   await page.keyboard.press('Enter');
@@ -131,10 +133,9 @@ test('a query is completed by keyboard alone', () => withPage({}, async (page) =
 test('Escape closes the completions, and Enter then searches for what was typed', () => withPage({}, async (page) => {
   await page.goto('/');
   const box = page.getByRole('combobox', { name: 'What to search for' });
-  // Languages are always completed; names of packages are not if they take too long.
   await box.pressSequentially('needle lang:javas');
-  // Not those of what was typed before.
-  await page.waitForFunction(() => /^JavaScript\b/.test(document.getElementById('completions')?.textContent ?? ''));
+  await completed(page);
+  assert.match(await text(page, '#completions'), /^JavaScript\b/);
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('#completions li').count(), 0);
   await page.keyboard.press('Enter');
@@ -153,7 +154,7 @@ test('a name of a file is completed after the key t', () => withPage({}, async (
   await page.goto('/packages');
   await page.keyboard.press('t');
   await page.keyboard.type('ocket.h');
-  await page.getByRole('option', { name: /^src\/socket\.h/ }).waitFor();
+  await completesTo(page, /^src\/socket\.h/);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('#q').inputValue(), 'type:path path:=src/socket.h ');

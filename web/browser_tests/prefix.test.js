@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { text, withPage } from './lib/browser.js';
+import { completed, sequence, text, withPage } from './lib/browser.js';
 import { start, temporary } from './lib/server.js';
 
 const PREFIX = '/tools/code';
@@ -29,7 +29,8 @@ test('searching, narrowing and reading stay below the path', () => withPage({ ba
   await page.goto(`${PREFIX}/`);
   await page.locator('#q').pressSequentially('needle la');
   assert.equal((await answers).status(), 200);
-  await page.getByRole('option', { name: /^lang:/ }).waitFor();
+  await completed(page);
+  assert.equal(await page.getByRole('option', { name: /^lang:/ }).count(), 1);
   await page.locator('#q').fill('needle');
   await page.keyboard.press('Enter');
   await page.locator('nav.pages').waitFor();
@@ -43,8 +44,7 @@ test('searching, narrowing and reading stay below the path', () => withPage({ ba
   assert.ok(new URL(page.url()).pathname.startsWith(PREFIX), page.url());
   await page.reload();
   assert.match(await text(page, '#lines'), /needle/);
-  await page.keyboard.press('g');
-  await page.keyboard.press('h');
+  await sequence(page, 'g', 'h');
   await page.waitForURL((url) => url.pathname === `${PREFIX}/`);
   await page.goto(`${PREFIX}/search?q=`);
   assert.equal(new URL(page.url()).pathname, `${PREFIX}/`, 'an empty query leads to the start page');

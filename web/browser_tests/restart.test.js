@@ -18,8 +18,8 @@ test('a restarted server shows the same page again', async () => {
     await page.goto('/search?q=open_connection');
     const shown = () => page.locator('main mark').allInnerTexts();
     const linked = async () => {
-      // Some parts come after the page.
-      await page.waitForLoadState('networkidle');
+      // The counts may come after the page.
+      await page.locator('#facets:not([data-next-href])').waitFor({ state: 'attached' });
       return page.locator('main a').count();
     };
     const [links, marks] = [await linked(), await shown()];

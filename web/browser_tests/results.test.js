@@ -1,7 +1,7 @@
 // Pages of results: one box a file, what its tools do, and the keys that go through matches.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { text, withPage } from './lib/browser.js';
+import { completed, focuses, sequence, text, withPage } from './lib/browser.js';
 
 /** @param {import('playwright-core').Page} page */
 const numbers = (page) => page.locator('.result').first().locator('.number').allInnerTexts();
@@ -54,8 +54,7 @@ test('tabs and keys group by line and by package', async () => {
     await page.locator('.tabs a', { hasText: 'By line' }).click();
     await page.waitForURL(/group=none/);
     assert.equal(await text(page, '.tabs [aria-current]'), 'By line');
-    await page.keyboard.press('g');
-    await page.keyboard.press('p');
+    await sequence(page, 'g', 'p');
     await page.waitForURL(/group=package/);
     assert.match(await text(page, '.package h2'), /match/);
     await page.goBack();
@@ -166,6 +165,7 @@ test('pages of results lead on and back', async () => {
 test('from the start page to a match in a file and back by keyboard alone', async () => {
   await withPage({}, async (page) => {
     await page.goto('/');
+    await focuses(page, '#q');
     await page.keyboard.type('set_option');
     await page.keyboard.press('Enter');
     await page.waitForURL(/search/);
@@ -201,10 +201,12 @@ test('the last searches that are like what is typed are offered below the box', 
     await page.goto('/');
     const box = page.getByRole('combobox', { name: 'What to search for' });
     await box.press('ArrowDown');
-    await page.getByRole('option', { name: 'needle searched before' }).waitFor();
+    await completed(page);
+    assert.equal(await page.getByRole('option', { name: 'needle searched before' }).count(), 1);
     assert.deepEqual(await page.locator('#completions code').allInnerTexts(), ['needle', 'open_connection lang:c']);
     await box.pressSequentially('CONN');
-    await page.waitForFunction(() => document.querySelectorAll('#completions li').length === 1);
+    await completed(page);
+    assert.equal(await page.locator('#completions li').count(), 1);
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await page.waitForURL(/q=open_connection\+lang%3Ac$/);
@@ -214,11 +216,9 @@ test('the last searches that are like what is typed are offered below the box', 
 test('keys change the options and search again', async () => {
   await withPage({}, async (page) => {
     await page.goto('/search?q=open_connection');
-    await page.keyboard.press('s');
-    await page.keyboard.press('w');
+    await sequence(page, 's', 'w');
     await page.waitForURL(/word=yes/);
-    await page.keyboard.press('s');
-    await page.keyboard.press('m');
+    await sequence(page, 's', 'm');
     await page.waitForURL(/mode=literal/);
   });
 });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { join } from 'node:path';
-import { text, withPage } from './lib/browser.js';
+import { focuses, sequence, text, withPage } from './lib/browser.js';
 import { writeCorpus } from './lib/corpus.js';
 import { buildIndex, start, temporary } from './lib/server.js';
 
@@ -67,6 +67,12 @@ class Keys {
     }
   }
 
+  /** Presses keys that belong together. @param {string[]} keys */
+  async sequence(...keys) {
+    this.count += keys.length;
+    await sequence(this.page, ...keys);
+  }
+
   /** @param {string} typed */
   async type(typed) {
     this.count += typed.length;
@@ -105,9 +111,10 @@ const RESULTS = '/search?q=open_connection';
 const FILE = '/show?package=netlib_1.1&path=src/connect.c&line=4#L4';
 
 task('the definition of a function', '/', 17, async (keys, page) => {
+  await focuses(page, '#q');
   await keys.type('open_connection');
   await keys.press('Enter');
-  await page.locator('.result').first().waitFor();
+  await page.waitForURL(/\/search/);
   await keys.press('o');
   await page.waitForURL(/path=src\/connect.c/);
   await page.locator('.line.hit', { hasText: 'int open_connection(const char *host' }).waitFor();
@@ -127,7 +134,7 @@ task('a file by half its name', FILE, 10, async (keys, page) => {
   await keys.press('t');
   await keys.type('options');
   await keys.press('Enter');
-  await page.locator('.result').first().waitFor();
+  await page.waitForURL(/\/search/);
   await keys.press('o');
   await page.waitForURL(/path=src\/long_options.c/);
   await shows(page, 'int option_1;');
@@ -146,7 +153,7 @@ task('a link to ten lines', '/show?package=netlib_1.1&path=src/long_options.c&li
 });
 
 task('only one package', RESULTS, 4, async (keys, page) => {
-  await keys.press('f', 'p');
+  await keys.sequence('f', 'p');
   const name = await page.evaluate(() => document.activeElement?.textContent);
   await keys.press('Enter');
   await page.waitForURL(/package=/);
@@ -155,7 +162,7 @@ task('only one package', RESULTS, 4, async (keys, page) => {
 });
 
 task('without vendored code', RESULTS, 6, async (keys, page) => {
-  await keys.press('f', 'k');
+  await keys.sequence('f', 'k');
   while (!/vendored/i.test(await page.evaluate(() => document.activeElement?.textContent ?? ''))) await keys.press('ArrowDown');
   await keys.press('-');
   await page.waitForURL(/kind/);
@@ -174,7 +181,7 @@ task('from a match to the raw file', RESULTS, 3, async (keys, page) => {
 task('the search before this one', RESULTS, 2, async (keys, page) => {
   await page.goto('/search?q=RETRIES');
   await page.locator('.result').first().waitFor();
-  await keys.press('g', 'r');
+  await keys.sequence('g', 'r');
   await page.waitForURL(/q=open_connection/);
 });
 
@@ -203,7 +210,7 @@ task('the third match and back to the same place', RESULTS, 5, async (keys, page
 
 task('how many matches one package has', RESULTS, 5, async (keys, page) => {
   const row = () => page.evaluate(() => (document.activeElement?.closest('#facets li')?.textContent ?? '').replace(/\s+/g, ' '));
-  await keys.press('f', 'p');
+  await keys.sequence('f', 'p');
   while (!(await row()).startsWith('mailer')) await keys.press('ArrowDown');
   assert.match(await row(), /^mailer_3.2 ?2/);
 });

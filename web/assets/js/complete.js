@@ -35,6 +35,8 @@ export function start() {
   box.addEventListener('input', () => {
     clearTimeout(timer);
     request.abort();
+    // The list is of an older text.
+    list.ariaBusy = 'true';
     timer = window.setTimeout(ask, WAIT_MS, box, list, href);
   });
   box.addEventListener('keydown', (event) => press(event, box, list));
@@ -80,6 +82,7 @@ async function ask(box, list, href) {
 function show(box, list, found, bytes) {
   if (found.completions.length === 0 || document.activeElement !== box) return hide(box, list);
   // What the user has chosen in an older list stays chosen.
+  list.ariaBusy = 'false';
   const kept = shown.completions[chosen]?.text;
   [shown, shownBytes] = [found, bytes];
   list.replaceChildren(...found.completions.map(entry));
@@ -112,6 +115,7 @@ function hide(box, list) {
   clearTimeout(timer);
   request.abort();
   list.hidden = true;
+  list.ariaBusy = 'false';
   list.replaceChildren();
   chosen = -1;
   box.setAttribute('aria-expanded', 'false');

@@ -75,6 +75,47 @@ function waitForEnds(page) {
 }
 
 /**
+ * Waits until the completions below the search box are those of all that was typed.
+ * @param {import('playwright-core').Page} page
+ */
+export async function completed(page) {
+  await page.locator('#completions[aria-busy=false]').waitFor({ state: 'attached' });
+}
+
+/**
+ * Waits for a completion, and asks again while it is left out: names are if finding them takes too long.
+ * @param {import('playwright-core').Page} page
+ * @param {RegExp} name
+ */
+export async function completesTo(page, name) {
+  await completed(page);
+  while (await page.getByRole('option', { name }).count() === 0) {
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowDown');
+    await completed(page);
+  }
+}
+
+/**
+ * Presses keys that belong together. The page forgets the first one after a while, so none waits until another has been
+ * handled.
+ * @param {import('playwright-core').Page} page
+ * @param {string[]} keys
+ */
+export async function sequence(page, ...keys) {
+  await Promise.all(keys.map((key) => page.keyboard.press(key)));
+}
+
+/**
+ * Waits until an element has the focus.
+ * @param {import('playwright-core').Page} page
+ * @param {string} selector
+ */
+export async function focuses(page, selector) {
+  await page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector);
+}
+
+/**
  * What stands in a place of the page, without runs of blanks.
  * @param {import('playwright-core').Page} page
  * @param {string} selector
