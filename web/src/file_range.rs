@@ -6,6 +6,8 @@
 
 use crate::links::{FileAddress, encode};
 use crate::model::NewestRevision;
+use crate::near_files::near_files;
+use crate::near_packages::near_packages;
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::state::App;
@@ -95,12 +97,21 @@ pub(crate) async fn fetch_file(
     if known.is_empty() && package_name(package) != package {
         return Err(not_in_version(app, scope, &request, &newest).await?);
     }
+    let is_indexed = !known.is_empty();
+    let package = known
+        .last()
+        .map_or(package, |newest| &newest.package[..])
+        .to_owned();
+    let package = &package[..];
     let mut found = in_versions(app, scope, &request, known).await?;
     match found.len() {
-        0 if revision.is_empty() => Err(missing(package, path, &newest)),
+        0 if revision.is_empty() => {
+            let known = is_indexed.then_some(package);
+            Err(missing(app, scope, (&request.package, path), known, &newest).await)
+        }
         0 => Err(not_in_revision(app, scope, package, path, revision, &newest).await),
         1 => Ok(found.remove(0)),
-        _ => Err(ambiguous(package, path, &found)),
+        _ => Err(ambiguous(&request.package, path, &found)),
     }
 }
 
@@ -139,7 +150,7 @@ async fn not_in_version(
     let versions = versions(app, scope, package_name(package)).await?;
     let found = in_versions(app, scope, request, versions).await?;
     let Some(Fetched { package: other, .. }) = found.last() else {
-        return Ok(missing(package, path, newest));
+        return Ok(missing(app, scope, (package, path), None, newest).await);
     };
     let [gone, current, file] = [package, other, path].map(|name| lossy(Some(name)));
     let address = FileAddress::current(other, path);
@@ -219,17 +230,43 @@ pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     }
 }
 
-fn missing(package: &[u8], path: &[u8], newest: &str) -> Problem {
+/// Says what is not there, the package or the file, and names that are near. `known` is the version that the package
+/// stands for, if it is indexed.
+async fn missing(
+    app: &App,
+    scope: &Scope,
+    (package, path): (&[u8], &[u8]),
+    known: Option<&[u8]>,
+    newest: &str,
+) -> Problem {
     let [shown, file] = [package, path].map(|name| lossy(Some(name)));
     let newest = newest_revision(package, path, newest);
-    let problem = match &newest {
-        None => Problem::missing(format!("no backend has {shown}/{file}")),
-        Some(NewestRevision { rev, .. }) => {
-            let detail = format!("the default revision of {shown} has no file {file}");
-            Problem::missing(detail).hint(format!("{rev} has it: add rev={rev}"))
+    if let Some(NewestRevision { rev, .. }) = &newest {
+        let detail = format!("the default revision of {shown} has no file {file}");
+        let hint = format!("{rev} has it: add rev={rev}");
+        let problem = Problem::missing(detail).near_names("rev", vec![rev.clone()]);
+        return problem.hint(hint).newest(newest);
+    }
+    let (detail, parameter, near) = match known {
+        None => {
+            let near = near_packages(app, scope, package).await;
+            (format!("no package {shown} is indexed"), "package", near)
+        }
+        Some(known) => {
+            let near = near_files(app, scope, known, path).await;
+            (format!("{shown} has no file {file}"), "path", near)
         }
     };
-    problem.newest(newest)
+    let problem = Problem::missing(detail);
+    let near = near.unwrap_or_default().into_iter();
+    let near: Vec<String> = near
+        .filter_map(|name| String::from_utf8(name).ok())
+        .collect();
+    if near.is_empty() {
+        return problem;
+    }
+    let hint = format!("did you mean {}?", near.join(" or "));
+    problem.near_names(parameter, near).hint(hint)
 }
 
 /// Says why a revision does not have the file: it has none of this name, it is no longer indexed, or there is no
@@ -262,11 +299,11 @@ async fn not_in_revision(
             LookupProblemKind::Refused => return Problem::bad_request(reason),
             LookupProblemKind::Ambiguous => {
                 let detail = format!("{revision} names several commits of {package_shown}");
-                return Problem::ambiguous_revision(detail).candidates(candidates);
+                return Problem::ambiguous_revision(detail).near_names("rev", candidates);
             }
             LookupProblemKind::UnknownRevision if newest.is_none() || !is_id(revision) => {
                 let detail = format!("{package_shown} has no revision {revision}");
-                Problem::unknown_revision(detail).candidates(candidates)
+                Problem::unknown_revision(detail).near_names("rev", candidates)
             }
             _ => not_indexed(&package_shown, revision, newest.is_some()),
         },
@@ -288,7 +325,7 @@ fn not_indexed(package: &str, revision: &str, has_newest: bool) -> Problem {
         ))
     } else {
         Problem::missing(format!(
-            "no backend has the file in {revision} of {package}"
+            "the file in {revision} of {package} is not indexed, and no repository with it can be read"
         ))
     }
 }

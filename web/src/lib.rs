@@ -48,6 +48,7 @@ mod left_out;
 mod link_secrets;
 mod links;
 pub mod model;
+mod near_files;
 mod near_packages;
 mod near_words;
 mod outline;

@@ -33,8 +33,9 @@ pub(crate) struct Problem {
 /// What the client may ask for instead.
 #[derive(Clone, Debug, Default)]
 struct Alternatives {
-    /// What it may have meant.
+    /// Names that may have been meant, and the parameter of the address that named another one.
     candidates: Vec<String>,
+    replaced: &'static str,
     /// The newest revision, or version of the package, that has the requested file.
     newest: Option<NewestRevision>,
     /// That version.
@@ -128,9 +129,21 @@ impl Problem {
         }
     }
 
-    pub(crate) fn candidates(mut self, candidates: Vec<String>) -> Self {
-        self.alternatives.candidates = candidates;
+    /// Names that may have been meant by a parameter: `rev`, `repo`, `package`, `path`.
+    pub(crate) fn near_names(mut self, parameter: &'static str, names: Vec<String>) -> Self {
+        self.alternatives.candidates = names;
+        self.alternatives.replaced = parameter;
         self
+    }
+
+    /// The parameter that named something else, and what it may have meant.
+    pub(crate) fn near(&self) -> Option<(&'static str, &[String])> {
+        let Alternatives {
+            candidates,
+            replaced,
+            ..
+        } = &*self.alternatives;
+        (!candidates.is_empty()).then_some((*replaced, &candidates[..]))
     }
 
     pub(crate) fn newest(mut self, newest: Option<NewestRevision>) -> Self {
@@ -141,6 +154,33 @@ impl Problem {
     /// Whether it says that what was requested does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         std::ptr::eq(self.kind, &NOT_FOUND)
+    }
+
+    /// Returns true if it is about the text of a query.
+    pub(crate) fn is_bad_query(&self) -> bool {
+        std::ptr::eq(self.kind, &BAD_QUERY)
+    }
+
+    /// Returns true if it is about the parameter of this name.
+    pub(crate) fn is_about_parameter(&self, name: &str) -> bool {
+        let named = self
+            .detail
+            .strip_prefix("unknown parameter ")
+            .unwrap_or(&self.detail);
+        let rest = named.strip_prefix(name);
+        std::ptr::eq(self.kind, &BAD_REQUEST)
+            && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '=']))
+    }
+
+    /// Returns true if a file, a directory or a package does not exist.
+    pub(crate) fn is_about_file(&self) -> bool {
+        let kinds = [&NOT_FOUND, &NOT_INDEXED, &UNKNOWN_REVISION];
+        kinds.iter().any(|kind| std::ptr::eq(self.kind, *kind))
+    }
+
+    /// Returns true unless the package does not exist.
+    pub(crate) fn has_package(&self) -> bool {
+        !self.detail.starts_with("no package ")
     }
 
     /// Whether it says that the documents are no longer served.

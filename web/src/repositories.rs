@@ -81,7 +81,7 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
         LookupProblemKind::UnknownRepository => {
             let detail = format!("there is no repository {repo}{why}");
             let problem = Problem::unknown_revision(detail);
-            suggest(problem, candidates, "did you mean")
+            suggest(problem, "repo", candidates, "did you mean")
         }
         LookupProblemKind::UnknownRevision => {
             let rev = if rev.is_empty() {
@@ -91,12 +91,12 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
             };
             let detail = format!("{repo} has no revision {rev}{why}");
             let problem = Problem::unknown_revision(detail);
-            suggest(problem, candidates, "did you mean")
+            suggest(problem, "rev", candidates, "did you mean")
         }
         LookupProblemKind::Ambiguous => {
             let detail = format!("{rev} names several commits of {repo}{why}");
             let problem = Problem::ambiguous_revision(detail);
-            suggest(problem, candidates, "do you mean")
+            suggest(problem, "rev", candidates, "do you mean")
         }
         LookupProblemKind::Refused => Problem::bad_request(reason),
         LookupProblemKind::Unreadable => {
@@ -109,12 +109,17 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
 }
 
 /// Adds similar names, or what an ambiguous one may mean; the first of them in a hint.
-fn suggest(problem: Problem, candidates: Vec<String>, question: &str) -> Problem {
+fn suggest(
+    problem: Problem,
+    parameter: &'static str,
+    candidates: Vec<String>,
+    question: &str,
+) -> Problem {
     if candidates.is_empty() {
         return problem;
     }
     let few = candidates.iter().take(SUGGESTED_MAX);
     let few: Vec<&str> = few.map(|candidate| &candidate[..]).collect();
     let hint = format!("{question} {}?", few.join(" or "));
-    problem.candidates(candidates).hint(hint)
+    problem.near_names(parameter, candidates).hint(hint)
 }

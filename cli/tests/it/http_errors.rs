@@ -69,7 +69,7 @@ fn api_errors_are_problem_documents() {
         export?q=(&mode=regexp              400 => unclosed
         export?q=wanted&format=xml          400 => expected jsonl, csv, paths or text
         file?package=source                 400 => path is missing
-        file?package=source&path=b.c        404 => no backend has source/b.c
+        file?package=source&path=b.c        404 => source has no file b.c
         nothing                             404 => no such address: /api/v2/nothing
     "#;
     check_table(
@@ -90,7 +90,7 @@ fn page_errors_are_pages() {
         search?q=wanted&per_page=0               400 => expected 1 to 1000
         search?q=wanted&mode=%3Cscript%3E        400 => mode=&#60;script&#62;
         show                                     400 => package is missing
-        show?package=source&path=b.c&line=1      404 => no backend has source/b.c
+        show?package=source&path=b.c&line=1      404 => source has no file b.c
         show?package=source&path=a.c&line=26     404 => the file has 25 lines
         nothing                                  404 => no such address: /nothing
     ";

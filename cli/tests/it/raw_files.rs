@@ -121,8 +121,8 @@ fn a_raw_file_that_cannot_be_sent_says_why() {
     let server = home.start("serve --index I");
     std::fs::remove_dir_all(home.path("repos/tool")).unwrap();
     for (path, status, said) in [
-        ("/raw/p/p_1/none.c", 404, "no backend has p_1/none.c"),
-        ("/raw/p/none_1/a.c", 404, "no backend has none_1/a.c"),
+        ("/raw/p/p_1/none.c", 404, "p_1 has no file none.c"),
+        ("/raw/p/none_1/a.c", 404, "no package none_1 is indexed"),
         (
             "/raw/p/p_1/image.png",
             404,
@@ -154,7 +154,7 @@ fn a_raw_file_that_cannot_be_sent_says_why() {
         ("/raw/p/p_1/a.c?x=1", 400, "has no parameters"),
         ("/raw/p/p_1/%4", 400, "two hexadecimal digits"),
         ("/raw/g/tool/%ff/x", 400, "not UTF-8"),
-        ("/raw/p/p_1/a%00.c", 404, "no backend has"),
+        ("/raw/p/p_1/a%00.c", 404, "p_1 has no file"),
         ("/raw/p/p_1/../../etc/passwd", 404, ""),
         ("/raw/p/p_1/..%2f..%2fetc%2fpasswd", 404, ""),
     ] {

@@ -4,7 +4,8 @@
 use super::catalog::{self, PART, next, part};
 use super::openapi::described as doc;
 use crate::model::{PackageState, Why};
-use crate::near_packages::{SIMILAR_MAX, near_packages};
+use crate::near_files::near_files;
+use crate::near_packages::near_packages;
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response;
@@ -13,11 +14,8 @@ use crate::versions::versions;
 use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
-use frontend::{Scope, similar};
+use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
-
-/// Names of a directory that are compared for suggestions.
-const SIBLINGS_MAX: u32 = 1000;
 
 /// Get what was left out of the index and why: of all packages, of a package, or of a path in it.
 #[utoipa::path(
@@ -120,7 +118,7 @@ async fn of_path(
     } else if !list.entries.is_empty() {
         PackageState::Skipped
     } else {
-        why.similar = shown(siblings(app, &scope, &directory, path).await?);
+        why.similar = shown(near_files(app, &scope, &directory, path).await?);
         PackageState::Unknown
     };
     why.skipped = list.entries.into_iter().map(Into::into).collect();
@@ -164,31 +162,6 @@ async fn has_documents(
 ) -> Result<bool, Problem> {
     let entries = children(app, scope, package, catalog::directory(path), 1).await?;
     Ok(!entries.is_empty())
-}
-
-/// Returns similar paths in the same directory.
-async fn siblings(
-    app: &App,
-    scope: &Scope,
-    package: &[u8],
-    path: &[u8],
-) -> Result<Vec<Vec<u8>>, Problem> {
-    let slash = path.iter().rposition(|&byte| byte == b'/');
-    let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
-    let siblings = children(app, scope, package, directory.to_vec(), SIBLINGS_MAX).await?;
-    let similar = similar(name, names_in(directory, &siblings));
-    let similar = similar.into_iter().take(SIMILAR_MAX);
-    Ok(similar.map(|name| [directory, &name].concat()).collect())
-}
-
-/// Returns the names of entries in a directory. Entries of other directories, which only a faulty
-/// backend sends, are ignored.
-fn names_in<'a>(
-    directory: &'a [u8],
-    entries: &'a [ListEntry],
-) -> impl Iterator<Item = Vec<u8>> + 'a {
-    let name = |entry: &ListEntry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec);
-    entries.iter().filter_map(name)
 }
 
 async fn children(

@@ -28,7 +28,7 @@ pub struct ProblemDocument {
     /// The number of the last page, if a later one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_page: Option<usize>,
-    /// Similar names of repositories or revisions, or the ids that an ambiguous revision may mean.
+    /// Similar names of repositories, revisions, packages or files, or the ids that an ambiguous revision may mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
     /// The newest indexed revision, or version of the package, that has the requested file.

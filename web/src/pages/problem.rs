@@ -1,6 +1,8 @@
 //! Problems as people read them: the body of an error response by its address, and the pages about the
 //! kinds of problems.
 
+mod ways;
+
 use super::form::{Form, Layout};
 use super::sign_in::{self, Asked};
 use super::{filters, visible};
@@ -12,6 +14,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
+use ways::Way;
 
 #[derive(Template)]
 #[template(path = "problem.html")]
@@ -24,6 +27,9 @@ struct ProblemPage<'a> {
     detail: String,
     /// The address that the hint begins with, and what follows it.
     hint_link: Option<(&'a str, &'a str)>,
+    /// Names that were meant, with their addresses. They stand in the place of the hint.
+    near: Vec<(String, String)>,
+    ways: Vec<Way>,
     last_page: Option<String>,
 }
 
@@ -41,6 +47,7 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
     let asked = Asked::new(request.method(), request.uri(), request.headers());
+    let uri = request.uri().clone();
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Problem>() {
         Some(problem) if is_text => {
@@ -50,7 +57,11 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
             with_body(response, "text/plain; charset=utf-8", line)
         }
         Some(problem) if !is_json && problem.needs_key() => sign_in::instead_of(&asked, response),
-        Some(problem) if !is_json => html(&problem, Form::default(), response),
+        Some(problem) if !is_json => {
+            let ways = ways::of_address(&problem, &uri);
+            let near = ways::near(&problem, &uri);
+            html(&problem, Form::default(), (near, ways), response)
+        }
         _ => response,
     }
 }
@@ -59,10 +70,17 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
 pub(crate) fn page(problem: Problem, form: Form) -> Response {
     let mut response = problem.into_response();
     let problem = response.extensions_mut().remove::<Problem>();
-    html(&problem.expect("the response carries it"), form, response)
+    let problem = problem.expect("the response carries it");
+    let ways = ways::of_query(&problem, &form);
+    html(&problem, form, (Vec::new(), ways), response)
 }
 
-fn html(problem: &Problem, form: Form, response: Response) -> Response {
+fn html(
+    problem: &Problem,
+    form: Form,
+    (near, ways): (Vec<(String, String)>, Vec<Way>),
+    response: Response,
+) -> Response {
     let page = ProblemPage {
         caret: caret(problem.filter().unwrap_or(&form.q), problem.at()),
         detail: match problem.last_page {
@@ -74,6 +92,8 @@ fn html(problem: &Problem, form: Form, response: Response) -> Response {
             None => problem.detail.clone(),
         },
         hint_link: problem.hint.as_deref().and_then(link),
+        near,
+        ways,
         last_page: problem.last_page.map(|last| form.href(last)),
         layout: Layout {
             has_fault: problem.at().is_some(),

@@ -168,7 +168,11 @@ fn rejects_malformed_requests_with_a_reason() {
     check("/api/v2/search?q=%ff", 400, "not UTF-8");
     check("/api/v2/nowhere", 404, "no such address");
     check("/api/v2/file?package=p", 400, "path is missing");
-    check("/api/v2/file?package=p&path=q", 404, "no backend has p/q");
+    check(
+        "/api/v2/file?package=p&path=q",
+        404,
+        "no package p is indexed",
+    );
     let long = "x".repeat(4097);
     check(
         &format!("/api/v2/search?q={long}"),

@@ -1,0 +1,36 @@
+//! Files with names that resemble one that does not exist, for suggestions.
+
+use crate::near_packages::SIMILAR_MAX;
+use crate::problem::Problem;
+use crate::state::App;
+use frontend::{Scope, similar};
+use schema::message::{ListKind, ListRequest};
+
+/// Entries of a directory that are compared.
+const SIBLINGS_MAX: u32 = 1000;
+
+/// Returns similar paths in the same directory.
+pub(crate) async fn near_files(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+    path: &[u8],
+) -> Result<Vec<Vec<u8>>, Problem> {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
+    let request = ListRequest {
+        kind: ListKind::Children,
+        package: package.to_vec(),
+        prefix: directory.to_vec(),
+        after: Vec::new(),
+        count: SIBLINGS_MAX,
+        visible: None,
+        revision: String::new(),
+    };
+    let list = app.coordinator.list(scope, request).await?;
+    // Entries of other directories, which only a faulty backend sends, are ignored.
+    let names = list.entries.iter();
+    let names = names.filter_map(|entry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec));
+    let near = similar(name, names).into_iter().take(SIMILAR_MAX);
+    Ok(near.map(|name| [directory, &name].concat()).collect())
+}
