@@ -43,6 +43,7 @@ const STYLES: &[File] = files!("css/":
     "file.css",
     "filters.css",
     "keys.css",
+    "markdown.css",
     "notices.css",
     "outline.css",
     "results.css",

@@ -33,6 +33,7 @@ mod cors;
 mod cursor;
 mod dcs;
 mod eta;
+mod file_content;
 mod file_range;
 mod followed_file;
 mod following;

@@ -4,8 +4,8 @@
 //! template in `web/templates` holds the markup. The pages work without the script, which follows a
 //! running search ([`live`]) and saves keystrokes.
 //!
-//! **Invariant:** markup is only in templates, and askama escapes every text in them. Rust prepares
-//! texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
+//! **Invariant:** markup is only in templates, and askama escapes every text in them; [`markdown`] alone makes
+//! markup, of what was written as such. Rust prepares texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
 //! every value in an address.
 
 mod boxes;
@@ -18,6 +18,7 @@ mod form;
 mod help;
 mod history;
 mod live;
+mod markdown;
 mod matches;
 mod narrowed;
 mod nothing;

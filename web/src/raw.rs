@@ -10,11 +10,11 @@
 
 mod address;
 mod body;
-mod content;
 mod preconditions;
 mod ranges;
 
 use crate::conditional::REVALIDATE;
+use crate::file_content::{Content, HEAD_BYTES};
 use crate::file_range::{Fetched, describe, fetch_file};
 use crate::left_out;
 use crate::problem::Problem;
@@ -28,7 +28,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use body::{FileBody, PIECE_BYTES};
-use content::{Content, HEAD_BYTES};
 use frontend::Scope;
 use preconditions::Verdict;
 use ranges::Selected;

@@ -67,15 +67,18 @@ class Selection {
     for (let at = range.first; at <= Math.min(range.last, this.total); at += 1) line(at)?.classList.add('hit');
   }
 
-  /** Shows what the address names, and scrolls to a range, which browsers do not know. */
+  /** Shows what the address names, and scrolls to what browsers do not know: a range, and lines without a fragment. */
   follow({ scrolls = true } = {}) {
-    const range = parseRange(location.hash);
+    const named = parseRange(location.hash);
+    const asked = parseRange(`#L${new URLSearchParams(location.search).get('line')}`);
+    const range = named ?? asked;
     if (!range) return;
     if (range.first > this.total) {
       this.warn(range.first);
       return;
     }
     const first = line(range.first);
+    if (!first && !named) return;
     if (!first) {
       // A long file, of which another part is here.
       location.replace(`${this.lines.dataset.pageHref}&line=${range.first}-${range.last}${fragment(range)}`);
@@ -83,7 +86,7 @@ class Selection {
     }
     this.anchor = range.first;
     this.show(range);
-    if (scrolls && range.last > range.first) first.scrollIntoView();
+    if (scrolls && (!named || range.last > range.first)) first.scrollIntoView();
   }
 
   /**
@@ -188,6 +191,8 @@ function showInTree() {
 
 export function start() {
   const lines = document.getElementById('lines');
+  const rendered = document.getElementById('rendered');
+  if (rendered && parseRange(location.hash)) location.replace(rendered.dataset.linesHref + location.hash);
   if (!lines) return;
   showInTree();
   const selection = new Selection(lines);

@@ -8,11 +8,13 @@ mod blame;
 mod body;
 mod lines;
 mod marks;
+mod opaque;
 mod open;
 mod other_versions;
 mod outline;
 mod page;
 
+use super::{filters, markdown};
 use crate::file_range::Fetched;
 use crate::links::FileAddress;
 use crate::outline::Outline;
@@ -24,7 +26,7 @@ use asked::AskedFile;
 pub(super) use asked::FileView;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use blame::BlameColumn;
 use body::{PIECE_LINES, PageBody};
 use frontend::Scope;
@@ -32,6 +34,9 @@ use lines::LinesView;
 use open::Opened;
 use page::{FilePage, Shown};
 use schema::message::{FileRange, FileRequest, FileSource};
+
+/// The level of a page's heading.
+const PAGE_LEVEL: u8 = 1;
 
 /// Shows a file, or leads to the directory of this name.
 pub(crate) async fn show(
@@ -44,11 +49,13 @@ pub(crate) async fn show(
     let range = lines_from(asked.first.unwrap_or(1));
     let (fetched, mut notices) = match open::open(&app, &scope, &asked, range).await? {
         Opened::File(fetched, notices) => (fetched, notices),
+        Opened::Opaque(bytes) => return Ok(Html(opaque::render(&asked, &bytes)).into_response()),
         Opened::Directory(href) => return Ok(Redirect::to(&href).into_response()),
     };
     let lines_max = fetched.reply.total_lines.max(1);
     if asked.first.unwrap_or(1) > lines_max || asked.lines.first > lines_max {
-        let detail = format!("the file has {} lines", fetched.reply.total_lines);
+        let lines = filters::counted(fetched.reply.total_lines.into(), "line");
+        let detail = format!("the file has {lines}");
         let file = FileAddress {
             revision: asked.revision,
             ..FileAddress::current(asked.package, asked.path)
@@ -60,7 +67,8 @@ pub(crate) async fn show(
     let fetched = from_line(&app, &scope, &asked, fetched, shown.first).await?;
     let marks = marks::find(&app, &scope, &asked, &fetched).await;
     let blame = blamed(&app, &scope, &asked, &fetched, &mut notices).await;
-    let page = FilePage::new(&asked, &fetched, shown, &marks, notices);
+    let rendered = rendered(&app, &scope, &asked, &fetched).await;
+    let page = FilePage::new(&asked, &fetched, shown, &marks, notices, rendered.is_some());
     let name = (&fetched.package[..], asked.path);
     let colours = app
         .colours
@@ -79,9 +87,32 @@ pub(crate) async fn show(
         fetched.reply,
         shown.last,
         (page.parts(), view),
+        rendered,
     );
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
     Ok((html, body.send().await).into_response())
+}
+
+/// Renders Markdown, if all of its text was fetched.
+async fn rendered(
+    app: &App,
+    scope: &Scope,
+    asked: &AskedFile<'_>,
+    Fetched { package, reply }: &Fetched,
+) -> Option<String> {
+    let is_whole = reply.text.len() as u64 == reply.total_bytes;
+    if !asked.is_rendered() || !is_whole {
+        return None;
+    }
+    let file = FileAddress {
+        revision: if asked.revision.is_empty() {
+            ""
+        } else {
+            &reply.commit
+        },
+        ..FileAddress::current(package, asked.path)
+    };
+    Some(markdown::of_file(app, scope, file, &reply.text, PAGE_LEVEL).await)
 }
 
 /// Finds the commits of the lines, if they are asked for; if that is not possible, a notice says why.

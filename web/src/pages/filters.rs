@@ -1,6 +1,7 @@
 //! Filters of the templates: numbers and plurals.
 #![expect(unreachable_pub, reason = "the macro generates public items")]
 
+use super::markdown::inline;
 use jiff::Timestamp;
 
 /// A number that a template prints. Templates pass references to what they print.
@@ -51,6 +52,12 @@ pub(super) fn grouped(number: u64) -> String {
     out
 }
 
+/// `1 line`, `77,807 lines`
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", grouped(number))
+}
+
 /// The plural ending `s`.
 #[askama::filter_fn]
 pub(super) fn plural(number: impl Number, _: &dyn askama::Values) -> askama::Result<&'static str> {
@@ -72,6 +79,12 @@ pub(super) fn words(name: &str) -> Vec<&str> {
         .collect()
 }
 
+/// A description of our own, with its markup rendered.
+#[askama::filter_fn]
+pub(super) fn markdown(text: impl AsRef<str>, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(inline(text.as_ref()))
+}
+
 /// `3 hours`
 #[askama::filter_fn]
 pub(super) fn age(seconds: impl Number, _: &dyn askama::Values) -> askama::Result<String> {
@@ -84,9 +97,7 @@ pub(super) fn age(seconds: impl Number, _: &dyn askama::Values) -> askama::Resul
     let seconds = seconds.value();
     let fits = units.into_iter().find(|(_, length)| seconds >= *length);
     let (unit, length) = fits.unwrap_or(("second", 1));
-    let count = seconds / length;
-    let ending = if count == 1 { "" } else { "s" };
-    Ok(format!("{} {unit}{ending}", grouped(count)))
+    Ok(counted(seconds / length, unit))
 }
 
 /// `449 MB`
@@ -95,8 +106,11 @@ pub(super) fn size(bytes: impl Number, _: &dyn askama::Values) -> askama::Result
     Ok(sized(bytes.value()))
 }
 
-/// `449 MB`
+/// `1 byte`, `449 MB`
 pub(super) fn sized(bytes: u64) -> String {
+    if bytes == 1 {
+        return "1 byte".to_owned();
+    }
     let mut size = bytes as f64;
     let mut units = ["bytes", "kB", "MB", "GB"].into_iter();
     let mut unit = units.next().expect("there are four");

@@ -1,6 +1,7 @@
 //! What is known of a package: its size, its other versions, its revisions, what was skipped, and its README.
 
 use super::filters;
+use super::markdown;
 use super::tree::TreeView;
 use super::visible;
 use crate::links::{FileAddress, RepositoryAddress, encode, package_href};
@@ -16,6 +17,9 @@ use schema::name::{package_name, revision_name};
 
 /// Lines of a README that are shown.
 const README_LINES_MAX: u32 = 300;
+
+/// The level of the heading with a README's name.
+const README_LEVEL: u8 = 2;
 
 /// Skipped files that are listed.
 const SKIPPED_MAX: u32 = 100;
@@ -67,11 +71,13 @@ pub(super) struct RevisionView {
     pub(super) behind: Option<u32>,
 }
 
-/// The beginning of a README, as text.
+/// The beginning of a README.
 pub(super) struct Readme {
     pub(super) name: String,
     pub(super) href: String,
     pub(super) text: String,
+    /// The text as HTML, if it is Markdown.
+    pub(super) html: Option<String>,
     pub(super) is_whole: bool,
 }
 
@@ -245,10 +251,20 @@ async fn readme(
     }
     let lines = reply.text.split(|&byte| byte == b'\n');
     let lines = lines.map(|line| visible::plain(line.strip_suffix(b"\r").unwrap_or(line)));
+    let file = FileAddress {
+        revision,
+        ..FileAddress::current(package, &item.path)
+    };
+    let html = if markdown::is_markdown(&item.path) {
+        Some(markdown::of_file(app, scope, file, &reply.text, README_LEVEL).await)
+    } else {
+        None
+    };
     Ok(Some(Readme {
         name: item.name.clone(),
         href: item.href.clone(),
         text: lines.collect::<Vec<_>>().join("\n"),
+        html,
         is_whole: reply.text.len() as u64 >= reply.total_bytes,
     }))
 }

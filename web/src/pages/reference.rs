@@ -1,5 +1,6 @@
 //! The reference of the JSON API for people, made of its description (OpenAPI).
 
+use super::filters;
 use super::form::{Form, Layout};
 use askama::Template;
 use serde_json::Value;

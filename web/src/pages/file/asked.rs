@@ -1,6 +1,7 @@
 //! What an address of a file asks for.
 
 use super::super::form::Form;
+use super::super::markdown::is_markdown;
 use crate::params::Params;
 use crate::problem::Problem;
 
@@ -26,8 +27,13 @@ pub(super) struct AskedFile<'a> {
     pub(super) form: Form,
     /// Whether the commit of each line is shown.
     pub(super) blame: bool,
+    /// Markdown is shown as its lines.
+    pub(super) plain: bool,
     pub(super) params: &'a Params,
 }
+
+/// The parameter that shows the lines of Markdown.
+pub(super) const PLAIN: &str = "plain=yes";
 
 /// The parameter that shows the commits of lines.
 pub(super) const BLAME: &str = "blame=yes";
@@ -47,6 +53,7 @@ impl<'a> AskedFile<'a> {
             hash: hash(params.text("hash")?.unwrap_or_default())?,
             form: Form::new(params),
             blame: params.bytes("blame") == Some(b"yes"),
+            plain: params.bytes("plain") == Some(b"yes"),
             params,
         })
     }
@@ -54,6 +61,13 @@ impl<'a> AskedFile<'a> {
     /// The fragment of an address that names the lines; empty without.
     pub(super) fn fragment(&self) -> String {
         self.lines.fragment()
+    }
+
+    /// Returns true if the file is Markdown and nothing in its lines is asked for.
+    pub(super) fn is_rendered(&self) -> bool {
+        let has_lines = self.lines.last > 0 || self.first.is_some() || self.hash.is_some();
+        let is_view = self.plain || self.blame || !self.query().is_empty();
+        is_markdown(self.path) && !has_lines && !is_view
     }
 
     /// The parameters of how the file is shown: the query, and whether with the commits of its lines.

@@ -41,6 +41,8 @@ pub(super) struct PageBody {
     hash: Vec<u8>,
     parts: PageParts,
     view: LinesView,
+    /// HTML in the place of the lines, if they are not shown.
+    rendered: Option<String>,
     /// Whole lines, and how many of their bytes are rendered.
     text: Vec<u8>,
     at: usize,
@@ -60,6 +62,7 @@ impl PageBody {
         reply: FileReply,
         last: u32,
         (parts, view): (PageParts, LinesView),
+        rendered: Option<String>,
     ) -> PageBody {
         let revision = match &reply.commit[..] {
             "" => request.revision.clone(),
@@ -75,6 +78,7 @@ impl PageBody {
             hash: reply.hash.clone(),
             parts,
             view,
+            rendered,
             next: reply.first_line,
             last,
             bytes_left: PAGE_BYTES_MAX,
@@ -114,7 +118,12 @@ impl PageBody {
         match self.stage {
             Stage::Head => {
                 self.stage = Stage::Lines;
-                Some(std::mem::take(&mut self.parts.head))
+                let mut head = std::mem::take(&mut self.parts.head);
+                if let Some(rendered) = self.rendered.take() {
+                    head.push_str(&rendered);
+                    self.next = self.last.saturating_add(1);
+                }
+                Some(head)
             }
             Stage::Lines => match self.chunk().await {
                 Ok(Some(chunk)) => Some(chunk),

@@ -13,17 +13,18 @@ use frontend::Scope;
 use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest};
 use schema::name::package_name;
 
+/// Bytes at the beginning of a file that tell an image from others.
+const HEAD_BYTES: u64 = 16;
+
 /// Versions of a package in which a text is looked for.
 const VERSIONS_MAX: usize = 16;
 
 /// What is at an address.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a request makes one, and nobody keeps it"
-)]
 pub(super) enum Opened {
     /// A file, and what is to be said of it.
     File(Fetched, Vec<String>),
+    /// The beginning of a file that a repository has, and that is not text.
+    Opaque(Fetched),
     /// A directory: the address of its page.
     Directory(String),
 }
@@ -65,7 +66,45 @@ pub(super) async fn open(
         return Ok(Opened::Directory(directory));
     }
     let why = left_out::why(app, scope, (asked.package, asked.path)).await;
-    Err(why.unwrap_or(problem))
+    let opened = in_repository(app, scope, asked, range, why.as_ref()).await;
+    opened.ok_or_else(|| why.unwrap_or(problem))
+}
+
+/// Opens a file that the index does not have, such as a symbolic link or an image, as its
+/// repository has it. `why` the index left it out is said.
+async fn in_repository(
+    app: &App,
+    scope: &Scope,
+    asked: &AskedFile<'_>,
+    range: FileRange,
+    why: Option<&Problem>,
+) -> Option<Opened> {
+    let beginning = FileRequest {
+        range: FileRange::Bytes {
+            offset: 0,
+            count: HEAD_BYTES,
+        },
+        source: FileSource::TextOrOriginal,
+        ..request(asked, range)
+    };
+    let bytes = fetch_file(app, scope, beginning).await.ok()?;
+    if !bytes.reply.original {
+        return None;
+    }
+    let at_commit = FileRequest {
+        package: bytes.package.clone(),
+        revision: bytes.reply.commit.clone(),
+        ..request(asked, range)
+    };
+    match fetch_file(app, scope, at_commit).await {
+        Ok(text) => {
+            let notice =
+                why.map(|why| format!("{}; this is the file in its repository", why.detail));
+            let notices = notice.map(|notice| visible::plain(notice.as_bytes()));
+            Some(Opened::File(text, notices.into_iter().collect()))
+        }
+        Err(_) => Some(Opened::Opaque(bytes)),
+    }
 }
 
 fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {

@@ -2,11 +2,12 @@
 
 use super::super::filters;
 use super::super::form::{Form, Layout};
+use super::super::markdown::is_markdown;
 use super::super::matches::RevisionsView;
 use super::super::place::{Place, directory_of};
 use super::super::tree::TreeView;
 use super::super::visible;
-use super::asked::{AskedFile, BLAME};
+use super::asked::{AskedFile, BLAME, PLAIN};
 use super::marks::Marks;
 use crate::file_range::Fetched;
 use crate::links::{FileAddress, RepositoryAddress};
@@ -57,6 +58,10 @@ pub(super) struct FilePage {
     earlier: Option<String>,
     marks: Option<MarksView>,
     find: Option<FindForm>,
+    /// True for Markdown that is not shown as its lines.
+    is_rendered: bool,
+    /// The address of Markdown as its lines, or rendered.
+    other_view: Option<String>,
     /// The address of the page without a line, and the one that keeps its text.
     page_href: String,
     exact_href: String,
@@ -159,6 +164,7 @@ impl FilePage {
         shown: Shown,
         marks: &Marks,
         mut notices: Vec<String>,
+        is_rendered: bool,
     ) -> FilePage {
         let name = FileName {
             package: package.clone(),
@@ -209,6 +215,8 @@ impl FilePage {
                 .then(|| MarksView::new(marks, shown, name.address())),
             find: FindForm::new(asked),
             page_href: name.address().show_href(0),
+            is_rendered,
+            other_view: is_markdown(asked.path).then(|| name.other_view(is_rendered)),
             exact_href: exact_href(&name, reply),
             address: name,
         }
@@ -283,6 +291,16 @@ impl GitLinks {
 }
 
 impl FileName {
+    /// The address of Markdown as its lines, or rendered if it is shown as its lines.
+    fn other_view(&self, is_rendered: bool) -> String {
+        let query = if is_rendered { PLAIN } else { "" };
+        FileAddress {
+            query,
+            ..self.address()
+        }
+        .show_href(0)
+    }
+
     fn address(&self) -> FileAddress<'_> {
         FileAddress {
             package: &self.package,

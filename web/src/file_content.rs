@@ -1,18 +1,18 @@
-//! What a raw file is for a browser: text, an image, or bytes to save.
+//! The kind of a file for a browser: text, an image, or bytes to save.
 
 use axum::http::HeaderValue;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use schema::message::FileReply;
 
 /// Bytes at the beginning of a file that decide: a NUL among them makes it binary, as git has it.
-pub(super) const HEAD_BYTES: u64 = 8_000;
+pub(crate) const HEAD_BYTES: u64 = 8_000;
 
 /// Bytes of the name under which a file is saved: as many as file systems allow.
 const NAME_BYTES_MAX: usize = 255;
 
 /// What a file is shown as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Text,
     /// An image of this media type. A browser runs nothing that is in it; SVG has scripts, and is text.
     Image(&'static str),
@@ -21,7 +21,7 @@ pub(super) enum Content {
 
 impl Content {
     /// Decides by the beginning of a file.
-    pub(super) fn of(reply: &FileReply) -> Content {
+    pub(crate) fn of(reply: &FileReply) -> Content {
         let head = &reply.text[..reply.text.len().min(HEAD_BYTES as usize)];
         if !reply.original {
             return Content::Text;
@@ -52,7 +52,7 @@ impl Content {
         }
     }
 
-    pub(super) fn media_type(self) -> HeaderValue {
+    pub(crate) fn media_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Content::Text => "text/plain; charset=utf-8",
             Content::Image(media_type) => media_type,
@@ -62,7 +62,7 @@ impl Content {
 
     /// Returns the header `Content-Disposition` of a file that browsers save: its name, which has no character that
     /// means something in the header or to a file system.
-    pub(super) fn disposition(self, path: &[u8]) -> Option<HeaderValue> {
+    pub(crate) fn disposition(self, path: &[u8]) -> Option<HeaderValue> {
         if self != Content::Bytes {
             return None;
         }
@@ -96,6 +96,11 @@ fn is_harmless(name: &[u8]) -> bool {
             || matches!(it, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\\')
     };
     !is_hidden && text.is_ok_and(|text| !text.contains(is_odd))
+}
+
+/// Returns true for an image that browsers show at its raw address.
+pub(crate) fn is_image(reply: &FileReply) -> bool {
+    matches!(Content::of(reply), Content::Image(_))
 }
 
 #[cfg(test)]

@@ -1,0 +1,326 @@
+//! Markdown as HTML, a safe subset: READMEs, Markdown files, and descriptions of our own.
+//!
+//! The parser's events are rendered, never the file's own markup: every text is escaped, and of
+//! HTML in Markdown only its text, images and line breaks are left. Headings fit below those of the
+//! page.
+//!
+//! **Invariants:** every address is one that the caller chose or one of another site's page that
+//! only a click opens; an image comes from this site; no attribute but `href`, `title`, `id`, `src`
+//! and `alt` has a text of the file.
+
+mod html;
+mod slug;
+mod targets;
+
+use super::visible;
+use crate::links::FileAddress;
+use crate::state::{App, blocking};
+use frontend::Scope;
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
+};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+use targets::Targets;
+
+/// Elements within each other. Browsers flatten what is deeper than some hundred.
+const DEPTH_MAX: usize = 50;
+
+/// Endings of names of Markdown files, after the last dot.
+const ENDINGS: [&[u8]; 4] = [b"md", b"markdown", b"mdown", b"mkd"];
+
+/// Beginnings of addresses that a click may open.
+const FOREIGN: [&str; 3] = ["https://", "http://", "mailto:"];
+
+/// A parsed text.
+struct Markdown<'a> {
+    events: Vec<Event<'a>>,
+}
+
+impl<'a> Markdown<'a> {
+    fn parse(text: &'a str) -> Markdown<'a> {
+        let options =
+            Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+        Markdown {
+            events: html::as_markdown(Parser::new_ext(text, options)),
+        }
+    }
+
+    /// Returns the addresses of links and images, each once.
+    fn addresses(&self) -> BTreeSet<String> {
+        let address = |event: &Event<'_>| match event {
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                Some(dest_url.to_string())
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(address).collect()
+    }
+
+    /// Renders the text below a heading of level `below`. `targets` says where links lead; others
+    /// are text.
+    fn render(self, targets: &Targets, below: u8) -> String {
+        let mut renderer = Renderer {
+            targets,
+            slugs: HashMap::new(),
+            open: Vec::new(),
+            base: below,
+            level: below,
+            out: Vec::with_capacity(self.events.len()),
+        };
+        for at in 0..self.events.len() {
+            renderer.event(&self.events, at);
+        }
+        let mut html = String::new();
+        pulldown_cmark::html::push_html(&mut html, renderer.out.into_iter());
+        html
+    }
+}
+
+/// Returns true if the name of a file says that it is Markdown.
+pub(super) fn is_markdown(path: &[u8]) -> bool {
+    let end = path.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let end = end.to_ascii_lowercase();
+    path.len() > end.len() && ENDINGS.contains(&&end[..])
+}
+
+/// Renders the text of a file below a heading of level `below`.
+pub(super) async fn of_file(
+    app: &App,
+    scope: &Scope,
+    file: FileAddress<'_>,
+    text: &[u8],
+    below: u8,
+) -> String {
+    let text = String::from_utf8_lossy(text).into_owned();
+    let (text, addresses) = blocking(move || {
+        let addresses = Markdown::parse(&text).addresses();
+        (text, addresses)
+    })
+    .await;
+    let targets = Targets::find(app, scope, addresses, file).await;
+    blocking(move || Markdown::parse(&text).render(&targets, below)).await
+}
+
+/// Renders a text of our own, without the paragraph around a single one. Its links are whole
+/// addresses.
+pub(super) fn inline(text: &str) -> String {
+    let html = Markdown::parse(text).render(&Targets::default(), 1);
+    let html = html.trim_end();
+    let single = html
+        .strip_prefix("<p>")
+        .and_then(|html| html.strip_suffix("</p>"));
+    single
+        .filter(|html| !html.contains("<p>"))
+        .unwrap_or(html)
+        .to_owned()
+}
+
+/// Makes the events that are rendered of those that were parsed.
+struct Renderer<'a> {
+    targets: &'a Targets,
+    /// Number of headings with the same id, by id.
+    slugs: HashMap<String, u32>,
+    /// The elements that are open.
+    open: Vec<Open>,
+    /// The level of the heading above, and of the last one: none is left out between two.
+    base: u8,
+    level: u8,
+    out: Vec<Event<'a>>,
+}
+
+/// An element that has begun.
+enum Open {
+    /// It is rendered, and ends like this.
+    Kept(TagEnd),
+    Dropped,
+}
+
+impl<'a> Renderer<'a> {
+    /// Renders the event at `at`.
+    fn event(&mut self, events: &'a [Event<'a>], at: usize) {
+        match &events[at] {
+            Event::Start(tag) => {
+                let tag = (self.open.len() < DEPTH_MAX).then(|| self.tag(tag, &events[at + 1..]));
+                match tag.flatten() {
+                    Some(tag) => {
+                        self.open.push(Open::Kept(tag.to_end()));
+                        self.out.push(Event::Start(tag));
+                    }
+                    None => self.open.push(Open::Dropped),
+                }
+            }
+            Event::End(_) => {
+                if let Some(Open::Kept(end)) = self.open.pop() {
+                    self.out.push(Event::End(end));
+                }
+            }
+            Event::Text(text) => self.text(text, ("", "")),
+            Event::Code(text) => self.text(text, ("<code>", "</code>")),
+            Event::SoftBreak => self.out.push(Event::SoftBreak),
+            Event::HardBreak => self.out.push(Event::HardBreak),
+            Event::Rule => self.out.push(Event::Rule),
+            Event::TaskListMarker(is_done) => {
+                let mark = if *is_done { "☑ " } else { "☐ " };
+                self.out.push(Event::Text(mark.into()));
+            }
+            // `html::as_markdown` leaves no HTML, and the other extensions are off.
+            _ => {}
+        }
+    }
+
+    /// Returns the element that is rendered; `None` if only its content is.
+    fn tag(&mut self, tag: &'a Tag<'a>, content: &'a [Event<'a>]) -> Option<Tag<'a>> {
+        match tag {
+            Tag::Heading { level, .. } => Some(Tag::Heading {
+                level: self.heading(*level as u8),
+                id: Some(self.slug(content).into()),
+                classes: Vec::new(),
+                attrs: Vec::new(),
+            }),
+            Tag::CodeBlock(_) => Some(Tag::CodeBlock(CodeBlockKind::Indented)),
+            // The style of an element would be its own.
+            Tag::Table(columns) => Some(Tag::Table(vec![Alignment::None; columns.len()])),
+            Tag::Link {
+                dest_url, title, ..
+            } => self.link(dest_url, title),
+            Tag::Image {
+                dest_url, title, ..
+            } => match self.targets.image(dest_url) {
+                Some(address) => Some(Tag::Image {
+                    link_type: LinkType::Inline,
+                    dest_url: address.into(),
+                    title: shown(title).into(),
+                    id: CowStr::Borrowed(""),
+                }),
+                None => self.in_place_of_image(dest_url, content),
+            },
+            Tag::Paragraph
+            | Tag::BlockQuote(_)
+            | Tag::List(_)
+            | Tag::Item
+            | Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough => Some(match tag {
+                Tag::BlockQuote(_) => Tag::BlockQuote(None),
+                other => other.clone(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns the level on the page, at most one below the heading before.
+    fn heading(&mut self, level: u8) -> HeadingLevel {
+        let level = level.saturating_add(self.base);
+        self.level = level.min(self.level + 1).min(6).max(self.base.min(5) + 1);
+        HeadingLevel::try_from(usize::from(self.level)).unwrap_or(HeadingLevel::H6)
+    }
+
+    /// Returns the id of a heading, made of its text as GitHub does, so that tables of contents
+    /// lead there.
+    fn slug(&mut self, content: &[Event<'_>]) -> String {
+        let end = |event: &&Event<'_>| !matches!(event, Event::End(TagEnd::Heading(_)));
+        let mut words = String::new();
+        for event in content.iter().take_while(end) {
+            if let Event::Text(text) | Event::Code(text) = event {
+                words.push_str(text);
+            }
+        }
+        let mut slug = slug::of(&words);
+        let count = self.slugs.entry(slug.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            let _ = write!(slug, "-{}", *count - 1);
+        }
+        slug
+    }
+
+    fn link(&self, address: &str, title: &str) -> Option<Tag<'a>> {
+        // Elements of links cannot be within each other.
+        let is_within = |open: &Open| matches!(open, Open::Kept(TagEnd::Link | TagEnd::Image));
+        if self.open.iter().any(is_within) {
+            return None;
+        }
+        Some(Tag::Link {
+            link_type: LinkType::Inline,
+            dest_url: self.address(address)?.into(),
+            title: shown(title).into(),
+            id: CowStr::Borrowed(""),
+        })
+    }
+
+    fn address(&self, address: &str) -> Option<String> {
+        if let Some(heading) = address.strip_prefix('#') {
+            return Some(slug::fragment(heading));
+        }
+        if is_foreign(address) {
+            return Some(address.to_owned());
+        }
+        self.targets.link(address).map(str::to_owned)
+    }
+
+    /// Returns a link to an image that is not shown; its words stand for it, or its address.
+    fn in_place_of_image(&mut self, address: &'a str, content: &[Event<'_>]) -> Option<Tag<'a>> {
+        let link = self.link(address, "")?;
+        if matches!(content.first(), Some(Event::End(TagEnd::Image))) {
+            self.out.push(Event::Start(link));
+            self.text(address, ("", ""));
+            self.out.push(Event::End(TagEnd::Link));
+            return None;
+        }
+        Some(link)
+    }
+
+    /// Adds a text. Its quotes are escaped, too: later changes of a page take an unescaped one for
+    /// an attribute's.
+    fn text(&mut self, text: &str, (before, after): (&str, &str)) {
+        let text = shown(text);
+        // The description of an image is an attribute, which is escaped where it is written.
+        if self
+            .open
+            .iter()
+            .any(|open| matches!(open, Open::Kept(TagEnd::Image)))
+        {
+            return self.out.push(Event::Text(text.into()));
+        }
+        let html = format!("{before}{}{after}", escaped(&text));
+        self.out.push(Event::InlineHtml(html.into()));
+    }
+}
+
+/// Returns true for an address of another site that a click may open.
+fn is_foreign(address: &str) -> bool {
+    let begins = |scheme: &&str| {
+        address
+            .get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
+    FOREIGN.iter().any(begins)
+}
+
+/// Returns a text with every character visible, line by line.
+fn shown(text: &str) -> String {
+    let lines = text.split('\n').map(|line| visible::plain(line.as_bytes()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => out.push_str("&#60;"),
+            '>' => out.push_str("&#62;"),
+            '&' => out.push_str("&#38;"),
+            '"' => out.push_str("&#34;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! Targets of the links and images of a Markdown file: files and directories that are there.
+//! Each is asked for, so that no page leads to one that does not exist.
+
+use super::slug;
+use crate::file_content::is_image;
+use crate::links::FileAddress;
+use crate::state::App;
+use frontend::Scope;
+use futures_util::future::join_all;
+use percent_encoding::percent_decode_str;
+use schema::message::{FileRange, FileReply, FileRequest, FileSource, ListKind, ListRequest};
+use std::collections::{BTreeSet, HashMap};
+
+/// Files and directories that are asked for. What further links lead to stays text.
+const ASKED_MAX: usize = 100;
+
+/// Files that are asked for at once.
+const TOGETHER: usize = 10;
+
+/// Bytes at the beginning of a file that tell an image from others.
+const HEAD_BYTES: u64 = 16;
+
+/// Addresses on this site, by those in the text.
+#[derive(Default)]
+pub(super) struct Targets {
+    links: HashMap<String, String>,
+    images: HashMap<String, String>,
+}
+
+impl Targets {
+    pub(super) fn link(&self, address: &str) -> Option<&str> {
+        self.links.get(address).map(String::as_str)
+    }
+
+    pub(super) fn image(&self, address: &str) -> Option<String> {
+        self.images.get(address).cloned()
+    }
+
+    /// Asks for what `addresses` name relative to `file`.
+    pub(super) async fn find(
+        app: &App,
+        scope: &Scope,
+        addresses: BTreeSet<String>,
+        file: FileAddress<'_>,
+    ) -> Targets {
+        let named: Vec<(String, Named)> = (addresses.into_iter())
+            .filter_map(|address| Named::new(&address, file.path).map(|named| (address, named)))
+            .take(ASKED_MAX)
+            .collect();
+        let mut targets = Targets::default();
+        for some in named.chunks(TOGETHER) {
+            let found = some.iter().map(|(_, named)| named.find(app, scope, file));
+            for ((address, _), found) in some.iter().zip(join_all(found).await) {
+                targets
+                    .links
+                    .extend(found.page.map(|page| (address.clone(), page)));
+                targets
+                    .images
+                    .extend(found.image.map(|image| (address.clone(), image)));
+            }
+        }
+        targets
+    }
+}
+
+/// A relative address.
+#[derive(Debug, PartialEq, Eq)]
+struct Named {
+    /// The path in the package; a directory may end with `/`.
+    path: Vec<u8>,
+    fragment: String,
+}
+
+/// The addresses at which it is shown.
+#[derive(Default)]
+struct Found {
+    page: Option<String>,
+    image: Option<String>,
+}
+
+impl Named {
+    /// Reads a relative address in the file at `file`. `None` if it is another one, or leads out of
+    /// the package.
+    fn new(address: &str, file: &[u8]) -> Option<Named> {
+        let (path, fragment) = address.split_once('#').unwrap_or((address, ""));
+        let path = path.split_once('?').map_or(path, |(path, _)| path);
+        let first = path.split('/').next().unwrap_or_default();
+        if path.is_empty() || path.starts_with("//") || first.contains(':') {
+            return None;
+        }
+        let path: Vec<u8> = percent_decode_str(path).collect();
+        let mut parts: Vec<&[u8]> = Vec::new();
+        if path[0] != b'/' {
+            parts = file.split(|&byte| byte == b'/').collect();
+            parts.pop();
+        }
+        for part in path.split(|&byte| byte == b'/') {
+            match part {
+                b"" | b"." => {}
+                b".." => drop(parts.pop()?),
+                part => parts.push(part),
+            }
+        }
+        let mut whole = parts.join(&b'/');
+        if path.ends_with(b"/") && !whole.is_empty() {
+            whole.push(b'/');
+        }
+        Some(Named {
+            path: whole,
+            fragment: fragment.to_owned(),
+        })
+    }
+
+    async fn find(&self, app: &App, scope: &Scope, file: FileAddress<'_>) -> Found {
+        let target = FileAddress {
+            path: &self.path,
+            query: "",
+            ..file
+        };
+        if !self.path.is_empty() && !self.path.ends_with(b"/") {
+            let found = app.coordinator.file(scope, &beginning(target)).await;
+            if let Ok(reply) = found
+                && reply.found
+            {
+                return self.file(target, &reply);
+            }
+        }
+        Found {
+            page: directory(app, scope, target).await,
+            image: None,
+        }
+    }
+
+    fn file(&self, target: FileAddress<'_>, reply: &FileReply) -> Found {
+        if reply.original {
+            // Its page shows what it is.
+            return Found {
+                page: Some(target.show_href(0)),
+                image: is_image(reply).then(|| target.raw_href()),
+            };
+        }
+        let line = self.fragment.strip_prefix('L').and_then(|rest| {
+            let digits = rest.split(|it: char| !it.is_ascii_digit()).next()?;
+            digits.parse().ok()
+        });
+        let page = match line {
+            Some(line) if line > 0 => target.show_href(line),
+            _ => target.show_href(0) + &slug::fragment(&self.fragment),
+        };
+        Found {
+            page: Some(page),
+            image: None,
+        }
+    }
+}
+
+fn beginning(target: FileAddress<'_>) -> FileRequest {
+    FileRequest {
+        package: target.package.to_vec(),
+        path: target.path.to_vec(),
+        range: FileRange::Bytes {
+            offset: 0,
+            count: HEAD_BYTES,
+        },
+        revision: target.revision.to_owned(),
+        source: FileSource::TextOrOriginal,
+        visible: None,
+    }
+}
+
+/// Returns the address of a directory that has files.
+async fn directory(app: &App, scope: &Scope, target: FileAddress<'_>) -> Option<String> {
+    let mut path = target.path.to_vec();
+    if !path.is_empty() && path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    let request = ListRequest {
+        kind: ListKind::Children,
+        package: target.package.to_vec(),
+        prefix: path.clone(),
+        after: Vec::new(),
+        count: 1,
+        visible: None,
+        revision: target.revision.to_owned(),
+    };
+    let list = app.coordinator.list(scope, request).await.ok()?;
+    let first = list.entries.first()?;
+    let is_below = first.path.starts_with(&path);
+    let directory = FileAddress {
+        path: &path,
+        query: "",
+        ..target
+    };
+    is_below.then(|| directory.directory_href())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_relative_to_its_file_and_stays_in_the_package() {
+        let named = |address: &str| {
+            let named = Named::new(address, b"docs/guide/a.md")?;
+            Some((String::from_utf8(named.path).unwrap(), named.fragment))
+        };
+        for (address, path, fragment) in [
+            ("b.md", "docs/guide/b.md", ""),
+            ("./b.md#Usage", "docs/guide/b.md", "Usage"),
+            ("../x%20y/?raw=1", "docs/x y/", ""),
+            ("../..", "", ""),
+            ("/src/main.c#L10", "src/main.c", "L10"),
+            ("x//y/../z", "docs/guide/x/z", ""),
+        ] {
+            assert_eq!(
+                named(address),
+                Some((path.into(), fragment.into())),
+                "{address}"
+            );
+        }
+        for address in [
+            "",
+            "#here",
+            "?x",
+            "../../../etc",
+            "//evil.example/x",
+            "javascript:alert(1)",
+            "https://example.org/",
+            "mailto:a@b",
+            "data:text/html,x",
+            "\tjavascript:x",
+            "JaVaScRiPt:x",
+        ] {
+            assert_eq!(named(address), None, "{address}");
+        }
+    }
+}
