@@ -160,7 +160,7 @@ fn add_headers(headers: &mut HeaderMap, reply: &FileReply, tag: &HeaderValue) {
 }
 
 fn unsatisfiable(total: u64) -> Response {
-    let detail = format!("the file has {total} bytes, and none of the ranges begins within them");
+    let detail = format!("the file ends at byte {total}, and none of the ranges begins before it");
     let mut response = Problem::unsatisfiable_range(detail).into_response();
     let range = HeaderValue::from_str(&format!("bytes */{total}")).expect("ASCII");
     response.headers_mut().insert(header::CONTENT_RANGE, range);

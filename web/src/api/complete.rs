@@ -47,7 +47,7 @@ pub(crate) async fn complete(
     let at = params.number("at", q.len())?;
     if !q.is_char_boundary(at) {
         let detail = format!(
-            "at={at} is not between two characters of q, which has {} bytes",
+            "at={at} is not between two characters of q; its length in bytes: {}",
             q.len()
         );
         return Err(Problem::bad_request(detail));

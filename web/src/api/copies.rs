@@ -104,7 +104,7 @@ fn list(
     } = request;
     if position >= answer.len() as u64 {
         let detail = format!(
-            "position={position}: the answer has {} matches, counted from 0",
+            "position={position}: number of matches in the answer, counted from 0: {}",
             answer.len()
         );
         return Err(Problem::missing(detail).hint("use `copies.position` of a match"));

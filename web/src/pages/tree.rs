@@ -124,9 +124,10 @@ impl TreeItem {
     pub(super) fn about(&self) -> String {
         let bytes = filters::sized(self.bytes);
         if self.is_directory {
-            format!("{} files, {bytes}", filters::grouped(self.documents.into()))
+            let files = filters::counted(self.documents.into(), "file");
+            format!("{files}, {bytes}")
         } else {
-            format!("{} lines, {bytes}", filters::grouped(self.lines))
+            format!("{}, {bytes}", filters::counted(self.lines, "line"))
         }
     }
 }
