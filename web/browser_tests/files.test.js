@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HUGE_LINES, LONG_LINES } from './lib/corpus.js';
-import { text, withPage } from './lib/browser.js';
+import { focuses, text, withPage } from './lib/browser.js';
 
 const FILE = '/show?package=netlib_1.0&path=src/socket.c';
 const LONG = '/show?package=longfile_1.0&path=long.c';
@@ -93,6 +93,20 @@ test('a range in the address is highlighted, with and without line=', () => with
     await page.goto(address);
     await highlights(page, ['L4', 'L5', 'L6']);
   }
+}));
+
+test('lines that only the parameter names are on the screen', () => withPage({}, async (page) => {
+  for (const lines of ['120-135', '2500', '4000-3990']) {
+    await page.goto('/');
+    await page.goto(`${LONG}&line=${lines}`);
+    await page.waitForFunction(() => {
+      const top = document.querySelector('.line.hit')?.getBoundingClientRect().top ?? -1;
+      return top > 0 && top < innerHeight && scrollY > 0;
+    });
+  }
+  // The next key goes on from there.
+  await page.keyboard.press('j');
+  await page.waitForURL(/#L4001$/);
 }));
 
 test('a range of a long file is on the screen', () => withPage({}, async (page) => {
@@ -238,7 +252,10 @@ test('directories beside a file open in place', () => withPage({}, async (page) 
 test('t finds a file by a part of its name, from every page', () => withPage({}, async (page) => {
   for (const path of ['/', '/search?q=TCP_NODELAY&mode=literal', FILE, '/packages', '/p/netlib_1.0/', '/help', '/status']) {
     await page.goto(path);
-    if (path === '/') await page.locator('#q').blur();
+    if (path === '/') {
+      await focuses(page, '#q');
+      await page.locator('#q').blur();
+    }
     await page.keyboard.press('t');
     await page.keyboard.type('et.h');
     await page.keyboard.press('Enter');

@@ -36,6 +36,8 @@ before(async () => {
     write([corpus, Buffer.from('names_1.0'), Buffer.concat([Buffer.from(`${at} `), asName(text)])], 'hostilename\n');
     if (at % 4 === 0) write([corpus, Buffer.concat([asName(text), Buffer.from(`${at}`)]), Buffer.from('a.c')], 'hostilepackage\n');
   });
+  write([corpus, Buffer.from('markdown_1.0'), Buffer.from('README.md')], HOSTILE.map((text) => `${text}\n`).join('\n'));
+  HOSTILE.forEach((text, at) => write([corpus, Buffer.from('markdown_1.0'), Buffer.from(`${at}.md`)], `# a\n\n${text}\n\n[x](${text})\n\n![y](${text})\n\nend\n`));
   write([corpus, Buffer.from('names_1.0'), Buffer.from('a\nb\r\nc\t"<i>\xff.c', 'latin1')], 'hostilename\n');
   const index = join(directory, 'index');
   buildIndex(join(directory, 'corpus'), index);
@@ -47,15 +49,16 @@ after(() => server.stop());
 /**
  * What has changed the shape of a page.
  * @param {import('playwright-core').Page} page
+ * @param {string} [further] elements that it may have
  */
-async function faults(page) {
-  const found = await page.evaluate(() => {
+async function faults(page, further = '') {
+  const found = await page.evaluate((further) => {
     const count = (/** @type {string} */ selector) => document.querySelectorAll(selector).length;
     const shape = [...document.body.children].map((element) => element.localName).join(' ');
     const allowed = 'a abbr article aside b body button code dd details dialog div dl dt fieldset footer form h1 h2 h3 h4 '
       + 'header head html img input kbd label legend li link main mark meta nav ol option output p pre progress script section '
       + 'select small span strong summary table tbody td th thead title time tr ul caption datalist noscript i';
-    const names = new Set(allowed.split(' '));
+    const names = new Set([...allowed.split(' '), ...further.split(' ')]);
     const isLogo = (/** @type {Element} */ element) => element.closest('header > .brand > svg') !== null;
     const strange = [...document.querySelectorAll('*')].filter((element) => !(names.has(element.localName) || isLogo(element))
       || [...element.attributes].some(({ name }) => name.startsWith('on') || name === 'style'));
@@ -65,7 +68,7 @@ async function faults(page) {
       ...(count('main') === 1 && count('h1') === 1 && count('script') === 1 ? [] : ['main, h1 or script is not one']),
       ...strange.map((element) => `${element.localName} is not ours`),
     ];
-  });
+  }, further);
   return [...found, ...await tooWide(page)];
 }
 
@@ -114,6 +117,18 @@ test('hostile names of packages are only names on their own pages', async () => 
     }
     await page.goto('/skipped');
     assert.deepEqual(await faults(page), [], '/skipped');
+  });
+});
+
+test('hostile Markdown is only text, links and lists', async () => {
+  const markdown = 'em strong del blockquote hr br h5 h6';
+  await withPage({ baseURL: server.url }, async (page) => {
+    for (const path of ['/p/markdown_1.0/', ...HOSTILE.map((_, at) => `/show?package=markdown_1.0&path=${at}.md`)]) {
+      await page.goto(path);
+      assert.deepEqual(await faults(page, markdown), [], path);
+      const links = await page.locator('.markdown a').evaluateAll((all) => all.map((link) => /** @type {HTMLAnchorElement} */ (link).protocol));
+      assert.deepEqual(links.filter((protocol) => !/^(https?|mailto):$/.test(protocol)), [], path);
+    }
   });
 });
 

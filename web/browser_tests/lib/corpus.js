@@ -3,8 +3,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Lines of the long file, and of one that no page has as a whole. */
+/** Lines of the long file, of one that is read in several parts, and of one that no page has as a whole. */
 export const LONG_LINES = 5000;
+export const LONGER_LINES = 12_000;
 export const HUGE_LINES = 30_000;
 
 /** Files with `needle`, and lines of each. */
@@ -30,13 +31,37 @@ void close_connection(int fd)
 }
 `;
 
+const README = `# netlib
+
+Connections for &lt;everybody&gt;. See \`open_connection\` in [the source](src/socket.c), at
+[its definition](src/socket.c#L6), in the [manual](docs/manual.txt), [below](#how-to-use-it), in [tests](tests/) and
+[elsewhere](https://example.org/netlib).
+
+![a chart](https://example.org/chart.png) <img src="assets/chart.png" alt="another chart">
+
+## How to use it
+
+1. Read the [manual](/docs/manual.txt).
+2. There is no [second step](second.md).
+
+| call | meaning |
+|------|---------|
+| \`open_connection\` | opens **one** |
+
+\`\`\`c
+int fd = open_connection("localhost", 80);
+\`\`\`
+
+<script>window.hacked = 1</script> [script](javascript:window.hacked=1)
+`;
+
 /** @returns {Record<string, string | Buffer>} */
 function files() {
   const numbered = (/** @type {number} */ count, /** @type {(at: number) => string} */ line) =>
     Array.from({ length: count }, (_, at) => line(at + 1)).join('\n') + '\n';
   /** @type {Record<string, string | Buffer>} */
   const files = {
-    'netlib_1.0/README.md': '# netlib\n\nConnections for <everybody>. See `open_connection`.\n',
+    'netlib_1.0/README.md': README,
     'netlib_1.0/src/socket.c': SOCKET,
     'netlib_1.0/src/socket.h': 'int open_connection(const char *host, int port);\nvoid close_connection(int fd);\n',
     'netlib_1.0/tests/test_socket.c': '#include "../src/socket.h"\nint main(void) { return open_connection("localhost", 1) < 0; }\n',
@@ -51,6 +76,7 @@ function files() {
     'webapp_2.1/.gitignore': '*.o\n',
     'webapp_2.1/build/out.o': 'TCP_NODELAY\n',
     'longfile_1.0/long.c': numbered(LONG_LINES, (at) => (at % 100 === 0 ? `int marker_${at}; /* TCP_NODELAY */` : `int line_${at};`)),
+    'longfile_1.0/longer.c': numbered(LONGER_LINES, (at) => `int longer_${at};`),
     'longfile_1.0/huge.c': numbered(HUGE_LINES, (at) => `int huge_${at};`),
     'longfile_1.0/wide.min.js': `var a="${'x'.repeat(60000)}";TCP_NODELAY;${'y'.repeat(60000)}\n`,
     'longfile_1.0/empty.txt': '',

@@ -32,11 +32,21 @@ const RING = [
   '}',
 ];
 
+/** An image of one pixel. */
+const IMAGE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+
+const README = `# tool
+
+![the ring](docs/ring.png) A [ring](src/ring.c#L13), and three [integers](new.c). The [guide](docs/guide.md) says more, as
+does [its other name](guide), and [the same directory](documents/guide.md).
+`;
+
 const lines = (/** @type {string[]} */ ...all) => `${all.join('\n')}\n`;
 
-/** @typedef {{ author?: string, committer?: string, message: string, files: Record<string, string | null> }} Commit */
+/** @typedef {{ author?: string, committer?: string, message: string, files: Record<string, string | Buffer | null> }} Commit */
 
-/** @type {Commit[]} `null` removes a file. */
+/** @type {Commit[]} `null` removes a file; the name of a symbolic link ends with `@`. */
 const COMMITS = [
   { message: 'Add int first; <b>\n\nBecause of <i>.', files: { 'old.c': lines('int first;') } },
   { message: 'Add int second; <b>\n\nBecause of <i>.', files: { 'old.c': lines('int first;', 'int second;') } },
@@ -55,7 +65,12 @@ const COMMITS = [
     message: 'ring: double its size\n\nThe reader was late once an hour:\n\n    full 3,612 of 86,400 s before, 0 after',
     files: {
       'src/ring.c': lines(...RING).replace('RING_SIZE 64', 'RING_SIZE 128'),
-      'README.md': '# tool\n\nA ring, and three integers.\n',
+      'README.md': README,
+      'docs/guide.md': '# Guide\n\nBack to the [start](../README.md#tool), or on to the [ring](../src/).\n',
+      'docs/ring.png': IMAGE,
+      'guide@': 'docs/guide.md',
+      'documents@': 'docs',
+      'outside@': '../../etc/passwd',
     },
   },
 ];
@@ -66,11 +81,13 @@ const DAY_S = 86_400;
 
 /** What `git fast-import` reads. */
 function stream() {
-  const data = (/** @type {string} */ text) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  // Bytes of an image are no UTF-8.
+  const data = (/** @type {string | Buffer} */ text) => `data ${Buffer.byteLength(text)}\n${Buffer.from(text).toString('latin1')}\n`;
+  const mode = (/** @type {string} */ path) => (path.endsWith('@') ? '120000' : '644');
   const person = (/** @type {string} */ name, /** @type {number} */ at) => `${name} <a@example.org> ${START_S + at * DAY_S} +0000`;
   const commits = COMMITS.map(({ author = 'Ada script', committer = author, message, files }, at) => [
     'commit refs/heads/main\n', `author ${person(author, at)}\n`, `committer ${person(committer, at)}\n`, data(message),
-    ...Object.entries(files).map(([path, text]) => (text === null ? `D ${path}\n` : `M 644 inline ${path}\n${data(text)}`)),
+    ...Object.entries(files).map(([path, text]) => (text === null ? `D ${path}\n` : `M ${mode(path)} inline ${path.replace(/@$/, '')}\n${data(text)}`)),
   ].join(''));
   const tag = `tag v1.0\nfrom refs/heads/main\ntagger ${person('Ada script', COMMITS.length)}\n${data('The first release')}`;
   return [...commits, tag].join('');
@@ -82,7 +99,7 @@ function stream() {
  */
 export function writeRepository(directory) {
   const git = (/** @type {string} */ input, /** @type {string[]} */ ...args) => {
-    const run = spawnSync('git', args, { encoding: 'utf8', input });
+    const run = spawnSync('git', args, { encoding: 'utf8', input: Buffer.from(input, 'latin1') });
     if (run.status !== 0) throw new Error(`git ${args.join(' ')}: ${run.error ?? run.stderr}`);
   };
   git('', 'init', '-q', '--bare', '-b', 'main', directory);

@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGate } from './gate.js';
+import { get } from './http.js';
 
 export const TRAWL = process.env.TRAWL ?? 'target/debug/trawl';
 
-/** How long a server may take until it listens. */
-const START_MS = 30_000;
+/** Time until a server must listen: other work may stop a machine for a while. */
+const START_MS = 120_000;
 
 /** Makes a directory that is removed when the process ends. */
 export function temporary() {
@@ -29,7 +30,19 @@ export function buildIndex(corpus, index, flags = []) {
 }
 
 /**
- * Starts a server. `stop` ends it and resolves when its port is free again.
+ * Returns the number of panics of a server; undefined if its metrics need a key.
+ * @param {string} url
+ */
+async function panicsOf(url) {
+  const answer = await get(`${url}/metrics`);
+  if (answer.status !== 200) return undefined;
+  const total = /^trawl_panics_total (\d+)$/m.exec(answer.body.toString());
+  if (!total) throw new Error('the server does not count panics');
+  return Number(total[1]);
+}
+
+/**
+ * Starts a server. `stop` ends it, resolves when its port is free again, and fails if it has panicked.
  * @param {string[]} args
  * @returns {Promise<{ url: string, port: number, stop: () => Promise<void> }>}
  */
@@ -37,13 +50,16 @@ export function start(args) {
   // A page that still follows a search is handed over after half a second.
   const child = spawn(TRAWL, [...args, '--drain', '1'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, TRAWL_LOG: 'error' } });
   const ended = new Promise((resolve) => child.once('exit', resolve));
+  let url = '';
   const stop = async () => {
+    const panics = args[0] === 'backend' ? undefined : await panicsOf(url);
     child.kill('SIGTERM');
     await ended;
+    if (panics) throw new Error(`trawl ${args[0]} has panicked ${panics} times: ${said}`);
   };
+  let said = '';
   process.on('exit', () => child.kill('SIGKILL'));
   return new Promise((resolve, reject) => {
-    let said = '';
     const late = setTimeout(() => {
       child.kill('SIGKILL');
       reject(new Error(`trawl ${args[0]} does not listen after ${START_MS} ms: ${said}`));
@@ -53,7 +69,8 @@ export function start(args) {
       const port = Number(/127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
       if (!port) return;
       clearTimeout(late);
-      resolve({ url: `http://127.0.0.1:${port}`, port, stop });
+      url = `http://127.0.0.1:${port}`;
+      resolve({ url, port, stop });
     };
     child.stdout.on('data', look);
     child.stderr.on('data', (bytes) => { said += bytes.toString(); });
