@@ -42,6 +42,7 @@ mod similar;
 mod source;
 mod stamp;
 mod tags;
+mod tracked;
 mod tree;
 
 pub use attributes::Attributes;
@@ -57,4 +58,5 @@ pub use repositories::{Log, Repositories};
 pub use selection::{SelectedRevision, Selection};
 pub use similar::similar;
 pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository, repository_name};
+pub use tracked::TrackedFiles;
 pub use tree::{Blob, Hazard, TreeEntryKind, lfs_pointer};

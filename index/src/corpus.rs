@@ -19,6 +19,7 @@ mod rules;
 mod skip;
 mod sources;
 mod walk;
+mod work_tree;
 
 pub use crate::format::TextEncoding;
 pub(crate) use read::hash;
@@ -27,7 +28,7 @@ pub use skip::{SkipReason, Skipped};
 pub(crate) use sources::check_length;
 pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub(crate) use walk::stamp;
-pub use walk::{File, Walk, signature, walk};
+pub use walk::{File, Walk, Watched, signature, walk, watched};
 
 /// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead. Paths of
 /// sources are as they were given.

@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 /// Build an index of directories and git repositories, or update it
 ///
 /// Each SOURCE is a package, named after its directory; with --each, every directory inside SOURCE is
-/// a package; what else lies in SOURCE is left out and counted. Every regular file is indexed, except: .git; files that .gitignore or .git/info/exclude
-/// excludes in a git work tree; binary files (a NUL byte in the first 8,000 bytes); and files that
+/// a package; what else lies in SOURCE is left out and counted. Every regular file is indexed, except: .git; in a git work
+/// tree, files that .gitignore or .git/info/exclude excludes and git does not track; binary files (a NUL byte in the first 8,000 bytes); and files that
 /// cannot be read. Symbolic links are not followed. A summary at the end counts the files left out;
 /// `trawl inspect DIR --skipped` lists them.
 ///

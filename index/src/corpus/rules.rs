@@ -5,17 +5,20 @@
 //! crate matches the patterns. It follows gitignore(5) except in a few cases, where it would exclude
 //! files that git does not; [`pattern`] rewrites those.
 //!
-//! Three things deliberately differ from git. The git index is not read, so a tracked file that a
-//! pattern matches counts as excluded. A directory that was given as a source is never excluded
-//! itself, even by a rule above it; rules apply to its content. And any `.git` marks a work tree,
-//! whether or not it is a valid repository.
+//! A file that git tracks is searchable whatever the patterns say, as git searches it: they only tell git
+//! what not to add. [`WorkTree`] reads the git index when a pattern matches. Without a readable index the
+//! patterns decide alone.
+//!
+//! Three things deliberately differ from git. A directory that was given as a source is never excluded
+//! itself, even by a rule above it; rules apply to its content. Any `.git` marks a work tree, whether or not
+//! it is a valid repository. And `core.excludesFile` is not read: it is a setting of the user, and the same tree
+//! gives the same result for every user.
 //!
 //! Input that cannot be parsed or read (a pattern that is not UTF-8, an unreadable file) excludes
 //! nothing: in doubt a file is searchable.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -23,18 +26,29 @@ use std::rc::Rc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::work_tree::{WorkTree, base, bounded};
+
 /// Bytes of a pattern file that are read. Real ones have some KiB (the Linux kernel's: 3); the bound
 /// limits the matcher that a hostile file can cause.
 const PATTERNS_BYTES_MAX: u64 = 1 << 20;
 
-/// Bytes of a `.git` or `commondir` file that are read: it holds a keyword and a path.
-const LINK_BYTES_MAX: u64 = 8 << 10;
-
 /// The rules in force in one directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
-    in_work_tree: bool,
+    work_tree: Option<Rc<WorkTree>>,
     deepest: Option<Rc<Level>>,
+    /// The rule that excludes the directory itself, in which only tracked files count.
+    excluded_by: Option<Rc<str>>,
+}
+
+/// What the rules say of a file or directory.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Searchable,
+    /// It is a directory that this rule excludes, but something below it is tracked.
+    PartlyTracked(String),
+    /// This rule excludes it: `file:line:pattern`.
+    Excluded(String),
 }
 
 /// The patterns of one file, and the next file of the chain. A chain is dropped recursively, which is
@@ -51,10 +65,8 @@ impl Rules {
     /// Returns the rules of the directories above `source`, up to the root of its work tree. There are
     /// none when `source` is the root of a work tree itself, or in no work tree.
     pub(super) fn above(source: &Path) -> Rules {
-        let depth = source.ancestors().position(holds_git).unwrap_or(0);
-        let parents: Vec<&Path> = source.ancestors().take(depth + 1).skip(1).collect();
         let mut rules = Rules::default();
-        for (index, parent) in parents.iter().enumerate().rev() {
+        for (index, parent) in parents(source).iter().enumerate().rev() {
             rules = rules.enter(parent, "../".repeat(index + 1).as_bytes());
         }
         rules
@@ -64,17 +76,15 @@ impl Rules {
     /// in messages: empty, or a relative path that ends with `/`.
     pub(super) fn enter(&self, directory: &Path, label: &[u8]) -> Rules {
         let mut rules = self.clone();
-        if holds_git(directory) {
+        if let Some(work_tree) = WorkTree::at(directory, label) {
+            let text = bounded(&work_tree.exclude_file(), PATTERNS_BYTES_MAX);
             rules = Rules {
-                in_work_tree: true,
-                deepest: None,
+                work_tree: Some(Rc::new(work_tree)),
+                ..Rules::default()
             };
-            let label = [label, b".git/info/exclude"].concat();
-            if let Some(exclude) = exclude_file(&directory.join(".git")) {
-                rules.push(directory, bounded(&exclude, PATTERNS_BYTES_MAX), &label);
-            }
+            rules.push(directory, text, &[label, b".git/info/exclude"].concat());
         }
-        if rules.in_work_tree {
+        if rules.work_tree.is_some() {
             let file = directory.join(".gitignore");
             // Like git: otherwise a link could make patterns of any file of the machine.
             let is_regular = fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
@@ -86,9 +96,36 @@ impl Rules {
         rules
     }
 
-    /// Returns the rule that excludes the file or directory at this absolute path, if one does:
-    /// `file:line:pattern`. Directories above it are not checked: the caller walks from the top.
-    pub(super) fn excludes(&self, absolute: &Path, is_directory: bool) -> Option<String> {
+    /// The same rules in a directory that one of them excludes.
+    pub(super) fn excluded_by(mut self, rule: &str) -> Rules {
+        self.excluded_by = Some(rule.into());
+        self
+    }
+
+    /// The innermost work tree.
+    pub(super) fn work_tree(&self) -> Option<&Rc<WorkTree>> {
+        self.work_tree.as_ref()
+    }
+
+    /// Judges the file or directory at this absolute path. Directories above it are not checked: the caller
+    /// walks from the top.
+    pub(super) fn judge(&self, absolute: &Path, is_directory: bool) -> Verdict {
+        let above = self.excluded_by.as_deref().map(str::to_owned);
+        let Some(rule) = above.or_else(|| self.pattern_of(absolute, is_directory)) else {
+            return Verdict::Searchable;
+        };
+        let work_tree = self.work_tree.as_ref();
+        if !work_tree.is_some_and(|tree| tree.tracks(absolute, is_directory)) {
+            Verdict::Excluded(rule)
+        } else if is_directory {
+            Verdict::PartlyTracked(rule)
+        } else {
+            Verdict::Searchable
+        }
+    }
+
+    /// Returns the rule that matches a path, if one does.
+    fn pattern_of(&self, absolute: &Path, is_directory: bool) -> Option<String> {
         let mut next = self.deepest.as_deref();
         while let Some(level) = next {
             let path = OsStr::from_bytes(&absolute.as_os_str().as_bytes()[level.base..]);
@@ -109,50 +146,19 @@ impl Rules {
         if matcher.is_empty() {
             return;
         }
-        let bytes = directory.as_os_str().as_bytes();
-        let base = bytes.len() + usize::from(!bytes.ends_with(b"/"));
         self.deepest = Some(Rc::new(Level {
             matcher,
-            base,
+            base: base(directory),
             next: self.deepest.take(),
         }));
     }
 }
 
-/// Whether a directory is the root of a work tree.
-fn holds_git(directory: &Path) -> bool {
-    fs::symlink_metadata(directory.join(".git")).is_ok()
-}
-
-/// Returns the path of `info/exclude` for a `.git`: in that directory, or, when `.git` is a file
-/// (`gitdir: PATH`, in a submodule or a linked work tree), in the repository that it names; when that
-/// one has a `commondir`, in the repository that `commondir` names.
-fn exclude_file(git: &Path) -> Option<PathBuf> {
-    let mut repository = git.to_owned();
-    if git.is_file() {
-        let text = bounded(git, LINK_BYTES_MAX)?;
-        let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
-        repository = git.parent()?.join(OsStr::from_bytes(target));
-    }
-    if let Some(text) = bounded(&repository.join("commondir"), LINK_BYTES_MAX) {
-        repository = repository.join(OsStr::from_bytes(text.trim_ascii()));
-    }
-    Some(repository.join("info/exclude"))
-}
-
-/// Reads the first bytes of a regular file; links are followed.
-fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
-    // Checked before it is opened: opening a pipe would wait for its other end.
-    if !path.is_file() {
-        return None;
-    }
-    let mut text = Vec::new();
-    fs::File::open(path)
-        .ok()?
-        .take(bytes_max)
-        .read_to_end(&mut text)
-        .ok()?;
-    Some(text)
+/// Returns the directories above `source` in its work tree, the nearest first.
+pub(super) fn parents(source: &Path) -> Vec<&Path> {
+    let holds_git = |directory: &Path| fs::symlink_metadata(directory.join(".git")).is_ok();
+    let depth = source.ancestors().position(holds_git).unwrap_or(0);
+    source.ancestors().take(depth + 1).skip(1).collect()
 }
 
 /// Parses the patterns of a file, which are relative to its directory. Invalid ones are dropped.

@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::rules::Rules;
+use super::rules::{Rules, Verdict};
 use super::{CorpusError, SkipReason};
 use crate::directory::is_index;
 use crate::format::NAME_BYTES_MAX;
@@ -129,7 +129,7 @@ fn why_beside(entry: &fs::DirEntry, rules: Option<&Rules>) -> Option<SkipReason>
     if name.as_bytes() == b".git" {
         return Some(SkipReason::GitDirectory);
     }
-    if let Some(rule) = rules.and_then(|rules| rules.excludes(&path, kind.is_dir())) {
+    if let Some(Verdict::Excluded(rule)) = rules.map(|rules| rules.judge(&path, kind.is_dir())) {
         return Some(SkipReason::Ignored(rule));
     }
     match kind {

@@ -15,10 +15,12 @@ use std::hash::Hasher;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use fnv::FnvHasher;
 
-use super::rules::Rules;
+use super::rules::{Rules, Verdict, parents};
 use super::sources::{Source, check_length, explain};
 use super::{CorpusError, SkipReason, Skipped};
 use crate::directory::is_index;
@@ -50,6 +52,28 @@ pub struct File {
     pub inode: u64,
 }
 
+impl File {
+    /// A file at this path, of which nothing else is known. It can be read.
+    pub(crate) fn at(path: &[u8]) -> File {
+        File {
+            path: path.to_vec(),
+            bytes: 0,
+            modified_ns: 0,
+            changed_ns: 0,
+            inode: 0,
+        }
+    }
+}
+
+/// Places below and beside a directory in which a change may change [`Walk`]. All are absolute.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Watched {
+    /// Directories that are not excluded.
+    pub directories: Vec<PathBuf>,
+    /// Files outside of them that decide what is excluded: patterns, and the indexes of git. They need not exist.
+    pub deciding: Vec<PathBuf>,
+}
+
 /// Lists the files of a package; with `no_ignore`, also those that git's rules exclude.
 ///
 /// # Errors
@@ -61,24 +85,35 @@ pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     if !metadata.is_dir() {
         return Err(CorpusError::NotADirectory(source.directory.clone()));
     }
-    let rules = (!no_ignore).then(|| Rules::above(&source.directory));
-    let root = Directory {
-        path: Vec::new(),
-        rules,
-    };
-    let mut walker = Walker {
-        source,
-        pending: vec![root],
-        walk: Walk::default(),
-    };
+    let mut walker = Walker::new(source, no_ignore);
     while let Some(directory) = walker.pending.pop() {
         walker.directory(directory);
     }
-    let mut walk = walker.walk;
-    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    walk.files.sort_by_cached_key(|file| classify(&file.path));
-    walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(walk)
+    Ok(walker.finish())
+}
+
+/// Lists the places to watch for changes of the packages at or below a directory.
+pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
+    let source = Source {
+        directory: directory.to_owned(),
+        name: Vec::new(),
+    };
+    let mut walker = Walker::new(&source, no_ignore);
+    let mut watched = Watched::default();
+    if let Some(root) = walker.pending.first().and_then(|root| root.rules.as_ref()) {
+        let above = parents(directory).into_iter();
+        watched
+            .deciding
+            .extend(above.map(|above| above.join(".gitignore")));
+        watched
+            .deciding
+            .extend(root.work_tree().iter().flat_map(|tree| tree.deciding()));
+    }
+    walker.watched = Some(watched);
+    while let Some(directory) = walker.pending.pop() {
+        walker.directory(directory);
+    }
+    walker.watched.unwrap_or_default()
 }
 
 /// Computes a hash that shows whether a package's tree has changed: FNV-1a over path, size, times and
@@ -124,6 +159,8 @@ fn write_bytes(hasher: &mut FnvHasher, bytes: &[u8]) {
 struct Walker<'a> {
     source: &'a Source,
     pending: Vec<Directory>,
+    /// Places that are noted; files are then passed over.
+    watched: Option<Watched>,
     walk: Walk,
 }
 
@@ -134,7 +171,29 @@ struct Directory {
     rules: Option<Rules>,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    fn new(source: &'a Source, no_ignore: bool) -> Walker<'a> {
+        let rules = (!no_ignore).then(|| Rules::above(&source.directory));
+        Walker {
+            source,
+            watched: None,
+            pending: vec![Directory {
+                path: Vec::new(),
+                rules,
+            }],
+            walk: Walk::default(),
+        }
+    }
+
+    /// Returns what was found, in order.
+    fn finish(self) -> Walk {
+        let mut walk = self.walk;
+        walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        walk.files.sort_by_cached_key(|file| classify(&file.path));
+        walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        walk
+    }
+
     fn directory(&mut self, directory: Directory) {
         let absolute = self.source.absolute(&directory.path);
         let reached = self.source.reach(&directory.path);
@@ -144,13 +203,31 @@ impl Walker<'_> {
             Err(error) => return self.skip(directory.path, unreadable(&error)),
         };
         let label = join(&directory.path, b"");
-        let rules = directory.rules.map(|rules| rules.enter(&absolute, &label));
+        if let Some(watched) = &mut self.watched {
+            watched.directories.push(absolute.clone());
+        }
+        let rules = (directory.rules).map(|above| self.enter(&above, &absolute, &label));
         for entry in entries {
             match entry {
                 Ok(entry) => self.entry(&directory.path, rules.as_ref(), &entry),
                 Err(error) => return self.skip(directory.path, unreadable(&error)),
             }
         }
+        let work_tree = rules.as_ref().and_then(Rules::work_tree);
+        let problem = work_tree.and_then(|tree| tree.take_problem());
+        self.walk.skipped.extend(problem);
+    }
+
+    fn enter(&mut self, above: &Rules, absolute: &Path, label: &[u8]) -> Rules {
+        let rules = above.enter(absolute, label);
+        if let (Some(watched), Some(tree)) = (&mut self.watched, rules.work_tree())
+            && !above
+                .work_tree()
+                .is_some_and(|above| Rc::ptr_eq(above, tree))
+        {
+            watched.deciding.extend(tree.deciding());
+        }
+        rules
     }
 
     fn entry(&mut self, directory: &[u8], rules: Option<&Rules>, entry: &fs::DirEntry) {
@@ -163,16 +240,24 @@ impl Walker<'_> {
             Ok(kind) => kind,
             Err(error) => return self.skip(path, unreadable(&error)),
         };
+        if self.watched.is_some() && !kind.is_dir() {
+            return;
+        }
+        let mut rules = rules.cloned();
         let absolute = self.source.absolute(&path);
-        if let Some(rule) = rules.and_then(|rules| rules.excludes(&absolute, kind.is_dir())) {
-            return self.skip(path, SkipReason::Ignored(rule));
+        match rules
+            .as_ref()
+            .map(|rules| rules.judge(&absolute, kind.is_dir()))
+        {
+            None | Some(Verdict::Searchable) => {}
+            Some(Verdict::PartlyTracked(rule)) => {
+                rules = rules.map(|rules| rules.excluded_by(&rule));
+            }
+            Some(Verdict::Excluded(rule)) => return self.skip(path, SkipReason::Ignored(rule)),
         }
         match kind {
             _ if kind.is_dir() && is_index(&entry.path()) => self.skip(path, SkipReason::Index),
-            _ if kind.is_dir() => self.pending.push(Directory {
-                path,
-                rules: rules.cloned(),
-            }),
+            _ if kind.is_dir() => self.pending.push(Directory { path, rules }),
             _ if kind.is_symlink() => self.skip(path, SkipReason::Symlink),
             _ if kind.is_file() => self.file(path, entry),
             _ => self.skip(path, SkipReason::NotRegular),

@@ -167,6 +167,51 @@ pub(crate) fn ignore_rule_seeds() -> Vec<Vec<u8>> {
     files.map(|files| files.into()).into()
 }
 
+/// Walks a package in which everything is excluded that the git index does not name. The input is the index without its
+/// checksum; git accepts zeros in its place.
+pub(crate) fn git_index(data: &[u8]) {
+    thread_local!(static PACKAGE: Package = Package::with(&FILES));
+    let walk = PACKAGE.with(|package| {
+        package.write(".gitignore", b"*");
+        package.write(".git/index", &[data, &[0; 20]].concat());
+        corpus::walk(&package.source, false).expect("the package exists")
+    });
+    let is_damaged = walk.skipped.iter().any(|it| it.path == b".git/index");
+    assert!(!is_damaged || walk.files.is_empty(), "{walk:?}");
+}
+
+/// Indexes of versions 2 and 4 with these paths, which need not be in order.
+pub(crate) fn git_index_seeds() -> Vec<Vec<u8>> {
+    [2, 4].map(|version| git_index_of(version, &FILES)).into()
+}
+
+fn git_index_of(version: u8, paths: &[&str]) -> Vec<u8> {
+    let mut index = [
+        b"DIRC\0\0\0",
+        &[version][..],
+        b"\0\0\0",
+        &[paths.len() as u8],
+    ]
+    .concat();
+    let mut before = 0;
+    for path in paths {
+        let entry = index.len();
+        index.extend([0; 24]);
+        index.extend(0o100_644_u32.to_be_bytes());
+        index.extend([0; 32]);
+        index.extend((path.len() as u16).to_be_bytes());
+        // The path takes nothing from the one before.
+        index.extend((version == 4).then_some(before as u8));
+        before = path.len();
+        index.extend(path.as_bytes());
+        index.push(0);
+        while version == 2 && (index.len() - entry) % 8 != 0 {
+            index.push(0);
+        }
+    }
+    index
+}
+
 /// Parses a file for `--package-ranks`. Every rank must lie between 0 and 1.
 pub(crate) fn package_ranks(data: &[u8]) {
     if let Ok(ranks) = popularity::parse(data) {

@@ -67,6 +67,12 @@ pub const TARGETS: &[Target] = &[
         1000,
     ),
     Target::new(
+        "git_index",
+        corpora::git_index,
+        corpora::git_index_seeds,
+        1000,
+    ),
+    Target::new(
         "package_ranks",
         corpora::package_ranks,
         corpora::package_rank_seeds,

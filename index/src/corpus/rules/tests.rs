@@ -14,7 +14,7 @@ fn excluded(text: &[u8], path: &str) -> Option<String> {
     let mut rules = Rules::default();
     rules.push(Path::new("/top"), Some(text.to_vec()), b".gitignore");
     let absolute = Path::new("/top").join(path.trim_end_matches('/'));
-    rules.excludes(&absolute, path.ends_with('/'))
+    rules.pattern_of(&absolute, path.ends_with('/'))
 }
 
 #[test]
@@ -115,7 +115,7 @@ pub(in crate::corpus) fn git(directory: &Path, arguments: &[&str]) -> Option<Vec
     Some(output.stdout)
 }
 
-/// Returns the files that git would add: neither tracked nor excluded.
+/// Returns the files that git tracks or would add.
 pub(in crate::corpus) fn files_of_git(directory: &Path) -> Option<BTreeSet<Vec<u8>>> {
     let listed = git(directory, &["ls-files", "-co", "--exclude-standard", "-z"])?;
     let paths = listed
@@ -130,16 +130,19 @@ fn files_of_walk(directory: &Path) -> BTreeSet<Vec<u8>> {
     files.into_iter().map(|file| file.path).collect()
 }
 
+const DIRECTORIES: [&str; 7] = ["", "a", "b", "a/b", "a/b/a", "ab", "{a,b}"];
+const NAMES: [&str; 12] = [
+    "aa", "ba", "a b", "a ", "a\t", "#a", "!a", "c]", "c[", "c\\", "-", "{b,c}",
+];
+
 /// Creates a work tree with a few files and no rules; `None` without git.
 fn work_tree() -> Option<TempDir> {
     let root = tempfile::tempdir().unwrap();
     git(root.path(), &["init", "-q", "."])?;
-    for directory in ["", "a", "b", "a/b", "a/b/a", "ab", "{a,b}"] {
+    for directory in DIRECTORIES {
         let directory = root.path().join(directory);
         fs::create_dir_all(&directory).unwrap();
-        for name in [
-            "aa", "ba", "a b", "a ", "a\t", "#a", "!a", "c]", "c[", "c\\", "-", "{b,c}",
-        ] {
+        for name in NAMES {
             fs::write(directory.join(name), "").unwrap();
         }
     }
@@ -152,14 +155,19 @@ proptest! {
         ..ProptestConfig::with_cases(64)
     })]
 
-    /// The oracle: searchable files are those that git lists.
+    /// The oracle: searchable files are those that git lists, also when it tracks some of them.
     #[test]
     fn random_patterns_exclude_what_git_excludes(
         outer in lines(),
         inner in lines(),
         exclude in lines(),
+        tracked in prop::collection::vec(0..DIRECTORIES.len() * NAMES.len(), 0..5),
     ) {
         let Some(root) = work_tree() else { return Ok(()) };
+        let path = |at: usize| Path::new(DIRECTORIES[at / NAMES.len()]).join(NAMES[at % NAMES.len()]);
+        let tracked: Vec<PathBuf> = tracked.into_iter().map(path).collect();
+        let tracked = tracked.iter().filter_map(|path| path.to_str());
+        git(root.path(), &["update-index", "--add", "--"].into_iter().chain(tracked).collect::<Vec<_>>());
         fs::write(root.path().join(".gitignore"), &outer).unwrap();
         fs::write(root.path().join("a/.gitignore"), &inner).unwrap();
         fs::write(root.path().join(".git/info/exclude"), &exclude).unwrap();

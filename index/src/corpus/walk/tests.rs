@@ -469,6 +469,166 @@ fn check_rules(root: &Path) {
     }
 }
 
+/// A work tree in which git tracks some files that patterns match; `None` without git.
+fn tracked_tree() -> Option<TempDir> {
+    let root = tree(&[
+        (".gitignore", "*.gen.c\n/build\n"),
+        ("a.gen.c", ""),
+        ("b.gen.c", ""),
+        ("build/notes/kept", ""),
+        ("build/notes/other", ""),
+        ("build/out/x", ""),
+        ("build/y", ""),
+        ("src/c.gen.c", ""),
+        ("src/d.c", ""),
+    ]);
+    git(root.path(), &["init", "-q", "."])?;
+    let tracked = ["b.gen.c", "build/notes/kept", "src/c.gen.c"];
+    git(root.path(), &[&["add", "-f"], &tracked[..]].concat())?;
+    Some(root)
+}
+
+#[test]
+fn tracked_files_that_a_pattern_matches_are_searchable() {
+    let Some(root) = tracked_tree() else { return };
+    check(
+        root.path(),
+        expect![[r#"
+        b.gen.c
+        src/c.gen.c
+        src/d.c
+        .gitignore
+        build/notes/kept
+        - .git: git's own data
+        - a.gen.c: excluded by .gitignore:1:*.gen.c
+        - build/notes/other: excluded by .gitignore:2:/build
+        - build/out: excluded by .gitignore:2:/build
+        - build/y: excluded by .gitignore:2:/build
+    "#]],
+    );
+    for directory in ["", "src", "build", "build/notes"] {
+        let directory = root.path().join(directory);
+        let files = walk_of(&directory).files.into_iter();
+        let files: BTreeSet<Vec<u8>> = files.map(|file| file.path).collect();
+        // What is below an excluded directory that was named is searchable, too.
+        assert!(files.is_superset(&files_of_git(&directory).unwrap()));
+    }
+    git(root.path(), &["rm", "-q", "--cached", "b.gen.c"]);
+    let files = walk_of(root.path()).files;
+    assert!(files.iter().all(|file| file.path != b"b.gen.c"));
+}
+
+#[test]
+fn a_damaged_or_missing_git_index_is_reported_and_patterns_decide() {
+    let Some(root) = tracked_tree() else { return };
+    let index = root.path().join(".git/index");
+    let whole = fs::read(&index).unwrap();
+    let check = |reason: &str| {
+        let walk = walk_of(root.path());
+        assert_eq!(walk.files.len(), 2, "{}", render(&walk));
+        let skipped = walk.skipped.iter().find(|it| it.path == b".git/index");
+        let said = skipped.map(|it| it.reason.to_string()).unwrap_or_default();
+        assert!(
+            said.starts_with(&format!("cannot be read: {reason}")),
+            "{said}"
+        );
+        // Below the root too.
+        let walk = walk_of(&root.path().join("src"));
+        assert_eq!(render(&walk).lines().count(), 3, "{}", render(&walk));
+    };
+    fs::write(&index, &whole[..whole.len() - 30]).unwrap();
+    check("damaged: ");
+    fs::remove_file(&index).unwrap();
+    check("No such file or directory");
+    fs::create_dir(&index).unwrap();
+    check("not a regular file");
+    // Without an object there is nothing to track.
+    fs::remove_dir(&index).unwrap();
+    fs::remove_dir_all(root.path().join(".git/objects")).unwrap();
+    assert!(!render(&walk_of(root.path())).contains("cannot be read"));
+}
+
+#[test]
+fn submodules_nested_repositories_and_linked_work_trees_have_their_own_git_index() {
+    let Some(root) = tracked_tree() else { return };
+    let (top, commit) = (root.path(), ["commit", "-q", "--allow-empty", "-m", "x"]);
+    let git = |directory: &Path, arguments: &[&str]| {
+        let user = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        git(directory, &[&user, arguments].concat()).unwrap();
+    };
+    for name in ["build/module", "nested"] {
+        write(top, format!("{name}/.gitignore").as_bytes(), "*.o\n");
+        write(top, format!("{name}/kept.o").as_bytes(), "");
+        write(top, format!("{name}/other.o").as_bytes(), "");
+        let directory = top.join(name);
+        git(&directory, &["init", "-q", "."]);
+        git(&directory, &["add", "-f", "kept.o"]);
+        git(&directory, &commit);
+    }
+    // The submodule is tracked, below a directory that is excluded.
+    git(top, &["add", "-f", "build/module"]);
+    git(top, &commit);
+    git(top, &["worktree", "add", "-q", "linked"]);
+    write(top, b"linked/.gitignore", "/build\n");
+    write(top, b"linked/build/new", "");
+    let walk = walk_of(top);
+    let files: BTreeSet<_> = walk.files.iter().map(|file| &file.path[..]).collect();
+    for path in [
+        &b"build/module/kept.o"[..],
+        b"build/module/.gitignore",
+        b"nested/kept.o",
+        b"linked/b.gen.c",
+        b"linked/build/notes/kept",
+    ] {
+        assert!(
+            files.contains(path),
+            "{}: {}",
+            path.escape_ascii(),
+            render(&walk)
+        );
+    }
+    for path in [
+        &b"build/module/other.o"[..],
+        b"nested/other.o",
+        b"linked/build/new",
+    ] {
+        assert!(!files.contains(path), "{}", path.escape_ascii());
+    }
+}
+
+#[test]
+fn places_to_watch_are_the_directories_and_the_files_that_decide() {
+    let Some(root) = tracked_tree() else { return };
+    let root = fs::canonicalize(root.path()).unwrap();
+    let found = watched(&root, false);
+    let names = |paths: &[PathBuf]| -> Vec<String> {
+        let relative = paths.iter().map(|path| path.strip_prefix(&root).unwrap());
+        let mut names: Vec<_> = relative.map(|path| path.display().to_string()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(
+        names(&found.directories),
+        ["", "build", "build/notes", "src"]
+    );
+    let of_git = [
+        ".git",
+        ".git/commondir",
+        ".git/index",
+        ".git/info",
+        ".git/info/exclude",
+    ];
+    assert_eq!(names(&found.deciding), of_git);
+    let below = watched(&root.join("src"), false).deciding;
+    assert_eq!(names(&below)[5..], [".gitignore"]);
+    let all = watched(&root, true);
+    assert_eq!(
+        names(&all.directories),
+        ["", "build", "build/notes", "build/out", "src"]
+    );
+    assert_eq!(all.deciding, Vec::<PathBuf>::new());
+}
+
 #[test]
 fn the_signature_changes_with_files_and_rules() {
     let root = tree(&[("a", "1"), ("b", "")]);
