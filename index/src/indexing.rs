@@ -25,7 +25,7 @@ mod verify;
 mod worker;
 
 pub use error::BuildError;
-pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES};
+pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES, Suspects};
 pub use report::{DIFFERING_LISTED_MAX, Outcome, Progress, ReadStats, Report, Verified};
 pub use repository::RepositorySource;
 
@@ -88,15 +88,15 @@ pub fn update(
         ..Verified::default()
     });
     let plan = UpdatePlan::new(&current, &sources, changes, options.options)?;
-    let mut recorded = plan.recorded(&current);
-    if let Some(verified) = &mut verified {
-        let packages = best_first(sources.clone(), &options.popularity, &recorded);
-        let differing = verify::verify(&current, &packages, &options, progress, verified)?;
-        recorded.retain(|directory, _| !differing.contains(directory));
-    }
-    current.report.verified = verified;
+    let recorded = plan.recorded(&current);
     let mut packages = best_first(sources, &options.popularity, &recorded);
+    let differing = match &mut verified {
+        Some(verified) => verify::verify(&current, &packages, &options, progress, verified)?,
+        None => verify::compare(&current, &packages, &options, &changes.suspects)?,
+    };
+    current.report.verified = verified;
     current.add_directory_parts(&mut packages)?;
+    package::distrust(&mut packages, differing);
     let is_dead = |directory: &[u8]| plan.is_dead(directory);
     packages.extend(current.repositories(changes, is_dead, &options)?);
     package::sort(&mut packages);

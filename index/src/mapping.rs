@@ -8,8 +8,8 @@
 //! cut inside a page, the rest of that page becomes zeros without a signal, and a file may be cut and
 //! rewritten in between.
 //!
-//! This is the only module with `unsafe`. A mapping is a `&[u8]`, which must not change while it is
-//! borrowed.
+//! This is the only module with `unsafe`, apart from a test that writes to a mapping. A mapping is a `&[u8]`,
+//! which must not change while it is borrowed.
 //! **Invariant:** Trawl never writes to a shard after it has its name: it writes a temporary file,
 //! syncs and renames it. Changes by others can make reads wrong and are detected as described, except
 //! a write through another mapping, or one that restores the modification time.

@@ -80,4 +80,16 @@ pub struct Changes {
     pub recorded: Vec<RecordedSource>,
     /// Compare the bytes of everything that counts as unchanged, and read again what differs.
     pub verify: bool,
+    /// Compare the bytes of these, too.
+    pub suspects: Suspects,
+}
+
+/// Files of sources that may have another text although size and times are as before: a store through a mapping
+/// moves no time while the page is dirty, and none at all on some file systems.
+#[derive(Clone, Debug, Default)]
+pub struct Suspects {
+    /// Those that were modified at this time or later, in nanoseconds since 1970.
+    pub modified_from_ns: Option<i128>,
+    /// Those at these absolute paths.
+    pub paths: Vec<PathBuf>,
 }

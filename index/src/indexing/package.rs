@@ -9,7 +9,7 @@ use crate::revisions::RevisionTable;
 use crate::shard::{PackageId, Shard};
 use schema::message::RecordedRepository;
 use schema::name::package_name;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +21,9 @@ pub(super) struct InputPackage {
     pub(super) origin: Origin,
 }
 
+/// The paths of files that differ, by the names of their packages' directories.
+pub(super) type Differing = HashMap<Vec<u8>, HashSet<Vec<u8>>>;
+
 /// Where a package is read from.
 pub(super) enum Origin {
     Directory {
@@ -29,6 +32,8 @@ pub(super) enum Origin {
         recorded: Option<u64>,
         /// What the index has of it, if single documents of it are to be replaced.
         parts: Vec<Part>,
+        /// Files that are read whatever their times tell.
+        differing: HashSet<Vec<u8>>,
         /// What became of the parts, once it has been listed.
         outcome: Mutex<Option<(u64, Vec<PartChange>)>>,
     },
@@ -125,12 +130,22 @@ pub(super) fn best_first(
             recorded: recorded.get(&source.name).copied(),
             source,
             parts: Vec::new(),
+            differing: HashSet::new(),
             outcome: Mutex::new(None),
         },
     };
     let mut packages: Vec<_> = sources.into_iter().map(package).collect();
     sort(&mut packages);
     packages
+}
+
+/// Makes an update read the files that differ.
+pub(super) fn distrust(packages: &mut [InputPackage], mut of: Differing) {
+    for package in packages {
+        if let Origin::Directory { differing, .. } = &mut package.origin {
+            *differing = of.remove(&package.name).unwrap_or_default();
+        }
+    }
 }
 
 /// Returns the popularity of a package, by the name of its directory.

@@ -16,6 +16,7 @@ use crate::corpus::{self, File, Source, Walk};
 use crate::document::{Popularity, classify};
 use crate::shard::DocId;
 use fnv::FnvHasher;
+use std::collections::HashSet;
 use std::hash::Hasher;
 use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, mpsc};
@@ -221,18 +222,20 @@ fn changed_contents(
             source,
             recorded,
             parts,
+            differing,
             outcome,
         } => {
             let walk = corpus::walk(source, options.options.no_ignore)?;
             let signature = signature(&walk, package.popularity);
-            if *recorded == Some(signature) {
+            if *recorded == Some(signature) && differing.is_empty() {
                 return Ok(None);
             }
             if parts.is_empty() {
                 return Ok(Some(directory_contents(walk, signature)));
             }
+            let items = source_items(walk, package.popularity);
             let (contents, changes) =
-                changed_documents(source, walk, signature, package.popularity, parts)?;
+                changed_documents(source, items, signature, parts, differing)?;
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some((signature, changes));
             Ok(contents)
         }
@@ -265,14 +268,8 @@ fn directory_contents(walk: Walk, signature: u64) -> Contents {
     }
 }
 
-/// Lists the files of a directory that the index does not have, and what becomes of its parts.
-fn changed_documents(
-    source: &Source,
-    walk: Walk,
-    signature: u64,
-    popularity: Popularity,
-    parts: &[Part],
-) -> Result<(Option<Contents>, Vec<PartChange>), BuildError> {
+/// Lists the files of a directory with what is known before they are read.
+fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
     let skipped = walk.skipped.into_iter().map(|skipped| SourceItem {
         path: skipped.path,
         mark: Mark::default(),
@@ -288,9 +285,23 @@ fn changed_documents(
         static_rank: popularity.rank() + classify(&file.path).share(),
         content: ItemContent::File(file),
     });
-    let mut items: Vec<SourceItem> = skipped.chain(files).collect();
+    skipped.chain(files).collect()
+}
+
+/// Lists the files of a directory that the index does not have or that are `differing`, and what becomes of its
+/// parts.
+fn changed_documents(
+    source: &Source,
+    mut items: Vec<SourceItem>,
+    signature: u64,
+    parts: &[Part],
+    differing: &HashSet<Vec<u8>>,
+) -> Result<(Option<Contents>, Vec<PartChange>), BuildError> {
+    let is_differing = |item: &mut SourceItem| differing.contains(&item.path);
+    let read: Vec<SourceItem> = items.extract_if(.., is_differing).collect();
     let has_text = |file: &File, hash: &[u8; 32]| matches!(corpus::hash(source, file), Ok(Some(found)) if found == *hash);
     let changes = part::keep(parts, &mut items, &has_text)?;
+    items.extend(read);
     let is_kept = changes.iter().any(|change| change.is_live);
     let contents = (!is_kept || !items.is_empty()).then(|| Contents {
         signature,

@@ -2,28 +2,29 @@
 //! sizes, times and inodes.
 //!
 //! It reads every file once and compares hashes; texts are not kept. What differs is reported and
-//! its package is read again by the update that follows.
+//! read again by the update that follows. [`compare`] does the same for single files.
 
 use super::current::CurrentIndex;
 use super::error::BuildError;
-use super::options::BuildOptions;
-use super::package::{InputPackage, Origin};
+use super::options::{BuildOptions, Suspects};
+use super::package::{Differing, InputPackage, Origin};
 use super::report::{DIFFERING_LISTED_MAX, Progress, Verified};
 use super::task::is_unchanged;
-use crate::corpus;
+use crate::corpus::{self, File, Source};
 use crate::shard::{PackageId, Shard};
 use std::collections::{HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
-/// Compares those of `packages` that are unchanged. Returns the names of the directories that differ.
+/// Compares those of `packages` that are unchanged.
 pub(super) fn verify(
     current: &CurrentIndex<'_>,
     packages: &[InputPackage],
     options: &BuildOptions,
     progress: &Progress,
     verified: &mut Verified,
-) -> Result<HashSet<Vec<u8>>, BuildError> {
-    let (mut differing, places) = (HashSet::new(), places(current)?);
+) -> Result<Differing, BuildError> {
+    let (mut differing, places) = (Differing::new(), places(current)?);
     for package in packages {
         let Origin::Directory { source, .. } = &package.origin else {
             continue;
@@ -34,11 +35,7 @@ pub(super) fn verify(
         let Some(parts) = places.get(&package.name) else {
             continue;
         };
-        let mut indexed = HashMap::new();
-        for &(shard, id) in parts {
-            indexed.extend(documents(shard, id)?);
-        }
-        let before = verified.differing;
+        let (mut indexed, mut paths) = (documents(parts)?, HashSet::new());
         let walk = corpus::walk(source, options.options.no_ignore)?;
         for file in &walk.files {
             let hash = corpus::hash(source, file)?;
@@ -46,18 +43,73 @@ pub(super) fn verify(
             progress.files.fetch_add(1, Ordering::Relaxed);
             progress.bytes.fetch_add(file.bytes, Ordering::Relaxed);
             if indexed.remove(&file.path) != hash {
-                verified.note(&package.name, &file.path);
+                paths.insert(file.path.clone());
             }
         }
-        let mut gone: Vec<_> = indexed.into_keys().collect();
-        gone.sort_unstable();
-        gone.iter()
+        paths.extend(indexed.into_keys());
+        let mut sorted: Vec<_> = paths.iter().collect();
+        sorted.sort_unstable();
+        sorted
+            .iter()
             .for_each(|path| verified.note(&package.name, path));
-        if verified.differing > before {
-            differing.insert(package.name.clone());
-        }
+        differing.extend((!paths.is_empty()).then(|| (package.name.clone(), paths)));
     }
     Ok(differing)
+}
+
+/// Compares the suspects among the files that the index has.
+pub(super) fn compare(
+    current: &CurrentIndex<'_>,
+    packages: &[InputPackage],
+    options: &BuildOptions,
+    suspects: &Suspects,
+) -> Result<Differing, BuildError> {
+    let mut differing = Differing::new();
+    if suspects.is_empty() {
+        return Ok(differing);
+    }
+    let places = places(current)?;
+    for package in packages {
+        let (Origin::Directory { source, .. }, Some(parts)) =
+            (&package.origin, places.get(&package.name))
+        else {
+            continue;
+        };
+        let files = suspects.files(source, options)?;
+        if files.is_empty() {
+            continue;
+        }
+        let (indexed, mut paths) = (documents(parts)?, HashSet::new());
+        for file in files {
+            let known = indexed.get(&file.path);
+            if known.is_some() && corpus::hash(source, &file)?.as_ref() != known {
+                paths.insert(file.path);
+            }
+        }
+        differing.extend((!paths.is_empty()).then(|| (package.name.clone(), paths)));
+    }
+    Ok(differing)
+}
+
+impl Suspects {
+    fn is_empty(&self) -> bool {
+        self.modified_from_ns.is_none() && self.paths.is_empty()
+    }
+
+    /// Returns those of a source.
+    fn files(&self, source: &Source, options: &BuildOptions) -> Result<Vec<File>, BuildError> {
+        let named = self.paths.iter().filter_map(|path| {
+            let path = path.strip_prefix(&source.directory).ok()?;
+            Some(File::at(path.as_os_str().as_bytes()))
+        });
+        let mut files: Vec<File> = named.collect();
+        if let Some(from) = self.modified_from_ns {
+            let walk = corpus::walk(source, options.options.no_ignore)?;
+            let is_recent = |file: &File| file.modified_ns >= from || file.changed_ns >= from;
+            files.extend(walk.files.into_iter().filter(is_recent));
+        }
+        Ok(files)
+    }
 }
 
 impl Verified {
@@ -88,15 +140,17 @@ fn places<'a>(current: &'a CurrentIndex<'_>) -> Result<Places<'a>, BuildError> {
 }
 
 /// Returns the hashes of a package's current documents, by path.
-fn documents(shard: &Shard, package: PackageId) -> Result<HashMap<Vec<u8>, [u8; 32]>, BuildError> {
+fn documents(parts: &[(&Shard, PackageId)]) -> Result<HashMap<Vec<u8>, [u8; 32]>, BuildError> {
     let mut documents = HashMap::new();
-    for id in shard.documents_of(&shard.package(package)?)? {
-        if shard.revisions().is_some_and(|of| !of.is_indexed(id.0)) {
-            continue;
+    for (shard, package) in parts {
+        for id in shard.documents_of(&shard.package(*package)?)? {
+            if shard.revisions().is_some_and(|of| !of.is_indexed(id.0)) {
+                continue;
+            }
+            let document = shard.document(id)?;
+            documents.insert(document.path.to_vec(), *document.hash);
         }
-        let document = shard.document(id)?;
-        documents.insert(document.path.to_vec(), *document.hash);
+        shard.intact()?;
     }
-    shard.intact()?;
     Ok(documents)
 }

@@ -215,6 +215,7 @@ const PRUNE: Changes = Changes {
     repositories: Vec::new(),
     recorded: Vec::new(),
     verify: false,
+    suspects: edits::NO_SUSPECTS,
 };
 
 /// Packages that were read, kept, dropped and merged.

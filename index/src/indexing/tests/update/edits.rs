@@ -62,6 +62,11 @@ fn an_index_of_a_version_that_signed_less_is_read_again_once() {
     there.check(&["a_1", "b_1"]);
 }
 
+pub(super) const NO_SUSPECTS: Suspects = Suspects {
+    modified_from_ns: None,
+    paths: Vec::new(),
+};
+
 const VERIFY: Changes = Changes {
     remove: Vec::new(),
     prune: false,
@@ -70,6 +75,7 @@ const VERIFY: Changes = Changes {
     repositories: Vec::new(),
     recorded: Vec::new(),
     verify: true,
+    suspects: NO_SUSPECTS,
 };
 
 #[test]
@@ -108,4 +114,74 @@ fn verify_reads_the_packages_of_a_damaged_shard_again() {
     assert_eq!(report.verified.unwrap().damaged_shards, 1);
     assert_eq!(report.read.packages, 1);
     there.check(&["a_1"]);
+}
+
+/// Maps a file so that it can be written.
+fn map(path: &Path) -> memmap2::MmapMut {
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    #[allow(unsafe_code)]
+    // SAFETY: only this test has the file, and does not truncate it.
+    unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap()
+}
+
+/// Returns the current texts of a file.
+fn texts(there: &There, package: &str, path: &str) -> Vec<Vec<u8>> {
+    let (index, mut texts) = (there.index(), Vec::new());
+    for shard in &index.shards {
+        for id in shard.live_packages() {
+            let of = shard.package(id).unwrap();
+            for id in shard.documents_of(&of).unwrap() {
+                let document = shard.document(id).unwrap();
+                let is_current = shard.revisions().is_none_or(|of| of.is_indexed(id.0));
+                if is_current
+                    && (of.directory, document.path) == (package.as_bytes(), path.as_bytes())
+                {
+                    let range = shard.text_range(document.blocks).unwrap();
+                    texts.push(shard.text(range, &TextCache::default()).unwrap().to_vec());
+                }
+            }
+        }
+    }
+    texts
+}
+
+/// A store to a page that is dirty already moves neither the size nor a time of the file.
+#[test]
+fn a_store_through_a_mapping_is_found_in_small_and_large_packages() {
+    let mut there = There::with(&["a_1"]);
+    for number in 0..1_001 {
+        there.write("b_1", &format!("{number}.c"), format!("needle {number}\n"));
+    }
+    there.write("b_1", "x.c", "needle of b_1\n");
+    there.update(&["a_1", "b_1"]).unwrap();
+    for package in ["a_1", "b_1"] {
+        let path = fs::canonicalize(there.path(package)).unwrap().join("x.c");
+        let mut mapped = map(&path);
+        mapped[0] = b'1';
+        there.update(&["a_1", "b_1"]).unwrap();
+        mapped[0] = b'2';
+        let named = Suspects {
+            paths: vec![path.clone(), there.path("none"), there.path("a_1/none")],
+            ..Suspects::default()
+        };
+        let recent = |from| Suspects {
+            modified_from_ns: Some(from),
+            ..Suspects::default()
+        };
+        let suspects = [named, recent(0)];
+        for (digit, suspects) in (b'2'..).zip(suspects) {
+            mapped[0] = digit;
+            let changes = Changes {
+                suspects,
+                ..Changes::default()
+            };
+            there.change(&["a_1", "b_1"], &changes).unwrap();
+            assert_eq!(texts(&there, package, "x.c"), [mapped.to_vec()]);
+            let again = there.change(&["a_1", "b_1"], &changes).unwrap();
+            assert_eq!(again.outcome, Outcome::Unchanged);
+        }
+        mapped[0] = b'4';
+        there.change(&["a_1", "b_1"], &VERIFY).unwrap();
+        assert_eq!(texts(&there, package, "x.c"), [mapped.to_vec()]);
+    }
 }
