@@ -68,7 +68,7 @@ pub use execution::stream_stats::{BackendProgress, BestDocuments, Progress, TopM
 pub use hints::{BadRedisUrl, Hint, HintSecret, Hints};
 pub use joined::joined;
 pub use order::{BEST_LINES_MAX, BEST_MAX, Pointer};
-pub use peers::{Backend, Socket};
+pub use peers::{Backend, Socket, announced_shards};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use recent::{QueryTimes, SlowQuery};
 pub use results::{

@@ -10,6 +10,7 @@
 //! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
 
 pub(crate) mod account;
+mod announced;
 mod backend;
 mod connection;
 pub(crate) mod health;
@@ -22,6 +23,7 @@ pub(crate) mod shard_routing;
 mod tls;
 pub(crate) mod visible;
 
+pub use announced::announced_shards;
 pub use backend::{Backend, Socket};
 pub(crate) use connection::{Connection, PeerError, check_semantics, hello};
 pub(crate) use packages::PackageInfo;

@@ -28,13 +28,21 @@ pub struct NodeStatus {
     pub fetching: u64,
     /// Bytes that it fetches in all, at the moment.
     pub fetching_of: u64,
+    /// A hash of the shards that it announces to frontends, of which a process can be asked. Empty: an older version.
+    pub announced: String,
 }
 
 impl NodeStatus {
     fn render(&self) -> String {
         format!(
-            "{TITLE}\ngeneration {}\nmap {}\nshards {}\nbytes {}\nfetching {}\nfetching-of {}\n",
-            self.generation, self.map, self.shards, self.bytes, self.fetching, self.fetching_of
+            "{TITLE}\ngeneration {}\nmap {}\nshards {}\nbytes {}\nfetching {}\nfetching-of {}\nannounced {}\n",
+            self.generation,
+            self.map,
+            self.shards,
+            self.bytes,
+            self.fetching,
+            self.fetching_of,
+            self.announced
         )
     }
 
@@ -52,6 +60,7 @@ impl NodeStatus {
                 "bytes" => status.bytes = value.parse().ok()?,
                 "fetching" => status.fetching = value.parse().ok()?,
                 "fetching-of" => status.fetching_of = value.parse().ok()?,
+                "announced" => status.announced = value.to_owned(),
                 // A later version says more.
                 _ => {}
             }
@@ -133,6 +142,7 @@ mod tests {
             bytes: 1000,
             fetching: 10,
             fetching_of: 40,
+            announced: "0123456789abcdef".to_owned(),
         };
         for name in ["10.0.0.1:28082", "../../etc/passwd", "größe", "a=b"] {
             status.report(&objects, name).unwrap();

@@ -1,17 +1,20 @@
 //! `trawl cluster`: what operators see of the nodes that share a store, and what they do with them.
 
+mod ask;
 mod report;
 mod shards;
 mod status;
 mod table;
 
 use super::nodes::SourceFlags;
+use super::tls_flags::BackendClientTls;
 use crate::placing::Placing;
 use crate::terminal;
 use crate::{exit, units};
 use ::cluster::membership::{Etcd, Member, Source};
 use ::store::{Group, NodeStatus, Objects};
 use anyhow::{Context, Result, bail, ensure};
+use ask::{Answers, ask};
 use serde::Serialize;
 use shards::{Shards, bytes, shards};
 use status::ClusterStatus;
@@ -24,8 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Look at the backends that share a store: which has what, what is moving, and what would move
 ///
-/// Which backend has which shards is computed from the list of nodes and the store. So these commands ask the store and the
-/// list, and no backend.
+/// Which backend has which shards is computed from the list of nodes and the store. `status` and `drain` also ask the
+/// backends, since what they have said in the store outlives their processes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl cluster status --store s3://code/index --nodes etcd:http://10.0.0.9:2379
@@ -55,6 +58,12 @@ struct StatusArguments {
     store: String,
     #[command(flatten)]
     nodes: SourceFlags,
+    #[command(flatten)]
+    tls: BackendClientTls,
+    /// Do not ask the nodes, for machines that do not reach them: believe what they have said in the store within
+    /// three minutes
+    #[arg(long)]
+    unasked: bool,
     /// Wait until every shard has its replicas and nothing moves, at most so many seconds; then show it
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     wait: Option<u64>,
@@ -97,6 +106,8 @@ struct DrainArguments {
     /// Wait until the node has no shards; the store says so
     #[arg(long, value_name = "STORE", conflicts_with = "undo")]
     store: Option<String>,
+    #[command(flatten)]
+    tls: BackendClientTls,
     /// Give the node its shards again
     #[arg(long)]
     undo: bool,
@@ -121,7 +132,13 @@ fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let objects = Objects::open(&arguments.store)?;
     let deadline = Instant::now() + Duration::from_secs(arguments.wait.unwrap_or(0));
     let answer = loop {
-        let answer = ClusterStatus::read(&objects, &listed(&arguments.nodes)?)?;
+        let members = listed(&arguments.nodes)?;
+        let answers = if arguments.unasked {
+            Answers::new()
+        } else {
+            ask(&members, &arguments.tls)?
+        };
+        let answer = ClusterStatus::read(&objects, &members, &answers)?;
         if answer.is_settled() || Instant::now() >= deadline {
             break answer;
         }
@@ -306,23 +323,34 @@ fn drain(arguments: &DrainArguments) -> Result<ExitCode> {
     ));
     match &arguments.store {
         None => Ok(ExitCode::SUCCESS),
-        Some(store) => wait_until_empty(&Objects::open(store)?, node),
+        Some(store) => wait_until_empty(arguments, &Objects::open(store)?),
     }
 }
 
-/// Waits until a node has no shards, and says how far it is.
-fn wait_until_empty(objects: &Objects, node: &str) -> Result<ExitCode> {
-    let mut shown = None;
+/// Waits until a node has no shards, and says how far it is. A node that does not answer serves none.
+fn wait_until_empty(arguments: &DrainArguments, objects: &Objects) -> Result<ExitCode> {
+    let (node, mut shown) = (&arguments.node, String::new());
     loop {
-        let said = NodeStatus::of(objects, node)?;
-        let left = said.map_or(0, |(said, _)| said.shards);
-        if left == 0 {
-            terminal::report(format_args!("{node} has no shards and can be stopped"));
-            return Ok(ExitCode::SUCCESS);
-        }
-        if shown.replace(left) != Some(left) {
-            let left = units::plural(left, "shard");
-            terminal::report(format_args!("{node} still has {left}"));
+        let said = NodeStatus::of(objects, node)?.map_or(0, |(said, _)| said.shards);
+        let mut members = listed(&arguments.nodes)?;
+        members.retain(|member| member.name == *node);
+        let left = match ask(&members, &arguments.tls)?.remove(node) {
+            Some(Ok(announced)) if said == 0 && announced.shards == 0 => {
+                terminal::report(format_args!("{node} has no shards and can be stopped"));
+                return Ok(ExitCode::SUCCESS);
+            }
+            Some(Ok(announced)) => {
+                let left = units::plural(announced.shards.max(said), "shard");
+                format!("{node} still has {left}")
+            }
+            Some(Err(reason)) => format!(
+                "{node} does not answer ({reason}); it is asked again, and its shards are fetched from the store"
+            ),
+            None => format!("{node} is not listed any more"),
+        };
+        if shown != left {
+            terminal::report(&left);
+            shown = left;
         }
         std::thread::sleep(LOOK_EVERY);
     }

@@ -97,7 +97,11 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let nodes = match watcher {
         None => None,
         Some(watcher) => {
-            let connector = Connector::new(&arguments.backend_tls, hides_addresses, watcher.map());
+            let connector = Connector::new(
+                &arguments.backend_tls,
+                hides_addresses,
+                &watcher.map().members,
+            );
             Some((watcher, connector?))
         }
     };

@@ -138,9 +138,9 @@ impl Connector {
     pub(super) fn new(
         tls: &BackendClientTls,
         hides_addresses: bool,
-        map: &NodeMap,
+        members: &[Member],
     ) -> Result<Connector> {
-        let addresses: Vec<String> = map.members.iter().map(|it| it.address.clone()).collect();
+        let addresses: Vec<String> = members.iter().map(|it| it.address.clone()).collect();
         Ok(Connector {
             tls: tls.config(&addresses)?,
             hides_addresses,
@@ -150,24 +150,24 @@ impl Connector {
 
     /// The backends of all nodes. A node whose certificate could not be checked is left out.
     pub(super) fn backends(&self, map: &NodeMap) -> Vec<Backend> {
-        let backend = |member: &Member| {
-            let backend = match &self.tls {
-                None => Backend::tcp(&member.address),
-                Some(tls) => match Backend::tls(&member.address, tls.clone()) {
-                    Ok(backend) => backend,
-                    Err(error) => {
-                        tracing::warn!(node = member.name, %error, "a node is ignored: its host can have no certificate");
-                        return None;
-                    }
-                },
-            };
-            Some(
-                backend
-                    .named(self.name(&member.name))
-                    .draining(member.draining),
-            )
+        let backend = |member: &Member| match self.backend(member) {
+            Ok(backend) => Some(backend),
+            Err(error) => {
+                tracing::warn!(node = member.name, %error, "a node is ignored: its host can have no certificate");
+                None
+            }
         };
         map.members.iter().filter_map(backend).collect()
+    }
+
+    /// The backend of a node.
+    pub(super) fn backend(&self, member: &Member) -> Result<Backend> {
+        let backend = match &self.tls {
+            None => Backend::tcp(&member.address),
+            Some(tls) => Backend::tls(&member.address, tls.clone())?,
+        };
+        let name = self.name(&member.name);
+        Ok(backend.named(name).draining(member.draining))
     }
 
     /// The name of a node in answers.

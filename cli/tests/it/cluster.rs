@@ -23,7 +23,9 @@ fn backend(home: &Home, name: &str) -> Server {
 }
 
 fn status(home: &Home) -> serde_json::Value {
-    let found = home.run(&format!("cluster status --store S --nodes {NODES} --json"));
+    let found = home.run(&format!(
+        "cluster status --store S --nodes {NODES} --unasked --json"
+    ));
     serde_json::from_str(found.text()).unwrap()
 }
 
@@ -53,7 +55,13 @@ fn nodes_share_the_shards_and_say_what_they_have() {
     assert_eq!(shards("b2") + shards("b3"), 8);
     assert!(shards("b2") > 0 && shards("b3") > 0, "{now}");
     assert_eq!(shards("b4"), 0);
-    let text = home.run(&format!("cluster status --store S --nodes {NODES}"));
+    // The addresses in the list are of no process.
+    let down = home.run(&format!("cluster status --store S --nodes {NODES}"));
+    down.check("nobody answers", 3, &[]);
+    assert!(down.text().contains("down"), "{}", down.text());
+    let text = home.run(&format!(
+        "cluster status --store S --nodes {NODES} --unasked"
+    ));
     text.check("status", 0, &[]);
     for part in [
         "every shard has its replicas",
@@ -63,12 +71,12 @@ fn nodes_share_the_shards_and_say_what_they_have() {
         assert!(text.text().contains(part), "{part}: {}", text.text());
     }
     home.ok(&format!(
-        "cluster status --store S --nodes {NODES} --wait 60"
+        "cluster status --store S --nodes {NODES} --unasked --wait 60"
     ));
     // A node that is listed no more may come back, so the others wait, and have what they had.
     let others = "static:b1=127.0.0.1:1/zone=east,b3=127.0.0.1:3/zone=west";
     let without = home.run(&format!(
-        "cluster status --store S --nodes {others} --wait 0"
+        "cluster status --store S --nodes {others} --unasked --wait 0"
     ));
     without.check("without b2", 3, &[]);
     for part in [
@@ -90,6 +98,40 @@ fn nodes_share_the_shards_and_say_what_they_have() {
     until("all packages are found once", || {
         home.run(&search).text().lines().count() == 8
     });
+}
+
+#[test]
+fn a_killed_node_is_down_at_once_whatever_it_has_said() {
+    let home = home(2);
+    let nodes = |b1: &str, b2: &str| format!("static:b1={b1}/zone=east,b2={b2}/zone=west");
+    let listed = nodes("127.0.0.1:1", "127.0.0.1:2");
+    let start = |name: &str| {
+        home.start(&format!(
+            "backend --store S --data D-{name} --nodes {listed} --name {name}"
+        ))
+    };
+    let (b1, b2) = (start("b1"), start("b2"));
+    let status = |b2: &str, flags: &str| {
+        let nodes = nodes(&b1.address, b2);
+        home.run(&format!("cluster status --store S --nodes {nodes} {flags}"))
+    };
+    status(&b2.address, "--wait 60").check("both are there", 0, &[]);
+    let address = b2.address.clone();
+    assert!(b2.process.kill());
+    for flags in ["", "--wait 1"] {
+        let down = status(&address, flags);
+        down.check("b2 is killed", 3, &[]);
+        for part in [
+            "down",
+            "1 of 2 replicas ready: 8 shards",
+            "warning: b2 does not answer, so its shards are not counted: connection refused",
+        ] {
+            assert!(down.text().contains(part), "{part}: {}", down.text());
+        }
+    }
+    status(&address, "--unasked").check("what it has said", 0, &[]);
+    let again = start("b2");
+    status(&again.address, "--wait 60").check("it is back", 0, &[]);
 }
 
 #[test]

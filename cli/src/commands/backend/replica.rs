@@ -5,10 +5,12 @@
 //! was fetched before is served.
 
 use super::share::Neighbours;
+use crate::announced;
 use crate::placing::Placing;
 use crate::progress::ProgressThread;
 use crate::units;
 use anyhow::{Result, anyhow};
+use index::directory::Index;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,7 +93,8 @@ pub(super) async fn start(
         .spawn(move || {
             let opened_replica = Objects::open(&url).and_then(|objects| {
                 let replica = Replica::open(objects.clone(), &data, options)?;
-                let mut follower = Follower::new(objects, replica, accept_older, neighbours);
+                let mut follower =
+                    Follower::new(data.clone(), objects, replica, accept_older, neighbours);
                 follower.filled = Some(fill);
                 if follower.replica.has_generation()? {
                     follower.say_filled();
@@ -115,6 +118,7 @@ pub(super) async fn start(
 
 /// What keeps the directory up to date.
 struct Follower {
+    data: PathBuf,
     objects: Objects,
     replica: Replica,
     accept_older: bool,
@@ -133,12 +137,14 @@ struct Follower {
 
 impl Follower {
     fn new(
+        data: PathBuf,
         objects: Objects,
         replica: Replica,
         accept_older: bool,
         neighbours: Option<Neighbours>,
     ) -> Follower {
         Follower {
+            data,
             objects,
             replica,
             accept_older,
@@ -224,7 +230,8 @@ impl Follower {
         self.say_served(synced.is_changed)?;
         gauge!("trawl_backend_moving").set(f64::from(u8::from(!synced.is_settled)));
         self.settled = synced.is_settled.then(|| placing.hash().to_owned());
-        self.say(status(&synced, &placing))
+        let announced = self.announced();
+        self.say(status(&synced, &placing, announced))
     }
 
     /// Compares the directory with HEAD, for the metrics too.
@@ -246,6 +253,13 @@ impl Follower {
             // The backend may be about to end.
             let _ = filled.send(());
         }
+    }
+
+    /// What the backend announces, once it has opened the directory as it is.
+    fn announced(&self) -> String {
+        let opened = Index::open(&self.data);
+        let shards = opened.map_or_else(|_| Vec::new(), |index| index.shards);
+        announced::name(shards.iter().map(|shard| shard.id()))
     }
 
     /// Says what this node has, if that has changed.
@@ -303,8 +317,9 @@ impl Follower {
     }
 }
 
-fn status(synced: &Synced, placing: &Placing) -> NodeStatus {
+fn status(synced: &Synced, placing: &Placing, announced: String) -> NodeStatus {
     NodeStatus {
+        announced,
         generation: synced.generation,
         map: placing.hash().to_owned(),
         shards: synced.shards,

@@ -1,8 +1,10 @@
 //! What `trawl cluster status` knows: which node serves which shards, which it is to have, and how far it is.
 //!
-//! It is read from the store, where each node says what it serves, and computed from the list of nodes. Ages are by the clock of
-//! the store, so a machine whose clock is wrong shows the same.
+//! It is read from the store, where each node says what it serves, and computed from the list of nodes. What a node has
+//! said counts only while it announces the same to those who connect. Ages are by the clock of the store, so a machine
+//! whose clock is wrong shows the same.
 
+use super::ask::Answers;
 use super::shards::{Shards, bytes, shards};
 use crate::placing::Placing;
 use crate::units;
@@ -12,7 +14,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-/// A node that has said nothing for so long is not counted as one that has its shards: it says something every minute.
+/// A node that is not asked, and has said nothing for so long, is not counted as one that has its shards: it says
+/// something every minute.
 const SILENT_MAX: Duration = Duration::from_secs(180);
 
 /// For how long a node that is listed no more, and had shards, is shown.
@@ -72,6 +75,8 @@ pub(super) struct NodeRow {
     pub(super) extra_shards: u64,
     /// When it last said something, in seconds before now.
     pub(super) seconds_ago: Option<u64>,
+    /// Why it does not answer; nothing if it does, or was not asked.
+    pub(super) error: Option<String>,
 }
 
 /// What the nodes of a zone serve together.
@@ -83,8 +88,12 @@ pub(super) struct ZoneRow {
 }
 
 impl ClusterStatus {
-    pub(super) fn read(objects: &Objects, members: &[Member]) -> Result<ClusterStatus, StoreError> {
-        let reader = Reader::new(objects, members)?;
+    pub(super) fn read(
+        objects: &Objects,
+        members: &[Member],
+        answers: &Answers,
+    ) -> Result<ClusterStatus, StoreError> {
+        let reader = Reader::new(objects, members, answers)?;
         let mut members: Vec<&Member> = members.iter().collect();
         members.sort_by(|a, b| (&a.zone, &a.name).cmp(&(&b.zone, &b.name)));
         let mut nodes = Vec::new();
@@ -93,6 +102,12 @@ impl ClusterStatus {
             nodes.push(reader.node(member, &mut held)?);
         }
         let mut warnings = warnings(&members, &reader.placing, reader.all.generation.replicas);
+        let lost = nodes
+            .iter()
+            .filter_map(|node| Some((&node.node, node.error.as_ref()?)));
+        warnings.extend(lost.map(|(node, error)| {
+            format!("{node} does not answer, so its shards are not counted: {error}")
+        }));
         for gone in reader.gone(&members)? {
             warnings.push(format!(
                 "{} is not listed; it was seen {} ago with {}. Other nodes take over its shards when it has been away for as \
@@ -130,10 +145,27 @@ struct Reader<'a> {
     now: SystemTime,
     /// The generations that are there, and when each was written.
     written: Vec<(u64, SystemTime)>,
+    answers: &'a Answers,
+}
+
+/// Whether what a node has said is believed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Belief {
+    Believed,
+    /// It was not asked, and has not said anything for long.
+    Silent,
+    /// It does not answer.
+    Down,
+    /// It announces other shards: another process has said so, or it is about to say more.
+    Outdated,
 }
 
 impl Reader<'_> {
-    fn new<'a>(objects: &'a Objects, members: &[Member]) -> Result<Reader<'a>, StoreError> {
+    fn new<'a>(
+        objects: &'a Objects,
+        members: &[Member],
+        answers: &'a Answers,
+    ) -> Result<Reader<'a>, StoreError> {
         let all = Shards::read(objects)?;
         let placing = Placing::new(members);
         let assigned = all.assigned(&placing, all.generation.replicas);
@@ -148,7 +180,19 @@ impl Reader<'_> {
             objects,
             all,
             placing,
+            answers,
         })
+    }
+
+    fn belief(&self, node: &str, said: Option<&NodeStatus>, ago: Option<Duration>) -> Belief {
+        match self.answers.get(node) {
+            Some(Err(_)) => Belief::Down,
+            Some(Ok(announced)) if said.is_some_and(|said| !announced.is_said(said)) => {
+                Belief::Outdated
+            }
+            None if ago.is_some_and(|ago| ago > SILENT_MAX) => Belief::Silent,
+            _ => Belief::Believed,
+        }
     }
 
     fn ago(&self, when: SystemTime) -> Duration {
@@ -181,12 +225,12 @@ impl Reader<'_> {
         let said = NodeStatus::of(self.objects, &member.name)?;
         let ago = said.as_ref().map(|(_, when)| self.ago(*when));
         let said = said.map(|(said, _)| said);
-        let is_silent = ago.is_some_and(|ago| ago > SILENT_MAX);
+        let belief = self.belief(&member.name, said.as_ref(), ago);
         let served = match &said {
             Some(said) => self.served(&member.name, said)?,
             None => BTreeSet::new(),
         };
-        if !is_silent {
+        if belief == Belief::Believed {
             let (nodes, zone) = held.zones.entry(member.zone.clone()).or_default();
             *nodes += 1;
             zone.extend(&served);
@@ -206,7 +250,7 @@ impl Reader<'_> {
             address: member.address.clone(),
             zone: member.zone.clone(),
             weight: member.weight,
-            state: self.state(member, said.as_ref(), is_silent, extra),
+            state: self.state(member, said.as_ref(), belief, extra),
             generation: of(|said| said.generation),
             lag_seconds: said.as_ref().and_then(|said| self.lag(said.generation)),
             shards: of(|said| said.shards),
@@ -219,6 +263,8 @@ impl Reader<'_> {
             missing_bytes: bytes(&missing),
             extra_shards: extra,
             seconds_ago: ago.map(|ago| ago.as_secs()),
+            error: (self.answers.get(&member.name))
+                .and_then(|answer| answer.as_ref().err().cloned()),
         })
     }
 
@@ -226,14 +272,16 @@ impl Reader<'_> {
         &self,
         member: &Member,
         said: Option<&NodeStatus>,
-        is_silent: bool,
+        belief: Belief,
         extra: u64,
     ) -> &'static str {
         match said {
-            _ if member.weight == 0 && extra > 0 => "draining",
-            _ if member.weight == 0 => "empty",
+            _ if member.weight == 0 && extra == 0 => "empty",
+            _ if belief == Belief::Down => "down",
+            _ if member.weight == 0 => "draining",
             None => "new",
-            Some(_) if is_silent => "silent",
+            Some(_) if belief == Belief::Silent => "silent",
+            Some(said) if belief == Belief::Outdated && said.fetching == 0 => "outdated",
             Some(said) if said.fetching > 0 => "fetching",
             Some(said) if said.generation != self.all.generation.number => "behind",
             Some(said) if !self.is_current(said) => "waiting",

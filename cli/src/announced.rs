@@ -1,0 +1,9 @@
+//! What a backend announces to frontends, as one name, so that it can be compared with what the store says of it.
+
+/// Names a set of shards.
+pub(crate) fn name(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
+    let mut shards: Vec<[u8; 32]> = shards.into_iter().collect();
+    shards.sort_unstable();
+    let hash = blake3::hash(shards.as_flattened()).to_hex();
+    hash[..16].to_owned()
+}

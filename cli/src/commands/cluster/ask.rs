@@ -1,0 +1,98 @@
+//! What the nodes announce now. The store has only what they have said, which outlives the process that said it.
+
+use super::super::nodes::Connector;
+use super::super::tls_flags::BackendClientTls;
+use crate::announced;
+use ::cluster::membership::Member;
+use ::store::NodeStatus;
+use anyhow::Result;
+use frontend::announced_shards;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a node may take to connect, and to announce its shards: as long as a frontend waits.
+const STEP_MAX: Duration = Duration::from_secs(3);
+
+/// Nodes that are asked at once.
+const AT_ONCE: usize = 32;
+
+/// What a node announces.
+pub(super) struct Announced {
+    /// The name of its shards.
+    name: String,
+    pub(super) shards: u64,
+}
+
+/// What each node announces, or why it does not answer. Empty if they are not to be asked.
+pub(super) type Answers = BTreeMap<String, Result<Announced, String>>;
+
+impl Announced {
+    /// Whether a node has said this, in this process or an earlier one that had the same.
+    pub(super) fn is_said(&self, said: &NodeStatus) -> bool {
+        let is_older_version = said.announced.is_empty();
+        self.name == said.announced || (is_older_version && self.shards == said.shards)
+    }
+}
+
+/// Asks nodes.
+pub(super) fn ask(members: &[Member], tls: &BackendClientTls) -> Result<Answers> {
+    let connector = Connector::new(tls, false, members)?;
+    let mut answers = Answers::new();
+    for some in members.chunks(AT_ONCE) {
+        std::thread::scope(|scope| {
+            let asked = some.iter().map(|member| {
+                let connector = &connector;
+                (
+                    &member.name,
+                    scope.spawn(move || ask_one(connector, member)),
+                )
+            });
+            let asked: Vec<_> = asked.collect();
+            answers.extend(asked.into_iter().map(|(name, answer)| {
+                let answer = answer.join().expect("it does not panic");
+                (name.clone(), answer)
+            }));
+        });
+    }
+    Ok(answers)
+}
+
+fn ask_one(connector: &Connector, member: &Member) -> Result<Announced, String> {
+    let backend = connector
+        .backend(member)
+        .map_err(|error| error.to_string())?;
+    let shards = announced_shards(&backend, STEP_MAX)?;
+    Ok(Announced {
+        shards: shards.len() as u64,
+        name: announced::name(shards),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_process_has_said_counts_only_if_this_one_announces_the_same() {
+        let announced = |shards: &[[u8; 32]]| Announced {
+            shards: shards.len() as u64,
+            name: announced::name(shards.iter().copied()),
+        };
+        let said = NodeStatus {
+            shards: 2,
+            announced: announced::name([[1; 32], [2; 32]]),
+            ..NodeStatus::default()
+        };
+        assert!(announced(&[[2; 32], [1; 32]]).is_said(&said));
+        for others in [&[][..], &[[1; 32]], &[[1; 32], [3; 32]]] {
+            assert!(!announced(others).is_said(&said));
+        }
+        // Earlier versions say only how many.
+        let said = NodeStatus {
+            announced: String::new(),
+            ..said
+        };
+        assert!(announced(&[[1; 32], [3; 32]]).is_said(&said));
+        assert!(!announced(&[[1; 32]]).is_said(&said));
+    }
+}
