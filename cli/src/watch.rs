@@ -2,43 +2,28 @@
 //!
 //! A notification of the file system only says that something changed; the caller then compares all
 //! files with the index. The next rescan finds a change whose notification was lost, so a lost
-//! notification costs time, not correctness. Directories that git ignores are not watched.
-//! **Invariant:** nothing is queued. However many files change, this holds two times and a flag.
+//! notification costs time, not correctness. Watched are the directories of searchable files, and the files that
+//! decide which these are: patterns of git and its indexes, wherever they lie.
 
+mod changes;
+mod places;
 mod references;
 
-use ignore::WalkBuilder;
-use notify::event::{CreateKind, ModifyKind, RenameMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use changes::FileChanges;
+use frontend::CorpusWatch;
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
+use places::Places;
+pub(crate) use places::WatchRoots;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Changes that follow each other this closely are one: programs write a file in several steps.
-const QUIET: Duration = Duration::from_millis(100);
-
-/// Longest time that a change waits for others.
-const DELAY_MAX: Duration = Duration::from_millis(500);
 
 /// How often the references of repositories are looked at, besides notifications.
 const REFERENCES_EVERY: Duration = Duration::from_secs(1);
 
-/// Directories that are watched at most; each takes about a kilobyte of the kernel's memory.
-const DIRECTORIES_MAX: usize = 500_000;
-
-/// What is watched.
-#[derive(Clone, Debug)]
-pub(crate) struct WatchRoots {
-    /// Directories, with all below them.
-    pub(crate) roots: Vec<PathBuf>,
-    /// Git repositories, of which the references count.
-    pub(crate) repositories: Vec<PathBuf>,
-    /// Directories inside them that do not count: those that this process writes to.
-    pub(crate) without: Vec<PathBuf>,
-    /// Watch directories that git ignores, too.
-    pub(crate) no_ignore: bool,
-}
+/// Times that directories are listed until none is new: a directory may be made in one that is not watched yet.
+const PASSES_MAX: usize = 4;
 
 /// Why [`FileWatch::wait`] has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,31 +43,21 @@ pub(crate) struct FileWatch {
     /// The git directories of the repositories, each with the stamp of its references.
     stamps: Vec<(PathBuf, u64)>,
     changes: Arc<FileChanges>,
+    /// Files that may have another text although neither size nor times have changed.
+    suspects: Vec<PathBuf>,
+    /// How long it took to find the places to watch.
+    pub(crate) listed_in: Duration,
     /// The last problem, which is logged once.
     problem: String,
-}
-
-#[derive(Default)]
-struct FileChanges {
-    pending: Mutex<PendingChanges>,
-    woken: Condvar,
-}
-
-#[derive(Default)]
-struct PendingChanges {
-    /// When the first and the last change were noticed that nobody has taken yet.
-    times: Option<(Instant, Instant)>,
-    /// A directory may have been added.
-    directories: bool,
 }
 
 impl FileWatch {
     /// Begins to watch. What cannot be watched is logged, and found by rescans.
     pub(crate) fn start(roots: WatchRoots) -> FileWatch {
-        let changes = Arc::new(FileChanges::default());
-        let (noticed, without) = (Arc::clone(&changes), roots.without.clone());
+        let changes = Arc::new(FileChanges::new());
+        let noticed = Arc::clone(&changes);
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            noticed.add(&event, &without);
+            noticed.add(&event);
         });
         let git_dirs = roots
             .repositories
@@ -97,6 +72,8 @@ impl FileWatch {
             watched: HashSet::new(),
             stamps,
             changes,
+            suspects: Vec::new(),
+            listed_in: Duration::ZERO,
             problem: String::new(),
         };
         match watcher {
@@ -107,24 +84,35 @@ impl FileWatch {
         watch
     }
 
+    /// What searches see of it.
+    pub(crate) fn freshness(&self) -> Arc<dyn CorpusWatch> {
+        Arc::clone(&self.changes) as Arc<dyn CorpusWatch>
+    }
+
     /// Waits until something has changed and then nothing for a moment; at most so long. Directories that
     /// are new are watched when it returns.
     pub(crate) fn wait(&mut self, max: Duration) -> Woken {
         let deadline = Instant::now() + max;
         loop {
-            let step = match self.stamps.is_empty() {
-                true => deadline,
-                false => deadline.min(Instant::now() + REFERENCES_EVERY),
+            let step = if self.stamps.is_empty() {
+                deadline
+            } else {
+                deadline.min(Instant::now() + REFERENCES_EVERY)
             };
+            for git_dir in self.references_have_changed() {
+                self.changes.add_unnotified(&git_dir);
+            }
             let taken = self.changes.take(step);
+            let is_changed = taken.is_some();
             let is_late = Instant::now() >= deadline;
-            let is_changed = self.references_have_changed() || taken.is_some();
             // After a rescan also those whose notification was lost, or that replace a watched one.
-            let is_new = taken.is_some_and(|taken| taken.directories);
+            let is_new = taken.as_ref().is_some_and(|taken| taken.directories);
             if is_new || (is_late && !is_changed) {
                 self.add_directories();
             }
-            if is_changed {
+            if let Some(taken) = taken {
+                self.suspects.extend(taken.suspects);
+                self.references_have_changed();
                 return Woken::Changed;
             }
             if is_late {
@@ -133,15 +121,25 @@ impl FileWatch {
         }
     }
 
-    /// Whether a reference has changed since it was last asked.
-    fn references_have_changed(&mut self) -> bool {
-        let mut is_changed = false;
-        for (git_dir, last) in &mut self.stamps {
+    /// Files whose text is to be compared, noticed before the last wait has ended.
+    pub(crate) fn suspects(&self) -> &[PathBuf] {
+        &self.suspects
+    }
+
+    /// What was noticed before the last wait has ended is searched.
+    pub(crate) fn searched(&mut self) {
+        self.suspects.clear();
+        self.changes.searched();
+    }
+
+    /// The git directories of which references have changed since the last call.
+    fn references_have_changed(&mut self) -> Vec<PathBuf> {
+        let stamps = self.stamps.iter_mut();
+        let changed = stamps.filter_map(|(git_dir, last)| {
             let stamp = references::stamp(git_dir);
-            is_changed |= stamp != *last;
-            *last = stamp;
-        }
-        is_changed
+            (std::mem::replace(last, stamp) != stamp).then(|| git_dir.clone())
+        });
+        changed.collect()
     }
 
     /// Watches the directories that are there.
@@ -149,51 +147,41 @@ impl FileWatch {
         let Some(mut watcher) = self.watcher.take() else {
             return;
         };
-        let mut found = HashSet::new();
+        let started = Instant::now();
+        for _ in 0..PASSES_MAX {
+            if !self.add_once(&mut watcher) {
+                break;
+            }
+        }
+        self.watcher = Some(watcher);
+        self.listed_in = started.elapsed();
+    }
+
+    /// Watches the directories that are there. Returns whether some of them are new.
+    fn add_once(&mut self, watcher: &mut RecommendedWatcher) -> bool {
+        let git_dirs: Vec<_> = self.stamps.iter().map(|(path, _)| path.clone()).collect();
+        let places = Places::find(&self.roots, &git_dirs);
+        let found: HashSet<PathBuf> = places.watched().cloned().collect();
+        self.changes.set_places(places);
         let mut problem = None;
-        for directory in self.directories().take(DIRECTORIES_MAX) {
+        for directory in found.iter().map(|it| &**it).chain(self.changes.questions()) {
             // Again, even if it is known: another directory may have its name now.
-            if let Err(error) = watcher.watch(&directory, RecursiveMode::NonRecursive) {
+            if let Err(error) = watcher.watch(directory, RecursiveMode::NonRecursive) {
                 problem = Some(format!("{}: {error}", directory.display()));
             }
-            found.insert(directory);
         }
         for gone in self.watched.difference(&found) {
             // Fails if it was removed, which ended its watch.
             let _ = watcher.unwatch(gone);
         }
+        let is_new = !found.is_subset(&self.watched);
         self.watched = found;
-        self.watcher = Some(watcher);
+        self.changes.set_whole(problem.is_none());
         match problem {
             Some(problem) => self.report(&problem),
             None => self.problem.clear(),
         }
-    }
-
-    fn directories(&self) -> impl Iterator<Item = PathBuf> {
-        let without = self.roots.without.clone();
-        let no_ignore = self.roots.no_ignore;
-        let git_dirs = self.stamps.iter();
-        let of_references = git_dirs.flat_map(|(git_dir, _)| references::directories(git_dir));
-        let of_files = self.roots.roots.iter().flat_map(move |root| {
-            let without = without.clone();
-            let walk = WalkBuilder::new(root)
-                .hidden(false)
-                .ignore(false)
-                .git_global(false)
-                .git_ignore(!no_ignore)
-                .git_exclude(!no_ignore)
-                .filter_entry(move |entry| counts(entry.path(), &without))
-                .build();
-            let entries = walk.filter_map(Result::ok);
-            entries
-                .filter(|entry| {
-                    // A root may be a link.
-                    entry.depth() == 0 || entry.file_type().is_some_and(|kind| kind.is_dir())
-                })
-                .map(ignore::DirEntry::into_path)
-        });
-        of_references.chain(of_files)
+        is_new
     }
 
     fn report(&mut self, problem: &str) {
@@ -208,70 +196,11 @@ impl FileWatch {
     }
 }
 
-impl FileChanges {
-    fn add(&self, event: &notify::Result<Event>, without: &[PathBuf]) {
-        let directories = match event {
-            Ok(event) if !is_change(event, without) => return,
-            Ok(event) => may_add_directory(event),
-            // Something was lost.
-            Err(_) => true,
-        };
-        let now = Instant::now();
-        let mut pending = self.lock();
-        let first = pending.times.map_or(now, |(first, _)| first);
-        pending.times = Some((first, now));
-        pending.directories |= directories;
-        self.woken.notify_all();
-    }
-
-    /// Takes the changes when they have come to rest. None: there were none until `deadline`.
-    fn take(&self, deadline: Instant) -> Option<PendingChanges> {
-        let mut pending = self.lock();
-        loop {
-            let now = Instant::now();
-            let until = match pending.times {
-                Some((first, last)) => (last + QUIET).min(first + DELAY_MAX),
-                None => deadline,
-            };
-            if now >= until {
-                let taken = std::mem::take(&mut *pending);
-                return taken.times.is_some().then_some(taken);
-            }
-            let waited = self.woken.wait_timeout(pending, until - now);
-            pending = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// A panic leaves it valid.
-    fn lock(&self) -> MutexGuard<'_, PendingChanges> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Whether a path counts: neither git's own files, nor what this process writes.
-fn counts(path: &Path, without: &[PathBuf]) -> bool {
-    path.file_name().is_none_or(|name| name != ".git")
-        && !without.iter().any(|without| path.starts_with(without))
-}
-
-fn is_change(event: &Event, without: &[PathBuf]) -> bool {
-    let is_read = matches!(event.kind, EventKind::Access(_));
-    // Without paths it says that notifications were lost.
-    let any = event.paths.is_empty() || event.paths.iter().any(|path| counts(path, without));
-    (!is_read && any) || event.need_rescan()
-}
-
-fn may_add_directory(event: &Event) -> bool {
-    let moved_here = EventKind::Modify(ModifyKind::Name(RenameMode::To));
-    let moved = EventKind::Modify(ModifyKind::Name(RenameMode::Both));
-    let is_created = matches!(event.kind, EventKind::Create(kind) if kind != CreateKind::File);
-    is_created || event.kind == moved_here || event.kind == moved || event.need_rescan()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::Path;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -330,6 +259,48 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_closed_after_a_mapping_is_a_suspect() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("mapped");
+        fs::write(&path, "x").unwrap();
+        let mut watch = watch(directory.path());
+        // A mapping is closed like a file into which nothing was written.
+        drop(fs::File::options().write(true).open(&path).unwrap());
+        assert_eq!(watch.wait(LONG), Woken::Changed);
+        assert_eq!(watch.suspects(), std::slice::from_ref(&path));
+        watch.searched();
+        drop(fs::File::open(&path).unwrap());
+        assert_eq!(watch.wait(SHORT), Woken::Elapsed);
+        assert!(watch.suspects().is_empty());
+    }
+
+    #[test]
+    fn a_question_waits_for_what_was_written_before() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut watch = watch(directory.path());
+        let freshness = watch.freshness();
+        let mut answered = freshness.answered();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let mut wait = |question| {
+            runtime
+                .block_on(answered.wait_for(|answered| *answered >= question))
+                .unwrap();
+        };
+        // Nothing has changed.
+        let question = freshness.ask();
+        wait(question);
+        fs::write(directory.path().join("a"), "x").unwrap();
+        let question = freshness.ask();
+        assert_eq!(watch.wait(LONG), Woken::Changed);
+        assert_eq!(freshness.pending(), 1);
+        watch.searched();
+        wait(question);
+        assert_eq!(freshness.pending(), 0);
+    }
+
+    #[test]
     fn a_push_is_noticed_by_the_references_of_a_repository() {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
@@ -352,17 +323,5 @@ mod tests {
         fs::write(path(".git/packed-refs"), "1234 refs/heads/x\n").unwrap();
         watch.changes.take(Instant::now());
         assert_eq!(watch.wait(LONG), Woken::Changed);
-    }
-
-    #[test]
-    fn steady_changes_are_taken_after_half_a_second() {
-        let changes = FileChanges::default();
-        let first = Instant::now();
-        let last = first + LONG;
-        changes.lock().times = Some((first, last));
-        assert!(changes.take(first + LONG).is_some());
-        let waited = first.elapsed();
-        assert!((DELAY_MAX..LONG).contains(&waited), "{waited:?}");
-        assert!(changes.take(Instant::now()).is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! The settings of a frontend: its spool and its limits.
 
+use crate::freshness::CorpusWatch;
 use crate::hints::Hints;
 use crate::spool::BeforeWrite;
 use std::path::PathBuf;
@@ -65,6 +66,8 @@ pub struct Config {
     pub hedges_max: u32,
     /// Answers to look-ups in repositories that several frontends share.
     pub hints: Option<Arc<Hints>>,
+    /// What watches the corpus, if anything does.
+    pub freshness: Option<Arc<dyn CorpusWatch>>,
     /// Called before every write to the spool, for tests of failures.
     pub before_write: Option<BeforeWrite>,
 }
@@ -100,6 +103,7 @@ impl Config {
             changes_backends: false,
             hedges_max: 10,
             hints: None,
+            freshness: None,
             before_write: None,
         }
     }

@@ -266,6 +266,9 @@ impl Coordinator {
         let timeout = timeout.min(self.config.timeout_max);
         let at = Instant::now() + timeout;
         let deadline = Deadline { at, timeout };
+        // Before the generation is chosen: it has all changes that are not pending now.
+        let pending = generation.map_or_else(|| self.pending(), |_| 0);
+        let caller = Caller { pending, ..caller };
         if let Some(generation) = generation {
             let mut cache = lock(&self.cache);
             if let Some(joined) = self.join(&mut cache, &query, generation, deadline, &caller) {
@@ -352,7 +355,11 @@ impl Coordinator {
     pub fn get(&self, scope: &Scope, id: &str) -> Option<SearchHandle> {
         let interest = lock(&self.interests).get(scope, id)?;
         let (query, generation) = (interest.query.clone(), interest.generation.clone());
-        self.find(&query, &generation, Caller::known(interest))
+        let caller = Caller {
+            pending: self.pending(),
+            ..Caller::known(interest)
+        };
+        self.find(&query, &generation, caller)
     }
 
     /// The search with this id; if its result was evicted, its query runs again.
@@ -424,8 +431,9 @@ impl Coordinator {
         let (scope, client) = (caller.scope, caller.client);
         let new = || Interest::new(client, query.clone(), scope, generation.clone());
         let interest = caller.interest.unwrap_or_else(new);
-        let grace = self.config.grace;
-        let handle = SearchHandle::join(execution, grace, deadline, Arc::clone(&interest))?;
+        let (grace, pending) = (self.config.grace, caller.pending);
+        let held = Arc::clone(&interest);
+        let handle = SearchHandle::join(execution, grace, deadline, held, pending)?;
         lock(&self.interests).insert(interest);
         Some(handle)
     }
@@ -457,6 +465,12 @@ impl Coordinator {
             .begin(cache.forget(&identity), &self.resources.runtime);
         drop(cache);
         answer
+    }
+
+    /// Files that are known to have changed and are not in the index yet.
+    pub fn pending(&self) -> u64 {
+        let freshness = self.config.freshness.as_ref();
+        freshness.map_or(0, |freshness| freshness.pending())
     }
 
     /// The configuration.
@@ -578,6 +592,8 @@ struct Caller {
     client: SearchClient,
     /// What this client has asked for before.
     interest: Option<Arc<Interest>>,
+    /// Changed files that the search does not see.
+    pending: u64,
 }
 
 impl Caller {
@@ -586,6 +602,7 @@ impl Caller {
             scope: scope.clone(),
             client,
             interest: None,
+            pending: 0,
         }
     }
 
@@ -594,6 +611,7 @@ impl Caller {
             scope: interest.scope.clone(),
             client: interest.client.into(),
             interest: Some(interest),
+            pending: 0,
         }
     }
 }

@@ -74,6 +74,14 @@ impl KnownTags {
         Some(response)
     }
 
+    /// The same for an answer that lacks what has changed: it has no tag, since a later one is another.
+    pub(crate) fn unless_pending(self, pending: u64) -> KnownTags {
+        if pending == 0 {
+            return self;
+        }
+        KnownTags::default()
+    }
+
     /// Adds the headers of a page of `answer`, and its status if no backend was there. `was_there`: the answer was cached.
     pub(crate) fn finish(
         &self,

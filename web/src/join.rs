@@ -7,7 +7,7 @@
 use crate::choice::{Copies, Group};
 use crate::cursor::{BadCursor, Cursor, Route};
 use crate::link_secrets::LinkKeys;
-use crate::params::Params;
+use crate::params::{Params, Wait};
 use crate::problem::Problem;
 use crate::state::App;
 use frontend::page::{
@@ -22,11 +22,16 @@ use frontend::{
 use schema::message::TextOrder;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Digits of an id of a search; links are longer.
 const ID_LEN: usize = 32;
 
-/// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
+/// The share of its time that a search waits for what has changed; it needs the rest.
+const WAIT_SHARE: u32 = 2;
+
+/// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query. With
+/// `wait=fresh` it begins when all that has changed before is in the index, or half of its time is over.
 pub(crate) async fn start(
     app: &App,
     scope: &Scope,
@@ -34,13 +39,31 @@ pub(crate) async fn start(
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
     let timeout = params.timeout(app.coordinator.config().timeout_max)?;
-    let timeout = timeout.or(parsed.timeout);
+    let mut timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
+    if params.wait()? == Wait::Fresh && generation.is_none() {
+        timeout = Some(wait_until_fresh(app, timeout).await);
+    }
     let query = parsed.query.clone();
     let search =
         app.coordinator
             .search_for(scope, params.search_client(), query, generation, timeout);
     Ok(search.await?)
+}
+
+/// Waits until all that has changed before is in the index. Returns what is left of a search's time.
+async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
+    let (config, begun) = (app.coordinator.config(), Instant::now());
+    let timeout = timeout.unwrap_or(config.timeout);
+    if let Some(freshness) = &config.freshness {
+        frontend::wait_until_fresh(&**freshness, timeout / WAIT_SHARE).await;
+    }
+    timeout.saturating_sub(begun.elapsed())
+}
+
+/// Whether the answer to a request may be one that the client has: nothing has changed since.
+pub(crate) fn may_be_known(app: &App, params: &Params) -> bool {
+    app.coordinator.pending() == 0 && params.bytes("wait") != Some(b"fresh")
 }
 
 /// Starts the search for a query, or joins it, and adds a notice if only the default revisions of repositories are

@@ -54,6 +54,20 @@ pub(crate) const VIEW: &[&str] = &[
     "cursor",
 ];
 
+/// What a client waits for before it gets an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It gets what is known so far.
+    Nothing,
+    /// The end of the search.
+    Finished,
+    /// All that has changed before is in the index; then the end of the search.
+    Fresh,
+}
+
+/// The parameter with which a search waits.
+pub(crate) const WAIT: &[&str] = &["wait"];
+
 /// Parameters of a request. Only filters are repeated, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
@@ -206,6 +220,18 @@ impl Params {
                 Problem::bad_request(format!("timeout={text} is not a time"))
                     .hint("expected seconds, such as 2 or 0.5, or milliseconds, such as 500ms"),
             ),
+        }
+    }
+
+    /// Returns what the client waits for.
+    pub(crate) fn wait(&self) -> Result<Wait, Problem> {
+        match self.text("wait")?.unwrap_or("true") {
+            "true" => Ok(Wait::Finished),
+            "false" => Ok(Wait::Nothing),
+            "fresh" => Ok(Wait::Fresh),
+            other => Err(Problem::bad_request(format!(
+                "wait={other}: expected true, false or fresh"
+            ))),
         }
     }
 
@@ -380,6 +406,16 @@ mod tests {
         assert_ne!(sent_by("10.0.0.1"), sent_by("10.0.0.2"));
         assert_ne!(sent_by("10.0.0.1"), 0);
         assert_eq!(parse("q=x").sent_by(&Extensions::new()).client, 0);
+    }
+
+    #[test]
+    fn waits_for_nothing_the_end_or_what_has_changed() {
+        let check = |query: &str| parse(query).wait();
+        assert_eq!(check("").unwrap(), Wait::Finished);
+        assert_eq!(check("wait=true").unwrap(), Wait::Finished);
+        assert_eq!(check("wait=false").unwrap(), Wait::Nothing);
+        assert_eq!(check("wait=fresh").unwrap(), Wait::Fresh);
+        assert!(check("wait=").is_err() && check("wait=Fresh").is_err());
     }
 
     #[test]

@@ -23,6 +23,9 @@ use std::process::ExitCode;
 /// literal text, with -e a regular expression. A match is a line that matches. On a terminal the best 50
 /// are printed.
 ///
+/// What is searched differs from ripgrep: hidden files, and files that git tracks although a pattern of .gitignore
+/// matches them, are searchable; .ignore and core.excludesFile are not read.
+///
 /// Exit status: 0 found, 1 nothing found, 2 error, 3 something could not be searched.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -45,6 +48,9 @@ pub(crate) struct SearchArguments {
     query: QueryFlags,
     #[command(flatten)]
     print: PrintFlags,
+    /// Wait until the server has indexed what has changed before, for half of the search's time at most
+    #[arg(long)]
+    fresh: bool,
     /// Print on standard error how the search used the index
     #[arg(long, help_heading = "Output")]
     explain: bool,
@@ -55,6 +61,9 @@ pub(crate) struct SearchArguments {
 pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let query = TypedQuery::new(&arguments.query)?;
     let place = arguments.target.place();
+    if arguments.fresh && matches!(place, Place::Index(_)) {
+        bail!("--fresh is for a server with --watch; bring an index up to date with `trawl index`");
+    }
     let pages = match &place {
         Place::Server(url) => Some(&url[..]),
         Place::Index(_) => None,
@@ -66,6 +75,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let limit = arguments.print.limit.or(options.limit_default());
     let (want, limit) = want(options.kind, limit);
     let query = query.with("want", want).with("limit", limit);
+    let query = query.with("wait", arguments.fresh.then_some("fresh"));
     let parsed = query.parse()?;
     let limit = parsed.query.limit();
     if arguments.print.stream && limit > 0 {

@@ -8,7 +8,7 @@ use super::index::{BuildFlags, GitFlags};
 use super::{authorization, listener};
 use crate::{cache_dir, in_process, units};
 use anyhow::{Context, Result, ensure};
-use frontend::Coordinator;
+use frontend::{Config, Coordinator};
 use served_index::ServedIndex;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,9 +44,10 @@ pub(crate) struct ServeArguments {
     /// Watch the SOURCEs and the references of the --git repositories, and index what changes while serving
     #[arg(long)]
     watch: bool,
-    /// Compare all files with the index this often, for changes that the file system does not notify
-    #[arg(long, value_name = "SECS", requires = "watch", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    rescan: u64,
+    /// Compare all files with the index this often, for changes that the file system does not notify [default: 100
+    /// times as long as that takes, from 2 to 60]
+    #[arg(long, value_name = "SECS", requires = "watch", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    rescan: Option<u64>,
     /// Answer for the commits of the git repositories below this directory
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
@@ -90,7 +91,8 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         &arguments.git,
     )?;
     let directory = index.directory.clone();
-    update_and_watch(index, arguments)?;
+    let watched = update_and_watch(index, arguments)?;
+    let freshness = watched.as_ref().map(WatchedIndex::freshness);
     let shards = index::directory::Index::open(&directory)?.shards;
     if let Some(authorization) = &options.authorization {
         authorization::check_packages(authorization, shards.iter().map(AsRef::as_ref))?;
@@ -103,6 +105,10 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         let config = arguments
             .flags
             .config(spool, memory, text_bytes, hints.clone());
+        let config = Config {
+            freshness: freshness.clone(),
+            ..config
+        };
         Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {
@@ -112,6 +118,10 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
+    if let Some(watched) = watched {
+        let started = watched.run_in_thread(&frontend);
+        started.context("cannot start a thread")?;
+    }
     let hosts = &arguments.flags.hosts;
     arguments
         .flags
@@ -122,10 +132,13 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     listener::serve(listener, app, limits, tls, &frontend, drain).await
 }
 
-/// Brings the index up to date, and with `--watch` keeps it so.
-fn update_and_watch(index: ServedIndex, arguments: &ServeArguments) -> Result<()> {
+/// Brings the index up to date. With `--watch` returns what keeps it so.
+fn update_and_watch(
+    index: ServedIndex,
+    arguments: &ServeArguments,
+) -> Result<Option<WatchedIndex>> {
     if !arguments.watch {
-        return index.prepare();
+        return index.prepare().map(|()| None);
     }
     ensure!(
         !index.roots().is_empty() || arguments.git.is_given(),
@@ -134,8 +147,8 @@ fn update_and_watch(index: ServedIndex, arguments: &ServeArguments) -> Result<()
     let without = [Some(&index.directory), arguments.spool.as_ref()];
     let without = without.into_iter().flatten().cloned().collect();
     // Before the first update, so that no change in between is missed.
-    let rescan = Duration::from_secs(arguments.rescan);
+    let rescan = arguments.rescan.map(Duration::from_secs);
     let watched = WatchedIndex::start(index, without, rescan)?;
     watched.index.prepare()?;
-    watched.run_in_thread().context("cannot start a thread")
+    Ok(Some(watched))
 }

@@ -15,6 +15,8 @@ pub(crate) struct SearchSummary {
     pub(crate) documents: u64,
     /// Backend and reason of what was not searched. Empty if the answer is complete.
     pub(crate) missing: Vec<(String, String)>,
+    /// Files that were known to have changed and were not in the index yet.
+    pub(crate) pending: u64,
     /// Documents that were given up.
     pub(crate) skipped: u64,
     pub(crate) overlaps: Option<Overlaps>,
@@ -35,6 +37,15 @@ impl SearchSummary {
             let documents = units::plural(self.skipped, "document");
             report(format_args!(
                 "trawl: incomplete: {documents} could not be searched"
+            ));
+        }
+        if self.pending > 0 {
+            let (files, verb) = match self.pending {
+                1 => ("1 file".to_owned(), "has changed and is"),
+                pending => (units::plural(pending, "file"), "have changed and are"),
+            };
+            report(format_args!(
+                "trawl: note: {files} {verb} not searched yet; --fresh waits until then"
             ));
         }
         if let Some(overlaps) = &self.overlaps {

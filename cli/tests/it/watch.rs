@@ -43,6 +43,104 @@ fn a_saved_file_is_found_and_a_removed_one_is_not() {
     server.check_no_panic();
 }
 
+/// The files of `word`, once all that has changed before is searched.
+fn fresh(server: &Server, word: &str) -> u64 {
+    let reply = get(
+        &server.address,
+        &format!("/api/v2/search?q={word}&wait=fresh"),
+    );
+    let answer = reply.json();
+    assert_eq!(
+        (&answer["complete"], &answer["pending"]),
+        (&true.into(), &0.into()),
+        "{answer}"
+    );
+    answer["total"].as_u64().unwrap()
+}
+
+#[test]
+fn every_file_that_decides_what_is_searchable_is_watched() {
+    let home = Home::new();
+    home.write("tree/.gitignore", "*.gen\n");
+    home.write("tree/src/.gitignore", "/build\n");
+    home.write("tree/src/a.gen", "int generated;\n");
+    home.write("tree/src/build/b.c", "int built;\n");
+    home.write("tree/src/excluded.c", "int excluded;\n");
+    git(&home, "tree", &["init", "-q", "-b", "main"]);
+    let server = home.start(&format!("serve --watch {NO_RESCAN} tree/src"));
+    let found = || ["generated", "built", "excluded"].map(|word| fresh(&server, word));
+    assert_eq!(found(), [0, 0, 1]);
+    // The index of git.
+    git(&home, "tree", &["add", "-f", "src/a.gen"]);
+    assert_eq!(found(), [1, 0, 1]);
+    git(&home, "tree", &["rm", "-q", "--cached", "src/a.gen"]);
+    assert_eq!(found(), [0, 0, 1]);
+    home.write("tree/.git/info/exclude", "excluded.c\n");
+    assert_eq!(found(), [0, 0, 0]);
+    // Patterns above the source, and in it: then the directory is watched, too.
+    home.write("tree/.gitignore", "");
+    assert_eq!(found(), [1, 0, 0]);
+    home.write("tree/src/.gitignore", "");
+    assert_eq!(found(), [1, 1, 0]);
+    home.write("tree/src/build/c.c", "int built;\n");
+    assert_eq!(found(), [1, 2, 0]);
+    // A tracked file below an excluded directory.
+    git(&home, "tree", &["add", "src/build/b.c"]);
+    home.write("tree/src/.gitignore", "/build\n");
+    assert_eq!(found(), [1, 1, 0]);
+    home.write("tree/src/build/b.c", "int built; int generated;\n");
+    assert_eq!(found(), [2, 1, 0]);
+    fs::rename(home.path("tree/.git"), home.path("git")).unwrap();
+    assert_eq!(found(), [2, 2, 1]);
+    server.check_no_panic();
+}
+
+#[test]
+fn an_answer_says_how_many_changed_files_it_lacks() {
+    let home = Home::new();
+    home.write("src/a.c", "int word_0;\n");
+    let server = home.start(&format!("serve --watch {NO_RESCAN} src"));
+    assert_eq!(fresh(&server, "word_0"), 1);
+    let mut number = 0;
+    let reply = poll("an answer that lacks a file", WAIT_MAX, || {
+        number += 1;
+        home.write("src/a.c", format!("int word_{number};\n"));
+        let reply = get(&server.address, &format!("/api/v2/search?q=word_{number}"));
+        (reply.json()["pending"] == 1).then_some(reply)
+    });
+    assert_eq!(reply.json()["complete"], true);
+    // The page would be another one a moment later.
+    assert_eq!(reply.header("etag"), "");
+    assert_eq!(fresh(&server, &format!("word_{number}")), 1);
+    home.write("src/b.c", "int other;\n");
+    let url = format!("http://{}", server.address);
+    let found = home.run(&format!("search --server {url} --fresh other"));
+    assert_eq!(found.text(), "src/b.c:1:int other;\n");
+    let page = poll("a page that says so", WAIT_MAX, || {
+        number += 1;
+        home.write("src/a.c", format!("int word_{number};\n"));
+        let page = get(&server.address, "/search?q=other");
+        page.text().contains("1 file has changed").then_some(page)
+    });
+    assert!(page.text().contains("wait=fresh"), "{}", page.text());
+    let note = poll("a note of the command line", WAIT_MAX, || {
+        number += 1;
+        home.write("src/a.c", format!("int word_{number};\n"));
+        let found = home.run(&format!("search --server {url} other"));
+        found
+            .stderr
+            .contains("not searched yet")
+            .then_some(found.stderr)
+    });
+    assert!(
+        note.contains("1 file has changed and is not searched yet; --fresh"),
+        "{note}"
+    );
+    let here = home.run("search --index I --fresh other");
+    here.check("an index alone", 2, &["--fresh is for a server"]);
+    server.check_no_panic();
+}
+
 #[test]
 fn packages_come_and_go_while_they_are_watched() {
     let home = Home::new();

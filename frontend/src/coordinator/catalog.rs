@@ -7,7 +7,7 @@ use super::{Coordinator, ready};
 use crate::error::FileError;
 use crate::joined::joined;
 use crate::peers::visible::VisiblePeer;
-use crate::peers::{self, Decode, Link, Peer, PeerError};
+use crate::peers::{self, Decode, Link, Peer, PeerError, PeerStatus};
 use crate::query::{Notice, Query};
 use crate::results::{self, Listing, ShardId};
 use crate::scope::Scope;
@@ -16,7 +16,7 @@ use schema::message::{
     self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest, MessageError,
     VisibleShard,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
@@ -278,6 +278,18 @@ impl Coordinator {
             documents: scoped.routing.known.documents,
             text_bytes: scoped.text_bytes,
             updated: statuses.filter_map(|status| status.updated).min(),
+        }
+    }
+
+    /// Waits until every backend has announced these shards, and no others.
+    pub async fn announced(&self, shards: &HashSet<ShardId>) {
+        for peer in self.peers.current().iter() {
+            let is_announced = |status: &PeerStatus| {
+                let announced = status.shards.iter().flat_map(|shards| shards.iter());
+                announced.map(|shard| shard.id).collect::<HashSet<_>>() == *shards
+            };
+            // It fails when the peer is closed.
+            let _ = peer.changes().wait_for(is_announced).await;
         }
     }
 

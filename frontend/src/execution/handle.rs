@@ -87,6 +87,7 @@ pub struct SearchHandle {
     interest: Arc<Interest>,
     grace: Duration,
     was_finished: bool,
+    pending: u64,
 }
 
 impl SearchHandle {
@@ -96,6 +97,7 @@ impl SearchHandle {
         grace: Duration,
         deadline: Option<Deadline>,
         interest: Arc<Interest>,
+        pending: u64,
     ) -> Option<SearchHandle> {
         let was_finished = !execution.is_running();
         if !execution.join(deadline) {
@@ -107,12 +109,18 @@ impl SearchHandle {
             interest,
             grace,
             was_finished,
+            pending,
         })
     }
 
     /// The id of this client's search: random, and known to nobody else.
     pub fn id(&self) -> &str {
         &self.interest.id
+    }
+
+    /// Files that were known to have changed when the client asked, and were not in the index yet.
+    pub fn pending(&self) -> u64 {
+        self.pending
     }
 
     /// Names query, generation and scope: equal for all clients of the same search.

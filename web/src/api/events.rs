@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::page_edits::PageEdits;
 use crate::pages;
-use crate::params::{Params, Path, QUERY};
+use crate::params::{Params, Path, QUERY, WAIT};
 use crate::problem::Problem;
 use crate::proof::{Best, Proof};
 use crate::response;
@@ -41,7 +41,7 @@ const WAITING_MAX: usize = 2;
 /// Follow a search by its query.
 #[utoipa::path(
     get, path = "/api/v2/events", operation_id = "events", tag = "search",
-    params(doc::QueryParams),
+    params(doc::QueryParams, doc::WaitParam),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done or reconnect", content_type = "text/event-stream", body = Event), doc::Searching)
 )]
 pub(crate) async fn by_query(
@@ -50,7 +50,7 @@ pub(crate) async fn by_query(
     headers: HeaderMap,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[QUERY])?;
+    params.expect(&[QUERY, WAIT])?;
     let mut parsed = params.parsed()?;
     let scope = viewer.scope(&app).await?;
     let same = same_documents(&params, &headers);
@@ -323,6 +323,7 @@ impl Follower {
             found: answer.found(),
             total: answer.len() as u64,
             complete: answer.is_complete(),
+            pending: self.search.pending(),
             missing: Missing::of(answer),
             overlaps: Overlaps::of(answer.overlaps()),
             documents: answer.documents(),

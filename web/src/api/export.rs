@@ -8,7 +8,7 @@ pub(crate) mod found;
 use super::openapi::described as doc;
 use crate::join;
 use crate::model::BrokenOff;
-use crate::params::{Params, Path, QUERY};
+use crate::params::{Params, Path, QUERY, WAIT};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
@@ -34,7 +34,7 @@ pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 /// cut off. Text has such a line with `end=true`; without it, an incomplete export breaks the transfer off.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
-    params(doc::QueryParams, doc::ExportParams),
+    params(doc::QueryParams, doc::ExportParams, doc::WaitParam),
     responses((status = 200, description = "All matches", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
@@ -48,7 +48,7 @@ pub(crate) async fn by_query(
     viewer: Viewer,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[QUERY, EXPORT])?;
+    params.expect(&[QUERY, EXPORT, WAIT])?;
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
     let order = Order::parse(&params, format, &parsed.query)?;
@@ -157,7 +157,8 @@ async fn respond(
     let source = match renderer(format) {
         Some(renderer) => MatchSource::new(answer, renderer, head),
         None => {
-            let end = (end == End::Line).then(|| (search.id().to_owned(), notices.to_vec()));
+            let end_of = || (search.id().to_owned(), search.pending(), notices.to_vec());
+            let end = (end == End::Line).then(end_of);
             MatchSource::text(answer, end)
         }
     };

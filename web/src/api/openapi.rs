@@ -93,7 +93,7 @@ pub(crate) async fn document(State(app): State<App>) -> Response {
 mod tests {
     use super::super::{catalog, commits, copies, export};
     use super::described as doc;
-    use crate::params::{FORMAT, QUERY, VIEW};
+    use crate::params::{FORMAT, QUERY, VIEW, WAIT};
     use utoipa::IntoParams;
     use utoipa::openapi::path::ParameterIn;
 
@@ -107,6 +107,7 @@ mod tests {
     fn describes_all_known_parameters() {
         check::<doc::QueryParams>(QUERY);
         check::<doc::ViewParams>(VIEW);
+        check::<doc::WaitParam>(WAIT);
         check::<doc::CopiesParams>(copies::COPIES);
         check::<doc::ExportParams>(export::EXPORT);
         check::<doc::FormatParam>(FORMAT);

@@ -12,7 +12,7 @@ use crate::model::{
     MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Skipped,
     Timings, TotalRelation, notices,
 };
-use crate::params::{Params, Path, QUERY, VIEW};
+use crate::params::{Params, Path, QUERY, VIEW, Wait};
 use crate::problem::Problem;
 use crate::rendered::Rendered;
 use crate::response::{self, NO_STORE};
@@ -31,9 +31,10 @@ use std::time::Instant;
 #[derive(Clone, Debug)]
 struct PageRequest {
     view: View,
-    /// Wait for the end of the search, or answer with what is known so far.
-    wait: bool,
+    wait: Wait,
     explain: bool,
+    /// Changed files that the answer does not have. An answer that is named by a link is not asked for them.
+    pending: u64,
     /// The query; `None` if the client named the search by its id.
     parsed: Option<ParsedQuery>,
     /// The cursor or the link by which the client named the answer. Its page is the same for everybody and on every
@@ -50,8 +51,9 @@ impl PageRequest {
         let link = id.filter(|id| join::is_link(id));
         Ok(PageRequest {
             view,
-            wait: params.flag("wait", true)?,
+            wait: params.wait()?,
             explain: params.flag("explain", false)?,
+            pending: 0,
             parsed: None,
             link: link.or(params.text("cursor")?).map(str::to_owned),
             route: join::route(&view, params, id),
@@ -63,8 +65,8 @@ impl PageRequest {
     fn rendered_view(&self) -> String {
         let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
         format!(
-            "page {:?} {} {typed:?} {:?} {:?}",
-            self.view, self.explain, self.link, self.route
+            "page {:?} {} {typed:?} {:?} {:?} {}",
+            self.view, self.explain, self.link, self.route, self.pending
         )
     }
 
@@ -117,8 +119,9 @@ async fn query(
         return answer(app, search, request, known).await;
     }
     let mut parsed = params.parsed()?;
-    if let Some(unchanged) =
-        known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+    if join::may_be_known(app, params)
+        && let Some(unchanged) =
+            known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
@@ -147,7 +150,9 @@ pub(crate) async fn by_id(
     let request = PageRequest::parse(&app, &params, Some(&id))?;
     let scope = viewer.scope(&app).await?;
     let search = join::by_id(&app, &scope, &params, &id).await?;
-    if let Some(unchanged) = known.unless_changed(|| search.identity().to_owned()) {
+    if search.pending() == 0
+        && let Some(unchanged) = known.unless_changed(|| search.identity().to_owned())
+    {
         return Ok(unchanged);
     }
     answer(&app, search, request, known).await
@@ -175,10 +180,14 @@ pub(crate) async fn cancel(
 async fn answer(
     app: &App,
     mut search: SearchHandle,
-    request: PageRequest,
+    mut request: PageRequest,
     known: KnownTags,
 ) -> Result<Response, Problem> {
-    if !request.wait && !search.is_finished() {
+    if request.link.is_none() {
+        request.pending = search.pending();
+    }
+    let known = known.unless_pending(request.pending);
+    if request.wait == Wait::Nothing && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, &request)).await;
     }
@@ -210,6 +219,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         notices: request.notices(),
         state: SearchState::Running,
         complete: false,
+        pending: request.pending,
         missing: Vec::new(),
         skipped: Skipped::default(),
         overlaps: None,
@@ -260,6 +270,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Proble
         notices: request.notices(),
         state: SearchState::Done,
         complete: answer.is_complete(),
+        pending: request.pending,
         missing: Missing::of(answer),
         skipped: answer.skipped().into(),
         overlaps: Overlaps::of(answer.overlaps()),

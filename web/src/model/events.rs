@@ -79,6 +79,8 @@ pub struct SearchEnd {
     pub found: u64,
     pub total: u64,
     pub complete: bool,
+    #[serde(default)]
+    pub pending: u64,
     pub missing: Vec<Missing>,
     /// Present if several backends have the same package.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,11 @@ pub struct Page<'a> {
     pub state: SearchState,
     /// Whether every shard was searched to its end.
     pub complete: bool,
+    /// How many files are known to have changed and are not in the index yet. Only a server that watches its sources
+    /// knows of any.
+    #[serde(default)]
+    #[schema(required)]
+    pub pending: u64,
     /// What was not searched, and why.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
@@ -424,6 +429,11 @@ pub struct ExportDone {
     pub generation: String,
     /// Whether every shard was searched to its end.
     pub complete: bool,
+    /// How many files are known to have changed and are not in the index yet. Only a server that watches its sources
+    /// knows of any.
+    #[serde(default)]
+    #[schema(required)]
+    pub pending: u64,
     /// What was not searched, and why.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
@@ -451,10 +461,10 @@ pub struct ExportDone {
 }
 
 impl ExportEnd {
-    /// The end of an export of `written` matches, of the search with this id, for whose query there are these notices.
+    /// The end of an export of `written` matches, of the search with this id and so many pending files.
     pub(crate) fn new(
         answer: &SearchResult,
-        id: &str,
+        (id, pending): (&str, u64),
         written: u64,
         notices: &[frontend::query::Notice],
     ) -> ExportEnd {
@@ -463,6 +473,7 @@ impl ExportEnd {
                 id: id.to_owned(),
                 generation: answer.generation().to_owned(),
                 complete: answer.is_complete(),
+                pending,
                 missing: Missing::of(answer),
                 skipped: answer.skipped().into(),
                 overlaps: Overlaps::of(answer.overlaps()),

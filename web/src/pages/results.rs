@@ -39,6 +39,8 @@ struct ResultsPage<'a> {
     notices: &'a [Notice],
     /// Which revisions were searched, if the query does not say it.
     of_revisions: Option<Notice>,
+    /// Changed files that the answer does not have.
+    pending: u64,
     /// The address that searches for the exact text, if the query was read as several words.
     exact: Option<String>,
     /// The address that searches again.
@@ -139,6 +141,7 @@ pub(super) struct AboutQuery {
     pub(super) nothing: Option<NothingFound>,
     pub(super) notices: Vec<Notice>,
     pub(super) of_revisions: Option<Notice>,
+    pub(super) pending: u64,
 }
 
 /// Renders a page of an answer. `first_line` is the first line of an answer with one file; `colours` finds those of
@@ -193,6 +196,7 @@ pub(super) fn finished_page(
         nothing: about.nothing,
         notices: &about.notices,
         of_revisions: about.of_revisions,
+        pending: about.pending,
         exact: form.href_exact(),
         again: again.href(0),
         found: answer.found(),

@@ -67,12 +67,14 @@ async fn page(
     let (first_line, parsed) = (params.number("from", 1)?, params.parsed()?);
     let form = form.in_revisions_of(&parsed.query);
     let scope = &viewer.scope(app).await?;
-    if let Some(unchanged) =
-        known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+    if join::may_be_known(app, params)
+        && let Some(unchanged) =
+            known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
     {
         return Ok(unchanged);
     }
     let mut search = find(app, scope, params, form.run.as_deref(), &parsed).await?;
+    let known = known.unless_pending(search.pending());
     let of_revisions = app.coordinator.notice_of_revisions(scope, &parsed.query);
     let (proven, is_proven) = (OnceCell::new(), Notify::new());
     let proof = async {
@@ -95,12 +97,14 @@ async fn page(
                     .await,
                 notices: parsed.notices,
                 of_revisions,
+                pending: search.pending(),
             };
             // One in memory is rendered in a moment, and its colours may have to be waited for.
             let is_kept = view.group != Group::None && !answer.is_in_memory();
             let colours = colours(app, &search);
             let shown = known.address().to_owned();
             let whole = Arc::clone(&answer);
+            let is_kept = is_kept && about.pending == 0;
             let what = format!("html {shown} {:?}", about.of_revisions);
             let render = move || {
                 let started = Instant::now();

@@ -16,8 +16,9 @@ pub(crate) struct MatchSource {
     which: Take,
     /// The rest of the line with which the last piece ends.
     line: Option<LongLine>,
-    /// The id of the search and the notices of its query, until its end is written as a line of JSON.
-    end_of: Option<(String, Vec<Notice>)>,
+    /// The id of the search, how many files were pending, and the notices of its query; until its end is written as a
+    /// line of JSON.
+    end_of: Option<(String, u64, Vec<Notice>)>,
     /// How many lines of text were written.
     lines: u64,
     /// What precedes the first match, until it is written.
@@ -37,7 +38,7 @@ impl MatchSource {
     /// Writes whole lines as text; at the end, if there is an id of the search, what was found, with notices of the query.
     pub(crate) fn text(
         answer: Arc<SearchResult>,
-        end_of: Option<(String, Vec<Notice>)>,
+        end_of: Option<(String, u64, Vec<Notice>)>,
     ) -> MatchSource {
         MatchSource {
             which: Take::Whole,
@@ -129,10 +130,10 @@ impl Source for MatchSource {
                 break;
             }
         }
-        if let Some((id, notices)) = &self.end_of {
+        if let Some((id, pending, notices)) = &self.end_of {
             self.lines += lines_of(&out);
             if out.len() < PIECE_BYTES && self.line.is_none() {
-                let end = ExportEnd::new(&self.answer, id, self.lines, notices);
+                let end = ExportEnd::new(&self.answer, (id, *pending), self.lines, notices);
                 serde_json::to_writer(&mut out, &end).expect("an end is plain data");
                 out.push(b'\n');
                 self.end_of = None;

@@ -122,6 +122,8 @@ fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
         missing: missing
             .map(|missing| (missing.backend.clone(), missing.reason.clone()))
             .collect(),
+        // No process watches the sources of an index alone.
+        pending: 0,
         skipped: answer.skipped().count,
         // One backend has no package twice.
         overlaps: None,

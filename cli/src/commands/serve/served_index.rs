@@ -5,7 +5,7 @@ use crate::default_sources::default_sources;
 use crate::{cache_dir, terminal};
 use anyhow::{Result, bail};
 use index::corpus::Packages;
-use index::indexing::{self, Changes, Progress, Report};
+use index::indexing::{self, Changes, Progress, Report, Suspects};
 use std::path::{Path, PathBuf};
 
 /// An index and its sources.
@@ -126,12 +126,13 @@ impl ServedIndex {
         Ok(())
     }
 
-    /// Brings the index up to date without a word.
-    pub(super) fn update(&self) -> Result<Report> {
+    /// Brings the index up to date without a word. The texts of suspects are compared.
+    pub(super) fn update(&self, suspects: Suspects) -> Result<Report> {
         let packages = self.packages()?;
         let changes = Changes {
             parents: packages.parents.clone(),
             beside: packages.beside.clone(),
+            suspects,
             ..self.changes(&packages)?
         };
         let (directory, options) = (&self.directory, self.build.options()?);

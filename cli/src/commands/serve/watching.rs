@@ -3,26 +3,51 @@
 //! A thread waits for notifications, or for the next rescan, and updates the index as `trawl index` does; the
 //! backend opens the new manifest while queries on the old one finish. One update runs at a time: what
 //! changes meanwhile is found by the next. A failed update leaves the index as it was, and is tried again.
+//!
+//! **Invariant:** a change is pending from its notification until the frontend searches an index with it.
 
 use super::served_index::ServedIndex;
 use crate::terminal;
 use crate::watch::{FileWatch, WatchRoots, Woken};
 use anyhow::Result;
-use index::indexing::{Outcome, Report};
+use frontend::{Coordinator, CorpusWatch};
+use index::directory::Index;
+use index::indexing::{Outcome, Report, Suspects};
 use metrics::{counter, describe_counter, describe_histogram, histogram};
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Handle;
 
 /// Wait before a failed update is tried again; each wait is twice the last, up to a maximum. A change ends
 /// it.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
+/// Time between rescans, unless the user has set it: so many times as long as one takes, within these bounds. They
+/// then take a hundredth of a processor.
+const RESCAN_SHARE: u32 = 100;
+const RESCAN_MIN: Duration = Duration::from_secs(2);
+const RESCAN_MAX: Duration = Duration::from_secs(60);
+
+/// Age of a modification up to which a rescan compares the text of a file. A store through a mapping moves no time
+/// while its page is dirty, which is 35 s at most by the kernel's defaults.
+const DIRTY_MAX: Duration = Duration::from_secs(60);
+
+/// Time for the frontend to learn of a new index: the backend looks every 250 ms.
+const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
+
 /// An index that is kept up to date.
 pub(super) struct WatchedIndex {
     pub(super) index: ServedIndex,
     watch: FileWatch,
-    rescan: Duration,
+    /// Time between rescans; `None` if it depends on how long one takes.
+    rescan: Option<Duration>,
+    /// How long the last update took, with all that belongs to it.
+    update: Duration,
+    /// Whether the frontend searches the index as the last update has left it.
+    is_announced: bool,
     /// Updates that have failed since the last one that has not.
     failures: u32,
 }
@@ -32,7 +57,7 @@ impl WatchedIndex {
     pub(super) fn start(
         index: ServedIndex,
         without: Vec<PathBuf>,
-        rescan: Duration,
+        rescan: Option<Duration>,
     ) -> Result<WatchedIndex> {
         describe_counter!(
             "trawl_watch_updates_total",
@@ -54,30 +79,73 @@ impl WatchedIndex {
             index,
             watch,
             rescan,
+            update: Duration::ZERO,
+            is_announced: false,
             failures: 0,
         })
     }
 
-    /// Updates the index for ever, in a thread that ends with the process.
-    pub(super) fn run_in_thread(mut self) -> std::io::Result<()> {
-        let thread = std::thread::Builder::new().name("watch".to_owned());
-        thread.spawn(move || self.run()).map(|_| ())
+    /// What searches see of the watch.
+    pub(super) fn freshness(&self) -> Arc<dyn CorpusWatch> {
+        self.watch.freshness()
     }
 
-    fn run(&mut self) {
+    /// Updates the index that a frontend searches, in a thread that ends with the process. Needs a tokio runtime.
+    pub(super) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
+        let (frontend, runtime) = (Arc::downgrade(frontend), Handle::current());
+        let thread = std::thread::Builder::new().name("watch".to_owned());
+        thread
+            .spawn(move || self.run(&frontend, &runtime))
+            .map(|_| ())
+    }
+
+    fn run(&mut self, frontend: &Weak<Coordinator>, runtime: &Handle) {
         loop {
             let woken = self.watch.wait(self.patience());
             let started = Instant::now();
-            let updated = self.index.update();
+            let updated = self.index.update(self.suspects(woken));
+            self.update = started.elapsed() + self.watch.listed_in;
             self.record(woken, &updated, started.elapsed());
+            self.is_announced &= matches!(&updated, Ok(it) if it.outcome == Outcome::Unchanged);
+            if let Some(frontend) = frontend.upgrade() {
+                self.is_announced = self.is_announced || self.announced(&frontend, runtime);
+            }
+            if self.failures == 0 && self.is_announced {
+                self.watch.searched();
+            }
         }
+    }
+
+    /// The files of which an update compares the text.
+    fn suspects(&self, woken: Woken) -> Suspects {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let from = now.saturating_sub(DIRTY_MAX).as_nanos();
+        Suspects {
+            modified_from_ns: (woken == Woken::Elapsed)
+                .then(|| i128::try_from(from).unwrap_or(i128::MAX)),
+            paths: self.watch.suspects().to_vec(),
+        }
+    }
+
+    /// Waits until the frontend searches the index as it is.
+    fn announced(&self, frontend: &Coordinator, runtime: &Handle) -> bool {
+        let Ok(index) = Index::open(&self.index.directory) else {
+            return false;
+        };
+        let shards: HashSet<_> = index.shards.iter().map(|shard| shard.id()).collect();
+        let announced = frontend.announced(&shards);
+        let waited = async { tokio::time::timeout(ANNOUNCED_MAX, announced).await };
+        runtime.block_on(waited).is_ok()
     }
 
     /// Time until the next update if nothing is noticed.
     fn patience(&self) -> Duration {
+        let rescan = self.rescan.unwrap_or_else(|| rescan_after(self.update));
         match self.failures {
-            0 => self.rescan,
-            failures => retry_after(failures).min(self.rescan),
+            0 => rescan,
+            failures => retry_after(failures).min(rescan),
         }
     }
 
@@ -123,9 +191,24 @@ fn retry_after(failures: u32) -> Duration {
     doubled.min(RETRY_AFTER_MAX)
 }
 
+fn rescan_after(update: Duration) -> Duration {
+    (update * RESCAN_SHARE).clamp(RESCAN_MIN, RESCAN_MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rescans_take_a_hundredth_of_the_time_but_come_within_a_minute() {
+        let check = |update_ms, rescan_ms| {
+            let rescan = rescan_after(Duration::from_millis(update_ms));
+            assert_eq!(rescan, Duration::from_millis(rescan_ms));
+        };
+        check(0, 2_000);
+        check(50, 5_000);
+        check(10_000, 60_000);
+    }
 
     #[test]
     fn failed_updates_are_tried_again_after_waits_that_double_up_to_a_minute() {

@@ -189,7 +189,12 @@ impl FoundExport {
             End::Line => {
                 let parsed = self.parsed.as_ref();
                 let notices = parsed.map_or(&[][..], |parsed| &parsed.notices);
-                let end = ExportEnd::new(&answer, self.search.id(), self.written, notices);
+                let end = ExportEnd::new(
+                    &answer,
+                    (self.search.id(), self.search.pending()),
+                    self.written,
+                    notices,
+                );
                 let mut line = serde_json::to_vec(&end).expect("an end is plain data");
                 line.push(b'\n');
                 Ok(Some((line.into(), self)))

@@ -117,10 +117,11 @@ pub(crate) struct ViewParams {
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) copies: Option<Copies>,
-    /// `false`: answer at once with what is known so far, and an id for the next request.
-    #[param(nullable = false)]
-    #[schema(nullable = false)]
-    pub(crate) wait: Option<bool>,
+    /// `false`: answer at once with what is known so far, and an id for the next request. `fresh`: wait until what has
+    /// changed before the request is in the index (see `pending`), for half of the search's time at most.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) wait: Option<WaitChoice>,
     /// Whether to say how the index was used.
     #[param(nullable = false)]
     #[schema(nullable = false)]
@@ -129,6 +130,15 @@ pub(crate) struct ViewParams {
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) cursor: Option<String>,
+}
+
+/// What a search waits for.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WaitParam {
+    /// `fresh`: begin when what has changed before the request is in the index, or half of the search's time is over.
+    #[param(inline, nullable = false)]
+    wait: Option<WaitChoice>,
 }
 
 const _: () = assert!(PER_PAGE_MAX == 1000 && PER_PACKAGE_MAX == 10 && PER_DOCUMENT_MAX == 5);
@@ -345,6 +355,7 @@ names! {
     WordChoice { Yes, No }
     WantChoice { Matches, Documents, Count }
     TotalChoice { Exact, Estimate }
+    WaitChoice { True, False, Fresh }
     ExportFormat { Jsonl, Csv, Paths, Text }
     ListFormat { Json, Text }
 }

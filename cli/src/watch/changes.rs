@@ -1,0 +1,389 @@
+//! Changes that were noticed and are not searched yet.
+//!
+//! They come to rest before they are taken: programs write a file in several steps. Files are counted by the
+//! hash of their path, so that an answer can say how many it lacks.
+//!
+//! A question (`wait=fresh`) is a file in a directory of this process, which is watched like the sources. The
+//! kernel has one queue for all of them: when the file is noticed, all that was written before has been.
+//! **Invariant:** memory is bounded by [`PENDING_MAX`] and [`SUSPECTS_MAX`], however many files change.
+
+use super::places::Places;
+use fnv::FnvHasher;
+use frontend::CorpusWatch;
+use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode};
+use notify::{Event, EventKind};
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// Changes that follow each other this closely are one: programs write a file in several steps.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// Longest time that a change waits for others.
+pub(super) const DELAY_MAX: Duration = Duration::from_millis(500);
+
+/// Files that are counted, at most; further ones are indexed too. More than a checkout of the Linux kernel changes.
+const PENDING_MAX: usize = 100_000;
+
+/// Files of which the text is compared at once, at most. The others are found by a rescan.
+const SUSPECTS_MAX: usize = 1_000;
+
+/// Changes, between the thread that notices them and the one that indexes them.
+pub(super) struct FileChanges {
+    pending: Mutex<PendingChanges>,
+    woken: Condvar,
+    /// How many files are pending.
+    files: AtomicU64,
+    asked: AtomicU64,
+    answered: watch::Sender<u64>,
+    /// Where questions are files; `None` if this system has no such directory.
+    questions: Option<TempDir>,
+    /// Whether everything that counts is watched.
+    is_whole: AtomicBool,
+}
+
+#[derive(Default)]
+struct PendingChanges {
+    places: Places,
+    /// When the first and the last change were noticed that were not taken yet.
+    times: Option<(Instant, Instant)>,
+    /// The directories to watch may be others.
+    directories: bool,
+    noticed: HashSet<u64>,
+    /// Those of them that are not in `taken`.
+    new: usize,
+    /// Changes that are being indexed, or were not indexed because that failed.
+    taken: HashSet<u64>,
+    suspects: HashSet<PathBuf>,
+    /// The last question before which changes are in `noticed`, and in `taken`.
+    asked: u64,
+    asked_of_taken: u64,
+}
+
+/// Changes that have come to rest.
+#[derive(Debug, Default)]
+pub(super) struct TakenChanges {
+    /// The directories to watch may be others.
+    pub(super) directories: bool,
+    /// Files that may have another text although neither size nor times have changed.
+    pub(super) suspects: Vec<PathBuf>,
+}
+
+impl FileChanges {
+    pub(super) fn new() -> FileChanges {
+        FileChanges {
+            pending: Mutex::default(),
+            woken: Condvar::new(),
+            files: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            answered: watch::Sender::new(0),
+            questions: tempfile::tempdir().ok(),
+            is_whole: AtomicBool::new(false),
+        }
+    }
+
+    /// The directory to watch for questions.
+    pub(super) fn questions(&self) -> Option<&Path> {
+        self.questions.as_ref().map(TempDir::path)
+    }
+
+    /// Sets the places that count from now on.
+    pub(super) fn set_places(&self, places: Places) {
+        self.lock().places = places;
+    }
+
+    /// Sets whether everything that counts is watched.
+    pub(super) fn set_whole(&self, is_whole: bool) {
+        self.is_whole.store(is_whole, Relaxed);
+    }
+
+    /// Takes note of a notification.
+    pub(super) fn add(&self, event: &notify::Result<Event>) {
+        let Ok(event) = event else {
+            return self.lost();
+        };
+        if event.need_rescan() || event.paths.is_empty() {
+            return self.lost();
+        }
+        if let Some(number) = self.question(event) {
+            return self.arrived(number);
+        }
+        let is_closed = is_closed_after_writing(event.kind);
+        if matches!(event.kind, EventKind::Access(_)) && !is_closed {
+            return;
+        }
+        let mut pending = self.lock();
+        let is_counted = |path: &&PathBuf| pending.places.counts(path, is_entry(event.kind));
+        let paths: Vec<&PathBuf> = event.paths.iter().filter(is_counted).collect();
+        if paths.is_empty() {
+            return;
+        }
+        for path in &paths {
+            pending.notice(path, is_closed);
+        }
+        let decides = paths.iter().any(|path| pending.places.decides(path));
+        let directories = decides || may_add_directory(event.kind);
+        self.wake(pending, directories);
+    }
+
+    /// Takes note of a change of which nothing is known but the place.
+    pub(super) fn add_unnotified(&self, place: &Path) {
+        let mut pending = self.lock();
+        pending.notice(place, false);
+        self.wake(pending, false);
+    }
+
+    /// Notifications were lost, maybe those of questions.
+    fn lost(&self) {
+        let mut pending = self.lock();
+        pending.asked = self.asked.load(Relaxed);
+        self.wake(pending, true);
+    }
+
+    fn wake(&self, mut pending: MutexGuard<'_, PendingChanges>, directories: bool) {
+        let now = Instant::now();
+        let first = pending.times.map_or(now, |(first, _)| first);
+        pending.times = Some((first, now));
+        pending.directories |= directories;
+        self.count(&pending);
+        self.woken.notify_all();
+    }
+
+    /// Takes the changes when they have come to rest. None: there were none until `deadline`.
+    pub(super) fn take(&self, deadline: Instant) -> Option<TakenChanges> {
+        let mut pending = self.lock();
+        loop {
+            let now = Instant::now();
+            let until = match pending.times {
+                Some((first, last)) => (last + QUIET).min(first + DELAY_MAX),
+                None => deadline,
+            };
+            if now >= until {
+                return pending.take();
+            }
+            let waited = self.woken.wait_timeout(pending, until - now);
+            pending = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// What was taken is searched.
+    pub(super) fn searched(&self) {
+        let mut pending = self.lock();
+        pending.taken.clear();
+        pending.new = pending.noticed.len();
+        self.count(&pending);
+        self.answer(pending.asked_of_taken);
+    }
+
+    fn count(&self, pending: &PendingChanges) {
+        self.files
+            .store((pending.taken.len() + pending.new) as u64, Relaxed);
+    }
+
+    fn answer(&self, question: u64) {
+        self.answered.send_if_modified(|answered| {
+            let is_greater = question > *answered;
+            *answered = question.max(*answered);
+            is_greater
+        });
+    }
+
+    /// The number of the question that an event is.
+    fn question(&self, event: &Event) -> Option<u64> {
+        let [path] = &event.paths[..] else {
+            return None;
+        };
+        let number = path.strip_prefix(self.questions()?).ok()?;
+        match event.kind {
+            EventKind::Create(_) => number.to_str()?.parse().ok(),
+            // It is none, and no change either.
+            _ => Some(0),
+        }
+    }
+
+    /// All that was written before a question has been noticed.
+    fn arrived(&self, question: u64) {
+        if question == 0 {
+            return;
+        }
+        if let Some(questions) = self.questions() {
+            // If it stays it is removed with the directory.
+            let _ = std::fs::remove_file(questions.join(question.to_string()));
+        }
+        let mut pending = self.lock();
+        if pending.times.is_some() {
+            pending.asked = pending.asked.max(question);
+        } else if !pending.taken.is_empty() {
+            pending.asked_of_taken = pending.asked_of_taken.max(question);
+        } else {
+            self.answer(question);
+        }
+    }
+
+    /// A panic leaves it valid.
+    fn lock(&self) -> MutexGuard<'_, PendingChanges> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CorpusWatch for FileChanges {
+    fn pending(&self) -> u64 {
+        self.files.load(Relaxed)
+    }
+
+    fn ask(&self) -> u64 {
+        let question = self.asked.fetch_add(1, Relaxed) + 1;
+        let file = self.questions().map(|it| it.join(question.to_string()));
+        let is_noticed = self.is_whole.load(Relaxed)
+            && file.is_some_and(|file| std::fs::File::create(file).is_ok());
+        if !is_noticed {
+            // All files are compared.
+            let mut pending = self.lock();
+            pending.asked = pending.asked.max(question);
+            self.wake(pending, false);
+        }
+        question
+    }
+
+    fn answered(&self) -> watch::Receiver<u64> {
+        self.answered.subscribe()
+    }
+}
+
+impl PendingChanges {
+    fn notice(&mut self, path: &Path, is_closed: bool) {
+        let mut hasher = FnvHasher::default();
+        path.hash(&mut hasher);
+        let hash = hasher.finish();
+        // Stores through a mapping are not notified, but its end is.
+        if is_closed && !self.noticed.contains(&hash) && self.suspects.len() < SUSPECTS_MAX {
+            self.suspects.insert(path.to_owned());
+        }
+        let is_known = self.taken.contains(&hash);
+        if self.noticed.len() < PENDING_MAX && self.noticed.insert(hash) && !is_known {
+            self.new += 1;
+        }
+    }
+
+    fn take(&mut self) -> Option<TakenChanges> {
+        self.times.take()?;
+        let noticed = std::mem::take(&mut self.noticed).into_iter();
+        let room = (2 * PENDING_MAX).saturating_sub(self.taken.len());
+        self.taken.extend(noticed.take(room));
+        self.new = 0;
+        self.asked_of_taken = self.asked_of_taken.max(self.asked);
+        Some(TakenChanges {
+            directories: std::mem::take(&mut self.directories),
+            suspects: std::mem::take(&mut self.suspects).into_iter().collect(),
+        })
+    }
+}
+
+/// Whether a name was added to a directory or removed from it.
+fn is_entry(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+    )
+}
+
+fn is_closed_after_writing(kind: EventKind) -> bool {
+    kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
+}
+
+fn may_add_directory(kind: EventKind) -> bool {
+    let moved_here = EventKind::Modify(ModifyKind::Name(RenameMode::To));
+    let moved = EventKind::Modify(ModifyKind::Name(RenameMode::Both));
+    let is_created = matches!(kind, EventKind::Create(kind) if kind != CreateKind::File);
+    is_created || kind == moved_here || kind == moved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn modified(path: &str) -> notify::Result<Event> {
+        let kind = EventKind::Modify(ModifyKind::Any);
+        Ok(Event::new(kind).add_path(PathBuf::from(path)))
+    }
+
+    #[test]
+    fn steady_changes_are_taken_after_half_a_second() {
+        let changes = FileChanges::new();
+        let first = Instant::now();
+        let last = first + LONG;
+        changes.lock().times = Some((first, last));
+        assert!(changes.take(first + LONG).is_some());
+        let waited = first.elapsed();
+        assert!((DELAY_MAX..LONG).contains(&waited), "{waited:?}");
+        assert!(changes.take(Instant::now()).is_none());
+    }
+
+    #[test]
+    fn files_are_pending_until_they_are_searched() {
+        let changes = FileChanges::new();
+        for path in ["/a", "/b", "/a"] {
+            changes.add(&modified(path));
+        }
+        assert_eq!(changes.pending(), 2);
+        assert!(changes.take(Instant::now() + LONG).is_some());
+        changes.add(&modified("/b"));
+        changes.add(&modified("/c"));
+        assert_eq!(changes.pending(), 3);
+        changes.searched();
+        assert_eq!(changes.pending(), 2);
+        // An update that has failed leaves them pending.
+        for _ in 0..2 {
+            changes.take(Instant::now() + LONG);
+            assert_eq!(changes.pending(), 2);
+        }
+        changes.searched();
+        assert_eq!(changes.pending(), 0);
+    }
+
+    #[test]
+    fn a_question_is_answered_when_all_changes_before_it_are_searched() {
+        let changes = FileChanges::new();
+        let answered = changes.answered();
+        changes.arrived(1);
+        assert_eq!(*answered.borrow(), 1);
+        changes.add(&modified("/a"));
+        changes.arrived(2);
+        changes.searched();
+        assert_eq!(*answered.borrow(), 1);
+        changes.take(Instant::now() + LONG);
+        changes.arrived(3);
+        changes.add(&modified("/a"));
+        changes.arrived(4);
+        changes.searched();
+        assert_eq!(*answered.borrow(), 3);
+        changes.take(Instant::now() + LONG);
+        changes.searched();
+        assert_eq!(*answered.borrow(), 4);
+        // Nothing is watched here, so all files are compared.
+        assert_eq!(changes.ask(), 1);
+        assert!(changes.take(Instant::now() + LONG).is_some());
+    }
+
+    #[test]
+    fn more_files_than_are_counted_take_no_more_memory() {
+        let mut pending = PendingChanges::default();
+        for _ in 0..4 {
+            for number in 0..PENDING_MAX + 10 {
+                pending.notice(Path::new(&number.to_string()), true);
+            }
+            assert_eq!(pending.noticed.len(), PENDING_MAX);
+            assert_eq!(pending.suspects.len(), SUSPECTS_MAX);
+            pending.times = Some((Instant::now(), Instant::now()));
+            pending.take();
+            assert!(pending.taken.len() <= 2 * PENDING_MAX);
+        }
+    }
+}
