@@ -239,12 +239,14 @@ struct Span {
 }
 
 struct Progress {
-  # At least every 250 ms during a search; also the heartbeat.
-  blocksDone @0 :UInt64;
+  # At least every 250 ms during a search. A stream in which nothing grows for 3 s is lost, unless it is queued.
+  blocksDone @0 :UInt64;     # at most blocksTotal
   blocksTotal @1 :UInt64;    # candidates of the shards that have been planned so far
   documents @2 :UInt64;      # examined
-  matches @3 :UInt64;
+  matches @3 :UInt64;        # sent before this frame
   bound @4 :Float32;         # upper bound of the ranks still to come
+  steps @5 :UInt64;          # grows while the search works, also within a plan, a document or a block
+  isQueued @6 :Bool;         # waits for admission
 }
 
 struct Skip {

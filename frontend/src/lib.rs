@@ -43,6 +43,7 @@ mod error;
 mod execution;
 mod freshness;
 mod hints;
+mod io_words;
 mod joined;
 mod lock;
 pub mod metrics;

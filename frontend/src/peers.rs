@@ -5,12 +5,13 @@
 //! list, uses a connection of its own, an idle one if possible. A [`PeerSet`] has all peers of a moment. [`overlap`] finds packages that several
 //! shards have, [`shard_routing`] decides which backend searches which shard, by their [`health`] if there is a choice,
 //! [`account`] checks what a
-//! stream sends. [`tls`] encrypts a connection.
+//! stream sends, [`answer`] that it goes on. [`tls`] encrypts a connection.
 //!
 //! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
 
 pub(crate) mod account;
 mod announced;
+pub(crate) mod answer;
 mod backend;
 mod connection;
 pub(crate) mod health;

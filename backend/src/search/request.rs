@@ -84,25 +84,40 @@ impl Request<'_> {
     }
 }
 
-/// Stops a search.
+/// Stops a search, and shows that it works: a thread that checks whether to stop does something between two checks.
 #[derive(Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel {
+    stop: Arc<AtomicBool>,
+    has_checked: AtomicBool,
+}
 
 impl Cancel {
     /// Returns one that stops the search when the flag is set.
     pub(crate) fn by(flag: &Arc<AtomicBool>) -> Cancel {
-        Cancel(Arc::clone(flag))
+        Cancel {
+            stop: Arc::clone(flag),
+            has_checked: AtomicBool::new(false),
+        }
     }
 
     /// Stops the search at its next check. It checks at least once per matching line, piece of text,
     /// posting list and package, and inside long lines: every 10 ms.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the search has to stop.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        // Written once between two looks, so that workers do not take the cache line from each other at every check.
+        if !self.has_checked.load(Ordering::Relaxed) {
+            self.has_checked.store(true, Ordering::Relaxed);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the search has checked since the last call.
+    pub fn has_worked(&self) -> bool {
+        self.has_checked.swap(false, Ordering::Relaxed)
     }
 
     pub(super) fn check(&self) -> Result<(), Stopped> {

@@ -27,7 +27,7 @@ use schema::message::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time;
@@ -84,12 +84,11 @@ impl SearchService {
         let transfer = Transfer {
             connection: &mut *connection,
             chunks,
-            sent: Progress {
-                bound: f32::INFINITY,
-                ..Progress::default()
-            },
+            sent: Progress::default(),
+            steps: 0,
             deadline,
             cancel: &job.cancel,
+            is_queued: &job.is_queued,
         };
         let failure = match transfer.run(run(job.clone(), queue)).await? {
             Some(Ok(finished)) => {
@@ -176,6 +175,7 @@ impl SearchService {
             workers: self.workers,
             admission: self.admission.clone(),
             cancel: Cancel::default(),
+            is_queued: AtomicBool::new(true),
             is_here: false,
             trace,
         })
@@ -196,6 +196,7 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
             Ok(Ok(finished)) => return Ok(finished),
             Ok(Err(Incomplete::Failed(failure))) => return Err(failure),
             Ok(Err(Incomplete::NeedsHeavyPermit)) => {
+                waiting.is_queued.store(true, Relaxed);
                 let begun = Instant::now();
                 permit = admission.heavy.wait().await;
                 waiting.waited(begun);
@@ -217,6 +218,8 @@ struct SearchJob {
     workers: usize,
     admission: Arc<Admission>,
     cancel: Cancel,
+    /// Whether it waits for a permit, or its query is being compiled.
+    is_queued: AtomicBool,
     /// Whether it runs on the thread of its client, which waits for a heavy permit with the plan at hand.
     is_here: bool,
     /// Its span in the trace of the request.
@@ -261,6 +264,7 @@ impl SearchJob {
         let started = Instant::now();
         let query = CompiledQuery::new(&self.search.expr, self.search.names)
             .map_err(|bad| Incomplete::Failed(bad.into()))?;
+        self.is_queued.store(false, Relaxed);
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
         let mut request = self.request(&shards, &query);
         let planned = Instant::now();

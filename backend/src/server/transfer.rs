@@ -1,5 +1,6 @@
 //! Moves the frames of a search to its connection until its end or its deadline, and sends the progress
-//! while there are no frames.
+//! while there are no frames: that the search works, also within a block, or that it is queued. Else the
+//! frontend takes it for lost.
 //!
 //! **Invariant:** a PROGRESS is right about the frames before and after it on the connection. It is
 //! either written among the frames of a chunk, or the connection repeats the progress after the last
@@ -11,6 +12,7 @@ use crate::search::Cancel;
 use schema::message::Progress;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::sync::mpsc;
 use tokio::time::{self, MissedTickBehavior};
 
@@ -20,8 +22,12 @@ pub(super) struct Transfer<'a, S> {
     pub(super) chunks: mpsc::Receiver<Chunk>,
     /// The progress of the search after what has been sent.
     pub(super) sent: Progress,
+    /// How often the search had worked when the progress was sent without frames.
+    pub(super) steps: u64,
     pub(super) deadline: Option<time::Instant>,
     pub(super) cancel: &'a Cancel,
+    /// Whether the search waits for admission.
+    pub(super) is_queued: &'a AtomicBool,
 }
 
 impl<S: Duplex> Transfer<'_, S> {
@@ -59,8 +65,8 @@ impl<S: Duplex> Transfer<'_, S> {
                 },
                 error = self.connection.reader.interrupted() => return Err(error),
                 _ = progress.tick() => {
-                    let sent = self.sent;
-                    self.connection.send(|out| sent.encode(out)).await?;
+                    let now = self.progress();
+                    self.connection.send(|out| now.encode(out)).await?;
                 }
             }
         }
@@ -69,6 +75,16 @@ impl<S: Duplex> Transfer<'_, S> {
             Some(result) => result,
             None => running.await,
         }))
+    }
+
+    /// Returns what was sent, and how the search is doing since.
+    fn progress(&mut self) -> Progress {
+        self.steps += u64::from(self.cancel.has_worked());
+        Progress {
+            steps: self.steps,
+            is_queued: self.is_queued.load(Relaxed),
+            ..self.sent
+        }
     }
 
     /// Sends a whole chunk, since frames must not be cut. Returns `false` if the deadline has

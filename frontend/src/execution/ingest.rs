@@ -12,6 +12,7 @@ use crate::execution::collector::Collector;
 use crate::execution::stream_stats::StreamStats;
 use crate::order::{Origin, TopDocument, TopDocuments, TopPointers};
 use crate::peers::account::StreamAccount;
+use crate::peers::answer::Answer;
 use crate::peers::{PeerError, check_semantics, hello};
 use crate::results::SkippedDocument;
 use crate::results::facets::{CountedDocument, Facets};
@@ -48,9 +49,9 @@ pub(crate) struct Target<'a> {
 pub(crate) enum Ingested {
     /// The stream ended, and everything that was sent has arrived.
     End(End),
-    /// More bytes are needed. All complete frames are written, and there were some.
-    Written,
-    /// More bytes are needed for a complete frame.
+    /// More bytes are needed. All complete frames are written, and the answer has grown.
+    Grown,
+    /// More bytes are needed, and the answer has not grown.
     Nothing,
 }
 
@@ -58,8 +59,8 @@ pub(crate) enum Ingested {
 enum Walked {
     /// More bytes are needed for another one.
     All,
-    /// A frame has arrived before. It is not counted, and not to be written.
-    Repeated,
+    /// A frame is a greeting, or has arrived before. It is not counted, and not to be written.
+    Dropped,
     /// The END has arrived.
     End(End),
 }
@@ -68,6 +69,7 @@ enum Walked {
 pub(crate) struct Ingest<'a> {
     target: Target<'a>,
     account: StreamAccount,
+    answer: Answer,
     collector: &'a mut Collector,
     best: TopPointers,
     best_documents: TopDocuments,
@@ -96,6 +98,7 @@ impl<'a> Ingest<'a> {
         let folds = folds(target.search) && collector.is_ordered();
         Ingest {
             account: StreamAccount::new(shards),
+            answer: Answer::default(),
             collector,
             best: TopPointers::default(),
             best_documents: TopDocuments::default(),
@@ -117,17 +120,15 @@ impl<'a> Ingest<'a> {
         decoder: &mut impl Frames,
         now: Instant,
     ) -> Result<Ingested, PeerError> {
-        let mut is_written = false;
         loop {
-            // HELLO frames from before the request may be in the decoder.
             let walked = self.frames(decoder);
-            // A frame that was repeated or has failed a check is behind the others.
+            // A frame that is dropped or has failed a check is behind the others.
             let checked = &decoder.consumed()[..self.walked as usize];
-            is_written |= self.write(checked, now)?;
+            self.write(checked, now)?;
             return Ok(match walked? {
-                Walked::Repeated => continue,
+                Walked::Dropped => continue,
                 Walked::End(end) => Ingested::End(end),
-                Walked::All if is_written => Ingested::Written,
+                Walked::All if self.answer.take_growth() => Ingested::Grown,
                 Walked::All => Ingested::Nothing,
             });
         }
@@ -159,6 +160,7 @@ impl<'a> Ingest<'a> {
     /// Expects the answer of another backend for these of the shards that are left.
     pub(crate) fn ask(&mut self, shards: &[u32]) {
         self.account.ask(shards);
+        self.answer = Answer::default();
         self.bounds_all = shards.len() == self.account.left().len();
         self.walked = 0;
     }
@@ -202,7 +204,7 @@ impl<'a> Ingest<'a> {
     fn frames(&mut self, decoder: &mut impl Frames) -> Result<Walked, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let walked = self.frame(&frame)?;
-            if !matches!(walked, Walked::Repeated) {
+            if !matches!(walked, Walked::Dropped) {
                 self.walked += frame.bytes as u64;
             }
             if !matches!(walked, Walked::All) {
@@ -214,6 +216,7 @@ impl<'a> Ingest<'a> {
 
     fn frame(&mut self, frame: &Frame<'_>) -> Result<Walked, PeerError> {
         let stats = self.target.stats;
+        self.answer.frame(frame.kind)?;
         if frame.kind != Kind::Hello {
             stats.answered.store(true, Relaxed);
         }
@@ -224,13 +227,17 @@ impl<'a> Ingest<'a> {
             }
             Kind::Progress => {
                 let mut progress = Progress::decode(frame.payload)?;
+                self.answer.progress(&progress)?;
                 if !self.bounds_all {
                     progress.bound = f32::INFINITY;
                 }
                 stats.progress(progress);
             }
             Kind::Skip => return self.skip(Skip::decode(frame.payload)?),
-            Kind::Hello => check_semantics(hello(frame.payload)?.semantics)?,
+            Kind::Hello => {
+                check_semantics(hello(frame.payload)?.semantics)?;
+                return Ok(Walked::Dropped);
+            }
             Kind::End => {
                 let end = End::decode(frame.payload)?;
                 self.account.end(&end)?;
@@ -256,6 +263,7 @@ impl<'a> Ingest<'a> {
     fn batch(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
+        self.answer.rank(view.best_rank)?;
         let shard = self.account.shard(view.shard)?;
         if let Some(first) = view.first_match() {
             let first = (view.document, first);
@@ -264,7 +272,9 @@ impl<'a> Ingest<'a> {
                 last.map_or(first, |last| (view.document, last.number))
             };
             if !shard.begin(first, last)? {
-                return Ok(Walked::Repeated);
+                let matches = view.lines().filter(LineView::is_match).count();
+                self.answer.repeated(matches as u64);
+                return Ok(Walked::Dropped);
             }
         }
         let origin = Origin {
@@ -279,7 +289,7 @@ impl<'a> Ingest<'a> {
         };
         let mut document = self.begun_document((view.shard, view.document), &origin, view.hash);
         let shard = self.account.shard(view.shard)?;
-        let before = self.collector.len();
+        let (before, mut found) = (self.collector.len(), 0);
         let mut best_lines = TopDocument::default();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {
@@ -287,6 +297,7 @@ impl<'a> Ingest<'a> {
             }
             // Cannot fail: the lines of a batch ascend, and the first match was compared.
             shard.key(view.document, line.number)?;
+            found += 1;
             if !self.collector.is_ordered() {
                 self.collector.count(1);
                 continue;
@@ -297,6 +308,7 @@ impl<'a> Ingest<'a> {
             best_lines.offer(pointer);
             self.collector.push(pointer);
         }
+        self.answer.found(found);
         self.best_documents.offer(&best_lines);
         self.begun[view.shard as usize] = Some(document);
         let matches = (self.collector.len() - before) as u64;
@@ -309,12 +321,14 @@ impl<'a> Ingest<'a> {
     fn text(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
         let reader = TextReader::new(payload)?;
         let view = reader.view()?;
+        self.answer.rank(view.best_rank)?;
         let shard = self.account.shard(view.shard)?;
         let Some((first, last)) = view.first_and_last() else {
             return Ok(Walked::All);
         };
         if !shard.begin((view.document, first), || (view.document, last))? {
-            return Ok(Walked::Repeated);
+            self.answer.repeated(view.numbers().count() as u64);
+            return Ok(Walked::Dropped);
         }
         for number in view.numbers() {
             // Cannot fail, as for a batch.
@@ -344,6 +358,7 @@ impl<'a> Ingest<'a> {
                 self.collector.count(u64::from(run.lines));
             }
         }
+        self.answer.found(matches);
         self.collector.count_package(origin.package, matches);
         Ok(Walked::All)
     }
@@ -370,8 +385,9 @@ impl<'a> Ingest<'a> {
 
     fn skip(&mut self, skip: Skip) -> Result<Walked, PeerError> {
         if !self.account.shard(skip.shard)?.skip(skip.document)? {
-            return Ok(Walked::Repeated);
+            return Ok(Walked::Dropped);
         }
+        self.answer.found(0);
         (self.target.on_skip)(skip.into());
         Ok(Walked::All)
     }
@@ -388,9 +404,9 @@ impl<'a> Ingest<'a> {
     }
 
     /// Writes the checked frames, if there are any, and publishes progress.
-    fn write(&mut self, walked: &[u8], now: Instant) -> Result<bool, PeerError> {
+    fn write(&mut self, walked: &[u8], now: Instant) -> Result<(), PeerError> {
         if walked.is_empty() {
-            return Ok(false);
+            return Ok(());
         }
         let frames = walked.len() as u64;
         let Target { stats, spool, .. } = self.target;
@@ -415,7 +431,7 @@ impl<'a> Ingest<'a> {
             self.counted = now;
         }
         self.collector.spill_if_full(self.target.backend, spool)?;
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -263,8 +263,8 @@ impl StreamHandle {
             }
             match taken? {
                 Ingested::End(end) => return Ok(end),
-                // Only now: the time that the disk took is not the backend's silence.
-                Ingested::Written => source.connection.touch(),
+                // Only now: the time that the disk took is not the backend's.
+                Ingested::Grown => source.connection.touch(),
                 Ingested::Nothing => {}
             }
             self.fill(source, ingest, rest)?;
@@ -362,6 +362,7 @@ impl StreamHandle {
         source.peer = Arc::clone(&race.peer);
         source.number = race.number;
         source.connection = connection;
+        source.connection.touch();
         source.sent = Instant::now();
         source.is_heard = true;
         // Greetings.
@@ -385,7 +386,7 @@ impl StreamHandle {
         let (mut result, mut decoder) = (None, None);
         let end = |taken| match taken {
             Ok(Ingested::End(end)) => Some(Ok(end)),
-            Ok(Ingested::Written | Ingested::Nothing) => None,
+            Ok(Ingested::Grown | Ingested::Nothing) => None,
             Err(error) => Some(Err(error)),
         };
         let mut take = |mut frames: &[u8]| {

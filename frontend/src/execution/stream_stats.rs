@@ -360,7 +360,10 @@ mod tests {
     #[test]
     fn a_bound_is_published_with_the_matches_before_it() {
         let stats = stats(9.0, &[2.0; 10]);
-        stats.progress(message::Progress::default());
+        stats.progress(message::Progress {
+            bound: 0.0,
+            ..message::Progress::default()
+        });
         assert!(stats.has_news());
         assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
         stats.publish(&best(&[3.0; 10]), &TopDocuments::default());

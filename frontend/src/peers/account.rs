@@ -30,6 +30,12 @@ pub(crate) enum AccountError {
     Hash,
     #[error("ended without a report on each of its shards")]
     Shards,
+    #[error("reported progress of {said} matches, but {received} arrived")]
+    Claimed { said: u64, received: u64 },
+    #[error("sent a match with a higher rank than it announced")]
+    Bound,
+    #[error("found fewer matches or documents in a shard than it sent")]
+    Found,
 }
 
 /// Keys of a shard that are hashed together: 4 KiB.
@@ -157,6 +163,9 @@ impl ShardAccount {
         if self.hash() != end.hash {
             return Err(AccountError::Hash);
         }
+        if end.found < end.matches || end.matched_documents < self.documents {
+            return Err(AccountError::Found);
+        }
         if self.skipped != end.skipped {
             return Err(AccountError::Skipped {
                 said: end.skipped,
@@ -277,6 +286,8 @@ mod tests {
         for &(document, line) in keys {
             part.shard(0)?.key(document, line)?;
             shard.matches += 1;
+            shard.found += 1;
+            shard.matched_documents = part.documents();
             shard.hash = ShardEnd::key_hash(shard.hash, document, line);
         }
         let mut end = End {
@@ -309,6 +320,11 @@ mod tests {
             check(&keys, |end| end.shards.clear()),
             Err(AccountError::Shards)
         );
+        let found = Err(AccountError::Found);
+        assert_eq!(check(&keys, |end| end.shards[0].found = 2), found);
+        let fewer = |end: &mut End| end.shards[0].matched_documents = 1;
+        assert_eq!(check(&keys, fewer), found);
+        check(&keys, |end| end.shards[0].found = 4).unwrap();
         let skipped = AccountError::Skipped {
             said: 1,
             received: 0,
@@ -384,6 +400,8 @@ mod tests {
         };
         let first = ShardEnd {
             matches: 3,
+            found: 3,
+            matched_documents: 1,
             hash: ShardEnd::key_hash(point.hash, 1, 3),
             ..end(0)
         };

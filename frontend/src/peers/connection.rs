@@ -3,6 +3,7 @@
 use super::account::AccountError;
 use super::backend::Socket;
 use super::tls;
+use crate::io_words::io_words;
 use crate::query::BadQuery;
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
@@ -29,6 +30,9 @@ pub(crate) enum PeerError {
     Ungreeted,
     #[error("no data for {:.1} s", .0.as_secs_f32())]
     Silent(Duration),
+    /// It sends, but nothing that brings the answer further.
+    #[error("no progress for {:.1} s", .0.as_secs_f32())]
+    Stuck(Duration),
     #[error("malformed frame: {0}")]
     Malformed(#[from] frame::FrameError),
     #[error("malformed frame: {0}")]
@@ -63,7 +67,7 @@ fn words(error: &io::Error) -> String {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => "connection reset".to_owned(),
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "no answer in time".to_owned(),
-        _ => error.to_string(),
+        _ => io_words(error),
     }
 }
 
@@ -88,6 +92,7 @@ impl PeerError {
             | PeerError::Closed
             | PeerError::Ungreeted
             | PeerError::Silent(_)
+            | PeerError::Stuck(_)
             | PeerError::Malformed(_)
             | PeerError::Message(_)
             | PeerError::Unexpected(_)
@@ -125,6 +130,7 @@ impl PeerError {
             PeerError::Ungreeted => "ungreeted",
             PeerError::Closed | PeerError::Malformed(frame::FrameError::Truncated) => "closed",
             PeerError::Silent(_) => "silent",
+            PeerError::Stuck(_) => "stuck",
             PeerError::Malformed(frame::FrameError::Checksum) => "checksum",
             PeerError::Malformed(_) => "frame",
             PeerError::Message(_) => "message",
@@ -188,6 +194,9 @@ impl PeerError {
     }
 }
 
+/// The shortest timeout of a socket: none at all is for ever.
+const WAIT_MIN: Duration = Duration::from_millis(1);
+
 /// A connection with the bytes that have arrived.
 pub(crate) struct Connection {
     stream: Arc<Socket>,
@@ -195,10 +204,12 @@ pub(crate) struct Connection {
     silence_max: Duration,
     /// The timeout of the socket.
     wait: Duration,
-    /// When the last complete frame arrived, or the connection was taken into use.
+    /// When what was waited for last arrived, or the connection was taken into use.
     heard: Instant,
-    /// Whether anything has arrived.
-    is_greeted: bool,
+    /// When the last bytes arrived, of whatever.
+    fed: Option<Instant>,
+    /// Whether what had arrived when the time was over has been read.
+    is_drained: bool,
 }
 
 impl Connection {
@@ -210,7 +221,8 @@ impl Connection {
             silence_max,
             wait: silence_max,
             heard: Instant::now(),
-            is_greeted: false,
+            fed: None,
+            is_drained: false,
         })
     }
 
@@ -219,17 +231,19 @@ impl Connection {
         Arc::clone(&self.stream)
     }
 
-    /// Restarts the silence timeout.
+    /// Restarts the silence timeout: what is waited for has arrived, or a part of it.
     pub(crate) fn touch(&mut self) {
         self.heard = Instant::now();
+        self.is_drained = false;
     }
 
-    /// Time since the last frame, or since the connection became idle.
+    /// Time since [`touch`](Self::touch).
     pub(crate) fn age(&self) -> Duration {
         self.heard.elapsed()
     }
 
     pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), PeerError> {
+        self.set_wait(self.silence_max)?;
         (&*self.stream).write_all(frame).map_err(PeerError::broken)
     }
 
@@ -244,19 +258,38 @@ impl Connection {
         !self.decoder.is_inside_a_frame()
     }
 
-    /// Reads once. Bytes that never complete a frame count as silence.
+    /// Reads once. Bytes do not restart the timeout: [`touch`](Self::touch) does.
     pub(crate) fn fill(&mut self) -> Result<(), PeerError> {
-        self.set_wait(self.silence_max)?;
-        self.read()
+        self.fill_for(self.silence_max)
     }
 
     /// Reads once, like [`fill`](Self::fill), or returns `false` if nothing arrives for this time.
     pub(crate) fn fill_within(&mut self, wait: Duration) -> Result<bool, PeerError> {
-        self.set_wait(wait.min(self.silence_max))?;
-        match self.read() {
-            Err(PeerError::Silent(_)) if self.age() < self.silence_max => Ok(false),
+        match self.fill_for(wait) {
+            Err(PeerError::Silent(_) | PeerError::Stuck(_)) if self.age() < self.silence_max => {
+                Ok(false)
+            }
             read => read.map(|()| true),
         }
+    }
+
+    fn fill_for(&mut self, wait: Duration) -> Result<(), PeerError> {
+        let left = self.silence_max.saturating_sub(self.age());
+        if left.is_zero() {
+            // This thread may have been held up itself, and what it waits for may be there.
+            if self.is_drained {
+                return Err(self.silence());
+            }
+            self.is_drained = true;
+        }
+        // While much is left the timeout stays the same, since setting it costs as much as reading.
+        let left = if left > self.silence_max * 7 / 8 {
+            self.silence_max
+        } else {
+            left.max(WAIT_MIN)
+        };
+        self.set_wait(wait.min(left))?;
+        self.read()
     }
 
     /// Changes the timeout of the socket if it is another one.
@@ -269,22 +302,19 @@ impl Connection {
     }
 
     fn read(&mut self) -> Result<(), PeerError> {
-        if self.age() > self.silence_max {
-            return Err(PeerError::Silent(self.silence_max));
-        }
         loop {
             match (&*self.stream).read(self.decoder.space()) {
                 Ok(0) if self.is_maybe_plain() => return Err(PeerError::Ungreeted),
                 Ok(0) => return Err(PeerError::closed(&self.decoder)),
                 Ok(bytes) => {
-                    self.is_greeted = true;
+                    self.fed = Some(Instant::now());
                     self.decoder.filled(bytes);
                     return Ok(());
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::Interrupted => {}
                     io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                        return Err(PeerError::Silent(self.silence_max));
+                        return Err(self.silence());
                     }
                     _ => return Err(PeerError::broken(error)),
                 },
@@ -292,9 +322,19 @@ impl Connection {
         }
     }
 
+    /// The error of a backend of which nothing that is waited for has come in time.
+    fn silence(&self) -> PeerError {
+        let is_fed = |fed: Instant| fed.elapsed() < self.silence_max / 2;
+        if self.fed.is_some_and(is_fed) {
+            PeerError::Stuck(self.silence_max)
+        } else {
+            PeerError::Silent(self.silence_max)
+        }
+    }
+
     /// Whether the backend may have closed because it waited for a TLS handshake.
     fn is_maybe_plain(&self) -> bool {
-        !self.is_greeted && matches!(*self.stream, Socket::Tcp(_))
+        self.fed.is_none() && matches!(*self.stream, Socket::Tcp(_))
     }
 
     /// Whether the first frame of an answer has arrived whole. Takes HELLO frames before it, and fails if it is an error.

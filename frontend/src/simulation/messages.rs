@@ -197,16 +197,22 @@ pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
             Message::Skip(skip) => framed(|out| skip.encode(out)),
             Message::Progress => {
                 let bound = messages[at..].iter().map(Message::rank);
-                let progress = Progress {
-                    bound: bound.fold(f32::NEG_INFINITY, f32::max),
-                    ..Progress::default()
-                };
-                framed(|out| progress.encode(out))
+                progress(bound.fold(f32::NEG_INFINITY, f32::max), 0)
             }
         });
     }
     frames.push(framed(|out| end.encode(out)));
     frames
+}
+
+/// A PROGRESS frame.
+pub(super) fn progress(bound: f32, matches: u64) -> Vec<u8> {
+    let progress = Progress {
+        bound,
+        matches,
+        ..Progress::default()
+    };
+    framed(|out| progress.encode(out))
 }
 
 /// A HELLO frame.

@@ -1,7 +1,7 @@
 //! What the backend of a stream sends, and others that serve the same shards, and what is wrong with it.
 
 use super::corpus::{Shard, Used};
-use super::messages::{Message, count, encode, end, failure, hello, messages, rest};
+use super::messages::{Message, count, encode, end, failure, hello, messages, progress, rest};
 use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::frame::{self, Kind};
@@ -33,6 +33,11 @@ pub(super) enum Fault {
     Unordered,
     UnknownShard,
     OutOfPlace,
+    /// A greeting within the answer.
+    Greeting,
+    /// PROGRESS of more matches than were sent, and a bound below later ranks.
+    Claim,
+    Bound,
     /// An ERROR in place of the rest.
     Failure(FailureKind),
     /// The query is refused as heavy even when that is allowed.
@@ -43,7 +48,7 @@ pub(super) enum Fault {
     ShardFailure,
 }
 
-const FAULTS: [Fault; 25] = [
+const FAULTS: [Fault; 28] = [
     Fault::Flip,
     Fault::Flip,
     Fault::Drop,
@@ -61,6 +66,9 @@ const FAULTS: [Fault; 25] = [
     Fault::Unordered,
     Fault::UnknownShard,
     Fault::OutOfPlace,
+    Fault::Greeting,
+    Fault::Claim,
+    Fault::Bound,
     Fault::Failure(FailureKind::BadQuery),
     Fault::Failure(FailureKind::Deadline),
     Fault::Failure(FailureKind::Heavy),
@@ -128,6 +136,7 @@ impl Fault {
             | Fault::Garbage
             | Fault::Silence
             | Fault::OutOfPlace
+            | Fault::Greeting
             | Fault::Protocol
             | Fault::Semantics => true,
             Fault::Failure(kind) => kind == FailureKind::Unavailable,
@@ -303,6 +312,12 @@ fn break_frames(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
             frame::encode(kind, &[0; 8], &mut stranger).unwrap();
             frames.insert(at, stranger);
         }
+        Fault::Greeting => frames.insert(at, hello(PROTOCOL, SEMANTICS)),
+        Fault::Claim => {
+            let matches = 1_000_000;
+            frames.insert(at, progress(f32::INFINITY, matches));
+        }
+        Fault::Bound => frames.insert(at, progress(0.0, 0)),
         Fault::Failure(kind) => {
             frames.truncate(1 + at);
             frames.push(failure(kind));

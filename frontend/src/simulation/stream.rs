@@ -196,7 +196,7 @@ impl<'a> Stream<'a> {
                 open.wire.arrive(random, &mut self.decoder);
             }
             match open.ingest.take(&mut self.decoder, now) {
-                Ok(Ingested::Written | Ingested::Nothing) => {
+                Ok(Ingested::Grown | Ingested::Nothing) => {
                     self.state = State::Open(open);
                     return None;
                 }

@@ -196,6 +196,10 @@ impl<'a> FrameReader<'a> {
 }
 
 /// A frame of matches, for a reader of text.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives at a time, on the stack"
+)]
 pub(crate) enum TextFrame<'a> {
     Batch(BatchView<'a>),
     Text(TextView<'a>),

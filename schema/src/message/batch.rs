@@ -195,6 +195,15 @@ impl Batch<'_> {
     }
 }
 
+/// Refuses a rank that is no number, or infinite.
+pub(super) fn rank(said: f32) -> Result<f32, MessageError> {
+    if said.is_finite() {
+        Ok(said)
+    } else {
+        Err(MessageError::Impossible("rank"))
+    }
+}
+
 /// The payload of a BATCH frame; [`view`](Self::view) reads it in place.
 pub struct BatchReader<'a> {
     message: Reader<Segments<'a>>,
@@ -210,8 +219,8 @@ impl<'a> BatchReader<'a> {
 
     /// Checks every length in the message and returns its content.
     pub fn view(&self) -> Result<BatchView<'_>, MessageError> {
-        let view = self.view_again()?;
-        view.check()?;
+        let mut view = self.view_again()?;
+        view.best_rank = view.check()?;
         Ok(view)
     }
 
@@ -250,6 +259,7 @@ impl<'a> BatchReader<'a> {
             revisions,
             revision_count: root.get_revision_count(),
             commit: root.get_commit()?.to_str()?,
+            best_rank: f32::INFINITY,
         })
     }
 }
@@ -275,6 +285,8 @@ pub struct BatchView<'a> {
     pub revision_count: u32,
     /// The id of the commit at which the first of [`revisions`](Self::revisions) was indexed.
     pub commit: &'a str,
+    /// The highest rank of a match, which is a number; infinite if the message was not checked.
+    pub best_rank: f32,
     revisions: Option<text_list::Reader<'a>>,
     text: &'a [u8],
     lines: struct_list::Reader<'a, line::Owned>,
@@ -358,10 +370,11 @@ impl<'a> BatchView<'a> {
     }
 
     /// Checks that the lines use up exactly the text and the ranges that were sent, that every range is
-    /// inside its line's text, that no line occurs twice, and that every window and span belongs to a
-    /// line.
-    fn check(&self) -> Result<(), MessageError> {
+    /// inside its line's text, that no line occurs twice, that ranks are numbers, and that every window and span belongs
+    /// to a line. Returns the highest rank of a match.
+    fn check(&self) -> Result<f32, MessageError> {
         let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
+        let mut best_rank = f32::NEG_INFINITY;
         let mut spans = self.spans.into_iter().flatten().peekable();
         for (index, line) in (0..).zip(self.lines) {
             let number = u64::from(line.get_number());
@@ -373,6 +386,9 @@ impl<'a> BatchView<'a> {
             next = number + u64::from(run.map_or(1, |run| run.get_lines().max(1)));
             text += u64::from(line.get_text_bytes());
             let end = ranges + u64::from(line.get_ranges());
+            if end > ranges {
+                best_rank = best_rank.max(rank(line.get_rank())?);
+            }
             if end > u64::from(self.ranges.len()) {
                 return Err(MessageError::Impossible("number of ranges"));
             }
@@ -391,7 +407,8 @@ impl<'a> BatchView<'a> {
             return Err(MessageError::Impossible("span of lines"));
         }
         self.check_windows()?;
-        self.check_revisions()
+        self.check_revisions()?;
+        Ok(best_rank)
     }
 
     fn check_revisions(&self) -> Result<(), MessageError> {

@@ -11,6 +11,18 @@ use crate::trawl_capnp::{
 };
 use zerocopy::IntoBytes;
 
+/// No shard has more bytes, and so no more of anything that is counted: a petabyte. Sums over 16,000 shards fit in 64
+/// bits.
+const COUNT_MAX: u64 = 1 << 50;
+
+/// Refuses a count that no shard can have.
+fn count(said: u64) -> Result<u64, MessageError> {
+    if said > COUNT_MAX {
+        return Err(MessageError::Impossible("count"));
+    }
+    Ok(said)
+}
+
 /// A shard that a backend serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardInfo {
@@ -79,7 +91,7 @@ impl Hello {
                 parts: entry.get_parts(),
                 documents: entry.get_documents(),
                 blocks: entry.get_blocks(),
-                text_bytes: entry.get_text_bytes(),
+                text_bytes: count(entry.get_text_bytes())?,
             });
         }
         Ok(Hello {
@@ -96,7 +108,7 @@ impl Hello {
 }
 
 /// The PROGRESS frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Candidate blocks verified.
     pub blocks_done: u64,
@@ -108,12 +120,32 @@ pub struct Progress {
     pub matches: u64,
     /// Upper bound of the ranks of the matches that are still to come.
     pub bound: f32,
+    /// Grows while the search works, also within a plan, a document or a block. A number that is not above the last one
+    /// says nothing.
+    pub steps: u64,
+    /// Whether the search waits for admission.
+    pub is_queued: bool,
+}
+
+impl Default for Progress {
+    /// The progress of a search of which nothing is known.
+    fn default() -> Progress {
+        Progress {
+            blocks_done: 0,
+            blocks_total: 0,
+            documents: 0,
+            matches: 0,
+            bound: f32::INFINITY,
+            steps: 0,
+            is_queued: false,
+        }
+    }
 }
 
 impl Progress {
     /// Returns enough words for the message.
     fn words(&self) -> usize {
-        8
+        9
     }
 
     fn encode_to(&self, mut root: progress::Builder<'_>) {
@@ -122,16 +154,27 @@ impl Progress {
         root.set_documents(self.documents);
         root.set_matches(self.matches);
         root.set_bound(self.bound);
+        root.set_steps(self.steps);
+        root.set_is_queued(self.is_queued);
     }
 
     fn decode_from(root: progress::Reader<'_>) -> Result<Self, MessageError> {
-        Ok(Progress {
+        let progress = Progress {
             blocks_done: root.get_blocks_done(),
-            blocks_total: root.get_blocks_total(),
-            documents: root.get_documents(),
-            matches: root.get_matches(),
+            blocks_total: count(root.get_blocks_total())?,
+            documents: count(root.get_documents())?,
+            matches: count(root.get_matches())?,
             bound: root.get_bound(),
-        })
+            steps: root.get_steps(),
+            is_queued: root.get_is_queued(),
+        };
+        if progress.blocks_done > progress.blocks_total {
+            return Err(MessageError::Impossible("number of blocks"));
+        }
+        if progress.bound.is_nan() {
+            return Err(MessageError::Impossible("bound"));
+        }
+        Ok(progress)
     }
 }
 
@@ -244,16 +287,16 @@ impl ShardEnd {
     pub(super) fn decode_from(entry: shard_end::Reader<'_>) -> Result<Self, MessageError> {
         Ok(ShardEnd {
             shard: entry.get_shard(),
-            matches: entry.get_matches(),
-            found: entry.get_found(),
-            documents: entry.get_documents(),
-            matched_documents: entry.get_matched_documents(),
-            blocks: entry.get_blocks(),
-            candidates: entry.get_candidates(),
-            matched_blocks: entry.get_matched_blocks(),
-            verified_bytes: entry.get_verified_bytes(),
+            matches: count(entry.get_matches())?,
+            found: count(entry.get_found())?,
+            documents: count(entry.get_documents())?,
+            matched_documents: count(entry.get_matched_documents())?,
+            blocks: count(entry.get_blocks())?,
+            candidates: count(entry.get_candidates())?,
+            matched_blocks: count(entry.get_matched_blocks())?,
+            verified_bytes: count(entry.get_verified_bytes())?,
             hash: entry.get_hash(),
-            skipped: entry.get_skipped(),
+            skipped: count(entry.get_skipped())?,
             failure: text(entry.get_failure()?)?,
         })
     }
@@ -327,7 +370,7 @@ impl End {
         for entry in root.get_estimates()? {
             estimates.push(Estimate {
                 plan: text(entry.get_plan()?)?,
-                candidates: entry.get_candidates(),
+                candidates: count(entry.get_candidates())?,
             });
         }
         Ok(End {
@@ -335,9 +378,9 @@ impl End {
             estimates,
             plan: text(root.get_plan()?)?,
             phases: Phases {
-                plan_us: root.get_plan_us(),
-                candidates_us: root.get_candidates_us(),
-                verify_us: root.get_verify_us(),
+                plan_us: count(root.get_plan_us())?,
+                candidates_us: count(root.get_candidates_us())?,
+                verify_us: count(root.get_verify_us())?,
             },
         })
     }

@@ -6,6 +6,7 @@
 //! **Invariant:** [`TextReader::view`] checks every length in the message against the data, and that there are as many
 //! lines in the runs as there are numbers.
 
+use super::batch::rank;
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
 use crate::frame::Kind;
 use crate::trawl_capnp::{text_batch, text_run};
@@ -129,8 +130,8 @@ impl<'a> TextReader<'a> {
 
     /// Checks every length in the message and returns its content.
     pub fn view(&self) -> Result<TextView<'_>, MessageError> {
-        let view = self.view_again()?;
-        view.check()?;
+        let mut view = self.view_again()?;
+        view.best_rank = view.check()?;
         Ok(view)
     }
 
@@ -147,6 +148,7 @@ impl<'a> TextReader<'a> {
             text: root.get_text()?,
             numbers: root.get_numbers()?,
             runs: root.get_runs()?,
+            best_rank: f32::INFINITY,
         })
     }
 }
@@ -168,6 +170,8 @@ pub struct TextView<'a> {
     pub is_revision: bool,
     /// The text of all runs.
     pub text: &'a [u8],
+    /// The highest rank of a run, which is a number; infinite if the message was not checked.
+    pub best_rank: f32,
     numbers: primitive_list::Reader<'a, u32>,
     runs: struct_list::Reader<'a, text_run::Owned>,
 }
@@ -194,8 +198,9 @@ impl<'a> TextView<'a> {
         })
     }
 
-    /// Checks that numbers ascend, and that the runs use up exactly the lines and the text that were sent.
-    fn check(&self) -> Result<(), MessageError> {
+    /// Checks that numbers ascend, that ranks are numbers, and that the runs use up exactly the lines and the text that were
+    /// sent. Returns the highest rank.
+    fn check(&self) -> Result<f32, MessageError> {
         let mut last = 0;
         for number in self.numbers() {
             if number <= last {
@@ -204,7 +209,9 @@ impl<'a> TextView<'a> {
             last = number;
         }
         let (mut lines, mut text) = (0_u64, 0_u64);
+        let mut best_rank = f32::NEG_INFINITY;
         for run in self.runs() {
+            best_rank = best_rank.max(rank(run.rank)?);
             if run.lines == 0 || run.number == 0 {
                 return Err(MessageError::Impossible("run of lines"));
             }
@@ -220,7 +227,7 @@ impl<'a> TextView<'a> {
         if lines != u64::from(self.numbers.len()) || text != self.text.len() as u64 {
             return Err(MessageError::Impossible("number of lines or bytes"));
         }
-        Ok(())
+        Ok(best_rank)
     }
 }
 

@@ -61,6 +61,8 @@ pub enum Fault {
     Replay(Vec<u8>),
     /// The answer is these bytes; then nothing more is sent.
     Stall(Vec<u8>),
+    /// The answer is the first bytes; then the others are sent again and again.
+    Repeat(Vec<u8>, Vec<u8>),
 }
 
 /// Shards: each byte of the id, and the documents.
@@ -297,6 +299,13 @@ impl Fake {
                 self.write(stream, bytes)?;
                 return wait_for_close(stream);
             }
+            Fault::Repeat(first, others) => {
+                self.write(stream, first)?;
+                loop {
+                    self.write(stream, others)?;
+                    std::thread::sleep(HEARTBEAT);
+                }
+            }
             _ => {}
         }
         if let Some(failure) = unknown_language(search) {
@@ -426,11 +435,14 @@ impl Fake {
     /// Sends PROGRESS until the gate opens.
     fn wait_at_the_gate(&self, stream: &mut UnixStream) -> io::Result<()> {
         let mut open = self.gate.0.lock().unwrap();
+        let mut steps = 0;
         while !*open {
+            steps += 1;
             let progress = Progress {
                 blocks_done: 1,
                 blocks_total: 4,
                 bound: *self.bound.lock().unwrap(),
+                steps,
                 ..Progress::default()
             };
             self.write(stream, &framed(|out| progress.encode(out)))?;

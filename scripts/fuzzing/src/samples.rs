@@ -63,6 +63,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         documents: 3,
         matches: 4,
         bound: 1.5,
+        steps: 5,
+        is_queued: true,
     };
     let skip = skip();
     let failure = Failure {

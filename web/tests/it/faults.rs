@@ -5,7 +5,7 @@ use crate::site::{Site, eventually};
 use expect_test::{Expect, expect};
 use fake_backend::{Fake, Fault};
 use frontend::{Backend, Scope};
-use schema::message::FailureKind;
+use schema::message::{FailureKind, Hello, MessageError, PROTOCOL, Progress};
 use schema::order::SEMANTICS;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
@@ -87,6 +87,62 @@ fn reports_a_flipped_bit() {
 #[test]
 fn reports_a_silent_backend() {
     check(Fault::Silence, expect!["no data for 2.0 s"]);
+}
+
+/// The frame of a message.
+fn framed(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), MessageError>) -> Vec<u8> {
+    let mut frame = Vec::new();
+    encode(&mut frame).unwrap();
+    frame
+}
+
+fn progress(blocks_done: u64, matches: u64) -> Vec<u8> {
+    let progress = Progress {
+        blocks_done,
+        blocks_total: 2,
+        matches,
+        bound: 9.0,
+        ..Progress::default()
+    };
+    framed(|out| progress.encode(out))
+}
+
+#[test]
+fn reports_a_backend_that_sends_nothing_but_heartbeats() {
+    let hello = Hello {
+        protocol: PROTOCOL,
+        shards: Vec::new(),
+        updated: 0,
+        has_repositories: false,
+        indexed_repositories: 0,
+        semantics: SEMANTICS,
+        has_views: true,
+        resumes: true,
+    };
+    let hello = framed(|out| hello.encode(out));
+    let stuck = |frames| {
+        check(
+            Fault::Repeat(Vec::new(), frames),
+            expect!["no progress for 2.0 s"],
+        )
+    };
+    stuck(hello.clone());
+    stuck(progress(1, 0));
+    stuck([progress(2, 0), progress(1, 0)].concat());
+    let late = [progress(1, 0), hello].concat();
+    check(Fault::Replay(late), expect!["unexpected frame (Hello)"]);
+}
+
+#[test]
+fn reports_progress_that_cannot_be() {
+    check(
+        Fault::Repeat(Vec::new(), progress(1, 9)),
+        expect!["the backend reported progress of 9 matches, but 0 arrived"],
+    );
+    check(
+        Fault::Repeat(Vec::new(), progress(3, 0)),
+        expect!["malformed frame: a message with an invalid number of blocks"],
+    );
 }
 
 #[test]

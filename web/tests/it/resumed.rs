@@ -4,7 +4,7 @@
 use crate::damaged_answers::document;
 use crate::site::{SILENCE_MAX, Site, eventually};
 use fake_backend::{Document, Fake, Fault, NextFault};
-use schema::message::{Expr, FailureKind, Pattern, Search};
+use schema::message::{Expr, FailureKind, Pattern, Progress, Search};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -97,6 +97,22 @@ fn an_answer_that_is_cut_at_any_byte_goes_on() {
     let all = stage.frames.concat();
     for length in 0..all.len() {
         stage.check(Fault::Replay(all[..length].to_vec()));
+    }
+}
+
+#[test]
+fn an_answer_that_stops_growing_goes_on() {
+    let stage = Stage::new(&[&[1, 2], &[1, 2]]);
+    let mut progress = Vec::new();
+    let said = Progress {
+        blocks_done: 1,
+        blocks_total: 2,
+        ..Progress::default()
+    };
+    said.encode(&mut progress).unwrap();
+    for frames in [0, 1, stage.frames.len() - 1] {
+        let first = stage.frames[..frames].concat();
+        stage.check(Fault::Repeat(first, progress.clone()));
     }
 }
 

@@ -88,14 +88,37 @@ pub(super) async fn start_heavy(client: &mut Client) {
     while client.next().await.unwrap().0 != Kind::Batch {}
 }
 
-/// Checks for half a second that PROGRESS arrives often, and nothing else.
+/// Checks for half a second that PROGRESS arrives often, and nothing else, and that it says at last that the search waits.
 async fn check_waiting(client: &mut Client) {
     let started = Instant::now();
+    let mut is_queued = false;
     while started.elapsed() < Duration::from_millis(500) {
         let (kind, payload) = timeout(SOON, client.next()).await.unwrap().unwrap();
         assert_eq!(kind, Kind::Progress);
         let said = Progress::decode(&payload).unwrap();
         assert_eq!((said.blocks_done, said.matches), (0, 0));
+        is_queued = said.is_queued;
+    }
+    assert!(is_queued);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_within_a_line_is_steps() {
+    // One line, and so one block.
+    let line = "yy\u{e9}".repeat(2_000_000);
+    let served = Served::start(&[("slow.c", line.into())], 1);
+    let (mut client, _serving) = served.connect().await;
+    client.ask_for(&client.regexp(slow().1)).await;
+    let mut steps = 0;
+    while steps < 3 {
+        let (kind, payload) = timeout(SOON, client.next()).await.unwrap().unwrap();
+        assert_eq!(kind, Kind::Progress, "the search takes seconds");
+        let said = Progress::decode(&payload).unwrap();
+        assert_eq!(said.blocks_done, 0);
+        if !said.is_queued && said.steps > 0 {
+            assert_eq!(said.steps, steps + 1);
+            steps = said.steps;
+        }
     }
 }
 

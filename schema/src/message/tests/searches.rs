@@ -153,7 +153,9 @@ fn what_a_backend_says_of_a_search_is_decoded_as_it_was_encoded() {
             blocks_total: 2,
             documents: 3,
             matches: 4,
-            bound: 1.5
+            bound: 1.5,
+            steps: 5,
+            is_queued: true,
         }
     );
     check_round_trip!(

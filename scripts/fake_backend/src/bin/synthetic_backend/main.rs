@@ -245,6 +245,7 @@ fn progress(end: &ShardEnd) -> Progress {
         documents: end.documents,
         matches: end.matches,
         bound: 2.0,
+        ..Progress::default()
     }
 }
 

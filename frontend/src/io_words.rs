@@ -1,0 +1,32 @@
+//! The words of an I/O error, for people.
+
+use std::io;
+
+/// Describes an error of the operating system without its number. The kind of an error has no words for many of them, such as
+/// `Input/output error`.
+pub(crate) fn io_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => {
+            let end = format!(" (os error {number})");
+            text.strip_suffix(&end).unwrap_or(&text).to_owned()
+        }
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_system_is_named_without_its_number() {
+        let of = |number| io_words(&io::Error::from_raw_os_error(number));
+        assert_eq!(of(5), "Input/output error");
+        assert_eq!(of(122), "Disk quota exceeded");
+        assert_eq!(
+            io_words(&io::Error::other("odd (os error 5)")),
+            "odd (os error 5)"
+        );
+    }
+}
