@@ -35,7 +35,7 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// What every test run sees: ways in which streams end, and what happens around them.
-const SEEN: [&str; 28] = [
+const SEEN: [&str; 30] = [
     "abandoned",
     "account",
     "came_back",
@@ -45,6 +45,8 @@ const SEEN: [&str; 28] = [
     "deadline",
     "end",
     "extended",
+    "final",
+    "final_with_copies",
     "frame",
     "heavy",
     "hedged",

@@ -58,6 +58,11 @@ impl BegunDocument {
         }
     }
 
+    /// The hash of its text; `None` if it is not to be folded, as far as its matches have arrived.
+    pub(crate) fn text(&self) -> Option<TextHash> {
+        self.text
+    }
+
     /// Gives the document, which is complete, to the collector.
     pub(crate) fn finish(self, backend: u16, collector: &mut Collector) {
         let Some(text) = self.text else {

@@ -9,7 +9,7 @@
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
 use crate::execution::event::{ClientKey, Deadline, Event};
-use crate::execution::stream_stats::{BestDocuments, Progress, TopMatches};
+use crate::execution::stream_stats::{BestDocuments, Progress, TopCopies, TopMatches};
 use crate::order::Pointer;
 use crate::query::Query;
 use crate::results::Match;
@@ -19,6 +19,7 @@ use crate::results::{FoundText, MatchEvent, MatchStream};
 use crate::scope::Scope;
 use crate::search_client::SearchClient;
 use crate::spool::SpoolError;
+use schema::message::Expr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -184,10 +185,15 @@ impl SearchHandle {
         TopMatches::new(stats, self.query().limit())
     }
 
-    /// Pointers to the best documents so far, at most ten, and whether they are final.
-    pub fn best_documents(&self) -> BestDocuments {
+    /// Pointers to the best documents so far, at most ten, and whether they are final; with or without copies of better ones.
+    pub fn best_documents(&self, folds: bool) -> BestDocuments {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
-        BestDocuments::new(stats, self.query().limit())
+        let copies = match folds {
+            false => TopCopies::All,
+            true if copies_match_alike(self.query().expr()) => TopCopies::Folded,
+            true => TopCopies::Unsure,
+        };
+        BestDocuments::new(stats, self.query().limit(), copies)
     }
 
     /// The counts of the matches that have arrived, by package, language, kind and directory. They are renewed a few
@@ -335,4 +341,17 @@ impl Drop for SearchHandle {
         self.interest.open.fetch_sub(1, SeqCst);
         self.execution.on(Event::Leave { client, grace });
     }
+}
+/// Whether documents with the same text have the same matches, if they pass the filters: each condition is about the text, or
+/// about anything else.
+fn copies_match_alike(expr: &Expr) -> bool {
+    let is_of_text = |atom: &&Expr| matches!(atom, Expr::Pattern(pattern) if !pattern.in_path);
+    expr.factors().iter().all(|factor| {
+        let of_text = factor
+            .atoms()
+            .iter()
+            .filter(|atom| is_of_text(atom))
+            .count();
+        of_text == 0 || of_text == factor.atoms().len()
+    })
 }

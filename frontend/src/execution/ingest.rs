@@ -309,6 +309,7 @@ impl<'a> Ingest<'a> {
             self.collector.push(pointer);
         }
         self.answer.found(found);
+        best_lines.text = document.text();
         self.best_documents.offer(&best_lines);
         self.begun[view.shard as usize] = Some(document);
         let matches = (self.collector.len() - before) as u64;

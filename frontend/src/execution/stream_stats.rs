@@ -203,44 +203,65 @@ pub struct BestDocuments {
     pub is_final: bool,
 }
 
+/// What is done with documents that are copies of better ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TopCopies {
+    /// They are documents of their own.
+    All,
+    /// They are left out.
+    Folded,
+    /// They are left out, and the best documents are not final if there are any: whether a document has the matches of its
+    /// copies depends on more than its text.
+    Unsure,
+}
+
 impl BestDocuments {
     /// The best documents of all streams of a query with this limit (0: none). With a limit they are those of the
-    /// best matches.
+    /// best matches, and copies are not known.
     pub(crate) fn new<'a>(
-        stats: impl Iterator<Item = &'a StreamStats> + Clone,
+        stats: impl Iterator<Item = &'a StreamStats>,
         limit: u64,
+        copies: TopCopies,
     ) -> BestDocuments {
+        if limit > 0 {
+            return BestDocuments::of_matches(TopMatches::new(stats, limit), limit);
+        }
         let (mut best, mut bound) = (TopDocuments::default(), f32::NEG_INFINITY);
-        for stats in stats.clone() {
+        for stats in stats {
             let published = lock(&stats.published);
             let documents = published.documents.documents().iter();
             documents.for_each(|document| best.offer(document));
             bound = bound.max(published.bound);
         }
-        if limit > 0 {
-            let TopMatches { pointers, is_final } = TopMatches::new(stats, limit);
-            best = TopDocuments::default();
-            for pointer in pointers {
-                let mut document = TopDocument::default();
-                document.offer(pointer);
-                best.offer(&document);
-            }
-            return BestDocuments {
-                documents: lines_of(&best),
-                is_final,
-            };
-        }
-        let last = best.documents().get(BEST_MAX - 1);
+        let all = best.documents();
+        let shown: Vec<&TopDocument> = match copies {
+            TopCopies::All => all.iter().take(BEST_MAX).collect(),
+            TopCopies::Folded | TopCopies::Unsure => best.unfolded().take(BEST_MAX).collect(),
+        };
+        let last = shown.get(BEST_MAX - 1);
+        let is_above = last.is_some_and(|last| last.lines[0].is_above(bound));
+        let is_sure = copies != TopCopies::Unsure || best.unfolded().count() == all.len();
         BestDocuments {
-            is_final: last.is_some_and(|last| last.lines[0].is_above(bound)),
-            documents: lines_of(&best),
+            is_final: is_above && is_sure && !best.has_ties(),
+            documents: shown.into_iter().map(|it| it.lines.clone()).collect(),
         }
     }
-}
 
-fn lines_of(documents: &TopDocuments) -> Vec<Vec<Pointer>> {
-    let documents = documents.documents().iter();
-    documents.map(|document| document.lines.clone()).collect()
+    /// The documents of the best matches. Others of the matches that the limit leaves may be in other documents.
+    fn of_matches(TopMatches { pointers, is_final }: TopMatches, limit: u64) -> BestDocuments {
+        let mut best = TopDocuments::default();
+        for pointer in pointers {
+            let mut document = TopDocument::default();
+            document.offer(pointer);
+            best.offer(&document);
+        }
+        let documents: Vec<_> = best.documents().iter().map(|it| it.lines.clone()).collect();
+        let has_all = limit <= BEST_MAX as u64 || documents.len() == BEST_MAX;
+        BestDocuments {
+            is_final: is_final && has_all,
+            documents,
+        }
+    }
 }
 
 impl TopMatches {
@@ -259,7 +280,12 @@ impl TopMatches {
         };
         let mut pointers = best.pointers().to_vec();
         pointers.truncate(full);
-        let is_final = pointers.len() == full && pointers[full - 1].is_above(bound);
+        // Names order matches of different documents with the same score and the same hash.
+        let is_tie = |pair: &[Pointer]| {
+            pair[0].tie_key() == pair[1].tie_key() && pair[0].document() != pair[1].document()
+        };
+        let has_ties = best.pointers().windows(2).any(is_tie);
+        let is_final = pointers.len() == full && pointers[full - 1].is_above(bound) && !has_ties;
         TopMatches { pointers, is_final }
     }
 }
@@ -303,7 +329,7 @@ mod tests {
     #[test]
     fn ten_documents_above_every_bound_are_final() {
         let check = |stats: &[StreamStats], limit| {
-            let best = BestDocuments::new(stats.iter(), limit);
+            let best = BestDocuments::new(stats.iter(), limit, TopCopies::Folded);
             (best.documents.len(), best.is_final)
         };
         let ten = [3.0, 2.9, 2.8, 2.7, 2.6, 2.5, 2.4, 2.3, 2.2, 2.1];
@@ -317,6 +343,47 @@ mod tests {
             (1, true),
             "one of the best three"
         );
+        assert_eq!(
+            check(&[stats(1.0, &ten)], 50),
+            (1, false),
+            "the rest of the fifty may be in other files"
+        );
+    }
+
+    #[test]
+    fn copies_do_not_count_as_documents() {
+        // The third and the last of twelve are copies of the first.
+        let mut best = TopDocuments::default();
+        for hash in 1..=12 {
+            let origin = Origin {
+                hash,
+                package: 0,
+                backend: 0,
+                offset: 0,
+            };
+            let text = if [3, 12].contains(&hash) {
+                1
+            } else {
+                hash as u8
+            };
+            let mut document = TopDocument {
+                text: Some([text; 12]),
+                ..TopDocument::default()
+            };
+            document.offer(origin.pointer(2.0, 1, 0));
+            best.offer(&document);
+        }
+        let stats = stats(1.0, &[]);
+        stats.publish(&TopPointers::default(), &best);
+        let check = |copies| {
+            let best = BestDocuments::new([&stats].into_iter(), 0, copies);
+            let hashes = best.documents.iter().map(|lines| lines[0].hash());
+            (hashes.collect::<Vec<_>>(), best.is_final)
+        };
+        assert_eq!(check(TopCopies::All), ((1..=10).collect(), true));
+        let without = vec![1, 2, 4, 5, 6, 7, 8, 9, 10, 11];
+        assert_eq!(check(TopCopies::Folded), (without.clone(), true));
+        assert_eq!(check(TopCopies::Unsure), (without, false));
     }
 
     fn stats(bound: f32, ranks: &[f32]) -> StreamStats {

@@ -99,6 +99,11 @@ impl Pointer {
         self.key[0] << 16 | self.key[1] >> 48
     }
 
+    /// Identifies the document among those of one execution: the hash of its name, and its package, an id of one stream.
+    pub(crate) fn document(&self) -> (u64, u16, u32) {
+        (self.hash(), self.frame().0, self.package)
+    }
+
     pub(crate) fn offset(&self) -> u64 {
         self.frame().1
     }

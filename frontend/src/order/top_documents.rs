@@ -1,15 +1,18 @@
 //! The best documents seen so far by one stream, each with its best lines.
 
+use super::copies::TextHash;
 use super::pointer::{BEST_MAX, Pointer};
 
 /// Lines of a document that are shown while a query runs.
 pub const BEST_LINES_MAX: usize = 3;
 
-/// The best documents seen so far, each with its best lines. Documents are told apart by the hash of their name
-/// alone: the page of the finished query replaces them.
+/// Documents that are kept for a page of [`BEST_MAX`] different ones: some of them may be copies of others.
+const DOCUMENTS_MAX: usize = 2 * BEST_MAX;
+
+/// The best documents seen so far, each with its best lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TopDocuments {
-    /// By their best match, best first, at most [`BEST_MAX`].
+    /// By their best match, best first, at most [`DOCUMENTS_MAX`].
     documents: Vec<TopDocument>,
 }
 
@@ -17,6 +20,8 @@ pub(crate) struct TopDocuments {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TopDocument {
     pub(crate) lines: Vec<Pointer>,
+    /// The hash of its text; `None` if it is not to be folded.
+    pub(crate) text: Option<TextHash>,
 }
 
 impl TopDocument {
@@ -43,18 +48,33 @@ impl TopDocuments {
         let Some(first) = found.lines.first() else {
             return;
         };
-        let is_same = |known: &TopDocument| known.lines[0].hash() == first.hash();
+        let is_same = |known: &TopDocument| known.lines[0].document() == first.document();
         let mut document = match self.documents.iter().position(is_same) {
             Some(known) => self.documents.remove(known),
             None => TopDocument::default(),
         };
+        document.text = found.text;
         found.lines.iter().for_each(|&line| document.offer(line));
         let best = document.best();
         let at = self.documents.partition_point(|other| other.best() < best);
-        if at < BEST_MAX {
-            self.documents.truncate(BEST_MAX - 1);
+        if at < DOCUMENTS_MAX {
+            self.documents.truncate(DOCUMENTS_MAX - 1);
             self.documents.insert(at, document);
         }
+    }
+
+    /// The documents without copies of better ones.
+    pub(crate) fn unfolded(&self) -> impl Iterator<Item = &TopDocument> {
+        self.documents.iter().enumerate().filter_map(|(at, found)| {
+            let is_copy = |better: &TopDocument| found.text.is_some() && found.text == better.text;
+            (!self.documents[..at].iter().any(is_copy)).then_some(found)
+        })
+    }
+
+    /// Whether two documents have the same score and the same hash, so that their names order them.
+    pub(crate) fn has_ties(&self) -> bool {
+        let mut pairs = self.documents.windows(2);
+        pairs.any(|pair| pair[0].lines[0].tie_key() == pair[1].lines[0].tie_key())
     }
 
     pub(crate) fn documents(&self) -> &[TopDocument] {
@@ -80,7 +100,7 @@ mod tests {
         };
         let mut best = TopDocuments::default();
         for line in 0..60_u32 {
-            let document = u64::from(line) * 7 % 15;
+            let document = u64::from(line) * 7 % 25;
             let mut found = TopDocument::default();
             for more in 0..3 {
                 found.offer(pointer(document, line * 31 % 17 + more, 100 * more + line));
@@ -95,7 +115,10 @@ mod tests {
         let mut distinct = shown.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        assert_eq!((shown.len(), distinct.len()), (BEST_MAX, BEST_MAX));
+        assert_eq!(
+            (shown.len(), distinct.len()),
+            (DOCUMENTS_MAX, DOCUMENTS_MAX)
+        );
         for document in best.documents() {
             assert_eq!(document.lines.len(), BEST_LINES_MAX);
             assert!(document.lines.is_sorted_by_key(Pointer::sort_key));
@@ -108,5 +131,31 @@ mod tests {
         }
         let firsts = best.documents().iter().map(TopDocument::best);
         assert!(firsts.is_sorted());
+    }
+    #[test]
+    fn copies_follow_the_best_document_with_their_text() {
+        let mut best = TopDocuments::default();
+        let texts = [Some(1), Some(2), Some(1), None, Some(2), None, Some(3)];
+        for (hash, text) in (1..).zip(texts) {
+            let origin = Origin {
+                hash,
+                package: 0,
+                backend: 0,
+                offset: 0,
+            };
+            let mut found = TopDocument {
+                text: text.map(|text: u8| [text; 12]),
+                ..TopDocument::default()
+            };
+            found.offer(origin.pointer(1.0, 1, 0));
+            best.offer(&found);
+        }
+        let unfolded = best.unfolded().map(|each| each.lines[0].hash());
+        assert_eq!(unfolded.collect::<Vec<_>>(), [1, 2, 4, 6, 7]);
+        assert!(!best.has_ties());
+        let mut other = best.documents()[3].clone();
+        other.lines[0].set_package(5);
+        best.offer(&other);
+        assert!(best.has_ties(), "the same hash in another package");
     }
 }

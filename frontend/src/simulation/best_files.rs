@@ -1,12 +1,13 @@
 //! What must hold for the best files of an execution, which a page shows while it runs.
 //!
-//! They are compared with a naive ranking: go through all matches in their order, and take each file when its first
-//! match comes. Like the page, this tells files apart by the hash of their name alone.
+//! They are compared with the page of the finished search: a naive ranking goes through all matches in their order, and
+//! takes each file that is no copy when its first match comes.
 
 use super::corpus::{self, CONTEXT_LINES};
 use super::model::Model;
+use super::scenario::Scenario;
 use super::stream::Ground;
-use crate::execution::stream_stats::BestDocuments;
+use crate::execution::stream_stats::{BestDocuments, TopCopies};
 use crate::order::{BEST_LINES_MAX, BEST_MAX};
 use crate::results::{self, Match};
 use schema::order::RankKey;
@@ -33,21 +34,20 @@ pub(super) struct First {
 
 impl BestFiles {
     /// Reads the best files so far. Asserts that each is shown once, with lines that it has, in order.
-    pub(super) fn read(ground: Ground<'_>, model: &Model, limit: u64) -> BestFiles {
-        let best = BestDocuments::new(ground.stats.iter(), limit);
+    pub(super) fn read(ground: Ground<'_>, model: &Model, scenario: &Scenario) -> BestFiles {
+        let best = BestDocuments::new(ground.stats.iter(), scenario.limit, scenario.copies);
         let shown = results::read(ground.spool, &best.documents.concat(), CONTEXT_LINES);
         let shown = shown.expect("what is shown is written");
         model.check(&shown);
         let mut shown = &shown[..];
-        let mut places = Vec::new();
+        let (mut places, mut names) = (Vec::new(), BTreeSet::new());
         for pointers in &best.documents {
             let (lines, rest) = shown.split_at(pointers.len());
             shown = rest;
             places.push(place_of(lines));
+            assert!(names.insert(name_of(&lines[0])), "a file is shown twice");
         }
         assert!(places.len() <= BEST_MAX);
-        let names: BTreeSet<u64> = places.iter().map(|(_, name)| *name).collect();
-        assert_eq!(names.len(), places.len(), "a file is shown twice");
         BestFiles {
             places,
             is_final: best.is_final,
@@ -59,20 +59,35 @@ impl BestFiles {
 fn place_of(lines: &[Match]) -> Place {
     assert!((1..=BEST_LINES_MAX).contains(&lines.len()));
     let places = corpus::places(lines);
-    assert!(places.iter().all(|(_, name)| *name == places[0].1));
+    assert!(lines.iter().all(|each| name_of(each) == name_of(&lines[0])));
     let key = |each: &Match| (RankKey::of(each.rank), each.line);
     assert!(lines.is_sorted_by(|a, b| key(a) <= key(b)));
     places[0]
 }
 
-/// The best files of all matches, which are in order. With a limit they are those of the best matches.
-pub(super) fn naive(matches: &[Match], limit: u64) -> Vec<Place> {
-    let looked_at = if limit == 0 { matches.len() } else { BEST_MAX };
-    let mut places: Vec<Place> = Vec::new();
-    for place in corpus::places(&matches[..looked_at.min(matches.len())]) {
-        if places.len() < BEST_MAX && places.iter().all(|(_, name)| *name != place.1) {
+fn name_of(each: &Match) -> (Vec<u8>, Vec<u8>) {
+    (each.document.package.clone(), each.document.path.clone())
+}
+
+/// The files of the page of all matches, which are in order. With a limit copies are not known.
+pub(super) fn of_page(matches: &[Match], limit: u64) -> Vec<Place> {
+    let copies = corpus::copies(matches);
+    let (mut places, mut names) = (Vec::new(), BTreeSet::new());
+    for (each, place) in matches.iter().zip(corpus::places(matches)) {
+        let is_folded = copies[&(&each.document.package[..], &each.document.path[..])].is_folded;
+        if (limit > 0 || !is_folded) && names.insert(name_of(each)) && places.len() < BEST_MAX {
             places.push(place);
         }
     }
     places
+}
+
+/// Whether the best files of a complete search, before it is in order, are those of its page as far as they go: names order
+/// files of the same score and the same hash, and copies of the best may have taken the places of others.
+pub(super) fn agree(found: &BestFiles, page: &[Place], scenario: &Scenario) -> bool {
+    let has_ties = |places: &[Place]| places.windows(2).any(|pair| pair[0] == pair[1]);
+    has_ties(page)
+        || has_ties(&found.places)
+        || scenario.copies == TopCopies::Unsure
+        || page.starts_with(&found.places)
 }

@@ -26,6 +26,18 @@ const HOMES: [(&str, &str); 4] = [("p/q", ""), ("p", "q/"), ("p", ""), ("r", "sr
 /// Names that are used in several packages.
 const SHORT_NAMES: [&str; 4] = ["a.c", "b.c", "c.c", "d.c"];
 
+/// Texts that several documents have.
+const SHARED_TEXTS: usize = 10;
+
+/// What a seed decides for all documents.
+#[derive(Clone, Copy)]
+pub(super) struct Habits {
+    /// Whether documents with the same text may have different matches.
+    pub(super) depends: bool,
+    /// Whether there are many documents, and so many copies.
+    pub(super) copies: bool,
+}
+
 /// Names of documents that are taken, by package and path.
 pub(super) type Used = BTreeSet<(&'static str, Vec<u8>)>;
 
@@ -51,9 +63,11 @@ impl Shard {
         used: &mut Used,
         (stream, shard): (usize, usize),
         large: bool,
+        habits: Habits,
     ) -> Shard {
         let (mut number, mut documents) = (0, Vec::new());
-        for index in 0..random.below(4) + usize::from(large) {
+        let most = if habits.copies { 20 } else { 4 };
+        for index in 0..random.below(most) + usize::from(large) {
             number += 1 + random.below(3) as u32;
             let name = format!("{stream}-{shard}-{number}.c");
             documents.push(Document::new(
@@ -62,6 +76,7 @@ impl Shard {
                 number,
                 &name,
                 large && index == 0,
+                habits,
             ));
         }
         Shard {
@@ -73,31 +88,56 @@ impl Shard {
 
 impl Document {
     /// A document named `name`, or with a shorter name if one is free.
-    fn new(random: &mut Random, used: &mut Used, number: u32, name: &str, large: bool) -> Document {
+    fn new(
+        random: &mut Random,
+        used: &mut Used,
+        number: u32,
+        name: &str,
+        large: bool,
+        habits: Habits,
+    ) -> Document {
         let (package, directory) = random.pick(&HOMES);
         let path = |name: &str| format!("{directory}{name}").into_bytes();
         // No two documents have the same name, but some have the same path hash.
         let short = path(SHORT_NAMES[random.below(SHORT_NAMES.len())]);
         let is_free = used.insert((package, short.clone()));
+        let is_copy = !large && random.one_in(2);
+        let (text, count) = if is_copy {
+            let text = random.below(SHARED_TEXTS);
+            (format!("text {text}"), 3 + text as u32)
+        } else if large {
+            (name.to_owned(), LARGE_LEN)
+        } else {
+            (name.to_owned(), 1 + random.below(12) as u32)
+        };
+        let mut hash = text.clone().into_bytes();
+        hash.resize(32, 0);
         let names = results::Document {
             revisions: results::DocumentRevisions::default(),
             package: package.into(),
             path: if is_free { short } else { path(name) },
             language: random.pick(&["C", "", "Rust"]).to_owned(),
-            hash: vec![number as u8; 32],
+            hash,
         };
-        let count = if large {
-            LARGE_LEN
-        } else {
-            1 + random.below(12) as u32
-        };
+        // Many documents have the same score.
+        let document_rank = random.below(4) as f32 - 1.0;
         let (mut lines, mut matches) = (Vec::new(), Vec::new());
         for line in 1..=count {
-            if large || line == 1 || random.one_in(2) {
-                lines.push(format!("needle {line} of {name}").into_bytes());
-                matches.push((line, random.below(5) as f32 - 1.0));
+            let is_match = if is_copy {
+                line % 3 == 1 && !(habits.depends && line > 1 && random.one_in(2))
             } else {
-                lines.push(format!("{line} of {name}").into_bytes());
+                large || line == 1 || random.one_in(2)
+            };
+            let is_needle = is_match || is_copy;
+            let word = if is_needle { "needle " } else { "" };
+            lines.push(format!("{word}{line} of {text}").into_bytes());
+            if is_match {
+                let level = if is_copy {
+                    line * 5 % 3
+                } else {
+                    random.below(3) as u32
+                };
+                matches.push((line, document_rank + level as f32));
             }
         }
         Document {

@@ -1,8 +1,9 @@
 //! What a seed decides before an execution begins: backends, clients, admission and the disk.
 
-use super::corpus::Used;
+use super::corpus::{Habits, Used};
 use super::random::Random;
 use super::script::Script;
+use crate::execution::stream_stats::TopCopies;
 use crate::peers::shard_routing::Assignment;
 use crate::spool::{BeforeWrite, SpoolConfig};
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// What a seed decides beforehand.
 pub(super) struct Scenario {
     pub(super) scripts: Vec<Script>,
+    /// What is done with copies.
+    pub(super) copies: TopCopies,
     /// The limit of the query; 0 for none.
     pub(super) limit: u64,
     /// Bytes of memory for the pointers of all streams.
@@ -72,11 +75,23 @@ pub(super) struct Disk {
 impl Scenario {
     pub(super) fn new(random: &mut Random) -> Scenario {
         let (large, mut used) = (random.one_in(40), Used::new());
+        let habits = Habits {
+            depends: random.one_in(4),
+            copies: random.one_in(2),
+        };
         let scripts = (0..1 + random.below(4))
-            .map(|stream| Script::new(random, &mut used, stream, large && stream == 0))
+            .map(|stream| {
+                let large = large && stream == 0;
+                Script::new(random, &mut used, stream, large, habits)
+            })
             .collect();
         Scenario {
             scripts,
+            copies: if habits.depends {
+                TopCopies::Unsure
+            } else {
+                TopCopies::Folded
+            },
             limit: if random.one_in(6) {
                 1 + random.below(12) as u64
             } else {
@@ -102,7 +117,7 @@ impl Scenario {
         Assignment {
             backend: name(stream),
             shards: shards.iter().map(|shard| shard.id).collect(),
-            documents: vec![10; shards.len()],
+            documents: vec![100; shards.len()],
             excluded: Vec::new(),
             visible: None,
             replicas: Vec::new(),

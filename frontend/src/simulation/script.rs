@@ -1,6 +1,6 @@
 //! What the backend of a stream sends, and others that serve the same shards, and what is wrong with it.
 
-use super::corpus::{Shard, Used};
+use super::corpus::{Habits, Shard, Used};
 use super::messages::{Message, count, encode, end, failure, hello, messages, progress, rest};
 use super::random::Random;
 use crate::results::SkippedDocument;
@@ -146,9 +146,18 @@ impl Fault {
 }
 
 impl Script {
-    pub(super) fn new(random: &mut Random, used: &mut Used, stream: usize, large: bool) -> Script {
+    pub(super) fn new(
+        random: &mut Random,
+        used: &mut Used,
+        stream: usize,
+        large: bool,
+        habits: Habits,
+    ) -> Script {
         let shards: Vec<Shard> = (0..1 + random.below(3))
-            .map(|shard| Shard::new(random, used, (stream, shard), large && shard == 0))
+            .map(|shard| {
+                let large = large && shard == 0;
+                Shard::new(random, used, (stream, shard), large, habits)
+            })
             .collect();
         let fault = match random.below(5) {
             0 | 1 => random.pick(&FAULTS),

@@ -59,11 +59,25 @@ pub(super) fn check<'a>(
     check_folded(random, scenario, &answer, &shown);
     if answer.is_complete() {
         check_complete(scenario, model, &answer, &shown);
-        let best_files = best_files::naive(&shown, scenario.limit);
-        assert_eq!(ended.best_files.places, best_files);
+        let page = best_files::of_page(&shown, scenario.limit);
+        let found = &ended.best_files;
+        assert!(
+            best_files::agree(found, &page, scenario),
+            "{found:?} {page:?}"
+        );
         let is_ordered = |script: &Script| script.fault != Fault::Swap;
         if scenario.scripts.iter().all(is_ordered) {
-            check_first(&ended.first, &shown, &best_files);
+            check_first(&ended.first, &shown, &page);
+            if ended.first.files.is_some() || found.is_final {
+                assert!(!found.is_final || found.places == page);
+                let is_unique = answer.unique() == Some(answer.len());
+                let seen = if is_unique {
+                    "final"
+                } else {
+                    "final_with_copies"
+                };
+                ended.driver.seen.push(seen);
+            }
         }
     }
     let is_smooth = !halted && scenario.has_room() && scenario.scripts.iter().all(Script::survives);
@@ -82,7 +96,10 @@ fn check_first(first: &First, shown: &[Match], best_files: &[(u16, u64)]) {
         assert_eq!(corpus::places(page), corpus::places(last));
     }
     if let Some(files) = &first.files {
-        assert_eq!(files.places, best_files);
+        assert_eq!(
+            files.places, best_files,
+            "final files are those of the page"
+        );
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn play(seed: u64, directory: &Path) -> Played {
     let ended = verify::Ended {
         driver,
         first,
-        best_files: BestFiles::read(ground, &model, scenario.limit),
+        best_files: BestFiles::read(ground, &model, &scenario),
         collectors,
         run,
     };
@@ -185,7 +185,7 @@ impl<'a, 's> World<'a, 's> {
         if top.is_final {
             self.first.page.get_or_insert(shown);
         }
-        let files = BestFiles::read(self.ground, self.model, self.scenario.limit);
+        let files = BestFiles::read(self.ground, self.model, self.scenario);
         if files.is_final {
             self.first.files.get_or_insert(files);
         }

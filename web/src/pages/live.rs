@@ -6,7 +6,7 @@
 
 use super::boxes::fragment;
 use super::form::{Form, GROUP_DEFAULT};
-use super::running::{SoFar, remaining_text, wanted};
+use super::running::{SoFar, folds, remaining_text, wanted};
 use super::search::find;
 use crate::choice::Copies;
 use crate::eta::Eta;
@@ -21,7 +21,7 @@ use crate::viewer::{Viewer, Watched};
 use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use frontend::SearchHandle;
+use frontend::{SearchHandle, SearchResult};
 use serde::Serialize;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub(crate) async fn live(
     );
     let mut page = OpenPage {
         search: Arc::clone(&search),
-        proof,
+        proof: Some(proof),
         form: Form { run: None, ..form },
         edits: PageEdits::of_fragment(app.base_path.clone()),
         sender,
@@ -101,7 +101,7 @@ pub(crate) async fn live(
 /// A page that is open in a browser.
 struct OpenPage {
     search: Arc<SearchHandle>,
-    proof: Proof,
+    proof: Option<Proof>,
     form: Form,
     /// What is changed in the boxes.
     edits: PageEdits,
@@ -114,11 +114,12 @@ struct OpenPage {
 
 impl Report for OpenPage {
     fn has_urgent_news(&self) -> bool {
-        let is_proven = self.proof.best().is_some();
+        let is_proven = self.proven().is_some();
         match &self.shown {
             None => is_proven || !self.search.top_matches().pointers.is_empty(),
             Some((_, is_final)) => {
-                !is_final && (is_proven || self.search.best_documents().is_final)
+                let folds = folds(&self.search, &self.form);
+                !is_final && (is_proven || self.search.best_documents(folds).is_final)
             }
         }
     }
@@ -127,12 +128,17 @@ impl Report for OpenPage {
         let (search, form) = (Arc::clone(&self.search), self.form.clone());
         let is_final = self.shown.as_ref().is_some_and(|(_, is_final)| *is_final);
         if !is_final {
-            let proven = self.proof.best().cloned();
+            let proven = self.proven().cloned();
+            let is_proven = proven.is_some();
             let read = move || {
                 let best = SoFar::read(&search, proven.as_deref(), &form)?;
                 Ok::<_, frontend::SpoolError>((fragment(best.boxes), best.is_final))
             };
             let best = blocking(read).await.ok();
+            if is_proven && best.as_ref().is_some_and(|(_, is_final)| !is_final) {
+                // What was proven is not the page, and nothing else will be.
+                self.proof = None;
+            }
             let is_news = |(html, _): &(String, bool)| !html.trim().is_empty();
             if let Some(best) = best.filter(is_news)
                 && self.shown.as_ref() != Some(&best)
@@ -177,6 +183,11 @@ impl Report for OpenPage {
 }
 
 impl OpenPage {
+    /// What was proven to be the best.
+    fn proven(&self) -> Option<&Arc<SearchResult>> {
+        self.proof.as_ref()?.best()
+    }
+
     async fn end(&self) -> Option<()> {
         let end = match self.search.finished().await {
             Ok(answer) => LiveEnd {

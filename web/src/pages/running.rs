@@ -6,7 +6,7 @@ use super::facets::FacetsView;
 use super::filters;
 use super::form::{Form, Layout, Tab};
 use super::matches::without_copies;
-use crate::choice::Group;
+use crate::choice::{Copies, Group};
 use crate::colour_cache::PageColours;
 use crate::eta::Eta;
 use crate::join::in_line_order;
@@ -16,6 +16,7 @@ use frontend::{
     BEST_LINES_MAX, BEST_MAX, DocumentGroup, Match, Progress, SearchHandle, SearchResult,
     SpoolError,
 };
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[derive(Template)]
@@ -86,6 +87,12 @@ pub(super) fn wanted(form: &Form) -> Best {
     }
 }
 
+/// Whether the page of the answer folds copies. They are not known of the best matches, nor among names.
+pub(super) fn folds(search: &SearchHandle, form: &Form) -> bool {
+    let query = search.query();
+    form.copies != Some(Copies::All) && query.limit() == 0 && !query.names()
+}
+
 impl SoFar {
     /// Reads what was proven to be the best, if it was, or the best so far. Blocks on the disk.
     pub(super) fn read(
@@ -93,21 +100,27 @@ impl SoFar {
         proven: Option<&SearchResult>,
         form: &Form,
     ) -> Result<SoFar, SpoolError> {
-        if let Some(best) = proven {
+        let folds = folds(search, form);
+        if let Some(best) = proven
+            && let Some(boxes) = proven_boxes(best, form, folds)?
+        {
             return Ok(SoFar {
-                boxes: proven_boxes(best, form)?,
+                boxes,
                 is_final: true,
             });
         }
         if form.group() != Group::Document {
             let best = search.top_matches();
-            let matches = search.read(&best.pointers)?;
+            let boxes = one_by_one(form, &search.read(&best.pointers)?, folds);
             return Ok(SoFar {
-                boxes: one_by_one(form, &matches),
-                is_final: best.is_final,
+                // In place of copies, which are left out, the page has others.
+                is_final: best.is_final
+                    && boxes.len() == best.pointers.len()
+                    && form.group() == Group::None,
+                boxes,
             });
         }
-        let best = search.best_documents();
+        let best = search.best_documents(folds);
         let mut matches = search.read(&best.documents.concat())?.into_iter();
         let files = best.documents.iter().map(|lines| {
             let mut file: Vec<Match> = matches.by_ref().take(lines.len()).collect();
@@ -115,17 +128,23 @@ impl SoFar {
             file
         });
         Ok(SoFar {
-            boxes: by_file(form, &files.collect::<Vec<_>>()),
+            boxes: by_file(form, files.filter(|file| !file.is_empty())),
             is_final: best.is_final,
         })
     }
 }
 
-/// Boxes of the result of [`wanted`].
-fn proven_boxes(best: &SearchResult, form: &Form) -> Result<Vec<BoxView>, SpoolError> {
+/// Boxes of the result of [`wanted`], if they are those of the page: `None` if copies have taken the places of some.
+fn proven_boxes(
+    best: &SearchResult,
+    form: &Form,
+    folds: bool,
+) -> Result<Option<Vec<BoxView>>, SpoolError> {
     if form.group() != Group::Document {
         let matches = best.matches(0..best.len().min(BEST_MAX))?;
-        return Ok(one_by_one(form, &matches));
+        let boxes = one_by_one(form, &matches, folds);
+        let is_page = boxes.len() == matches.len() && form.group() == Group::None;
+        return Ok(is_page.then_some(boxes));
     }
     let listed = best.documents_listed()?.min(FILES_MAX);
     let read = |document: DocumentGroup| {
@@ -138,37 +157,44 @@ fn proven_boxes(best: &SearchResult, form: &Form) -> Result<Vec<BoxView>, SpoolE
     let files = documents
         .map(read)
         .collect::<Result<Vec<_>, SpoolError>>()?;
-    let mut boxes = by_file(form, &files);
+    let has_all = listed < FILES_MAX;
+    let mut boxes = by_file(form, different(files, folds).into_iter());
     boxes.truncate(BEST_MAX);
-    Ok(boxes)
+    let is_page = boxes.len() == BEST_MAX || has_all;
+    Ok(is_page.then_some(boxes))
 }
 
-/// Boxes of files without those that are copies of earlier ones.
-fn by_file(form: &Form, files: &[Vec<Match>]) -> Vec<BoxView> {
-    let is_copy = |at: usize| {
-        let text = |file: &[Match]| file.first().map(|found| found.document.hash.clone());
-        let is_line = files[at].first().is_some_and(|found| !found.is_name());
-        is_line
-            && files[..at]
-                .iter()
-                .any(|other| text(other) == text(&files[at]))
+/// Returns the files that are no copies of earlier ones, if copies are folded.
+fn different(files: Vec<Vec<Match>>, folds: bool) -> Vec<Vec<Match>> {
+    let mut texts = BTreeSet::new();
+    let mut is_new = |file: &Vec<Match>| {
+        let first = file.first().filter(|first| !first.is_name());
+        first.is_none_or(|first| texts.insert(first.document.hash.clone()))
     };
-    let shown = (0..files.len()).filter(|&at| !files[at].is_empty() && !is_copy(at));
-    let colours = PageColours::default();
-    let view = |at: usize| BoxView::new(form, &files[at], &colours).about_file(form, &files[at][0]);
-    shown.map(view).collect()
+    let files = files.into_iter().filter(|file| !file.is_empty());
+    files.filter(|file| !folds || is_new(file)).collect()
 }
 
-fn one_by_one(form: &Form, matches: &[Match]) -> Vec<BoxView> {
-    let (shown, colours) = (without_copies(matches), PageColours::default());
-    shown
-        .map(|found| BoxView::new(form, std::slice::from_ref(found), &colours))
+fn by_file(form: &Form, files: impl Iterator<Item = Vec<Match>>) -> Vec<BoxView> {
+    let colours = PageColours::default();
+    files
+        .map(|file| BoxView::new(form, &file, &colours).about_file(form, &file[0]))
         .collect()
+}
+
+fn one_by_one(form: &Form, matches: &[Match], folds: bool) -> Vec<BoxView> {
+    let colours = PageColours::default();
+    let view = |found: &Match| BoxView::new(form, std::slice::from_ref(found), &colours);
+    if folds {
+        without_copies(matches).map(view).collect()
+    } else {
+        matches.iter().map(view).collect()
+    }
 }
 
 /// Renders a list of the best matches so far, each in a box, for a page that is already open.
 pub(crate) fn match_list(matches: &[Match]) -> String {
-    fragment(one_by_one(&Form::default(), matches))
+    fragment(one_by_one(&Form::default(), matches, true))
 }
 
 /// Returns an estimate in words, which do not promise more than it can. `running.js` shows them.

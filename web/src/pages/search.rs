@@ -4,7 +4,7 @@ use super::form::{Form, GROUP_DEFAULT};
 use super::nothing::NothingFound;
 use super::problem;
 use super::results::{AboutQuery, finished_page};
-use super::running::{running_page, wanted};
+use super::running::{folds, running_page, wanted};
 use crate::choice::{Copies, Group};
 use crate::colour_cache::PageColours;
 use crate::conditional::KnownTags;
@@ -86,7 +86,7 @@ async fn page(
         pending::<Infallible>().await
     };
     let answer = tokio::select! {
-        answer = wait(&search, &parsed, app.first_matches_after, &is_proven) => answer,
+        answer = wait((&search, &form), &parsed, app.first_matches_after, &is_proven) => answer,
         never = proof => match never {},
     };
     match answer {
@@ -142,7 +142,7 @@ fn colours(app: &App, search: &SearchHandle) -> impl Fn(Vec<Arc<Document>>) -> P
 /// Waits for the answer; `None` if there is something to show in the meantime, or if it takes long: the best files, or
 /// after a while the best so far.
 async fn wait(
-    search: &SearchHandle,
+    (search, form): (&SearchHandle, &Form),
     parsed: &ParsedQuery,
     first_matches_after: Duration,
     is_proven: &Notify,
@@ -157,7 +157,7 @@ async fn wait(
     let mut is_best_wanted = true;
     loop {
         let has_some = !search.top_matches().pointers.is_empty();
-        if has_some && (!is_best_wanted || search.best_documents().is_final) {
+        if has_some && (!is_best_wanted || search.best_documents(folds(search, form)).is_final) {
             return None;
         }
         tokio::select! {
