@@ -11,7 +11,7 @@ pub(crate) use https::config as https_config;
 use crate::default_sources::default_sources;
 use crate::terminal::{escaped, report};
 use crate::{cache_dir, in_process, units};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -41,8 +41,13 @@ const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 /// Time for the backend in this process to connect, which takes milliseconds.
 const BACKEND_CONNECT_MAX: Duration = Duration::from_secs(1);
 
-/// Bytes of a response of this process. Commands ask for pages and lists of some kilobytes.
-const RESPONSE_BYTES_MAX: usize = 64 << 20;
+/// Bytes of a response that is read as a whole. Commands ask for pages and lists of some kilobytes, and a match may have a
+/// long line.
+pub(crate) const RESPONSE_BYTES_MAX: usize = 64 << 20;
+
+/// Bytes of a problem document, and of a body that is none and is shown.
+const PROBLEM_BYTES_MAX: u64 = 256 << 10;
+const SHOWN_BYTES_MAX: usize = 400;
 
 /// Where a command searches.
 #[derive(clap::Args, Clone, Debug)]
@@ -191,6 +196,21 @@ impl Client {
         }
     }
 
+    /// Returns the whole body of an answer like [`get`](Self::get), which has a bound.
+    pub(crate) fn get_whole(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+        let mut body = Vec::new();
+        let mut answer = self
+            .get(path, parameters)?
+            .take(RESPONSE_BYTES_MAX as u64 + 1);
+        answer.read_to_end(&mut body)?;
+        ensure!(
+            body.len() <= RESPONSE_BYTES_MAX,
+            "{path}: the answer has more than {}; is this a Trawl server?",
+            units::size(RESPONSE_BYTES_MAX as u64)
+        );
+        Ok(body)
+    }
+
     fn try_get(&self, path: &str, uri: &str) -> Result<Answer> {
         let (status, is_problem, mut body): (_, _, Box<dyn Read>) = match self {
             Client::Server { agent, url, key } => {
@@ -210,7 +230,8 @@ impl Client {
                 (status, is_problem, Box::new(body))
             }
             Client::InProcess { runtime, router } => {
-                let request = Request::get(uri).body(Body::empty())?;
+                let request = Request::get(uri).header(header::HOST, "localhost");
+                let request = request.body(Body::empty())?;
                 let Ok(response) = runtime.block_on(router.clone().call(request));
                 let (status, is_problem) = (response.status(), is_problem(response.headers()));
                 let body = runtime.block_on(to_bytes(response.into_body(), RESPONSE_BYTES_MAX));
@@ -222,7 +243,9 @@ impl Client {
             return Ok(Answer::Body(body));
         }
         let mut text = Vec::new();
-        body.read_to_end(&mut text)?;
+        body.by_ref()
+            .take(PROBLEM_BYTES_MAX)
+            .read_to_end(&mut text)?;
         let error = error(status.as_u16(), &text);
         let is_draining = status == StatusCode::SERVICE_UNAVAILABLE && says_draining(&text);
         if is_draining {
@@ -290,7 +313,10 @@ fn error(status: u16, body: &[u8]) -> anyhow::Error {
             escaped(&detail)
         ),
         Ok(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
-        Err(_) => anyhow!("unexpected response: HTTP {status}: {}", escaped(body)),
+        Err(_) => {
+            let body = &body[..body.len().min(SHOWN_BYTES_MAX)];
+            anyhow!("unexpected response: HTTP {status}: {}", escaped(body))
+        }
     }
 }
 

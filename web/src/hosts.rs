@@ -7,7 +7,7 @@
 use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, Method, header};
+use axum::http::{HeaderMap, HeaderName, Method, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -81,9 +81,10 @@ pub(crate) async fn check(State(hosts): State<Hosts>, request: Request, next: Ne
 impl Hosts {
     fn fault(&self, request: &Request) -> Option<Problem> {
         let headers = request.headers();
-        let named = headers
-            .get(header::HOST)
-            .map(|host| host.to_str().unwrap_or_default());
+        let named = match named(request) {
+            Ok(named) => named,
+            Err(detail) => return Some(Problem::bad_request(detail)),
+        };
         let in_address = request.uri().authority().map(Authority::as_str);
         // HTTP/1.0 has no host; browsers always send it.
         let host = in_address.or(named)?;
@@ -111,6 +112,29 @@ impl Hosts {
     }
 }
 
+/// Returns the host of the only header `Host` (RFC 9112, 3.2). A proxy and this server could take a request with several,
+/// or with one that is no host, for requests of different sites.
+fn named(request: &Request) -> Result<Option<&str>, &'static str> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let Some(host) = hosts.next() else {
+        return match request.version() {
+            Version::HTTP_11 => Err("the request has no header Host"),
+            _ => Ok(None),
+        };
+    };
+    if hosts.next().is_some() {
+        return Err("the request has several headers Host");
+    }
+    let host = host.to_str().unwrap_or("@");
+    // An address without a host has an empty one.
+    let is_host = |it: Authority| it == host && !host.contains('@');
+    if host.is_empty() || host.parse().is_ok_and(is_host) {
+        Ok(Some(host))
+    } else {
+        Err("the header Host is neither a host nor a host with a port")
+    }
+}
+
 /// Whether a request comes from a page of this server, or from no page.
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| {
@@ -133,7 +157,17 @@ mod tests {
     use axum::body::Body;
 
     fn status(hosts: &HostNames, method: &str, headers: &[(&str, &str)]) -> Option<u16> {
+        status_of(Version::HTTP_11, hosts, method, headers)
+    }
+
+    fn status_of(
+        version: Version,
+        hosts: &HostNames,
+        method: &str,
+        headers: &[(&str, &str)],
+    ) -> Option<u16> {
         let mut request = axum::http::Request::builder().method(method).uri("/");
+        request = request.version(version);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -168,14 +202,38 @@ mod tests {
             "127.0.0.1.evil.example",
             "10.0.0.1",
             "",
-            "a b",
-            "evil.example#localhost",
         ] {
             assert_eq!(host(&own, bad), Some(421), "{bad}");
         }
         assert_eq!(host(&listed, "code.EXAMPLE:8080"), None);
         assert_eq!(host(&listed, "evil.example"), Some(421));
-        assert_eq!(status(&own, "GET", &[]), None, "HTTP/1.0");
+    }
+
+    #[test]
+    fn a_request_has_one_host_and_a_valid_one() {
+        let any = HostNames::default();
+        let (good, evil) = (("host", "localhost"), ("host", "evil.example"));
+        for hosts in [
+            &[good, evil][..],
+            &[evil, good],
+            &[good, good],
+            &[],
+            &[("host", "a b")],
+            &[("host", "evil.example#localhost")],
+            &[("host", "evil.example/localhost")],
+            &[("host", "user@localhost")],
+            &[("host", "localhost:port")],
+            &[("host", "a,b")],
+        ] {
+            for version in [Version::HTTP_10, Version::HTTP_11] {
+                let is_older = version == Version::HTTP_10 && hosts.is_empty();
+                let expected = (!is_older).then_some(400);
+                let status = status_of(version, &any, "GET", hosts);
+                assert_eq!(status, expected, "{hosts:?} in {version:?}");
+            }
+        }
+        assert_eq!(status(&any, "GET", &[("host", "")]), None);
+        assert_eq!(status_of(Version::HTTP_2, &any, "GET", &[]), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Searches with a server: asks for the search, which says whether it is complete, then for its export. If text is printed as
 //! it is, or matches as they are found, it asks for one export, whose last line says the same.
 
-use crate::client::Client;
+use crate::client::{Client, RESPONSE_BYTES_MAX};
 use crate::print::{Printer, SearchSummary};
 use crate::progress::{self, ProgressThread};
 use crate::query::TypedQuery;
@@ -40,12 +40,12 @@ pub(super) fn search(
     if printer.options().streams() || printer.options().is_plain() {
         return print_export(server, typed, query, printer);
     }
-    let page: Page<'_> = {
+    let page = {
         let _progress = show_progress();
         let view: [(&str, &[u8]); 2] = [("per_page", b"1"), ("explain", b"true")];
-        let page = get(server, "/api/v2/search", typed, &view)?;
-        serde_json::from_reader(page).context(UNEXPECTED)?
+        server.get_whole("/api/v2/search", &[&typed.parameters()[..], &view].concat())?
     };
+    let page: Page<'_> = serde_json::from_slice(&page).context(UNEXPECTED)?;
     if page.total == 0 || query.want() == Want::Count {
         return Ok(page.into());
     }
@@ -78,7 +78,7 @@ fn print_export(
     let export = {
         // The head of the response comes with the first match.
         let _progress = show_progress();
-        get(server, "/api/v2/export", typed, &form)?
+        server.get("/api/v2/export", &[&typed.parameters()[..], &form].concat())?
     };
     let (printed, done) = if is_plain {
         let (lines, done) = copy_to_end(export, printer)?;
@@ -109,15 +109,6 @@ fn show_progress() -> Option<ProgressThread> {
     })
 }
 
-fn get(
-    server: &Client,
-    path: &str,
-    typed: &TypedQuery<'_>,
-    more: &[(&str, &[u8])],
-) -> Result<Box<dyn Read>> {
-    server.get(path, &[&typed.parameters()[..], more].concat())
-}
-
 /// Prints an export. Returns the number of matches, and what its last line says.
 fn print(
     server: &Client,
@@ -134,7 +125,9 @@ fn print(
             printer.flush()?;
         }
         line.clear();
-        let bytes = export.read_line(&mut line).context(BROKE_OFF)?;
+        let mut next = export.by_ref().take(RESPONSE_BYTES_MAX as u64);
+        let bytes = next.read_line(&mut line).context(BROKE_OFF)?;
+        ensure!(bytes < RESPONSE_BYTES_MAX, UNEXPECTED);
         if bytes == 0 {
             return Ok((printed, None));
         }
@@ -196,7 +189,7 @@ fn lines_of(text: &[u8]) -> u64 {
 }
 
 fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
-    let (offset, count) = (offset.to_string(), count.to_string());
+    let (wanted, offset, count) = (count, offset.to_string(), count.to_string());
     let mut parameters = vec![
         ("package", &document.package[..]),
         ("path", &document.path),
@@ -208,9 +201,8 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
         parameters.push(("rev", commit));
     }
     let mut part = Vec::new();
-    server
-        .get("/api/v2/file", &parameters)?
-        .read_to_end(&mut part)?;
+    let mut answer = server.get("/api/v2/file", &parameters)?.take(wanted);
+    answer.read_to_end(&mut part)?;
     Ok(part)
 }
 
