@@ -4,6 +4,8 @@
 //! **Invariant:** nothing here panics when the reader of our output has closed its pipe, as `println!` and
 //! `eprintln!` do.
 
+use serde::Serialize;
+use serde_json::ser::Formatter;
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 use std::io::{self, Write as _};
@@ -26,9 +28,51 @@ pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Escapes the same characters in JSON, which stays the same value. Outside of strings there are none.
+pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
+    // Few texts have any, and all that are not ASCII have more than one byte.
+    let is_plain = |byte: u8| byte < 0x7f;
+    if text.bytes().all(is_plain) || !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if is_unsafe(letter) {
+            // All of them are in the first plane.
+            write!(out, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
+        } else {
+            out.push(letter);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Writes strings of JSON with [`escaped_json`].
+struct SafeStrings;
+
+impl Formatter for SafeStrings {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(escaped_json(fragment).as_bytes())
+    }
+}
+
+/// Appends a value as JSON that is safe to print.
+///
+/// # Panics
+/// If the value has a map with keys that are no strings.
+pub(crate) fn push_json(value: &impl Serialize, out: &mut Vec<u8>) {
+    let mut serializer = serde_json::Serializer::with_formatter(out, SafeStrings);
+    let written = value.serialize(&mut serializer);
+    written.expect("all keys are strings, and a vector can grow");
+}
+
 fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\t' && letter != '\n')
-        || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Prints a line on standard error. If nobody reads there, it is lost.
@@ -41,6 +85,16 @@ pub(crate) fn report(message: impl Display) {
 pub(crate) fn print(line: impl Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;
+    out.flush()
+}
+
+/// Prints a value on standard output as a line of JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let mut line = Vec::new();
+    push_json(value, &mut line);
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
     out.flush()
 }
 
@@ -79,6 +133,24 @@ mod tests {
         assert_eq!(escaped(b"\x1b[31mred"), "\\u{1b}[31mred");
         assert_eq!(escaped("a\u{202e}b\u{9b}c"), "a\\u{202e}b\\u{9b}c");
         assert_eq!(escaped(b"na\xefve"), "na\u{fffd}ve");
+    }
+
+    #[test]
+    fn json_is_safe_to_print_and_has_the_same_value() {
+        let text = "a\u{9b}31m \u{7f}\u{202e}\u{2066}\u{61c}\u{1b}[2J \u{e9}\t\n\u{1f600}\"\\";
+        let mut out = Vec::new();
+        push_json(&[text], &mut out);
+        let json = String::from_utf8(out).unwrap();
+        assert!(!json.chars().any(is_unsafe), "{json}");
+        assert!(
+            json.contains("\\u009b31m \\u007f\\u202e\\u2066\\u061c\\u001b"),
+            "{json}"
+        );
+        assert!(json.contains("\u{e9}\\t\\n\u{1f600}"), "{json}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&json).unwrap(), [text]);
+        let plain = serde_json::to_string(text).unwrap();
+        let again: String = serde_json::from_str(&escaped_json(&plain)).unwrap();
+        assert_eq!(again, text);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Requests of `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and `explain`: each asks the HTTP API and prints
-//! the answer in words, or with `--json` as it came.
+//! the answer in words, or with `--json` as it came, but for characters that are not safe on a terminal.
 
 use crate::client::{Client, Target};
-use crate::terminal::escaped;
+use crate::terminal::{escaped, escaped_json};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
-use std::io::{self, BufWriter, Read, StdoutLock, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use web::model::exact as exact_bytes;
 
 /// Entries of a list in one response: the most that the API allows.
@@ -50,14 +50,14 @@ impl ApiPrinter {
         path: &str,
         parameters: &[(&str, &[u8])],
     ) -> Result<T> {
-        let mut body = Vec::new();
-        self.client.get(path, parameters)?.read_to_end(&mut body)?;
+        let body = self.client.get_whole(path, parameters)?;
+        let unexpected = || format!("{path}: unexpected answer; is this a Trawl server?");
+        let answer = serde_json::from_slice(&body).with_context(unexpected)?;
         if self.json {
-            self.out.write_all(&body)?;
-            self.out.write_all(b"\n")?;
+            let text = str::from_utf8(&body).with_context(unexpected)?;
+            writeln!(self.out, "{}", escaped_json(text))?;
         }
-        serde_json::from_slice(&body)
-            .with_context(|| format!("{path}: unexpected answer; is this a Trawl server?"))
+        Ok(answer)
     }
 
     /// Requests all responses of a list, and calls `each` with each of them. It returns the cursor of

@@ -145,7 +145,7 @@ fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         std::thread::sleep(LOOK_EVERY);
     };
     if arguments.json {
-        terminal::print(serde_json::to_string(&answer)?)?;
+        terminal::print_json(&answer)?;
     } else {
         report::print(&answer)?;
     }
@@ -222,7 +222,7 @@ fn plan(arguments: &PlanArguments) -> Result<ExitCode> {
         nodes,
     };
     if arguments.json {
-        terminal::print(serde_json::to_string(&answer)?)?;
+        terminal::print_json(&answer)?;
     } else {
         print_plan(&answer)?;
     }

@@ -2,7 +2,7 @@
 //! with `--repos` from a directory of repositories. No program is started.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
-use crate::terminal::escaped;
+use crate::terminal::{self, escaped};
 use anyhow::{Context, Result, anyhow};
 use backend::GitRepositories;
 use backend::repositories::LookUp;
@@ -245,13 +245,12 @@ fn show<T: serde::Serialize>(
     answer: &T,
     words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<ExitCode> {
-    let mut out = io::stdout().lock();
     if flags.json() {
-        serde_json::to_writer(&mut out, answer)?;
-        out.write_all(b"\n")?;
-    } else {
-        words(&mut out)?;
+        terminal::print_json(answer)?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let mut out = io::stdout().lock();
+    words(&mut out)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! ripgrep's JSON messages, one on each line: for each file `begin`, `match` and `context`, `end`; and
 //! at the end `summary`.
 //!
-//! Bytes that are not UTF-8 are `bytes` in base64 instead of `text`, as in ripgrep. There are additional
+//! Control characters and characters that reorder text are escaped. Bytes that are not UTF-8 are `bytes` in base64 instead of `text`, as in ripgrep. There are additional
 //! fields, which readers of ripgrep's messages ignore: `package`, `language` and `hash` in `begin`, for a file of a
 //! git repository also `revisions`, `revision_count` and `commit`, and `rank` in `match`. A match in a file's name has `line_number` null.
 
@@ -9,6 +9,7 @@ use super::counts::Totals;
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
 use super::summary::SearchSummary;
+use crate::terminal::push_json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::Match;
@@ -200,7 +201,6 @@ fn line<'a>(name: &'a [u8], row: &Row<'a>, text: &'a [u8]) -> Line<'a> {
 }
 
 fn push(message: &JsonMessage<'_>, out: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *out, message)
-        .expect("messages have no maps, and a vector can grow");
+    push_json(message, out);
     out.push(b'\n');
 }

@@ -106,3 +106,70 @@ fn ranges_inside_of_a_character_are_printed() {
     let printed = home.ok(&format!("search --server {address} -o x"));
     assert_eq!(printed, b"p/a.c:1:\xaf\n");
 }
+
+/// Starts a server that sends `status` and begins a string of JSON that has no end. Returns its address.
+fn serve_without_end(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let send = move |stream: TcpStream| -> std::io::Result<()> {
+        let mut stream = stream;
+        let head = BufReader::new(&stream).lines().map_while(Result::ok);
+        let _ = head.take_while(|line| !line.is_empty()).last();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{{\"a\":\""
+        )?;
+        loop {
+            stream.write_all(&[b'x'; 64 << 10])?;
+        }
+    };
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // It ends when the client has gone.
+            thread::spawn(move || send(stream));
+        }
+    });
+    address
+}
+
+#[test]
+fn answers_without_end_are_errors() {
+    let home = Home::new();
+    let address = serve_without_end("200 OK");
+    for command in [
+        "status",
+        "packages",
+        "packages --json",
+        "skipped",
+        "explain x",
+        "search -c x",
+    ] {
+        let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let run = home.run(&format!("{name} --server {address} {rest}"));
+        run.check(command, 2, &["more than 64 MiB"]);
+    }
+    for command in ["search --json x", "search --stream x"] {
+        let (name, rest) = command.split_once(' ').unwrap();
+        let run = home.run(&format!("{name} --server {address} {rest}"));
+        run.check(command, 2, &["Trawl server"]);
+    }
+    let address = serve_without_end("500 Oops");
+    let run = home.run(&format!("status --server {address}"));
+    run.check("status", 2, &["unexpected response: HTTP 500"]);
+}
+
+#[test]
+fn json_is_safe_to_print() {
+    let home = Home::new();
+    let text = "a\u{9b}31m\u{7f}\u{202e}\u{2066}b";
+    let address = serve(found(json!({"text": text, "ranges": [[0, 1]]})));
+    let printed = home.ok(&format!("search --server {address} --json x"));
+    let printed = String::from_utf8(printed).unwrap();
+    assert!(
+        printed.contains(r"a\u009b31m\u007f\u202e\u2066b"),
+        "{printed}"
+    );
+    let line = printed.lines().nth(1).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["data"]["lines"]["text"], format!("{text}\n"));
+}
