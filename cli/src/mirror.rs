@@ -8,6 +8,7 @@
 mod address;
 mod child;
 mod list;
+mod memory;
 mod options;
 mod references;
 mod remote;
@@ -145,6 +146,7 @@ impl MirrorDirectory {
                 limits: Limits {
                     deadline,
                     size: None,
+                    memory: None,
                     interrupted: &progress.interrupted,
                 },
             };

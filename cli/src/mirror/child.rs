@@ -4,6 +4,7 @@
 //! effect, except what [`MirrorOptions`] names; and the child ends when its limits are reached or the
 //! command is interrupted, with all processes that it has started.
 
+use super::memory;
 use super::options::MirrorOptions;
 use super::remote::{Remote, Scheme};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -23,8 +24,11 @@ const POLL_EVERY: Duration = Duration::from_millis(10);
 /// How often the size of what was fetched is measured.
 const MEASURE_EVERY: Duration = Duration::from_millis(250);
 
-/// Bytes of output, such as the list of references of a repository: a million of them.
-const OUTPUT_BYTES_MAX: u64 = 128 << 20;
+/// How often memory is measured. A server on this machine sends some 40 MB in this time.
+const MEASURE_MEMORY_EVERY: Duration = Duration::from_millis(50);
+
+/// Bytes of output, such as the list of references of a repository: half a million of them.
+const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// Bytes of messages.
 const MESSAGE_BYTES_MAX: u64 = 64 << 10;
@@ -58,8 +62,13 @@ pub(crate) enum ChildError {
     Timeout,
     #[error("it is larger than --max-size")]
     TooLarge,
-    #[error("the server lists more than a million references")]
+    #[error("the server lists too many references: they take more than {} MiB", OUTPUT_BYTES_MAX >> 20)]
     TooMuchOutput,
+    /// Git takes more bytes of memory than this.
+    #[error(
+        "the server lists too many references, perhaps without end: git takes more than {} MiB of memory for them", .0 >> 20
+    )]
+    TooMuchMemory(u64),
     #[error("interrupted")]
     Interrupted,
     /// What git complained about.
@@ -72,6 +81,8 @@ pub(super) struct Limits<'a> {
     pub(super) deadline: Instant,
     /// A directory, and the bytes that it may have.
     pub(super) size: Option<(PathBuf, u64)>,
+    /// Bytes of memory that it may take, besides those for objects.
+    pub(super) memory: Option<u64>,
     pub(super) interrupted: &'a AtomicBool,
 }
 
@@ -250,7 +261,7 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>,
 
 /// Waits for the end of a child. Returns whether it succeeded.
 fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
-    let mut measured = Instant::now();
+    let (mut measured, mut measured_memory) = (Instant::now(), Instant::now());
     loop {
         if let Some(status) = child.try_wait().map_err(ChildError::Start)? {
             return Ok(status.success());
@@ -268,6 +279,14 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
                 return Err(ChildError::TooLarge);
             }
             measured = Instant::now();
+        }
+        if let Some(bytes_max) = limits.memory
+            && measured_memory.elapsed() >= MEASURE_MEMORY_EVERY
+        {
+            if memory::used(child.id()) > bytes_max {
+                return Err(ChildError::TooMuchMemory(bytes_max));
+            }
+            measured_memory = Instant::now();
         }
         std::thread::sleep(POLL_EVERY);
     }

@@ -6,6 +6,7 @@
 
 use super::address::{self, AddressError};
 use super::child::{self, ChildError, Limits, local_git, network_git};
+use super::memory;
 use super::options::{INCOMING, MirrorOptions};
 use super::references::References;
 use super::remote::{Remote, Scheme};
@@ -76,8 +77,14 @@ impl Attempt<'_> {
         let addresses = self.addresses()?;
         let mut list = self.network_git(&addresses);
         list.args(["ls-remote", "--symref", "--", &self.remote.url]);
+        self.limits.memory = Some(memory::REFERENCES_BYTES_MAX);
         let output = child::run(&mut list, &self.limits)?;
         let theirs = References::advertised(&output, self.prefixes());
+        // A fetch reads the list once more, and it may be another one.
+        let listed = output.iter().filter(|&&byte| byte == b'\n').count();
+        let repository_bytes = if is_there { child::size(&path) } else { 0 };
+        self.limits.memory = Some(memory::of_fetch(listed, repository_bytes));
+        drop(output);
         if is_there {
             self.limit_size(&path);
             self.update(&path, &theirs, &addresses)

@@ -21,6 +21,8 @@ enum Behaviour {
     Redirect(String),
     /// Says nothing.
     Hang,
+    /// Lists references without end.
+    References,
 }
 
 /// A server of HTTP on loopback. Its thread ends with the process of the test.
@@ -46,6 +48,7 @@ impl HttpServer {
                         format!("HTTP/1.1 302 Found\r\nLocation: {to}{path}\r\n\r\n").into_bytes()
                     }),
                     Behaviour::Hang => held.push(stream),
+                    Behaviour::References => drop(list_without_end(&stream)),
                 }
             }
         });
@@ -72,6 +75,23 @@ fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     let path = request.split(' ').nth(1).unwrap_or_default();
     // The client may have gone.
     let _ = stream.write_all(&reply(path));
+}
+
+/// Sends the head of an answer, and references until the client has gone.
+fn list_without_end(stream: &TcpStream) -> std::io::Result<()> {
+    let line = |text: String| format!("{:04x}{text}", text.len() + 4);
+    let id = "1".repeat(40);
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n\
+                Connection: close\r\n\r\n001e# service=git-upload-pack\n0000";
+    let first = line(format!("{id} HEAD\0multi_ack side-band-64k ofs-delta\n"));
+    answer(stream, |_| format!("{head}{first}").into_bytes());
+    let mut stream = stream;
+    for number in 0.. {
+        let name = format!("{}{number}", "b".repeat(200));
+        let lines = (0..1000).map(|more| line(format!("{id} refs/heads/{name}-{more}\n")));
+        stream.write_all(lines.collect::<String>().as_bytes())?;
+    }
+    Ok(())
 }
 
 fn file(root: &Path, path: &str) -> Vec<u8> {
@@ -288,6 +308,23 @@ fn a_server_that_hangs_is_given_up_after_the_time_limit() {
         run.text()
     );
     assert!(started.elapsed() < WAIT_MAX / 2);
+    assert_eq!(names(&home), [""; 0]);
+}
+
+#[test]
+fn references_without_end_are_given_up_when_they_take_too_much_memory() {
+    let home = home();
+    let server = HttpServer::start(Behaviour::References);
+    let run = home.run(&format!(
+        "mirror --to m --allow-scheme http --allow-private {}",
+        server.url("x.git")
+    ));
+    run.check("mirror", 2, &["too many references", "192 MiB"]);
+    assert_eq!(
+        server.connections(),
+        1,
+        "another attempt would fail as well"
+    );
     assert_eq!(names(&home), [""; 0]);
 }
 
