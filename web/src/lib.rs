@@ -205,6 +205,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         map_response(fused_body::fuse),
         from_fn_with_state(options.base_path.clone(), page_edits::apply),
         from_fn(query_lookups::count),
+        from_fn(problem::search_again),
         from_fn(pages::by_address),
         from_fn_with_state(hosts, hosts::check),
         from_fn(request_limits::check),

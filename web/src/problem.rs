@@ -8,7 +8,10 @@
 use crate::model::{NewestRevision, ProblemDocument};
 use crate::response::NO_STORE;
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::SpoolError;
 use frontend::page::PastTheEnd;
@@ -269,9 +272,31 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        if self.kind.name == DAMAGED.name {
+            response.extensions_mut().insert(Damaged);
+        }
         response.extensions_mut().insert(self);
         response
     }
+}
+
+/// Marks a response for which a result could not be read from the spool, however the problem is shown.
+#[derive(Clone, Copy, Debug)]
+struct Damaged;
+
+/// Searches again, once, if the result of a search cannot be read: its files may have been cut, removed or overwritten. It
+/// is shared with no later request, so the same request finds what it finds without one.
+pub(crate) async fn search_again(request: Request, next: Next) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let again = Request::from_parts(head.clone(), Body::empty());
+    let response = next.clone().run(Request::from_parts(head, body)).await;
+    if response.extensions().get::<Damaged>().is_none() {
+        return response;
+    }
+    next.run(again).await
 }
 
 impl From<BadQuery> for Problem {
@@ -305,7 +330,7 @@ impl From<SearchError> for Problem {
 impl From<&SpoolError> for Problem {
     fn from(error: &SpoolError) -> Self {
         // Paths and the operating system's reasons go to the log, not to clients.
-        tracing::error!(%error, "cannot read a result from the spool");
+        tracing::error!(%error, "cannot read a result from the spool; it is not used again");
         Problem::new(&DAMAGED, "the spooled result is damaged")
     }
 }
@@ -432,7 +457,7 @@ kinds! {
         "The headers exceed the limit in `/api/v2/limits`. The longest are often cookies of other sites on the \
          same host.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
-        "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
+        "The stored answer is damaged, and so was that of the search that was run again. The server's log has the reason.";
     UNREADABLE_REPOSITORY = "unreadable-repository", BAD_GATEWAY, "Unreadable repository",
         "The repository is damaged, or the backend may not read it. `detail` has the reason.";
     DRAINING = "draining", SERVICE_UNAVAILABLE, "The server is about to stop",

@@ -279,11 +279,11 @@ impl Execution {
     }
 
     /// Adds a client that found this execution by its id, or by its query, with a deadline. By its query
-    /// none is added if no new client may share the execution.
+    /// none is added if no new client may share the execution, and in no way if its result cannot be read.
     pub(crate) fn join(self: &Arc<Self>, deadline: Option<Deadline>) -> bool {
         let mut state = lock(&self.state);
         let is_damaged = || self.result().is_some_and(|result| result.is_damaged());
-        if deadline.is_some() && (!state.can_be_joined() || is_damaged()) {
+        if deadline.is_some() && !state.can_be_joined() || is_damaged() {
             return false;
         }
         self.begin(state.on(Event::Join { deadline }, now()));

@@ -1,5 +1,6 @@
 //! Why a spool cannot be used.
 
+use crate::io_words::io_words;
 use crate::order::Collision;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,11 @@ impl SpoolError {
                 io::ErrorKind::StorageFull => {
                     "the spool's disk has no storage space left".to_owned()
                 }
-                kind => format!("the spool's disk failed: {kind}"),
+                // Other errors may name files.
+                kind if source.raw_os_error().is_none() => {
+                    format!("the spool's disk failed: {kind}")
+                }
+                _ => format!("the spool's disk failed: {}", io_words(source)),
             },
             SpoolError::Corrupt { .. } => {
                 "what was spooled is damaged (checksum mismatch)".to_owned()
@@ -73,4 +78,26 @@ impl From<Collision> for SpoolError {
 pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> SpoolError + use<> {
     let path = path.to_owned();
     move |source| SpoolError::Io { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_error_is_named_without_paths() {
+        let words = |source| {
+            let path = PathBuf::from("/secret/spool");
+            SpoolError::Io { path, source }.in_words()
+        };
+        let of_system = |number| words(io::Error::from_raw_os_error(number));
+        assert_eq!(of_system(5), "the spool's disk failed: Input/output error");
+        assert_eq!(
+            of_system(30),
+            "the spool's disk failed: Read-only file system"
+        );
+        assert_eq!(of_system(28), "the spool's disk has no storage space left");
+        let other = words(io::Error::new(io::ErrorKind::UnexpectedEof, "/secret/x"));
+        assert_eq!(other, "the spool's disk failed: unexpected end of file");
+    }
 }

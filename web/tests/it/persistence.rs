@@ -4,6 +4,7 @@ use crate::site::{PATIENCE, Site};
 use fake_backend::{Document, Fake};
 use frontend::Config;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -86,21 +87,86 @@ fn answers_survive_a_restart() {
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), before);
 }
 
+/// What happens to the files of a result.
+const DAMAGES: [fn(&Path); 4] = [
+    |file| std::fs::remove_file(file).unwrap(),
+    |file| std::fs::write(file, b"").unwrap(),
+    |file| {
+        let bytes = std::fs::read(file).unwrap();
+        std::fs::write(file, &bytes[..bytes.len() / 3]).unwrap();
+    },
+    |file| {
+        let bytes = std::fs::read(file).unwrap();
+        std::fs::write(file, bytes.iter().map(|byte| !byte).collect::<Vec<_>>()).unwrap();
+    },
+];
+
+/// The files of the only result in a directory.
+fn result_files(spool: &Path) -> Vec<PathBuf> {
+    let paths = |directory: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let results = paths(spool).into_iter().filter(|path| path.is_dir());
+    let files = results.flat_map(|result| paths(&result));
+    let mut files: Vec<_> = files
+        .filter(|file| file.metadata().unwrap().len() > 0)
+        .collect();
+    files.sort();
+    files
+}
+
 #[test]
-fn searches_again_after_damage() {
+fn searches_again_if_files_are_cut_removed_or_overwritten() {
     let fakes = fakes(300);
-    let site = site(&fakes, little_memory);
-    let expected = pages(&site);
-    let run = std::fs::read_dir(site.spool.path()).unwrap();
-    let run = run
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.is_dir());
-    let order = run.unwrap().join("order-0");
-    let mut bytes = std::fs::read(&order).unwrap();
-    bytes[100] ^= 1;
-    std::fs::write(&order, bytes).unwrap();
-    assert_eq!(site.get("/api/v2/search?q=arse&context=1").status, 500);
-    assert_eq!(pages(&site), expected);
+    let expected = pages(&site(&fakes, little_memory));
+    for damage in DAMAGES {
+        let site = site(&fakes, little_memory);
+        let first = site.get("/api/v2/search?q=arse&context=1").json();
+        let searches = fakes[0].searches.load(SeqCst);
+        let damage_all = || {
+            result_files(site.spool.path())
+                .iter()
+                .for_each(|file| damage(file))
+        };
+        damage_all();
+        let id = first["id"].as_str().unwrap();
+        for path in [
+            "/search?q=arse&context=1&page=2".to_owned(),
+            format!("/api/v2/search/{id}?page=3"),
+            "/api/v2/export?q=arse&context=1".to_owned(),
+            "/api/v2/search?q=arse&context=1&page=3".to_owned(),
+            format!("/api/v2/search?cursor={}", first["next"].as_str().unwrap()),
+            "/api/v2/facets?q=arse&context=1".to_owned(),
+            "/api/v2/search?q=arse&context=1&group=package".to_owned(),
+        ] {
+            damage_all();
+            assert_eq!(site.get(&path).status, 200, "{path}");
+        }
+        assert!(fakes[0].searches.load(SeqCst) > searches, "asked again");
+        assert_eq!(pages(&site), expected);
+    }
+}
+
+#[test]
+fn each_damaged_file_is_noticed() {
+    let fakes = fakes(300);
+    let count = {
+        let site = site(&fakes, little_memory);
+        pages(&site);
+        result_files(site.spool.path()).len()
+    };
+    let expected = pages(&site(&fakes, little_memory));
+    for number in 0..count {
+        let site = site(&fakes, little_memory);
+        pages(&site);
+        let file = &result_files(site.spool.path())[number];
+        let mut bytes = std::fs::read(file).unwrap();
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        std::fs::write(file, bytes).unwrap();
+        assert_eq!(pages(&site), expected, "{}", file.display());
+    }
 }
 
 #[test]
