@@ -87,19 +87,10 @@ impl Query {
     pub fn parse(input: &QueryInput<'_>) -> Result<ParsedQuery, BadQuery> {
         check_length(input.q)?;
         let ast = input.ast()?;
+        let (expr, sources) = input.expr(&ast)?;
+        check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
         let options = ast.options;
         let defaults = input.defaults(&options)?;
-        let mut sources = SourceMap::default();
-        let mut parts = Vec::new();
-        parts.extend(ast.node.map(|node| lower(node, defaults, &mut sources)));
-        for &(field, typed) in input.filters {
-            parts.push(parameter(field, typed, &mut sources)?);
-        }
-        if parts.is_empty() {
-            return Err(BadQuery::empty());
-        }
-        let expr = joined(parts);
-        check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
         let context_lines = match options.context_lines {
             Some(lines) => lines,
             None => input.context_lines()?,
@@ -137,6 +128,30 @@ pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
 }
 
 impl QueryInput<'_> {
+    /// Returns true if the query text is in the native language.
+    fn is_native(&self) -> bool {
+        matches!(self.mode, None | Some("keyword"))
+    }
+
+    /// Lowers a syntax tree, and joins the filters that are parameters.
+    fn expr(&self, ast: &Ast) -> Result<(Expr, SourceMap), BadQuery> {
+        let defaults = self.defaults(&ast.options)?;
+        let mut sources = SourceMap::default();
+        let mut parts = Vec::new();
+        parts.extend(
+            ast.node
+                .clone()
+                .map(|node| lower(node, defaults, &mut sources)),
+        );
+        for &(field, typed) in self.filters {
+            parts.push(parameter(field, typed, &mut sources)?);
+        }
+        if parts.is_empty() {
+            return Err(BadQuery::empty());
+        }
+        Ok((joined(parts), sources))
+    }
+
     /// Parses the query text as the mode says.
     fn ast(&self) -> Result<Ast, BadQuery> {
         let whole = |syntax, text: SourceText| Ast {
@@ -153,7 +168,7 @@ impl QueryInput<'_> {
         };
         let text = SourceText::plain(self.q);
         match self.mode {
-            None | Some("keyword") => parse::parse(self.q),
+            None | Some("keyword") => self.native_ast(),
             Some("literal") => Ok(whole(Syntax::Literal, text)),
             Some("regexp") => Ok(whole(Syntax::Regexp, text.into_regexp())),
             Some(other) => {
@@ -163,10 +178,24 @@ impl QueryInput<'_> {
         }
     }
 
+    /// Parses the native language. The signs of a query that would only exclude are text, also with
+    /// filters in other parameters: `-Wall`, and `NOT NULL`.
+    fn native_ast(&self) -> Result<Ast, BadQuery> {
+        let ast = parse::parse(self.q)?;
+        let defaults = self.defaults(&ast.options)?;
+        let lower = |node: &Node| lower(node.clone(), defaults, &mut SourceMap::default());
+        let expr = ast.node.as_ref().map(lower);
+        if expr.is_some_and(|expr| check_positive(&expr).is_err()) {
+            return parse::parse_signs_as_text(self.q);
+        }
+        Ok(ast)
+    }
+
     fn defaults(&self, options: &Options) -> Result<Defaults, BadQuery> {
-        let case = match self.mode {
-            None | Some("keyword") => Case::Auto,
-            _ => Case::Yes,
+        let case = if self.is_native() {
+            Case::Auto
+        } else {
+            Case::Yes
         };
         let word = self.word.unwrap_or("no");
         let word = yes_or_no(word)

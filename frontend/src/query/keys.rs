@@ -159,11 +159,16 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Sets an option from key and value.
-    pub(super) fn set(&mut self, setting: Setting, key: &str, value: &str) -> Result<(), BadQuery> {
+    /// Sets an option from key and value. Returns whether it was set before.
+    pub(super) fn set(
+        &mut self,
+        setting: Setting,
+        key: &str,
+        value: &str,
+    ) -> Result<bool, BadQuery> {
         let typed = format!("{key}:{value}");
         let invalid = |expected: &str| BadQuery::invalid(&typed, expected);
-        let again = match setting {
+        Ok(match setting {
             Setting::Case => {
                 let case = Case::parse(value).ok_or_else(|| invalid(Case::EXPECTED))?;
                 self.case.replace(case).is_some()
@@ -189,11 +194,7 @@ impl Options {
                 let time = time(value).ok_or_else(|| invalid(TIME_EXPECTED))?;
                 self.timeout.replace(time).is_some()
             }
-        };
-        if again {
-            return Err(BadQuery::new(format!("{key}: is given twice")).hint("remove one"));
-        }
-        Ok(())
+        })
     }
 }
 

@@ -89,19 +89,15 @@ impl<'a> Lexer<'a> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
             let quote = &self.typed[open..=open];
-            BadQuery::new(format!("the quote {quote} is not closed"))
-                .at(open)
-                .hint(format!("close it, or type \\{quote} for the character"))
+            BadQuery::new(format!("the quote {quote} is not closed")).at(open)
         })?;
         if text.is_empty() {
-            return Err(BadQuery::new("the quotes are empty")
-                .at(open)
-                .hint("remove them, or type \\\"\\\" for the characters"));
+            return Err(BadQuery::new("the quotes are empty").at(open));
         }
         let Some(end) = self.flags_end(close, "icw") else {
             return Err(BadQuery::new("unexpected text after the closing quote")
                 .at(close)
-                .hint("insert a space, or type \\\" for a quote in the text"));
+                .hint("for exact text, insert a space"));
         };
         self.at = end;
         Ok((text, Flags::of(&self.typed[close..end])))
@@ -131,14 +127,18 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Reads a regular expression between slashes. `None` if the text is empty, not closed, or looks like a
-    /// path: several slashes and no metacharacter.
+    /// Reads a regular expression between slashes. `None` if the text is empty, not closed, begins
+    /// with a repetition like a comment `/* x */`, or looks like a path: several slashes and no
+    /// metacharacter.
     ///
     /// It ends at the first `/` without a backslash that only flags follow. So `/[/]/` is a regular
     /// expression, and the second slash of `/usr/include` does not close one. After an inner slash there
     /// may be no space.
     pub(super) fn regexp(&mut self) -> Option<(SourceText, Flags)> {
         let open = self.at;
+        if self.rest()[1..].starts_with(['*', '+', '?']) {
+            return None;
+        }
         let (mut escaped, mut inner) = (false, false);
         for (offset, letter) in self.typed[open..].char_indices().skip(1) {
             let at = open + offset;

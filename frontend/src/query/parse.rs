@@ -11,19 +11,29 @@
 //! ```
 //!
 //! Text pasted from a program is searched as text where possible: `foo(`, `std::string`, `--flag`,
-//! `->next`, `/usr/include`. A notice says so when it could mean something else.
+//! `->next`, `/usr/include`. A notice says so when it could mean something else. A token that is
+//! out of place in the language is text too: the query is parsed again with it as a word.
 //!
-//! **Invariant:** recursion happens only in parentheses, and their depth is limited.
+//! **Invariant:** recursion happens only in parentheses, and their depth is limited. Only known
+//! keys and closed regular expressions are refused.
 
 mod notices;
+mod texts;
 
 use super::error::{BadQuery, Notice};
 use super::filter;
 use super::keys::{self, Key, Options, Prefix, Setting};
 use super::lex::{Flags, Lexer};
+use super::regexp::check_syntax;
 use super::source_text::SourceText;
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Filter, Syntax};
+use std::collections::HashSet;
 use std::ops::Range;
+use texts::{Fault, Texts};
+
+/// Words of a query that is too large. Filters that are parameters of their own have room beside
+/// them.
+const WORDS_MAX: usize = ATOMS_MAX - 16;
 
 /// A parsed query.
 #[derive(Debug, Default)]
@@ -57,10 +67,83 @@ pub(super) struct Term {
     pub(super) in_text: bool,
 }
 
+impl Term {
+    /// A word without flags.
+    fn of_text(text: SourceText) -> Term {
+        Term {
+            text,
+            syntax: Syntax::Literal,
+            flags: Flags::default(),
+            in_text: false,
+        }
+    }
+}
+
 /// Parses a query.
 pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
+    parse_again(typed, Texts::new(false))
+}
+
+/// Parses a query that has only negated terms: their signs are text, except those of filters.
+pub(super) fn parse_signs_as_text(typed: &str) -> Result<Ast, BadQuery> {
+    parse_again(typed, Texts::new(true))
+}
+
+/// Parses a query until each token that is out of place is text.
+fn parse_again(typed: &str, mut texts: Texts) -> Result<Ast, BadQuery> {
+    loop {
+        match parse_with(typed, &texts) {
+            Ok(mut ast) => {
+                ast.notices.extend(texts.notices(typed));
+                ast.notices.sort_by_key(|notice| notice.at);
+                return Ok(ast);
+            }
+            Err(Fault::Bad(bad)) => return Err(bad),
+            Err(Fault::Text(at, bad)) => {
+                if !texts.add(at, bad.clone()) {
+                    return Ok(words(typed, &bad));
+                }
+            }
+            Err(Fault::All(bad)) => return Ok(words(typed, &bad)),
+        }
+    }
+}
+
+/// Takes each different word of a query for text.
+fn words(typed: &str, bad: &BadQuery) -> Ast {
+    let (mut lexer, mut known) = (Lexer::new(typed), HashSet::new());
+    let mut words = Vec::new();
+    lexer.skip_space();
+    while !lexer.rest().is_empty() {
+        let (text, _) = lexer.word();
+        if known.insert(text.as_str().to_owned()) {
+            words.push(Node::Pattern(Term::of_text(text)));
+        }
+        lexer.skip_space();
+    }
+    let left_out = words.len().saturating_sub(WORDS_MAX);
+    words.truncate(WORDS_MAX);
+    let mut reason = format!("all of it is searched for as text: {}", bad.reason);
+    if left_out > 0 {
+        reason.push_str(&format!("; {left_out} of its words are left out"));
+    }
+    Ast {
+        node: Some(Node::All(words)),
+        notices: vec![Notice {
+            at: Some(0),
+            reason,
+            hint: None,
+        }],
+        terms: std::iter::once(0..typed.len()).collect(),
+        ..Ast::default()
+    }
+}
+
+/// Parses a query with the tokens at these offsets as text.
+fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
     let mut parser = Parser {
         lexer: Lexer::new(typed),
+        texts,
         atoms: 0,
         in_line: false,
         options: Options::default(),
@@ -85,6 +168,7 @@ pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
+    texts: &'a Texts,
     atoms: usize,
     /// Inside of `line:(…)`.
     in_line: bool,
@@ -94,7 +178,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn any(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn any(&mut self) -> Result<Option<Node>, Fault> {
         let mut parts = Vec::new();
         let mut or = None;
         loop {
@@ -116,7 +200,7 @@ impl Parser<'_> {
         Ok(Some(one_or(parts, Node::Any)))
     }
 
-    fn all(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn all(&mut self) -> Result<Option<Node>, Fault> {
         let mut parts = Vec::new();
         let mut and = None;
         while !self.at_end() && !self.is_keyword(&["or", "OR"]) {
@@ -143,7 +227,7 @@ impl Parser<'_> {
         }
     }
 
-    fn unary(&mut self) -> Result<Option<Node>, BadQuery> {
+    fn unary(&mut self) -> Result<Option<Node>, Fault> {
         let start = self.lexer.at;
         let mut negated = false;
         while let Some(at) = self.keyword(&["not", "NOT"]) {
@@ -152,12 +236,20 @@ impl Parser<'_> {
                 return Err(lonely(at, "not", "after"));
             }
         }
-        let is_signed = self.is_sign();
-        if is_signed {
+        if self.is_sign() {
             negated = !negated;
             self.lexer.at += 1;
         }
         let signed = (self.lexer.at > start).then_some(start);
+        if let Some(signed) = signed
+            && self.texts.has_signs
+            && !matches!(
+                keys::prefix(self.lexer.rest()),
+                Prefix::Known(_, Key::Filter(_))
+            )
+        {
+            return Err(Fault::text(signed, "the query has only negated terms"));
+        }
         let node = self.primary(signed)?;
         Ok(if negated {
             node.map(|node| Node::Not(Box::new(node)))
@@ -172,11 +264,15 @@ impl Parser<'_> {
         let next = rest.strip_prefix('-').and_then(|rest| rest.chars().next());
         next.is_some_and(|next| !matches!(next, '-' | '>' | '='))
             && !self.lexer.ends_at(self.lexer.at + 1)
+            && !self.texts.has(self.lexer.at)
     }
 
     /// Parses a term; `None` for an option. `signed` is the offset of its negation.
-    fn primary(&mut self, signed: Option<usize>) -> Result<Option<Node>, BadQuery> {
+    fn primary(&mut self, signed: Option<usize>) -> Result<Option<Node>, Fault> {
         let at = self.lexer.at;
+        if self.texts.has(at) {
+            return self.text(at).map(Some);
+        }
         if self.lexer.peek() == Some('(') {
             return self.group(at).map(Some);
         }
@@ -201,38 +297,35 @@ impl Parser<'_> {
         name: &str,
         key: Key,
         signed: Option<usize>,
-    ) -> Result<Option<Node>, BadQuery> {
+    ) -> Result<Option<Node>, Fault> {
         let value = self.lexer.at;
         if self.lexer.ends_at(value) {
-            return Err(BadQuery::new(format!("{name}: has no value"))
-                .at(value)
-                .hint(format!(
-                    "the value follows the colon without a space; to search for the text, quote it: \"{name}:\""
-                )));
+            let fault = Fault::text(at, format!("{name}: has no value"));
+            return Err(fault.hint("the value follows the colon without a space"));
         }
         match key {
             Key::Filter(field) => self.filter(at, name, field).map(Some),
             Key::Content if self.lexer.peek() == Some('(') => {
-                Err(BadQuery::new("content: takes one pattern")
-                    .at(value)
-                    .hint("repeat it before each pattern, or type \\( for the character"))
+                let fault = Fault::text(at, "content: takes one pattern");
+                Err(fault.hint("repeat it before each pattern"))
             }
-            Key::Content => self.pattern(true).map(Some),
+            Key::Content => self
+                .pattern(true)
+                .map(Some)
+                .map_err(|fault| fault.moved(at)),
             Key::Line => self.line(at).map(Some),
             Key::Option(setting) => self.option(at, name, setting, signed).map(|()| None),
         }
     }
 
-    fn line(&mut self, at: usize) -> Result<Node, BadQuery> {
+    fn line(&mut self, at: usize) -> Result<Node, Fault> {
         if self.in_line {
-            return Err(BadQuery::new("line: is not allowed in line:(…)")
-                .at(at)
-                .hint("remove the inner one"));
+            let bad = BadQuery::new("line: is not allowed in line:(…)").at(at);
+            return Err(bad.hint("remove the inner one").into());
         }
-        if self.lexer.peek() != Some('(') {
-            return Err(BadQuery::new("line: needs parentheses")
-                .at(self.lexer.at)
-                .hint("line:(a b) finds lines with both words; to search for the text, quote it: \"line:\""));
+        if self.lexer.peek() != Some('(') || self.texts.has(self.lexer.at) {
+            let fault = Fault::text(at, "line: needs parentheses");
+            return Err(fault.hint("line:(a b) finds lines with both words"));
         }
         self.in_line = true;
         let inner = self.group(at);
@@ -241,25 +334,21 @@ impl Parser<'_> {
     }
 
     /// Parses a group, from the opening parenthesis on.
-    fn group(&mut self, at: usize) -> Result<Node, BadQuery> {
+    fn group(&mut self, at: usize) -> Result<Node, Fault> {
         let open = self.lexer.at;
         if self.lexer.depth == DEPTH_MAX {
-            return Err(BadQuery::too_deep(DEPTH_MAX + 1).at(open));
+            return Err(Fault::All(BadQuery::too_deep(DEPTH_MAX + 1)));
         }
         self.lexer.at += 1;
         self.lexer.depth += 1;
         let node = self.any()?;
         if self.lexer.peek().is_none() {
-            return Err(BadQuery::new("the parenthesis ( is not closed")
-                .at(open)
-                .hint("close it, or type \\( for the character"));
+            return Err(Fault::text(open, "the parenthesis ( is not closed"));
         }
         self.lexer.depth -= 1;
         self.lexer.at += 1;
         let Some(node) = node else {
-            return Err(BadQuery::new("the parentheses are empty")
-                .at(open)
-                .hint("remove them, or type \"()\" for the characters"));
+            return Err(Fault::text(open, "the parentheses are empty"));
         };
         if at == open {
             let is_word = matches!(&node, Node::Pattern(term) if term.syntax == Syntax::Literal);
@@ -269,17 +358,18 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    fn filter(&mut self, at: usize, name: &str, field: Field) -> Result<Node, BadQuery> {
+    fn filter(&mut self, at: usize, name: &str, field: Field) -> Result<Node, Fault> {
         if self.in_line {
-            return Err(BadQuery::new(format!("{name}: is not allowed in line:(…)"))
-                .at(at)
-                .hint("put it outside of the parentheses"));
+            let bad = BadQuery::new(format!("{name}: is not allowed in line:(…)")).at(at);
+            return Err(bad.hint("put it outside of the parentheses").into());
         }
         let value = self.lexer.at;
         self.check_closed(value, name, field)?;
         let (filter, text) = filter::read(field, &mut self.lexer)?;
         if text.is_empty() {
-            return Err(BadQuery::new(format!("{name}: has no value")).at(value));
+            return Err(BadQuery::new(format!("{name}: has no value"))
+                .at(value)
+                .into());
         }
         let notice = notices::directory(&self.lexer, value, name, &filter.text);
         self.notices.extend(notice);
@@ -288,7 +378,7 @@ impl Parser<'_> {
     }
 
     /// Refuses a value in parentheses with a space in it: it would end at the space.
-    fn check_closed(&self, value: usize, name: &str, field: Field) -> Result<(), BadQuery> {
+    fn check_closed(&self, value: usize, name: &str, field: Field) -> Result<(), Fault> {
         let mut lexer = self.lexer.clone();
         lexer.at = value;
         if lexer.peek() == Some('(') && !lexer.bare(true).1 {
@@ -297,7 +387,9 @@ impl Parser<'_> {
                 Field::Revision | Field::Branch => format!("a glob: {name}:{{a,b}}"),
                 _ => "a regular expression in quotes".to_owned(),
             };
-            return Err(bad.hint(format!("type ({name}:a or {name}:b), or {other}")));
+            return Err(bad
+                .hint(format!("type ({name}:a or {name}:b), or {other}"))
+                .into());
         }
         Ok(())
     }
@@ -308,25 +400,35 @@ impl Parser<'_> {
         name: &str,
         setting: Setting,
         signed: Option<usize>,
-    ) -> Result<(), BadQuery> {
+    ) -> Result<(), Fault> {
         let hint =
             format!("it applies to the whole query; to search for the text, quote it: \"{name}:\"");
         if let Some(signed) = signed {
             let reason = format!("{name}: cannot be negated");
-            return Err(BadQuery::new(reason).at(signed).hint(hint));
+            return Err(BadQuery::new(reason).at(signed).hint(hint).into());
         }
         if self.lexer.depth > 0 {
             let reason = format!("{name}: is not allowed in parentheses");
-            return Err(BadQuery::new(reason).at(at).hint(hint));
+            return Err(BadQuery::new(reason).at(at).hint(hint).into());
         }
         let value = self.lexer.at;
         let (text, _) = self.lexer.bare(false);
-        self.options
-            .set(setting, name, text.as_str())
-            .map_err(|bad| bad.at(value))
+        let set = self.options.set(setting, name, text.as_str());
+        if set.map_err(|bad| Fault::Text(at, bad))? {
+            let bad = BadQuery::new(format!("{name}: is given twice")).at(value);
+            return Err(bad.hint("remove one").into());
+        }
+        Ok(())
     }
 
-    fn pattern(&mut self, in_text: bool) -> Result<Node, BadQuery> {
+    /// Reads a word that is text whatever it begins with.
+    fn text(&mut self, at: usize) -> Result<Node, Fault> {
+        self.count_atom(at)?;
+        let (text, _) = self.lexer.word();
+        Ok(Node::Pattern(Term::of_text(text)))
+    }
+
+    fn pattern(&mut self, in_text: bool) -> Result<Node, Fault> {
         let at = self.lexer.at;
         self.count_atom(at)?;
         let term = |(text, flags), syntax| {
@@ -338,9 +440,13 @@ impl Parser<'_> {
             })
         };
         match self.lexer.peek() {
-            Some('"' | '\'') => return Ok(term(self.lexer.string()?, Syntax::Literal)),
+            Some('"' | '\'') => {
+                let string = self.lexer.string().map_err(|bad| Fault::Text(at, bad))?;
+                return Ok(term(string, Syntax::Literal));
+            }
             Some('/') => match self.lexer.regexp() {
                 Some(regexp) => {
+                    check_division(at, regexp.0.as_str())?;
                     self.notices.extend(notices::slashes(&self.lexer, at));
                     return Ok(term(regexp, Syntax::Regexp));
                 }
@@ -353,25 +459,23 @@ impl Parser<'_> {
         Ok(term((text, Default::default()), Syntax::Literal))
     }
 
-    /// Refuses text that begins with a slash and has a backslash; adds a notice if it may be a regular
-    /// expression.
-    fn check_open(&mut self, at: usize) -> Result<(), BadQuery> {
+    /// Adds a notice to text that begins with a slash and may be a regular expression.
+    fn check_open(&mut self, at: usize) -> Result<(), Fault> {
         let rest = self.lexer.rest();
         let typed = rest.split(char::is_whitespace).next().unwrap_or_default();
         let close = "a regular expression ends with /, and a slash in it is typed \\/";
         if typed.contains('\\') {
-            return Err(BadQuery::new("the regular expression is not closed")
-                .at(at)
-                .hint(format!("{close}; to search for the text, begin with \\/")));
+            let fault = Fault::text(at, "a regular expression is not closed");
+            return Err(fault.hint(close));
         }
         self.notices.extend(notices::unclosed(at, typed, close));
         Ok(())
     }
 
-    fn count_atom(&mut self, at: usize) -> Result<(), BadQuery> {
+    fn count_atom(&mut self, at: usize) -> Result<(), Fault> {
         self.atoms += 1;
         if self.atoms > ATOMS_MAX {
-            return Err(BadQuery::too_many(self.atoms).at(at));
+            return Err(Fault::All(BadQuery::too_many(self.atoms).at(at)));
         }
         Ok(())
     }
@@ -389,7 +493,8 @@ impl Parser<'_> {
     fn is_keyword(&self, words: &[&str]) -> bool {
         let rest = self.lexer.rest();
         let word = words.iter().find(|word| rest.starts_with(**word));
-        word.is_some_and(|word| self.lexer.ends_at(self.lexer.at + word.len()))
+        let at = self.lexer.at;
+        word.is_some_and(|word| self.lexer.ends_at(at + word.len())) && !self.texts.has(at)
     }
 
     /// Takes one of these words and returns its offset.
@@ -413,9 +518,15 @@ fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
     }
 }
 
-/// The error for an operator without an operand.
-fn lonely(at: usize, word: &str, side: &str) -> BadQuery {
-    BadQuery::new(format!("there is no term {side} {word}"))
-        .at(at)
-        .hint(format!("to search for the word, quote it: \"{word}\""))
+/// An operator without an operand.
+fn lonely(at: usize, word: &str, side: &str) -> Fault {
+    Fault::text(at, format!("there is no term {side} {word}"))
+}
+
+/// Takes an invalid regular expression that begins with a space for text: `a / (b / c`.
+fn check_division(at: usize, regexp: &str) -> Result<(), Fault> {
+    match check_syntax(regexp, false) {
+        Err(bad) if regexp.starts_with(' ') => Err(Fault::Text(at, bad)),
+        _ => Ok(()),
+    }
 }

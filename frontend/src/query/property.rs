@@ -254,6 +254,14 @@ proptest! {
     }
 
     #[test]
+    fn text_without_keys_and_slashes_is_never_refused(q in pieces()) {
+        let q = q.replace([':', '/'], "");
+        let typed = QueryInput { q: &q, ..QueryInput::default() };
+        let parsed = Query::parse(&typed);
+        prop_assert!(parsed.is_ok() || q.trim().is_empty(), "{:?}", parsed);
+    }
+
+    #[test]
     fn any_dcs_input_is_parsed_or_refused(q in pieces()) {
         for syntax in [Syntax::Literal, Syntax::Regexp] {
             match dcs::parse(&q, syntax) {

@@ -47,6 +47,40 @@ fn terms_that_must_hold_are_known_by_their_place() {
 }
 
 #[test]
+fn pasted_text_is_never_refused() {
+    let long = "for (i = 0; i < n; i++) { a[i] = \"x\"; } ".repeat(40);
+    let many: String = (0..100).map(|number| format!("word{number} ")).collect();
+    let deep = "(".repeat(200) + "x";
+    for q in [
+        &long[..],
+        &many,
+        &deep,
+        "if (a) { return \"b",
+        "}) || (c",
+        "'",
+        "\"\"\"docstring",
+        "#define X(a) \\",
+        "a && !b || c",
+        "SELECT * FROM t WHERE a IS NOT NULL OR",
+        "-Wall -Wextra",
+        "- name: x",
+        "type: object",
+        "path: /usr/lib",
+        "line:42: error",
+        "content:\"",
+        "/* comment */",
+        "/** @file */",
+        "a / (b / c",
+        "$(echo \"x\"",
+        "git commit -m \"x",
+        "<a href='x'>it's</a>",
+    ] {
+        let parsed = parse("keyword", q);
+        assert!(parsed.is_ok(), "{q}: {parsed:?}");
+    }
+}
+
+#[test]
 fn literal_and_regexp_modes_render_in_the_native_language() {
     check(
         "literal",
