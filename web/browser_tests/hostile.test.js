@@ -57,7 +57,7 @@ async function faults(page, further = '') {
     const shape = [...document.body.children].map((element) => element.localName).join(' ');
     const allowed = 'a abbr article aside b body button code dd details dialog div dl dt fieldset footer form h1 h2 h3 h4 '
       + 'header head html img input kbd label legend li link main mark meta nav ol option output p pre progress script section '
-      + 'select small span strong summary table tbody td th thead title time tr ul caption datalist noscript i';
+      + 'select small span strong summary table tbody td th thead title time tr ul caption datalist noscript i wbr';
     const names = new Set([...allowed.split(' '), ...further.split(' ')]);
     const isLogo = (/** @type {Element} */ element) => element.closest('header > .brand > svg') !== null;
     const strange = [...document.querySelectorAll('*')].filter((element) => !(names.has(element.localName) || isLogo(element))

@@ -181,7 +181,7 @@ impl PageBody {
         let versions = self.other_versions().await.unwrap_or_default();
         let outline = outline::render(&self.view.outline);
         self.parts
-            .end(self.next, problem, tree, &(versions + &outline))
+            .end(self.next, problem, tree, (&versions, &outline))
     }
 
     async fn other_versions(&mut self) -> Result<String, Problem> {

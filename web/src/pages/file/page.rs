@@ -34,6 +34,7 @@ const MARKS_LISTED_MAX: usize = 200;
 const LINES: &str = "<!-- lines -->";
 const AFTER: &str = "<!-- after -->";
 const TREE: &str = "<!-- tree -->";
+const OUTLINE: &str = "<!-- outline -->";
 
 #[derive(Template)]
 #[template(path = "file.html")]
@@ -116,6 +117,7 @@ pub(super) struct PageParts {
     pub(super) head: String,
     after_lines: String,
     before_tree: String,
+    before_outline: String,
     end: String,
     address: FileName,
     total_lines: u32,
@@ -227,11 +229,13 @@ impl FilePage {
         let page = self.render().expect("a page fits in memory");
         let (head, rest) = page.split_once(LINES).expect("the template has it");
         let (after_lines, rest) = rest.split_once(AFTER).expect("the template has it");
-        let (before_tree, end) = rest.split_once(TREE).expect("the template has it");
+        let (before_tree, rest) = rest.split_once(TREE).expect("the template has it");
+        let (before_outline, end) = rest.split_once(OUTLINE).expect("the template has it");
         PageParts {
             head: head.to_owned(),
             after_lines: after_lines.to_owned(),
             before_tree: before_tree.to_owned(),
+            before_outline: before_outline.to_owned(),
             end: end.to_owned(),
             total_lines: self.total_lines as u32,
             address: self.address,
@@ -371,14 +375,14 @@ impl PageParts {
         &self.address.fragment
     }
 
-    /// Renders what follows the lines, of which `next` is the first that is not shown, with `further` below the
-    /// directory.
+    /// Renders what follows the lines, of which `next` is the first that is not shown: the directory with the other
+    /// versions below it, and the outline.
     pub(super) fn end(
         &self,
         next: u32,
         problem: Option<Problem>,
         tree: Option<TreeView>,
-        further: &str,
+        (versions, outline): (&str, &str),
     ) -> String {
         let later = next <= self.total_lines && problem.is_none();
         let after = After {
@@ -392,7 +396,9 @@ impl PageParts {
             &after,
             &self.before_tree,
             &tree,
-            further,
+            versions,
+            &self.before_outline,
+            outline,
             &self.end,
         ]
         .concat()
