@@ -109,6 +109,8 @@ struct Search {
   firstRange @15 :Bool;      # of each match only the first range is wanted; all may be sent. The rank is that of all
   text @16 :TextOrder;       # lines are wanted as text: TEXT may be sent in place of BATCH. Ignored with a limit or with
                              # context
+  phrase @17 :List(Pattern); # at most 2, the best one first. Lines that match one of them come first; if there is one,
+                             # then those with all patterns of the expression, then those with these near each other
 }
 
 enum TextOrder {

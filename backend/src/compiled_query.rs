@@ -9,10 +9,12 @@ use crate::document_matcher::{self, DocumentMatcher};
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
 use crate::pattern::{self, DefinedWords, SizeLimits};
+use crate::phrase::{Phrase, Tier};
+use crate::rank;
 use index::document;
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
-use schema::message::{Expr, Field};
+use schema::message::{Expr, Field, Pattern};
 
 /// A compiled expression.
 pub struct CompiledQuery {
@@ -29,6 +31,10 @@ pub struct CompiledQuery {
     pub finds_names: bool,
     /// A query per pattern, for the documents in which it may match.
     pub pattern_plans: Vec<DocumentQuery>,
+    /// The phrase that was typed. Lines that have it come first.
+    pub phrase: Option<Phrase>,
+    /// The expression without the filters that are in `filters`.
+    rest: Expr,
 }
 
 /// How an expression is matched.
@@ -84,6 +90,8 @@ impl CompiledQuery {
                 .collect(),
             finds_names,
             pattern_plans,
+            phrase: None,
+            rest,
         })
     }
 
@@ -95,6 +103,25 @@ impl CompiledQuery {
         let is_named = document::is_named_in(package, path)
             || literals.any(|literal| document::is_named_in(package, literal));
         Some(is_named)
+    }
+
+    /// Puts lines first that match one of these patterns, then those that have all words of the
+    /// expression on one line, then those that have them near each other. The best pattern comes
+    /// first.
+    pub fn preferring(self, patterns: &[Pattern]) -> CompiledQuery {
+        let phrase = Phrase::new(&self.rest, patterns).filter(|_| !self.finds_names);
+        CompiledQuery { phrase, ..self }
+    }
+
+    /// Returns the best tier that a match can have.
+    pub(crate) fn best_tier(&self) -> Tier {
+        self.phrase.as_ref().map_or(Tier::default(), |_| Tier::MAX)
+    }
+
+    /// Returns the highest rank of a match in a document whose static rank is at most
+    /// `static_rank`.
+    pub(crate) fn bound(&self, static_rank: f32) -> f32 {
+        rank::bound(static_rank, self.best_tier(), self.finds_names)
     }
 
     /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.

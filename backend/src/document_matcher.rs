@@ -186,6 +186,14 @@ impl DocumentMatcher {
 }
 
 impl PatternSet {
+    /// The first `count` text terms.
+    pub(crate) fn of_texts(count: usize) -> PatternSet {
+        PatternSet {
+            texts: (0..count).fold(0, |texts, index| texts | 1 << index),
+            paths: 0,
+        }
+    }
+
     pub(crate) fn has_text(self, index: usize) -> bool {
         self.texts >> index & 1 == 1
     }

@@ -74,6 +74,7 @@ mod live_shards;
 pub mod long_line;
 mod metrics;
 pub mod pattern;
+mod phrase;
 pub mod rank;
 mod recorded;
 pub mod repositories;

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! rank = score and place
-//! score = 1 + static + path + line
+//! score = 1 + static + path + line + 2 T
 //!   static  of the document, in the shard (popularity of the package, class of the path)
 //!   path    0.1460 M(path): the literal as a whole word at i: 0.75 + 0.25 (1 - i/len), elsewhere
 //!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
 //!   line    0.3 D: how much the line and those behind it look like a definition of the match, 0 to
 //!           1 in quarters, and if it defines a word of the query, 0.02 F: what tells it from copies
+//!   T       0 to 4: how close to each other the words of a phrase are (`phrase`)
 //! place = (1 - leading blanks/100) L: the first range on word boundaries at i:
 //!         0.75 + 0.25 (1 - i/len), none: 0.5
 //! ```
@@ -22,6 +23,7 @@
 //!
 //! `scripts/ranking` measures it by the mean reciprocal rank of the file that a person wants.
 
+use crate::phrase::Tier;
 use schema::{definition, order};
 
 /// The highest [`path_rank`].
@@ -38,10 +40,20 @@ const DEPTH_MAX: usize = 8;
 /// file with exactly the searched name comes first.
 const NAME_MAX: f32 = 2.0;
 
-/// Returns the highest rank of a match in a document whose static rank is at most `static_rank`.
-pub fn bound(static_rank: f32, finds_names: bool) -> f32 {
-    let score = document_bound(best_document_rank(static_rank), finds_names);
-    order::rank(score, 1.0)
+/// Score that each tier of a phrase adds. It is more than all other parts together, so lines of a
+/// higher tier come first.
+const TIER: f32 = 2.0;
+
+/// Returns the highest rank of a match of this tier, or a lower one, in a document whose static
+/// rank is at most `static_rank`.
+pub(crate) fn bound(static_rank: f32, tier: Tier, finds_names: bool) -> f32 {
+    let rank = with_tier(best_document_rank(static_rank), tier);
+    order::rank(document_bound(rank, finds_names), 1.0)
+}
+
+/// Adds what a tier adds to a [`document_rank`].
+pub(crate) fn with_tier(document_rank: f32, Tier(tier): Tier) -> f32 {
+    document_rank + TIER * f32::from(tier)
 }
 
 /// Returns the highest [`document_rank`] of a document whose static rank is at most `static_rank`.
@@ -275,9 +287,26 @@ mod tests {
         let look_behind = |_, level| Ok::<_, Infallible>(Defined { level, favour: 1.0 });
         let Ok(best) = line_rank(document, b"fn font", [(3, 7)], look_behind);
         let best = score(best);
-        assert!(best >= score(bound(0.7, false)));
+        let none = Tier::default();
+        assert!(best >= score(bound(0.7, none, false)));
         assert!(best >= score(document_bound(document, false)));
-        assert!(score(document + name_rank(b"font", &font)) >= score(bound(0.7, true)));
+        assert!(score(document + name_rank(b"font", &font)) >= score(bound(0.7, none, true)));
+        let look_behind = |_, level| Ok::<_, Infallible>(Defined { level, favour: 1.0 });
+        let exact = with_tier(document, Tier::MAX);
+        let Ok(exact) = line_rank(exact, b"fn font", [(3, 7)], look_behind);
+        assert!(score(exact) >= score(bound(0.7, Tier::MAX, false)));
+    }
+
+    #[test]
+    fn a_line_of_a_higher_tier_comes_before_the_best_one_of_a_lower_tier() {
+        let best = bound(1.0267, Tier(2), false);
+        let worst = with_tier(document_rank(0.0, b"x", &[]), Tier(3));
+        let worst = alone(worst, b"", (0, 0));
+        assert!(worst > best);
+        assert!(
+            bound(1.0267, Tier::MAX, false) < 16.0,
+            "the highest score that a rank can have"
+        );
     }
 
     #[test]

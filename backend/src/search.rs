@@ -34,7 +34,6 @@ use crate::batch::Packed;
 use crate::compiled_query::Strategy;
 use crate::line_matcher::{self, LineMatcher};
 use crate::long_line::Effort;
-use crate::rank;
 use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
@@ -225,7 +224,7 @@ impl Emitter<'_, '_, '_> {
     /// Returns the highest rank that a match after this unit can have.
     fn bound_after(&self, unit: &UnitResult) -> f32 {
         let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
-        rank::bound(static_rank, self.task.request.query.finds_names)
+        self.task.request.query.bound(static_rank)
     }
 
     fn count(&mut self, unit: &UnitResult, documents: u64, matched_documents: u64) {

@@ -45,8 +45,8 @@ pub use reply::{
     ShardEnd, ShardInfo, Skip,
 };
 pub use request::{
-    Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, ResumePoint, Search,
-    TextOrder, VisibleShard, Want,
+    Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, PHRASE_PATTERNS_MAX,
+    ResumePoint, Search, TextOrder, VisibleShard, Want,
 };
 pub use signature::Signature;
 pub use text_batch::{TextBatch, TextParts, TextReader, TextRun, TextView};

@@ -9,6 +9,10 @@
 //!
 //! What the index cannot tell counts as the best that is possible: a regular expression may match any definition.
 //!
+//! A phrase is searched in passes. The first one finds the lines that have it: its blocks are few,
+//! and all others are worse. The next one finds those with all of its words. Documents with the
+//! words far from each other are not searched best first.
+//!
 //! The best documents are found in the same way: a document is as good as its best match.
 //!
 //! **Invariant:** the matches are those that a search of all candidates leaves. The work is bounded: if
@@ -19,9 +23,13 @@ use super::plan::{SLOW_LINE_BYTES, ShardCandidates};
 use super::request::{Interrupted, Request, ShardTask, SharedEvaluations, Sink, Stopped};
 use super::slices::BlockRanges;
 use super::top_k::{DocumentPlace, PendingMatch, Threshold, TopMatches};
+use super::verify::Verifier;
 use super::{Matchers, Worker};
 use crate::batch::Packed;
 use crate::compiled_query::Strategy;
+use crate::document_matcher::PatternSet;
+use crate::line_matcher::{self, LineMatcher};
+use crate::phrase::{Phrase, Tier};
 use crate::rank::{self, Defined};
 use fnv::{FnvHashMap, FnvHashSet};
 use index::document;
@@ -35,7 +43,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::slice;
 
 /// Blocks that are verified at most: what a light search reads.
@@ -85,29 +93,40 @@ impl Request<'_> {
         best: Best,
         sink: &mut dyn Sink,
     ) -> Result<Option<Vec<ShardEnd>>, Stopped> {
-        let (Some(limit), Strategy::Lines { query, .. }) = (self.top_k(), &self.query.strategy)
-        else {
+        let (Some(limit), Some(passes)) = (self.top_k(), self.passes()) else {
             return Ok(None);
         };
         let mut top = TopMatches::new(limit);
         let threshold = Threshold::default();
         let evaluations = SharedEvaluations::default();
-        let (mut searches, mut blocks) = (Vec::new(), 0);
-        for index in 0..self.shards.len() {
-            let task = ShardTask::new(self, index, 0.0, &threshold, &evaluations);
-            let mut search = ShardSearch::new(task, query, (best, &mut top), blocks);
-            match search.run() {
-                Ok(Proof::Complete) => {}
-                Ok(Proof::TooMuch) => return Ok(None),
-                Err(Interrupted::Stopped) => return Err(Stopped),
-                Err(Interrupted::Failed(error)) => search.end.failure = error.to_string(),
+        let shards = 0..self.shards.len();
+        let task = |index| ShardTask::new(self, index, 0.0, &threshold, &evaluations);
+        let mut searches: Vec<Found<'_>> = shards.map(|index| Found::new(task(index))).collect();
+        let mut blocks = 0;
+        for pass in &passes {
+            for found in searches.iter_mut().filter(|it| it.end.failure.is_empty()) {
+                let mut search = ShardSearch::new(found, pass, (best, &mut top), blocks);
+                match search.run() {
+                    Ok(Proof::Complete) => {}
+                    Ok(Proof::TooMuch) => return Ok(None),
+                    Err(Interrupted::Stopped) => return Err(Stopped),
+                    Err(Interrupted::Failed(error)) => search.found.end.failure = error.to_string(),
+                }
+                blocks = search.blocks;
             }
-            blocks = search.blocks;
-            searches.push((task, search.found, search.out.skips, search.end));
+            // Other passes find worse matches.
+            if top.is_full() {
+                break;
+            }
+        }
+        let finds_all = passes.last().is_some_and(|pass| pass.is_last);
+        if !finds_all && !top.is_full() {
+            return Ok(None);
         }
         let mut progress = Progress::default();
         let mut ends = Vec::with_capacity(searches.len());
-        for (task, mut found, mut skips, mut end) in searches {
+        for search in searches {
+            let (mut found, mut skips, mut end) = (search.matches, search.skips, search.end);
             if best == Best::Matches {
                 found.retain(|pending| !top.leaves_out(&pending.key));
             } else {
@@ -118,7 +137,7 @@ impl Request<'_> {
             found.sort_unstable_by_key(|pending| (pending.document, pending.position.number));
             let mut packed = Packed::default();
             if !found.is_empty() {
-                match Worker::new(task, 0).pack(&found) {
+                match Worker::new(search.task, 0).pack(&found) {
                     Ok(all) => packed = all,
                     Err(Interrupted::Stopped) => return Err(Stopped),
                     Err(Interrupted::Failed(error)) => end.failure = error.to_string(),
@@ -137,6 +156,103 @@ impl Request<'_> {
             ends.push(end);
         }
         Ok(Some(ends))
+    }
+
+    /// Returns the passes. Each finds worse matches than those before it. `None` if the query has
+    /// to be searched in another way.
+    fn passes(&self) -> Option<Vec<Pass>> {
+        match (&self.query.strategy, &self.query.phrase) {
+            (Strategy::Lines { matcher, query }, None) => Some(vec![Pass::last(matcher, query)]),
+            (_, Some(_)) if self.want == Want::Documents => None,
+            (Strategy::Lines { matcher, query }, Some(phrase)) => {
+                let query_of_phrase = TrigramQuery::and([query.clone(), phrase.plan()]);
+                let first = Pass {
+                    query: query_of_phrase,
+                    tiers: Tier::PHRASE..=Tier::MAX,
+                    is_last: false,
+                    ..Pass::last(matcher, query)
+                };
+                Some(vec![first, Pass::last(matcher, query)])
+            }
+            (Strategy::Documents(_), Some(phrase)) if phrase.is_condition => Pass::of_words(phrase),
+            (Strategy::Documents(_), _) => None,
+        }
+    }
+}
+
+/// A search of all shards for matches of some tiers.
+struct Pass {
+    /// Finds the candidate blocks.
+    query: TrigramQuery,
+    /// Finds lines of these tiers, and others.
+    matcher: LineMatcher,
+    /// Lines of other tiers are left to other passes.
+    tiers: RangeInclusive<Tier>,
+    /// The patterns that contribute to a line, if the expression is one of documents.
+    patterns: PatternSet,
+    /// No match is left after it.
+    is_last: bool,
+}
+
+impl Pass {
+    /// The pass for lines that have no phrase.
+    fn last(matcher: &LineMatcher, query: &TrigramQuery) -> Pass {
+        Pass {
+            query: query.clone(),
+            matcher: matcher.for_blocks(0),
+            tiers: Tier::default()..=Tier::default(),
+            patterns: PatternSet::default(),
+            is_last: true,
+        }
+    }
+
+    /// Returns the passes for documents that have all words of a phrase: those with a line that has
+    /// the phrase, and those with a line that has the words.
+    fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
+        let line = phrase.on_one_line();
+        let matcher = LineMatcher::joined(&line).ok()?;
+        let query = line_matcher::plan(&line).ok()?;
+        let pass = |tiers, query| Pass {
+            tiers,
+            is_last: false,
+            patterns: PatternSet::of_texts(phrase.word_count()),
+            ..Pass::last(&matcher, &query)
+        };
+        let query_of_phrase = TrigramQuery::and([query.clone(), phrase.plan()]);
+        Some(vec![
+            pass(Tier::PHRASE..=Tier::MAX, query_of_phrase),
+            pass(Tier::LINE..=Tier::LINE, query),
+        ])
+    }
+
+    /// Returns true if it finds lines that have a phrase, or its words.
+    fn is_of_phrase(&self) -> bool {
+        *self.tiers.end() > Tier::default()
+    }
+}
+
+/// Matches that were found in a shard.
+struct Found<'a> {
+    task: ShardTask<'a>,
+    /// Matches that may be wanted. Those of the best documents are together for each document, the
+    /// best first.
+    matches: Vec<PendingMatch>,
+    /// The documents of those, in a search for the best documents.
+    documents: FnvHashSet<u32>,
+    /// Frames about skipped documents.
+    skips: Vec<u8>,
+    end: ShardEnd,
+}
+
+impl<'a> Found<'a> {
+    fn new(task: ShardTask<'a>) -> Found<'a> {
+        Found {
+            task,
+            matches: Vec::new(),
+            documents: FnvHashSet::default(),
+            skips: Vec::new(),
+            end: task.end(),
+        }
     }
 }
 
@@ -173,7 +289,8 @@ enum Source {
 
 struct ShardSearch<'s, 'a> {
     task: ShardTask<'a>,
-    query: Cow<'a, TrigramQuery>,
+    pass: &'s Pass,
+    query: Cow<'s, TrigramQuery>,
     best: Best,
     /// The best matches, or the best match of each of the best documents.
     top: &'s mut TopMatches,
@@ -194,25 +311,30 @@ struct ShardSearch<'s, 'a> {
     single: usize,
     /// Blocks that were verified in all shards.
     blocks: u64,
-    /// Matches that may be wanted. Those of the best documents are together for each document, the best first.
-    found: Vec<PendingMatch>,
+    /// Lines of the tiers of the pass.
+    kept: u64,
+    found: &'s mut Found<'a>,
     out: UnitResult,
-    end: ShardEnd,
 }
 
 impl<'s, 'a> ShardSearch<'s, 'a> {
     fn new(
-        task: ShardTask<'a>,
-        query: &'a TrigramQuery,
+        found: &'s mut Found<'a>,
+        pass: &'s Pass,
         (best, top): (Best, &'s mut TopMatches),
         blocks: u64,
     ) -> Self {
+        let task = found.task;
         ShardSearch {
             task,
-            query: without_long_ors(query),
+            pass,
+            query: without_long_ors(&pass.query),
             best,
             top,
-            worker: Worker::new(task, 0),
+            worker: Worker {
+                verifier: Verifier::new(task),
+                matchers: Matchers::Line(Box::new(pass.matcher.clone())),
+            },
             queue: BinaryHeap::new(),
             groups: Vec::new(),
             sources: Vec::new(),
@@ -222,28 +344,21 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             candidates: None,
             single: 0,
             blocks,
-            found: Vec::new(),
+            kept: 0,
+            found,
             out: UnitResult::default(),
-            end: task.end(),
         }
     }
 
     fn run(&mut self) -> Result<Proof, Interrupted> {
         let shard = self.task.shard;
         shard.intact()?;
-        if !self.add_defining()? {
+        if !self.find_defining()? {
             return Ok(Proof::TooMuch);
         }
-        let static_rank = shard.static_rank_from(PackageId(0))?;
-        let other = self.other_definition();
-        let bound = |document_rank| place(rank::defined_bound(document_rank, other), 0);
-        self.sources = vec![(
-            bound(rank::other_document_rank(static_rank)),
-            Source::Others,
-        )];
-        if !self.task.request.query.literals.is_empty() {
-            let best = bound(rank::best_document_rank(static_rank));
-            self.sources.push((best, Source::Paths));
+        if !self.add_candidates()? {
+            self.add_defining()?;
+            self.add_sources()?;
         }
         let mut looked_at = 0;
         loop {
@@ -289,22 +404,91 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             }
         }
         shard.intact()?;
-        let out = &self.out;
-        let end = &mut self.end;
-        end.documents = out.documents;
-        end.matched_documents = out.matched_documents;
-        end.matched_blocks = out.matched_blocks;
-        end.verified_bytes = out.verified_bytes;
-        end.skipped += out.skipped;
-        end.found = match self.task.request.want {
-            Want::Documents => out.matched_documents,
-            Want::Matches | Want::Count | Want::Estimate => out.lines,
-        };
+        if self.task.request.query.phrase.is_some() && self.out.skipped > 0 {
+            // Several passes may skip a document, which is to be named once.
+            return Ok(Proof::TooMuch);
+        }
+        self.count();
         Ok(Proof::Complete)
     }
 
-    /// Adds the documents that may define one of the words. Returns `false` if there are too many.
-    fn add_defining(&mut self) -> Result<bool, ShardError> {
+    /// Adds what this pass has found to the counts.
+    fn count(&mut self) {
+        let (out, end) = (&mut self.out, &mut self.found.end);
+        end.documents += out.documents;
+        end.matched_documents += out.matched_documents;
+        end.matched_blocks += out.matched_blocks;
+        end.verified_bytes += out.verified_bytes;
+        end.skipped += out.skipped;
+        end.found += match self.task.request.want {
+            _ if self.task.request.query.phrase.is_some() => self.kept,
+            Want::Documents => out.matched_documents,
+            Want::Matches | Want::Count | Want::Estimate => out.lines,
+        };
+        self.found.skips.append(&mut out.skips);
+    }
+
+    /// Adds the documents of all candidates, if the pass is one of a phrase and these are few.
+    /// Returns `false` if not.
+    fn add_candidates(&mut self) -> Result<bool, ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        if !self.pass.is_of_phrase() {
+            return Ok(false);
+        }
+        let stop = || request.cancel.is_cancelled();
+        let all = shard.candidates_within(&self.query, shard.live_blocks(), &stop)?;
+        let Candidates::Blocks(blocks) = self.candidates.insert(all) else {
+            return Ok(false);
+        };
+        if blocks.len() as u64 > BLOCKS_MAX {
+            return Ok(false);
+        }
+        let mut documents = FnvHashSet::default();
+        for &block in &*blocks {
+            documents.extend(shard.text_with(BlockId(block))?.documents);
+        }
+        for document in documents {
+            let defining = self.defining.get(&document);
+            let level = defining.map_or(self.other_level, |(level, _)| *level);
+            self.add(DocId(document), level, Part::Rest)?;
+        }
+        Ok(true)
+    }
+
+    /// Adds the sources of documents that define none of the words.
+    fn add_sources(&mut self) -> Result<(), ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        let static_rank = shard.static_rank_from(PackageId(0))?;
+        let other = self.other_definition();
+        let bound = |document_rank| place(self.score(document_rank, other), 0);
+        let others = bound(rank::other_document_rank(static_rank));
+        let paths = bound(rank::best_document_rank(static_rank));
+        self.sources = vec![(others, Source::Others)];
+        if !request.query.literals.is_empty() {
+            self.sources.push((paths, Source::Paths));
+        }
+        Ok(())
+    }
+
+    /// Returns the highest score of such a line in a document of this rank.
+    fn score(&self, document_rank: f32, defined: Defined) -> f32 {
+        rank::defined_bound(
+            rank::with_tier(document_rank, *self.pass.tiers.end()),
+            defined,
+        )
+    }
+
+    /// Returns true if documents that define a word are searched at once, not only their defining
+    /// blocks.
+    fn searches_whole_documents(&self) -> bool {
+        // The first line of a document may be in any of its blocks.
+        self.task.request.want == Want::Documents
+            || self.best != Best::Matches
+            || self.pass.is_of_phrase()
+    }
+
+    /// Finds the documents that may define one of the words. Returns `false` if there are too many.
+    fn find_defining(&mut self) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let Some(words) = &request.query.defined_words else {
             return Ok(true);
@@ -333,20 +517,25 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             }
         }
         self.other_level = 0;
-        // The first line of a document may be in any of its blocks.
-        let is_whole = request.want == Want::Documents || self.best != Best::Matches;
-        let part = if is_whole { Part::Rest } else { Part::Defining };
-        let documents: Vec<(u32, u8)> = (self.defining.iter_mut())
-            .map(|(document, (level, blocks))| {
-                blocks.sort_unstable();
-                blocks.dedup();
-                (*document, *level)
-            })
-            .collect();
+        for (_, blocks) in self.defining.values_mut() {
+            blocks.sort_unstable();
+            blocks.dedup();
+        }
+        Ok(true)
+    }
+
+    /// Adds the documents that may define one of the words.
+    fn add_defining(&mut self) -> Result<(), ShardError> {
+        let part = match self.searches_whole_documents() {
+            true => Part::Rest,
+            false => Part::Defining,
+        };
+        let documents = self.defining.iter();
+        let documents: Vec<_> = documents.map(|(id, (level, _))| (*id, *level)).collect();
         for (document, level) in documents {
             self.add(DocId(document), level, part)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Notes blocks whose lines may define a word at this level. Blocks of higher levels were noted before.
@@ -376,8 +565,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
 
     /// Returns whether a document of this rank can have a wanted match on a line that defines none of the words.
     fn may_be_wanted(&self, document_rank: f32) -> bool {
-        let other = self.other_definition();
-        let best = place(rank::defined_bound(document_rank, other), 0);
+        let best = place(self.score(document_rank, self.other_definition()), 0);
         self.top.worst_place().is_none_or(|worst| worst >= best)
     }
 
@@ -388,7 +576,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         let (path, static_rank) = shard.path_and_rank(id)?;
         let document_rank = rank::document_rank(static_rank, path, &request.query.literals);
         let favour = if level > 0 { self.favour(id)? } else { 0.0 };
-        let score = rank::defined_bound(document_rank, Defined { level, favour });
+        let score = self.score(document_rank, Defined { level, favour });
         let worst = self.top.worst_place();
         if worst.is_some_and(|worst| worst < place(score, 0))
             || !shard.is_accepted(&request.query.filters, id)?
@@ -465,7 +653,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             }
             // Its own place may be better than those of the documents before it; it was searched then.
             let rank = rank::other_document_rank(shard.document(DocId(id))?.static_rank);
-            let score = rank::defined_bound(rank, self.other_definition());
+            let score = self.score(rank, self.other_definition());
             let place = place(score, shard.document_hash(DocId(id))?);
             self.queue
                 .push(Reverse((place, DocId(id), Part::OfGroup(group))));
@@ -480,7 +668,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             return self.search_for_score(id, matches);
         }
         let document = self.task.shard.document(id)?;
-        let is_whole = self.task.request.want == Want::Documents;
+        let is_whole = self.searches_whole_documents();
         let defining = self.defining.get(&id.0).map(|(_, blocks)| blocks.clone());
         let candidates = match (part, defining) {
             (Part::Defining, defining) => Candidates::Blocks(defining.unwrap_or_default()),
@@ -503,23 +691,28 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             .iter()
             .for_each(|pending| self.top.offer(&pending.key));
         self.task.threshold.raise_to(self.top);
-        self.found.extend(pending);
-        self.found
-            .retain(|pending| !self.top.leaves_out(&pending.key));
+        let matches = &mut self.found.matches;
+        matches.extend(pending);
+        matches.retain(|pending| !self.top.leaves_out(&pending.key));
         Ok(true)
     }
 
     /// Searches a document until its best score is known, and keeps the best of the matches that were seen. Returns
     /// `false` if too many blocks would be verified.
     fn search_for_score(&mut self, id: DocId, matches: usize) -> Result<bool, Interrupted> {
+        if self.found.documents.contains(&id.0) {
+            // Its best match is one of an earlier pass.
+            return Ok(true);
+        }
         let document = self.task.shard.document(id)?;
         let mut blocks: Vec<u32> = match self.candidates_of(&document.blocks)? {
             Candidates::Blocks(blocks) => blocks,
             Candidates::Ranges(_) => document.blocks.clone().collect(),
         };
-        // Lines that define none of the words have all the same score. Then a few blocks have enough of them.
+        // Lines of one tier that define none of the words have all the same score. Then a few
+        // blocks have enough of them.
         let mut at_once = blocks.len();
-        if self.other_level == 0 {
+        if self.other_level == 0 && self.pass.tiers.start() == self.pass.tiers.end() {
             let defining = self.defining.get(&id.0).map(|(_, blocks)| &blocks[..]);
             let defining = defining.unwrap_or_default();
             at_once = defining.len() + FIRST_BLOCKS;
@@ -538,8 +731,9 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                 if !self.top.leaves_out(&first.key) {
                     self.top.offer(&first.key);
                     // The threshold stays: the best documents have matches that are worse than the best one of others.
-                    self.found.extend(pending);
+                    self.found.matches.extend(pending);
                 }
+                self.found.documents.insert(id.0);
                 break;
             }
             blocks = rest;
@@ -553,16 +747,16 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         document: Document<'a>,
         candidates: Candidates,
     ) -> Result<Option<Vec<PendingMatch>>, Interrupted> {
-        let ShardTask { shard, request, .. } = self.task;
+        let ShardTask { shard, .. } = self.task;
         let candidates = ShardCandidates::Blocks(candidates);
         let blocks = candidates.blocks();
         if blocks == 0 {
             return Ok(Some(Vec::new()));
         }
         self.blocks += blocks;
-        self.end.candidates += blocks;
-        let has_slow_line =
-            request.query.is_slow(0) && candidates.has_block_longer_than(SLOW_LINE_BYTES, shard)?;
+        self.found.end.candidates += blocks;
+        let has_slow_line = self.pass.matcher.is_slow(0)
+            && candidates.has_block_longer_than(SLOW_LINE_BYTES, shard)?;
         if self.blocks > BLOCKS_MAX || has_slow_line {
             return Ok(None);
         }
@@ -572,13 +766,17 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         };
         let blocks_of_document = document.blocks.clone();
         let mut matches = verifier.begin(document)?;
+        matches.patterns = self.pass.patterns;
         let blocks = match &candidates {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => BlockRanges::listed(blocks),
             _ => BlockRanges::all(blocks_of_document),
         };
         verifier.search_blocks(matcher, blocks, &mut matches, &mut self.out)?;
         verifier.finish(matches, &mut self.out)?;
-        Ok(Some(mem::take(&mut self.out.pending).0))
+        let mut pending = mem::take(&mut self.out.pending).0;
+        pending.retain(|it| self.pass.tiers.contains(&it.tier));
+        self.kept += pending.len() as u64;
+        Ok(Some(pending))
     }
 
     /// Returns the candidates among the blocks of a document.

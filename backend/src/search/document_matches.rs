@@ -8,7 +8,8 @@ use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
 use crate::batch::{BatchBuffers, BatchPacker, LinePosition, PackOptions, Packed};
 use crate::document_matcher::PatternSet;
 use crate::line_matcher;
-use crate::long_line::LINE_STEPS_MAX;
+use crate::long_line::{Effort, LINE_STEPS_MAX};
+use crate::phrase::{NEAR_BYTES, Phrase, Tier};
 use crate::rank::{self, Defined};
 use crate::text_batch::{TextBuffers, TextPacker};
 use index::document;
@@ -51,6 +52,7 @@ pub(super) struct DocumentMatches<'a> {
     /// Passed to the packer.
     buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
+    phrase: Option<Rc<Phrase>>,
     packer: Option<Packer<'a>>,
     /// Whether its matches are all in this unit.
     pub(super) is_whole: bool,
@@ -76,11 +78,12 @@ impl<'a> DocumentMatches<'a> {
         task: ShardTask<'a>,
         document: Document<'a>,
         package: &'a [u8],
-        (buffers, texts): (PackBuffers, Rc<TextCache>),
+        (buffers, texts, phrase): (PackBuffers, Rc<TextCache>, Option<Rc<Phrase>>),
     ) -> Self {
         let query = task.request.query;
         let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
-        let highest = rank::document_bound(rank, query.finds_names);
+        let highest = rank::with_tier(rank, query.best_tier());
+        let highest = rank::document_bound(highest, query.finds_names);
         DocumentMatches {
             task,
             document,
@@ -94,6 +97,7 @@ impl<'a> DocumentMatches<'a> {
             name: None,
             buffers,
             texts,
+            phrase,
             packer: None,
             is_whole: false,
         }
@@ -107,7 +111,8 @@ impl<'a> DocumentMatches<'a> {
     ) -> Result<(), ShardError> {
         if let Some(limit) = self.task.request.top_k() {
             let position = LinePosition::of_name(&self.document, 0);
-            self.defer(position, self.name_rank(ranges), limit, &mut out.pending);
+            let rank = (self.name_rank(ranges), Tier::default());
+            self.defer(position, rank, limit, &mut out.pending);
             return Ok(());
         }
         self.pack_name(ranges, &mut out.packed)
@@ -130,15 +135,17 @@ impl<'a> DocumentMatches<'a> {
         }
     }
 
-    /// Returns the rank of a line, which is without its end.
+    /// Returns rank and tier of a line, which is without its end.
     fn line_rank(
         &self,
         position: &LinePosition,
         line: &[u8],
         ranges: &[(usize, usize)],
-    ) -> Result<f32, ShardError> {
+    ) -> Result<(f32, Tier), ShardError> {
+        let tier = self.tier(*position, line)?;
+        let document_rank = rank::with_tier(self.document_rank, tier);
         let ranges = ranges.iter().copied();
-        rank::line_rank(self.document_rank, line, ranges, |words, level| {
+        let rank = rank::line_rank(document_rank, line, ranges, |words, level| {
             let (path, query) = (self.document.path, self.task.request.query);
             let may_define = self.may_define.get();
             let may_define = may_define.unwrap_or_else(|| document::may_define(path));
@@ -151,7 +158,8 @@ impl<'a> DocumentMatches<'a> {
                 level: self.level(position.start, line, words, level)?,
                 favour: rank::favour(query.is_own(self.package, path), is_local, path),
             })
-        })
+        })?;
+        Ok((rank, tier))
     }
 
     /// Returns how much a line looks like a definition, with the lines behind it, whatever block
@@ -178,7 +186,7 @@ impl<'a> DocumentMatches<'a> {
     fn defer(
         &mut self,
         position: LinePosition,
-        rank: f32,
+        (rank, tier): (f32, Tier),
         limit: usize,
         pending: &mut PendingMatches,
     ) {
@@ -196,8 +204,30 @@ impl<'a> DocumentMatches<'a> {
             document: self.document.id,
             position,
             patterns: self.patterns,
+            tier,
         };
         pending.push(pending_match, limit);
+    }
+
+    /// Returns the tier of a line, which is without its end.
+    fn tier(&self, position: LinePosition, line: &[u8]) -> Result<Tier, ShardError> {
+        let Some(phrase) = &self.phrase else {
+            return Ok(Tier::default());
+        };
+        let ShardTask { shard, request, .. } = self.task;
+        let around = || {
+            let document = shard.text_range(self.document.blocks.clone())?;
+            let (from, to) = (
+                document.start.min(position.start),
+                document.end.max(position.end),
+            );
+            let start = position.start.saturating_sub(NEAR_BYTES).max(from);
+            let end = position.end.saturating_add(NEAR_BYTES).min(to);
+            let line = (position.start - start) as usize..(position.end - start) as usize;
+            Ok((shard.text(start..end, &self.texts)?, line))
+        };
+        let stop = || request.cancel.is_cancelled();
+        phrase.tier(line, around, &mut Effort::new(&stop))
     }
 
     pub(super) fn pack_name(
@@ -320,12 +350,12 @@ impl LineSink for DocumentMatches<'_> {
         out: &mut UnitResult,
     ) -> Result<(), ShardError> {
         let line_body = line_matcher::without_end(line);
-        let rank = match self.task.request.text {
-            TextOrder::Found => 0.0,
+        let (rank, tier) = match self.task.request.text {
+            TextOrder::Found => (0.0, Tier::default()),
             _ => self.line_rank(&position, line_body, ranges)?,
         };
         if let Some(limit) = self.task.request.top_k() {
-            self.defer(position, rank, limit, &mut out.pending);
+            self.defer(position, (rank, tier), limit, &mut out.pending);
             return Ok(());
         }
         self.pack(position, line, rank, ranges, &mut out.packed)

@@ -9,7 +9,6 @@ use super::request::{Interrupted, Request, Stopped};
 use super::slices::{DocumentSlice, DocumentSlices, is_dense};
 use super::text_slices::{TextSlice, TextSlices};
 use crate::compiled_query::Strategy;
-use crate::rank;
 use index::plan::{DocumentQuery, TrigramQuery};
 use index::shard::{Candidates, DocId, DocumentCandidates, PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
@@ -107,7 +106,7 @@ impl Request<'_> {
             later_static_ranks,
             progress: Progress {
                 blocks_total: blocks,
-                bound: rank::bound(static_rank, self.query.finds_names),
+                bound: self.query.bound(static_rank),
                 ..Progress::default()
             },
             has_slow_lines,

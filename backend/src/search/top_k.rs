@@ -10,6 +10,7 @@
 use super::slices::UNIT_DOCUMENTS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
+use crate::phrase::Tier;
 use index::shard::DocId;
 use schema::order::{self, RankKey};
 use std::cmp::Ordering;
@@ -47,6 +48,11 @@ impl TopMatches {
         self.worst().is_some_and(|worst| key > worst)
     }
 
+    /// Returns true once there are as many as are wanted.
+    pub(super) fn is_full(&self) -> bool {
+        self.keys.len() == self.limit
+    }
+
     /// Returns where a document would be whose best match is the worst of the top matches, once there are `limit` of
     /// them.
     pub(super) fn worst_place(&self) -> Option<DocumentPlace> {
@@ -58,7 +64,7 @@ impl TopMatches {
 
     /// Returns the worst of the top matches, once there are `limit` of them.
     fn worst(&self) -> Option<&SortKey> {
-        self.keys.peek().filter(|_| self.keys.len() == self.limit)
+        self.keys.peek().filter(|_| self.is_full())
     }
 }
 
@@ -164,6 +170,8 @@ pub(super) struct PendingMatch {
     pub(super) position: LinePosition,
     /// The patterns that contribute, when its document was evaluated.
     pub(super) patterns: PatternSet,
+    /// Closeness of the words of a phrase.
+    pub(super) tier: Tier,
 }
 
 /// The pending matches of a unit: at most twice the limit, or twice the documents of a unit.
@@ -280,6 +288,7 @@ mod tests {
                         last_block: 0,
                     },
                     patterns: PatternSet::default(),
+                    tier: Tier::default(),
                 };
                 pending.push(one, limit);
             }

@@ -13,6 +13,7 @@ use super::text_slices::{TextSlice, TextSlices};
 use crate::batch::Packed;
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
+use crate::phrase::Phrase;
 use index::shard::{DocId, Document, Package, PackageId, ShardError, TextBytes, TextCache};
 use std::mem;
 use std::ops::Range;
@@ -27,6 +28,8 @@ pub(super) struct Verifier<'a> {
     documents: Vec<DocId>,
     /// The ranges of the current line.
     pub(super) ranges: Vec<(usize, usize)>,
+    /// A copy has caches of its own.
+    phrase: Option<Rc<Phrase>>,
     /// Reused by the next packer.
     buffers: PackBuffers,
     /// The text of the current blocks.
@@ -42,6 +45,7 @@ impl<'a> Verifier<'a> {
             package: None,
             documents: Vec::new(),
             ranges: Vec::new(),
+            phrase: task.request.query.phrase.clone().map(Rc::new),
             buffers: PackBuffers::default(),
             texts: Rc::default(),
             touches: false,
@@ -65,7 +69,7 @@ impl<'a> Verifier<'a> {
     ) -> Result<DocumentMatches<'a>, Interrupted> {
         let package = self.package_of(document.package)?.directory;
         let buffers = mem::take(&mut self.buffers);
-        let buffers = (buffers, Rc::clone(&self.texts));
+        let buffers = (buffers, Rc::clone(&self.texts), self.phrase.clone());
         Ok(DocumentMatches::new(self.task, document, package, buffers))
     }
 

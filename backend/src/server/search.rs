@@ -263,7 +263,8 @@ impl SearchJob {
     fn run<'q>(&self, mut permit: Permit, queue: &mut Queue<'q>) -> Result<Finished, Incomplete> {
         let started = Instant::now();
         let query = CompiledQuery::new(&self.search.expr, self.search.names)
-            .map_err(|bad| Incomplete::Failed(bad.into()))?;
+            .map_err(|bad| Incomplete::Failed(bad.into()))?
+            .preferring(&self.search.phrase);
         self.is_queued.store(false, Relaxed);
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
         let mut request = self.request(&shards, &query);

@@ -110,6 +110,9 @@ const PATTERNS: [(&str, bool); 19] = [
 /// A file: its path, and its lines, each with a word.
 type File = (usize, Vec<(usize, usize)>);
 
+/// A path and a text.
+pub(crate) type NamedText = (Vec<u8>, Vec<u8>);
+
 fn packages() -> impl Strategy<Value = Vec<(f32, Vec<File>)>> {
     let line = (0..LINES.len(), 0..WORDS.len());
     let file = (0..PATHS.len(), vec(line, 0..12));
@@ -129,14 +132,24 @@ fn package_name(number: usize) -> String {
 }
 
 fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index) {
+    let packages = packages.iter().map(|(inst, files)| {
+        let files = files.iter();
+        let files = files.map(|(path, lines)| (PATHS[*path].as_bytes().to_vec(), text(lines)));
+        (*inst, files.collect())
+    });
+    build_index(&packages.collect::<Vec<_>>(), how)
+}
+
+/// Builds an index of packages with their popularity and the paths and texts of their files. The
+/// directory has them below `source`.
+pub(crate) fn build_index(
+    packages: &[(f32, Vec<NamedText>)],
+    how: Build,
+) -> (tempfile::TempDir, Index) {
     let directory = tempfile::tempdir().unwrap();
     let source = directory.path().join("source");
     for (number, (_, files)) in packages.iter().enumerate() {
-        let files: Vec<_> = files
-            .iter()
-            .map(|(path, lines)| (PATHS[*path].as_bytes().to_vec(), text(lines)))
-            .collect();
-        write_package(&source.join(package_name(number) + "_1"), &files);
+        write_package(&source.join(package_name(number) + "_1"), files);
     }
     let popularity = packages.iter().enumerate().map(|(number, (inst, _))| {
         let popularity = Popularity {
@@ -169,14 +182,14 @@ fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index
 }
 
 /// Returns the best matches in the total order.
-fn best(found: &Found) -> Vec<Match> {
+pub(crate) fn best(found: &Found) -> Vec<Match> {
     let mut all = matches(found);
     all.sort_by(Match::order);
     all
 }
 
 /// Returns the matches of each document, the best document first, each with its best match first.
-fn by_document(found: &Found) -> Vec<Vec<Match>> {
+pub(crate) fn by_document(found: &Found) -> Vec<Vec<Match>> {
     let mut all: Vec<Vec<Match>> = Vec::new();
     for one in best(found) {
         match all

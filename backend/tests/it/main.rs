@@ -2,10 +2,12 @@
 //! the behaviour of its server on a connection.
 //!
 //! [`corpus`] generates directories of difficult files, [`query`] patterns to search in them,
-//! [`filter`] filters, [`expressions`] combinations of both, and [`revisions`] gives documents revisions. [`found`] runs a search and
-//! decodes its frames; [`best_first`] checks searches that stop early, [`resumed`] such that go on with an answer; [`naive`] computes the expected matches, and [`wants`] which of them are
-//! sent when not all are wanted. The expected matches share no code with `index` or `backend`: they
-//! have their own definitions of text, lines and patterns.
+//! [`filter`] filters, [`expressions`] combinations of both, and [`revisions`] gives documents
+//! revisions. [`found`] runs a search and decodes its frames; [`best_first`] checks searches that
+//! stop early, [`phrases`] the order of those with a phrase, [`resumed`] such that go on with an
+//! answer; [`naive`] computes the expected matches, and [`wants`] which of them are sent when not
+//! all are wanted. The expected matches share no code with `index` or `backend`: they have their
+//! own definitions of text, lines and patterns.
 
 mod best_first;
 mod corpus;
@@ -14,6 +16,7 @@ mod filter;
 mod found;
 mod naive;
 mod oracle;
+mod phrases;
 mod query;
 mod resumed;
 mod revisions;

@@ -21,6 +21,21 @@ pub(crate) struct Match {
 }
 
 impl Match {
+    /// Shard, document and line.
+    pub(crate) fn place(&self) -> (u32, u32, u32) {
+        self.key
+    }
+
+    /// The number of the line, from 1.
+    pub(crate) fn line(&self) -> u32 {
+        self.key.2
+    }
+
+    /// Package and path.
+    pub(crate) fn name(&self) -> String {
+        String::from_utf8([&self.package[..], b"/", &self.path].concat()).unwrap()
+    }
+
     pub(crate) fn document(&self) -> (u32, u32) {
         (self.key.0, self.key.1)
     }

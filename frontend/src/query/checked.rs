@@ -11,7 +11,9 @@ use super::render::{interpreted_as, render};
 use crate::scope::Scope;
 use fnv::FnvHasher;
 use schema::frame::{self, Kind};
-use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Search, Syntax, TextOrder, Want};
+use schema::message::{
+    ATOMS_MAX, DEPTH_MAX, Expr, Field, Pattern, Search, Syntax, TextOrder, Want,
+};
 use std::hash::{Hash, Hasher};
 use zerocopy::IntoBytes;
 
@@ -19,6 +21,8 @@ use zerocopy::IntoBytes;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     pub(super) expr: Expr,
+    /// Patterns of the lines that come first.
+    phrase: Vec<Pattern>,
     /// Finds names of documents, not lines.
     names: bool,
     pub(super) context_lines: u32,
@@ -44,6 +48,7 @@ impl Query {
         check(&expr, context_lines)?;
         Ok(Query {
             expr: canonical(expr),
+            phrase: Vec::new(),
             names: false,
             context_lines,
             want: Want::Matches,
@@ -61,6 +66,12 @@ impl Query {
             names: true,
             ..self
         }
+    }
+
+    /// Puts lines first that match one of these patterns, the best one first, then those with all
+    /// words near each other.
+    pub(super) fn preferring(self, phrase: Vec<Pattern>) -> Query {
+        Query { phrase, ..self }
     }
 
     /// Sets what is wanted, and limits it to the best `limit` matches or documents, 0 for all. A count
@@ -201,6 +212,7 @@ impl Query {
     pub(crate) fn search(&self) -> Search {
         Search {
             expr: self.expr.clone(),
+            phrase: self.phrase.clone(),
             names: self.names,
             context_lines: match self.text {
                 TextOrder::None => self.context_lines,
@@ -228,6 +240,7 @@ impl Query {
     pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
         let query = Query::new(search.expr, search.context_lines)?;
         let query = Query {
+            phrase: search.phrase,
             names: search.names,
             first_range: search.first_range,
             ..query

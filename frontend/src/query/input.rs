@@ -9,6 +9,7 @@ use super::filter;
 use super::keys::{Options, yes_or_no};
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, TYPED_BYTES_MAX};
 use super::parse::{self, Ast, Node, Term};
+use super::phrase;
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{Expr, Field, Pattern, Reading, Syntax, Want};
 use std::ops::Range;
@@ -50,8 +51,8 @@ pub struct ParsedQuery {
     pub timeout: Option<Duration>,
     /// Parts that may have been meant differently.
     pub notices: Vec<Notice>,
-    /// Where the terms that must all hold, and the options, are in the query text, in bytes. Joined by spaces they
-    /// are the same query. Alternatives are one term.
+    /// Where the terms that must all hold, and the options, are in the query text, in bytes. Joined
+    /// by spaces they are the same query, without `and` in its phrase. Alternatives are one term.
     pub terms: Vec<Range<usize>>,
     pub(super) sources: SourceMap,
 }
@@ -96,7 +97,9 @@ impl Query {
             None => input.context_lines()?,
         };
         let limit = options.count.map_or_else(|| input.limit(), Ok)?;
+        let phrase = phrase::patterns(input.q, &ast.phrase, &expr);
         let mut parsed = ParsedQuery::new(expr, context_lines, sources)?;
+        parsed.query = parsed.query.preferring(phrase);
         if defaults.names {
             parsed.query = parsed.query.of_names();
         }

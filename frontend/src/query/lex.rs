@@ -89,7 +89,9 @@ impl<'a> Lexer<'a> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
             let quote = &self.typed[open..=open];
-            BadQuery::new(format!("the quote {quote} is not closed")).at(open)
+            BadQuery::new(format!("the quote {quote} is not closed"))
+                .at(open)
+                .hint("for exact text, close it")
         })?;
         if text.is_empty() {
             return Err(BadQuery::new("the quotes are empty").at(open));

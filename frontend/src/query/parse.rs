@@ -44,6 +44,8 @@ pub(super) struct Ast {
     pub(super) notices: Vec<Notice>,
     /// Where the terms that must all hold, and the options, are in the text. Alternatives are one term.
     pub(super) terms: Vec<Range<usize>>,
+    /// Places of words that were typed side by side, with operators between them.
+    pub(super) phrase: Vec<Range<usize>>,
 }
 
 /// A node of the tree.
@@ -65,6 +67,17 @@ pub(super) struct Term {
     pub(super) flags: Flags,
     /// Searches the text of documents, even where names are searched.
     pub(super) in_text: bool,
+}
+
+impl Node {
+    /// Returns true if it has nothing but patterns.
+    fn is_text(&self) -> bool {
+        match self {
+            Node::Pattern(_) => true,
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(Node::is_text),
+            Node::Filter(..) | Node::Not(_) | Node::Line(_) => false,
+        }
+    }
 }
 
 impl Term {
@@ -135,6 +148,7 @@ fn words(typed: &str, bad: &BadQuery) -> Ast {
             hint: None,
         }],
         terms: std::iter::once(0..typed.len()).collect(),
+        phrase: std::iter::once(0..typed.len()).collect(),
         ..Ast::default()
     }
 }
@@ -149,6 +163,8 @@ fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
         options: Options::default(),
         notices: Vec::new(),
         terms: Vec::new(),
+        phrase: Vec::new(),
+        is_in_phrase: false,
     };
     let node = parser.any()?;
     debug_assert!(parser.lexer.rest().is_empty());
@@ -163,6 +179,7 @@ fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
         options: parser.options,
         notices: parser.notices,
         terms: parser.terms,
+        phrase: parser.phrase,
     })
 }
 
@@ -175,6 +192,9 @@ struct Parser<'a> {
     options: Options,
     notices: Vec<Notice>,
     terms: Vec<Range<usize>>,
+    phrase: Vec<Range<usize>>,
+    /// The last term is text.
+    is_in_phrase: bool,
 }
 
 impl Parser<'_> {
@@ -212,12 +232,14 @@ impl Parser<'_> {
                 continue;
             }
             let start = self.lexer.at;
-            if let Some(part) = self.unary()? {
-                parts.push(part);
-                and = None;
-            }
+            let part = self.unary()?;
             if self.lexer.depth == 0 {
                 self.terms.push(start..self.lexer.at);
+                self.add_to_phrase(start, part.as_ref().is_some_and(Node::is_text));
+            }
+            if let Some(part) = part {
+                parts.push(part);
+                and = None;
             }
         }
         match (and, parts.len()) {
@@ -225,6 +247,17 @@ impl Parser<'_> {
             (None, 0) => Ok(None),
             (None, _) => Ok(Some(one_or(parts, Node::All))),
         }
+    }
+
+    /// Adds a term that begins at `start`, if it is text.
+    fn add_to_phrase(&mut self, start: usize, is_text: bool) {
+        let end = self.lexer.at;
+        match self.phrase.last_mut() {
+            _ if !is_text => {}
+            Some(last) if self.is_in_phrase => last.end = end,
+            _ => self.phrase.push(start..end),
+        }
+        self.is_in_phrase = is_text;
     }
 
     fn unary(&mut self) -> Result<Option<Node>, Fault> {

@@ -81,6 +81,65 @@ fn pasted_text_is_never_refused() {
 }
 
 #[test]
+fn words_side_by_side_are_a_phrase() {
+    let check = |q: &str, expected: Expect| {
+        let phrase = parse("keyword", q).unwrap().search().phrase;
+        let texts = phrase.into_iter().map(|pattern| pattern.text);
+        expected.assert_eq(&texts.collect::<Vec<_>>().join(" | "));
+    };
+    check(
+        "return  NULL;",
+        expect![[r#"\b{start-half}return[ \t]+NULL; | (?i:return)[ \t"'()]+(?-i:NULL;)"#]],
+    );
+    check(
+        "import \"fmt\" lang:go -x",
+        expect![[r#"\b{start-half}import[ \t]+"fmt" | (?i:import)[ \t"'()]+(?i:fmt)"#]],
+    );
+    check(
+        "if (x) case:yes",
+        expect![[r#"\b{start-half}if[ \t]+\(x\) | (?-i:if)[ \t"'()]+(?-i:x)"#]],
+    );
+    check(
+        "a and b",
+        expect![[r#"\b{start-half}a[ \t]+and[ \t]+b\b{end-half} | (?i:a)[ \t"'()]+(?i:b)"#]],
+    );
+    check(
+        "a or b",
+        expect![[r"\b{start-half}a[ \t]+or[ \t]+b\b{end-half}"]],
+    );
+    check(
+        "for (i = 0;",
+        expect![[
+            r#"\b{start-half}for[ \t]+\(i[ \t]+=[ \t]+0; | (?i:for)[ \t"'()]+(?i:\(i)[ \t"'()]+(?-i:=)[ \t"'()]+(?-i:0;)"#
+        ]],
+    );
+    for q in [
+        "foo",
+        "\"foo bar\"",
+        "foo lang:c",
+        "foo -bar",
+        "/a/ b",
+        "line:(a b)",
+        "(a or b) c",
+        "a b type:path",
+    ] {
+        check(q, expect![""]);
+    }
+    assert!(
+        parse("literal", "return NULL;")
+            .unwrap()
+            .search()
+            .phrase
+            .is_empty()
+    );
+    assert_ne!(
+        parse("keyword", "\"a\" b").unwrap(),
+        parse("keyword", "a b").unwrap(),
+        "the phrase is a part of the query"
+    );
+}
+
+#[test]
 fn literal_and_regexp_modes_render_in_the_native_language() {
     check(
         "literal",

@@ -266,7 +266,7 @@ fn decode_within(
 }
 
 impl Pattern {
-    fn encode(&self, mut to: pattern::Builder<'_>) {
+    pub(super) fn encode(&self, mut to: pattern::Builder<'_>) {
         to.set_text(&self.text[..]);
         to.set_syntax(self.syntax.into());
         to.set_ignore_case(self.ignore_case);
@@ -274,7 +274,7 @@ impl Pattern {
         to.set_in_path(self.in_path);
     }
 
-    fn decode(from: pattern::Reader<'_>) -> Result<Self, MessageError> {
+    pub(super) fn decode(from: pattern::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Pattern {
             text: text(from.get_text()?)?,
             syntax: from.get_syntax()?.into(),

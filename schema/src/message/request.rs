@@ -3,7 +3,7 @@
 use super::codec::{
     MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
 };
-use super::expr::Expr;
+use super::expr::{Expr, Pattern};
 use super::trace_context::TraceContext;
 use crate::frame::Kind;
 use crate::trawl_capnp::{
@@ -12,6 +12,9 @@ use crate::trawl_capnp::{
 };
 use capnp::struct_list;
 use std::sync::Arc;
+
+/// Patterns of a phrase: as it was typed, and with other quotes and parentheses.
+pub const PHRASE_PATTERNS_MAX: usize = 2;
 
 /// The kind of answer to a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,6 +80,10 @@ pub struct Search {
     /// Only the first range of each match is wanted. An earlier backend sends all of them. Everything else is the same,
     /// ranks too.
     pub first_range: bool,
+    /// Patterns of the lines that come first, the best one first. If there is one, lines with all
+    /// patterns of the expression come next, then those with these near each other. At most
+    /// [`PHRASE_PATTERNS_MAX`].
+    pub phrase: Vec<Pattern>,
     /// Whether lines are wanted as text. Then there is neither a limit nor context. An earlier backend sends
     /// [`Batch`](super::Batch)es all the same, and each backend sends them for long lines and for matches over several.
     pub text: TextOrder,
@@ -217,6 +224,10 @@ impl Search {
                 point.encode_to(points.reborrow().get(index));
             }
         }
+        let mut phrase = root.reborrow().init_phrase(length(self.phrase.len()));
+        for (index, pattern) in (0..).zip(&self.phrase) {
+            pattern.encode(phrase.reborrow().get(index));
+        }
         if let Some(trace) = &self.trace {
             trace.encode_to(root.reborrow().init_trace());
         }
@@ -234,7 +245,15 @@ impl Search {
                 packages: entry.get_packages()?.iter().collect(),
             });
         }
+        let phrase = root.get_phrase()?;
+        if phrase.len() as usize > PHRASE_PATTERNS_MAX {
+            return Err(MessageError::Impossible("number of patterns of a phrase"));
+        }
         Ok(Search {
+            phrase: phrase
+                .iter()
+                .map(Pattern::decode)
+                .collect::<Result<_, _>>()?,
             excluded,
             visible: VisibleShard::decode_all(root.get_restricted(), root.get_visible()?)?,
             expr: Expr::decode(root.get_expr()?)?,

@@ -33,6 +33,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         per_document: 3,
         first_range: true,
         text: TextOrder::Ranked,
+        phrase: expr().patterns().into_iter().take(2).cloned().collect(),
         excluded: vec![Excluded {
             shard: 1,
             packages: vec![0, 3],

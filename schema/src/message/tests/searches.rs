@@ -57,6 +57,14 @@ fn a_search_is_decoded_as_it_was_encoded() {
             deadline_ms: 3000,
             heavy: true,
             names: true,
+            phrase: vec![
+                Pattern {
+                    text: "a[ \\t]+b".to_owned(),
+                    syntax: Syntax::Regexp,
+                    ..Pattern::default()
+                },
+                Pattern::default(),
+            ],
             uncounted: true,
             per_document: 3,
             first_range: true,

@@ -1,0 +1,254 @@
+//! Lines that have what was typed as a phrase: the words beside each other, on one line, or near.
+//!
+//! A document has all words of a query somewhere. The tier of a match says how close they are to
+//! each other there. It depends on the lines around the match alone, so it is the same in every
+//! shard and work unit.
+//!
+//! The patterns of the phrase come with the query. They are regular expressions for the words side
+//! by side, the best one first, and are compiled when a line has all words: few searches find one.
+
+use crate::bounded_matcher::BoundedMatcher;
+use crate::line_matcher;
+use crate::long_line::Effort;
+use crate::pattern::{self, SizeLimits};
+use index::plan::TrigramQuery;
+use schema::message::{Expr, PHRASE_PATTERNS_MAX, Pattern};
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
+
+/// Lines before and after a match that are near it.
+const NEAR_LINES: usize = 3;
+
+/// Bytes before and after a match that are near it. Three lines of code have fewer.
+pub(crate) const NEAR_BYTES: u64 = 512;
+
+/// Closeness of the words of a phrase, from 0 to [`Tier::MAX`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Tier(pub(crate) u8);
+
+impl Tier {
+    const NEAR: Tier = Tier(1);
+    /// All words are on one line.
+    pub(crate) const LINE: Tier = Tier(2);
+    /// The worst pattern of the phrase matches.
+    pub(crate) const PHRASE: Tier = Tier(3);
+    pub(crate) const MAX: Tier = Tier(4);
+}
+
+/// A phrase as it was typed. Each worker needs a clone, which has caches of its own.
+#[derive(Clone, Debug)]
+pub struct Phrase {
+    /// The words of which a document has all, if they are two or more.
+    words: Vec<Word>,
+    /// The best one first.
+    patterns: Vec<LazyPattern>,
+    /// A line with all words satisfies the whole expression.
+    pub(crate) is_condition: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Word {
+    pattern: Pattern,
+    matcher: BoundedMatcher,
+}
+
+impl Phrase {
+    /// Returns the phrase of an expression without its filters; `None` if it has none.
+    pub(crate) fn new(expr: &Expr, patterns: &[Pattern]) -> Option<Phrase> {
+        let limits = SizeLimits::for_one_of(expr.patterns().len());
+        let mut words = Vec::new();
+        let is_all = matches!(expr, Expr::All(_));
+        for factor in expr.factors().iter().filter(|_| is_all) {
+            match factor {
+                Expr::Pattern(it) if !it.in_path && !pattern::is_multiline(it) => {
+                    words.push(Word {
+                        matcher: BoundedMatcher::new(&[it], false, limits).ok()?,
+                        pattern: it.clone(),
+                    });
+                }
+                Expr::Not(_) => {}
+                _ => return None,
+            }
+        }
+        let patterns = patterns.iter().take(PHRASE_PATTERNS_MAX);
+        let patterns: Vec<LazyPattern> = patterns.map(LazyPattern::new).collect();
+        (!patterns.is_empty()).then(|| Phrase {
+            is_condition: words.len() == expr.factors().len(),
+            words,
+            patterns,
+        })
+    }
+
+    /// Returns the tier of a matching line, which is without its end. `around` returns the text
+    /// around the line, and where in that the line is.
+    pub(crate) fn tier<T: Deref<Target = [u8]>, E>(
+        &self,
+        line: &[u8],
+        around: impl FnOnce() -> Result<(T, Range<usize>), E>,
+        effort: &mut Effort<'_>,
+    ) -> Result<Tier, E> {
+        let missing = |word: &&Word| !matches(&word.matcher, line, effort);
+        let missing: Vec<&Word> = self.words.iter().filter(missing).collect();
+        if missing.is_empty() {
+            return Ok(self.tier_of_line(line, effort));
+        }
+        let (text, line) = around()?;
+        let (before, after) = near(&text, line);
+        let is_near = |word: &&Word| {
+            let matcher = &word.matcher;
+            matcher.is_match_in_short(before) || matcher.is_match_in_short(after)
+        };
+        Ok(if missing.iter().all(is_near) {
+            Tier::NEAR
+        } else {
+            Tier::default()
+        })
+    }
+
+    /// Returns the tier of a line that has all words.
+    fn tier_of_line(&self, line: &[u8], effort: &mut Effort<'_>) -> Tier {
+        let found = self.patterns.iter().position(|it| it.is_in(line, effort));
+        match found {
+            Some(better) => Tier(Tier::MAX.0 - better as u8),
+            None if self.words.len() < 2 => Tier::default(),
+            None => Tier::LINE,
+        }
+    }
+
+    /// Returns the expression of lines that have all words.
+    pub(crate) fn on_one_line(&self) -> Expr {
+        let words = self.words.iter();
+        let words = words.map(|word| Expr::Pattern(word.pattern.clone()));
+        Expr::Line(Box::new(Expr::all(words)))
+    }
+
+    /// Returns a query for the blocks that may have a line in which a pattern of the phrase
+    /// matches.
+    pub(crate) fn plan(&self) -> TrigramQuery {
+        let plan = |it: &LazyPattern| line_matcher::plan_pattern(&it.pattern);
+        let plans = self.patterns.iter().map(plan);
+        // A pattern that cannot be planned matches nothing.
+        TrigramQuery::or(plans.map(|plan| plan.unwrap_or(TrigramQuery::None)))
+    }
+
+    /// The number of words of which a document has all.
+    pub(crate) fn word_count(&self) -> usize {
+        self.words.len()
+    }
+}
+
+/// Returns true if a word is in a line. One that takes too many steps is not.
+fn matches(matcher: &BoundedMatcher, line: &[u8], effort: &mut Effort<'_>) -> bool {
+    matcher.is_match(line, effort).unwrap_or_default()
+}
+
+/// Returns the lines of a text before and after one of them that are near it.
+fn near(text: &[u8], line: Range<usize>) -> (&[u8], &[u8]) {
+    let (before, after) = (&text[..line.start], &text[line.end..]);
+    // The last end is that of the line before.
+    let start = memchr::memrchr_iter(b'\n', before).nth(NEAR_LINES);
+    let end = memchr::memchr_iter(b'\n', after).nth(NEAR_LINES - 1);
+    (
+        &before[start.map_or(0, |at| at + 1)..],
+        &after[..end.unwrap_or(after.len())],
+    )
+}
+
+/// A pattern of the phrase, compiled when it is first needed.
+#[derive(Debug)]
+struct LazyPattern {
+    pattern: Pattern,
+    /// Compiled once for all copies. `None` if it cannot be: then it matches nothing.
+    shared: Arc<OnceLock<Option<BoundedMatcher>>>,
+    own: OnceLock<Option<BoundedMatcher>>,
+}
+
+impl LazyPattern {
+    fn new(pattern: &Pattern) -> LazyPattern {
+        LazyPattern {
+            pattern: pattern.clone(),
+            shared: Arc::default(),
+            own: OnceLock::new(),
+        }
+    }
+
+    fn is_in(&self, line: &[u8], effort: &mut Effort<'_>) -> bool {
+        let limits = SizeLimits::for_one_of(PHRASE_PATTERNS_MAX);
+        let compile = || BoundedMatcher::new(&[&self.pattern], false, limits).ok();
+        let own = || self.shared.get_or_init(compile).clone();
+        let matcher = self.own.get_or_init(own).as_ref();
+        matcher.is_some_and(|matcher| matches(matcher, line, effort))
+    }
+}
+
+impl Clone for LazyPattern {
+    /// The copy has caches of its own.
+    fn clone(&self) -> Self {
+        LazyPattern {
+            pattern: self.pattern.clone(),
+            shared: Arc::clone(&self.shared),
+            own: OnceLock::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::Syntax;
+    use std::convert::Infallible;
+
+    fn pattern(text: &str, syntax: Syntax) -> Pattern {
+        Pattern {
+            text: text.to_owned(),
+            syntax,
+            ..Pattern::default()
+        }
+    }
+
+    fn phrase(words: &[&str], patterns: &[&str]) -> Phrase {
+        let words = words
+            .iter()
+            .map(|it| Expr::Pattern(pattern(it, Syntax::Literal)));
+        let patterns = patterns.iter().map(|it| pattern(it, Syntax::Regexp));
+        Phrase::new(&Expr::all(words), &patterns.collect::<Vec<_>>()).unwrap()
+    }
+
+    /// Returns the tier of each line of a text that is not empty.
+    fn tiers(phrase: &Phrase, text: &str) -> Vec<u8> {
+        let mut at = 0;
+        let lines = text.split_inclusive('\n').map(|line| {
+            let range = at..at + line.len();
+            at = range.end;
+            let body = line_matcher::without_end(line.as_bytes());
+            let around = || Ok::<_, Infallible>((text.as_bytes(), range));
+            let effort = &mut Effort::new(&|| false);
+            phrase.tier(body, around, effort).unwrap().0
+        });
+        let lines: Vec<_> = lines.collect();
+        let bodies = text.lines().zip(lines);
+        bodies
+            .filter_map(|(body, tier)| (!body.is_empty()).then_some(tier))
+            .collect()
+    }
+
+    #[test]
+    fn words_side_by_side_rank_above_those_on_one_line_and_near_each_other() {
+        let phrase = phrase(&["if", "x"], &["if[ \t]+\\(x\\)", "if[ \t()]+x"]);
+        assert_eq!(
+            tiers(&phrase, "if (x)\nif x\nx if\nx\nif\n"),
+            [4, 3, 2, 1, 1]
+        );
+        assert_eq!(tiers(&phrase, "if\n\n\nx\n"), [1, 1]);
+        assert_eq!(tiers(&phrase, "if\n\n\n\nx\n"), [0, 0]);
+        assert_eq!(tiers(&phrase, "x\r\nif"), [1, 1]);
+    }
+
+    #[test]
+    fn one_word_or_alternatives_have_only_the_phrase_itself() {
+        let any = Expr::any(["a", "b"].map(|it| Expr::Pattern(pattern(it, Syntax::Literal))));
+        let phrase = Phrase::new(&any, &[pattern("a or b", Syntax::Regexp)]).unwrap();
+        assert_eq!(tiers(&phrase, "a or b\na b\nb\n"), [4, 0, 0]);
+        assert!(Phrase::new(&any, &[]).is_none());
+    }
+}

@@ -1,0 +1,101 @@
+//! The phrase of a query: patterns of the lines that have its words side by side, as they were
+//! typed.
+//!
+//! Words typed side by side are searched for one by one, and a document has all of them. The
+//! patterns decide nothing but the order: `return NULL;` finds lines with both words first. One
+//! pattern is the text as it was typed, the other one has the words in their order, with any quotes
+//! and parentheses between them: `import "fmt"` is searched for as the words `import` and `fmt`.
+//!
+//! **Invariant:** a run of blanks equals one blank.
+
+use schema::message::{Expr, Pattern, Syntax};
+use std::ops::Range;
+
+/// Bytes of the typed text of a phrase. Lines of code are shorter.
+const TYPED_BYTES_MAX: usize = 512;
+
+/// Blanks between two words.
+const BLANKS: &str = r"[ \t]+";
+
+/// Blanks, quotes and parentheses between two words.
+const GAP: &str = r#"[ \t"'()]+"#;
+
+/// Returns the patterns of a phrase, the best one first; none if there are no words side by side.
+/// `texts` are the places of text in the query.
+pub(super) fn patterns(typed: &str, texts: &[Range<usize>], expr: &Expr) -> Vec<Pattern> {
+    let is_left_out = |part: &&Expr| part.is_filter() || matches!(part, Expr::Not(_));
+    let factors = expr.factors().iter();
+    let parts: Vec<&Expr> = factors.filter(|part| !is_left_out(part)).collect();
+    let words: Option<Vec<&Pattern>> = parts.iter().map(|part| word(part)).collect();
+    let bytes: usize = texts.iter().map(ExactSizeIterator::len).sum();
+    let is_text = parts.iter().all(|part| is_text(part));
+    if !is_text || (words.is_none() && parts.len() > 1) || bytes > TYPED_BYTES_MAX {
+        return Vec::new();
+    }
+    let tokens = texts
+        .iter()
+        .flat_map(|at| typed[at.clone()].split_whitespace());
+    let tokens: Vec<&str> = tokens.collect();
+    if matches!(parts[..], [Expr::Pattern(_)]) {
+        return Vec::new();
+    }
+    let words = words.filter(|words| words.len() > 1);
+    let exact = (tokens.len() > 1).then(|| exact(&tokens));
+    let patterns = exact
+        .into_iter()
+        .chain(words.map(|words| side_by_side(&words)));
+    let pattern = |text| Pattern {
+        text,
+        syntax: Syntax::Regexp,
+        ..Pattern::default()
+    };
+    patterns.map(pattern).collect()
+}
+
+fn word(expr: &Expr) -> Option<&Pattern> {
+    match expr {
+        Expr::Pattern(pattern) => Some(pattern),
+        _ => None,
+    }
+}
+
+/// Returns true if an expression has nothing but words on one line.
+fn is_text(expr: &Expr) -> bool {
+    match expr {
+        Expr::Pattern(it) => {
+            it.syntax == Syntax::Literal && !it.in_path && !it.text.contains(['\n', '\r'])
+        }
+        Expr::All(parts) | Expr::Any(parts) => parts.iter().all(is_text),
+        Expr::Filter(_) | Expr::Not(_) | Expr::Line(_) => false,
+    }
+}
+
+/// Returns the text as it was typed. It neither begins nor ends within a word.
+fn exact(tokens: &[&str]) -> String {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let starts = tokens
+        .first()
+        .is_some_and(|token| token.starts_with(is_word));
+    let ends = tokens.last().is_some_and(|token| token.ends_with(is_word));
+    let escaped: Vec<String> = tokens
+        .iter()
+        .map(|token| regex_syntax::escape(token))
+        .collect();
+    let start = if starts { r"\b{start-half}" } else { "" };
+    let end = if ends { r"\b{end-half}" } else { "" };
+    format!("{start}{}{end}", escaped.join(BLANKS))
+}
+
+/// Returns the words in their order, each with its own options.
+fn side_by_side(words: &[&Pattern]) -> String {
+    let word = |word: &&Pattern| {
+        let flag = if word.ignore_case { "i" } else { "-i" };
+        let text = format!("(?{flag}:{})", regex_syntax::escape(&word.text));
+        if word.word {
+            format!(r"\b{{start-half}}{text}\b{{end-half}}")
+        } else {
+            text
+        }
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(GAP)
+}
