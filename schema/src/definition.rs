@@ -168,7 +168,8 @@ fn without_template(before: &[u8]) -> &[u8] {
 
 /// Returns code without the comment at its end.
 fn without_comment(code: &[u8]) -> &[u8] {
-    let comment = code.windows(2).position(|two| two == b"/*" || two == b"//");
+    let begins = |&at: &usize| matches!(code.get(at + 1), Some(b'*' | b'/'));
+    let comment = memchr::memchr_iter(b'/', code).find(begins);
     comment.map_or(code, |comment| code[..comment].trim_ascii_end())
 }
 
