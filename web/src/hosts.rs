@@ -127,12 +127,23 @@ fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     }
     let host = host.to_str().unwrap_or("@");
     // An address without a host has an empty one.
-    let is_host = |it: Authority| it == host && !host.contains('@');
-    if host.is_empty() || host.parse().is_ok_and(is_host) {
+    if host.is_empty() || is_host(host) {
         Ok(Some(host))
     } else {
         Err("the header Host is neither a host nor a host with a port")
     }
+}
+
+/// Whether a text is a host, perhaps with a port, and nothing else.
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else {
+        return false;
+    };
+    // Without a user the host comes first.
+    let port = text.strip_prefix(authority.host());
+    let digits = port.map(|port| port.strip_prefix(':').unwrap_or(port));
+    !authority.host().is_empty()
+        && digits.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// Whether a request comes from a page of this server, or from no page.
@@ -223,7 +234,9 @@ mod tests {
             &[("host", "evil.example/localhost")],
             &[("host", "user@localhost")],
             &[("host", "localhost:port")],
-            &[("host", "a,b")],
+            &[("host", "localhost:80:80")],
+            &[("host", ":80")],
+            &[("host", "localhost, evil.example")],
         ] {
             for version in [Version::HTTP_10, Version::HTTP_11] {
                 let is_older = version == Version::HTTP_10 && hosts.is_empty();
@@ -232,7 +245,17 @@ mod tests {
                 assert_eq!(status, expected, "{hosts:?} in {version:?}");
             }
         }
-        assert_eq!(status(&any, "GET", &[("host", "")]), None);
+        for good in [
+            "",
+            "a.example",
+            "localhost:",
+            "localhost:8080",
+            "[::1]",
+            "[::1]:80",
+            "10.0.0.1:1",
+        ] {
+            assert_eq!(status(&any, "GET", &[("host", good)]), None, "{good}");
+        }
         assert_eq!(status_of(Version::HTTP_2, &any, "GET", &[]), None);
     }
 
