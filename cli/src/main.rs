@@ -13,6 +13,7 @@ mod config;
 mod default_sources;
 mod exit;
 mod in_process;
+mod log;
 mod mirror;
 mod panics;
 mod placing;
@@ -25,10 +26,14 @@ mod units;
 mod watch;
 
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long the end of a server waits for its last lines to be read.
+const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     panics::count();
-    match commands::run() {
+    let code = match commands::run() {
         Ok(code) => code,
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -36,5 +41,7 @@ fn main() -> ExitCode {
             terminal::report(format_args!("trawl: {}", terminal::escaped(&sentence)));
             exit::error()
         }
-    }
+    };
+    log::flush(LOG_FLUSH_MAX);
+    code
 }

@@ -1,6 +1,9 @@
-//! Counts panics. A request that panics gets an error and the process lives on, so only this metric tells an operator.
+//! Counts panics, and writes those of a server to its log. A request that panics gets an error and the process lives on, so
+//! only the log and this metric tell an operator.
 
-use std::panic;
+use crate::log;
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const TOTAL: &str = "trawl_panics_total";
@@ -8,13 +11,17 @@ const TOTAL: &str = "trawl_panics_total";
 /// Panics of this process. The recorder of metrics starts later than the process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Counts panics from now on, before they are reported as usual.
+/// Counts and reports panics from now on.
 pub(crate) fn count() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         COUNT.fetch_add(1, Relaxed);
         record();
-        report(panic);
+        match log::started() {
+            // The usual report blocks if standard error is not read.
+            Some(_) => log(panic),
+            None => report(panic),
+        }
     }));
 }
 
@@ -26,6 +33,20 @@ pub(crate) fn describe_metrics() {
 
 fn record() {
     metrics::counter!(TOTAL).absolute(COUNT.load(Relaxed));
+}
+
+fn log(panic: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    // With RUST_BACKTRACE=1.
+    let backtrace = Backtrace::capture();
+    let backtrace = (backtrace.status() == BacktraceStatus::Captured).then_some(backtrace);
+    tracing::error!(
+        thread = thread.name(),
+        at = panic.location().map(tracing::field::display),
+        reason = panic.payload_as_str(),
+        backtrace = backtrace.map(tracing::field::display),
+        "a thread panicked",
+    );
 }
 
 #[cfg(test)]

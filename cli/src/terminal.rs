@@ -4,11 +4,18 @@
 //! **Invariant:** nothing here panics when the reader of our output has closed its pipe, as `println!` and
 //! `eprintln!` do.
 
+use crate::log;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 use std::io::{self, Write as _};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// How long a server waits for the reader of its standard output when it starts.
+const ANNOUNCE_MAX: Duration = Duration::from_secs(1);
 
 /// Escapes control characters (other than tab and line feed) and characters that reorder text, as
 /// `\u{1b}`. Bytes that are not UTF-8 become U+FFFD.
@@ -75,10 +82,14 @@ fn is_unsafe(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Prints a line on standard error. If nobody reads there, it is lost.
+/// Prints a line on standard error, which in a server is the log's. If its reader has gone, the line is lost.
 pub(crate) fn report(message: impl Display) {
     // One write, so that lines of several processes do not mix.
-    let _ = io::stderr().write_all(format!("{message}\n").as_bytes());
+    let line = format!("{message}\n");
+    match log::started() {
+        Some(log) => log.push(line.as_bytes()),
+        None => drop(io::stderr().write_all(line.as_bytes())),
+    }
 }
 
 /// Prints a line on standard output.
@@ -96,6 +107,18 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(&line)?;
     out.flush()
+}
+
+/// Prints a line of a server on standard output. A pipe that is full and is not read does not keep the server from starting.
+pub(crate) fn announce(line: impl Display) -> io::Result<()> {
+    let line = line.to_string();
+    let (sender, printed) = mpsc::channel();
+    let thread = thread::Builder::new().name("announce".to_owned());
+    thread.spawn(move || sender.send(print(line)))?;
+    printed.recv_timeout(ANNOUNCE_MAX).unwrap_or_else(|_| {
+        tracing::warn!("standard output is not read; the server starts without saying where");
+        Ok(())
+    })
 }
 
 /// Returns the chain of an error in one line, without the operating system's number behind the words

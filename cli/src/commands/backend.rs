@@ -139,7 +139,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let shown = arguments.store.store.clone();
     let shown = shown.unwrap_or_else(|| index.display().to_string());
     let signals = Signals::new();
-    terminal::print(format_args!("backend of {shown} on {address}"))?;
+    terminal::announce(format_args!("backend of {shown} on {address}"))?;
     let backend = backend::Backend::start(live, repositories, arguments.options());
     let registered = arguments.registration.register(member)?;
     let shutdown = drain(&backend, registered, signals, arguments.drain);

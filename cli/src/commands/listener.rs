@@ -2,9 +2,8 @@
 
 use super::drain::{DrainFlags, Signals};
 use super::traces;
-use crate::panics;
-use crate::terminal;
 use crate::tls::{self, Current};
+use crate::{log, panics, terminal};
 use anyhow::{Context, Result};
 use axum::Router;
 use frontend::Coordinator;
@@ -43,19 +42,19 @@ enum LogFormat {
     Json,
 }
 
-/// Writes the log to standard error, and runs a server to its end. `TRAWL_LOG` sets the level of the
-/// log (`warn`, `debug`, ...).
+/// Starts the log, and runs a server to its end. `TRAWL_LOG` sets the level of the log (`warn`, `debug`, ...).
 pub(super) fn run(
-    log: LogFlags,
+    flags: LogFlags,
     server: impl Future<Output = Result<ExitCode>>,
 ) -> Result<ExitCode> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let queue = log::start().context("cannot start the thread of the log")?;
     let log_lines = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_env_filter(filter)
-        .with_writer(io::stderr);
-    match log.log_format {
+        .with_writer(move || queue);
+    match flags.log_format {
         LogFormat::Text => log_lines.init(),
         LogFormat::Json => log_lines.json().flatten_event(true).init(),
     }
@@ -124,6 +123,7 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     cluster::membership::describe_metrics();
     trace::describe_metrics();
     panics::describe_metrics();
+    log::describe_metrics();
     Ok(handle)
 }
 
@@ -138,7 +138,7 @@ pub(super) async fn serve(
 ) -> Result<ExitCode> {
     let signals = Signals::new();
     let scheme = if tls.is_some() { "https" } else { "http" };
-    terminal::print(format_args!("{scheme}://{}/", listener.local_addr()?))?;
+    terminal::announce(format_args!("{scheme}://{}/", listener.local_addr()?))?;
     notify_ready();
     tokio::select! {
         () = web::serve_until_drained(listener, app, limits, tls, frontend.serving()) => {}

@@ -94,8 +94,18 @@ impl Home {
     /// Starts a command as [`start`](Self::start) does.
     pub(crate) fn start_command(&self, mut command: Command) -> Server {
         let log = NamedTempFile::new_in(self.0.path()).unwrap();
+        command.stderr(log.reopen().unwrap());
+        self.start_logging(command, log)
+    }
+
+    /// Starts a command with its own standard error as [`start`](Self::start) does.
+    pub(crate) fn start_unlogged(&self, command: Command) -> Server {
+        self.start_logging(command, NamedTempFile::new_in(self.0.path()).unwrap())
+    }
+
+    fn start_logging(&self, mut command: Command, log: NamedTempFile) -> Server {
         command.args(["--listen", "127.0.0.1:0"]);
-        command.stdout(Stdio::piped()).stderr(log.reopen().unwrap());
+        command.stdout(Stdio::piped());
         let mut process = Process::start(&mut command);
         let (sender, receiver) = mpsc::channel();
         let mut stdout = BufReader::new(process.stdout());

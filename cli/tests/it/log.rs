@@ -1,9 +1,12 @@
 //! The log: what it says about a request, and what it keeps to itself.
 
 use crate::home::{Home, Server};
-use crate::http::get_with;
+use crate::http::{get, get_with};
+use crate::metrics::counters;
 use crate::{WAIT_MAX, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::Value;
+use std::io::{self, Read, Write};
 
 /// The text that somebody searches for, and trigrams that only its plan has.
 const PRIVATE: [&str; 3] = ["hunter2secret", "hun", "ret"];
@@ -70,4 +73,44 @@ fn json_logs_name_the_request_in_every_line_of_it() {
     let slow = slow.expect("the line of the slow query");
     assert_eq!(slow["span"]["id"], "of-this-test", "{slow}");
     assert_eq!(slow["level"], "WARN");
+}
+
+/// A pipe that is full, whose writer blocks from now on.
+fn full_pipe() -> (io::PipeReader, io::PipeWriter) {
+    let (reader, mut writer) = io::pipe().unwrap();
+    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'-'; 1 << 10]).is_ok() {}
+    while writer.write(b"\n").is_ok() {}
+    fcntl_setfl(&writer, OFlags::empty()).unwrap();
+    (reader, writer)
+}
+
+#[test]
+fn a_log_that_is_not_read_does_not_stop_a_server() {
+    let home = home();
+    home.ok("index --out I hello_1.0");
+    let (mut reader, writer) = full_pipe();
+    let mut command = home.command("serve --index I --slow-query 0 --log-queries full --drain 1");
+    command.stderr(writer);
+    let mut server = home.start_unlogged(command);
+    // Each is a line of 1 kB and more, together more than the log keeps.
+    let long = "x".repeat(1000);
+    for number in 0..1200 {
+        let path = format!("/api/v2/search?q={long}{number}");
+        assert_eq!(get(&server.address, &path).status, 200);
+    }
+    assert_eq!(get(&server.address, "/healthz").status, 200);
+    let dropped = counters(&server.address)["trawl_log_dropped_lines_total"];
+    assert!(dropped > 0, "{dropped}");
+    // It says so when it is read again.
+    let (mut text, mut some) = (String::new(), [0; 1 << 16]);
+    while !text.contains("lines of the log were dropped") {
+        let bytes = reader.read(&mut some).unwrap();
+        assert!(bytes > 0, "the line is missing");
+        text.push_str(&String::from_utf8_lossy(&some[..bytes]));
+    }
+    assert!(text.contains(&format!("dropped={dropped}")), "{dropped}");
+    server.process.signal("TERM");
+    let ended = server.process.wait(WAIT_MAX);
+    assert_eq!(ended.code(), Some(0));
 }

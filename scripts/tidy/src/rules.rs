@@ -178,6 +178,7 @@ pub(crate) const CRATES: [Crate; 10] = [
             "announced placing units",
             "cache_dir default_sources",
             "panics terminal",
+            "log",
         ],
         shared_names: &[],
     },
