@@ -343,9 +343,7 @@ fn check_atom(atom: &Expr) -> Result<(), BadQuery> {
     match atom {
         Expr::Filter(filter) => filter::check(filter),
         Expr::Pattern(pattern) if pattern.text.is_empty() => Err(BadQuery::empty()),
-        Expr::Pattern(pattern) if pattern.syntax == Syntax::Regexp => {
-            check_syntax(&pattern.text, pattern.ignore_case)
-        }
+        Expr::Pattern(pattern) if pattern.syntax == Syntax::Regexp => check_syntax(&pattern.text),
         _ => Ok(()),
     }
 }

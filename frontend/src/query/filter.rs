@@ -213,7 +213,7 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
         }
         _ if Takes::of(filter.field) == Takes::Revisions => revision_name::check(filter),
         Reading::Exact | Reading::Glob => Ok(()),
-        Reading::Regexp => check_syntax(text, false).map_err(|bad| {
+        Reading::Regexp => check_syntax(text).map_err(|bad| {
             bad.hint("escape the character with \\, or mark an exact value with =, a glob with g:")
         }),
     }

@@ -558,7 +558,7 @@ fn lonely(at: usize, word: &str, side: &str) -> Fault {
 
 /// Takes an invalid regular expression that begins with a space for text: `a / (b / c`.
 fn check_division(at: usize, regexp: &str) -> Result<(), Fault> {
-    match check_syntax(regexp, false) {
+    match check_syntax(regexp) {
         Err(bad) if regexp.starts_with(' ') => Err(Fault::Text(at, bad)),
         _ => Ok(()),
     }

@@ -143,7 +143,7 @@ fn text() -> impl Strategy<Value = String> {
 fn regexp() -> impl Strategy<Value = String> {
     let valid = |text: String| {
         let text = SourceText::plain(&text).into_regexp();
-        let is_valid = check_syntax(text.as_str(), false).is_ok();
+        let is_valid = check_syntax(text.as_str()).is_ok();
         is_valid.then(|| text.as_str().to_owned())
     };
     text().prop_filter_map("a regular expression", valid)
@@ -288,7 +288,7 @@ proptest! {
         let once = SourceText::plain(&text).into_regexp();
         prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
         let typed = super::lex::slashed(once.as_str());
-        if check_syntax(once.as_str(), false).is_ok() {
+        if check_syntax(once.as_str()).is_ok() {
             let (again, _) = Lexer::new(&typed).regexp().unwrap();
             prop_assert_eq!(again.as_str(), once.as_str());
         }

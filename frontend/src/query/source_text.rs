@@ -93,7 +93,7 @@ impl SourceText {
         if escaped {
             let last = self.text.len() - 1;
             out.push(self.at(last), "\\");
-            if check_syntax(&self.text, false).is_ok() {
+            if check_syntax(&self.text).is_ok() {
                 out.push(self.at(last) + 1, "\n");
             }
         }

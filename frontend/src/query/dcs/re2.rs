@@ -107,7 +107,7 @@ mod tests {
     fn translates_what_differs() {
         let check = |typed: &str, expected: &str| {
             assert_eq!(translated(typed, 0).as_str(), expected, "{typed}");
-            let checked = crate::query::regexp::check_syntax(expected, false);
+            let checked = crate::query::regexp::check_syntax(expected);
             assert!(checked.is_ok(), "{expected}: {checked:?}");
         };
         check(r"a\Qb.c(\E.d", r"ab\.c\(.d");
