@@ -48,6 +48,7 @@ mod joined;
 mod lock;
 pub mod metrics;
 mod order;
+mod parallel;
 mod peers;
 pub mod query;
 mod recent;

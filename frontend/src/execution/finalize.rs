@@ -10,6 +10,7 @@ use crate::execution::collector::Collector;
 use crate::execution::copies;
 use crate::execution::sorter::{Source, SourceReader};
 use crate::order::{self, Continued, StringPool};
+use crate::parallel::in_parallel;
 use crate::results::Counts;
 use crate::results::documents;
 use crate::results::facets::Facets;
@@ -17,9 +18,7 @@ use crate::results::folded::FoldedFlags;
 use crate::results::packages::PackageTally;
 use crate::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread;
 
 /// Pointers for which a thread pays: merging them takes some milliseconds, starting it some 50 µs.
 const PART_LEN_MIN: u64 = 50_000;
@@ -150,23 +149,14 @@ impl Merge<'_> {
         let parts = partition::partition(sources, parts)?;
         let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);
         let blocks_at_once = blocks_at_once.clamp(1, BLOCKS_AT_ONCE);
-        let merged = thread::scope(|scope| {
-            let start = |(number, ranges): (usize, Vec<_>)| {
-                let ranges = sources.iter().zip(ranges);
-                let readers: Vec<_> = ranges
-                    .map(|(source, range)| source.read(range, blocks_at_once))
-                    .collect();
-                move || self.part(number, readers)
-            };
-            let mut parts = parts.into_iter().enumerate().map(start);
-            let first = parts.next().expect("there is at least one part");
-            let others: Vec<_> = parts.map(|part| scope.spawn(part)).collect();
-            let mut merged = vec![first()];
-            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
-            merged.extend(others.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
-            merged
-        });
-        let mut merged = merged.into_iter();
+        let part = |(number, ranges): (usize, Vec<_>)| {
+            let ranges = sources.iter().zip(ranges);
+            let readers: Vec<_> = ranges
+                .map(|(source, range)| source.read(range, blocks_at_once))
+                .collect();
+            move || self.part(number, readers)
+        };
+        let mut merged = in_parallel(parts.into_iter().enumerate().map(part)).into_iter();
         let (mut len, mut tallies) = merged.next().expect("there is at least one part")?;
         for part in merged {
             let (more, next) = part?;

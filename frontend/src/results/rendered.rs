@@ -13,12 +13,11 @@ pub use part::WriteMatch;
 use super::SearchResult;
 use super::search_result::{LinePosition, in_spool_order};
 use crate::order::Pointer;
+use crate::parallel::in_parallel;
 use crate::spool::SpoolError;
 use part::{Part, PartBytes, Rendered};
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread;
 
 /// Bytes of names and numbers in a match, approximately.
 const NAMES_BYTES: usize = 64;
@@ -225,19 +224,10 @@ impl Renderer {
             let fits = part.read(&answer.spool, positions, part_bytes_max)?;
             Ok(fits.then_some(part))
         };
-        let parts = thread::scope(|scope| {
-            let mut slices = slices.iter().copied();
-            let first = slices.next();
-            let others: Vec<_> = slices
-                .map(|slice| scope.spawn(move || render(slice)))
-                .collect();
-            let mut parts: Vec<_> = first.map(render).into_iter().collect();
-            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
-            parts.extend(others.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
-            parts
-                .into_iter()
-                .collect::<Result<Option<Vec<Part<'_>>>, _>>()
-        });
+        let parts = in_parallel(slices.iter().map(|&slice| move || render(slice)));
+        let parts = parts
+            .into_iter()
+            .collect::<Result<Option<Vec<Part<'_>>>, _>>();
         let parts = answer.checked(parts)?;
         Ok(parts.map(|parts| in_order(first, &slices, parts)))
     }

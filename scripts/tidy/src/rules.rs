@@ -138,7 +138,7 @@ pub(crate) const CRATES: [Crate; 10] = [
             "hints spool",
             "cache order query",
             "scope similar",
-            "freshness io_words joined lock search_client secret_file serving",
+            "freshness io_words joined lock parallel search_client secret_file serving",
         ],
         shared_names: &[],
     },

@@ -4,6 +4,7 @@ use super::{LongLine, PIECE_BYTES, ReadMemory, Source, lines_of};
 use crate::model::ExportEnd;
 use frontend::query::Notice;
 use frontend::{RenderedMatches, Renderer, SearchResult, SpoolError, Take};
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -84,16 +85,21 @@ impl MatchSource {
         };
         let next = self.written + rendered.len();
         if memory.is_ahead() && next < self.answer.len() {
-            self.ahead = Some(self.render_ahead(next, Arc::clone(memory)));
+            // If the system has no thread to give, they are rendered when they are asked for.
+            self.ahead = self.render_ahead(next, Arc::clone(memory)).ok();
         }
         Ok(self.rendered.insert(rendered))
     }
 
     /// Renders matches from `first` on while others are sent.
-    fn render_ahead(&self, first: usize, memory: Arc<ReadMemory>) -> JoinHandle<Window> {
+    fn render_ahead(
+        &self,
+        first: usize,
+        memory: Arc<ReadMemory>,
+    ) -> io::Result<JoinHandle<Window>> {
         let (answer, mut renderer) = (Arc::clone(&self.answer), self.renderer.clone());
         let span = tracing::Span::current();
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             let rendered = span.in_scope(|| renderer.render(&answer, first, memory.window_bytes()));
             (renderer, rendered)
         })
