@@ -8,6 +8,7 @@
 //! at most. Most patterns can take a few steps a byte, and then 64 KiB are short; `z{90000,}` can
 //! take 90,000.
 
+use crate::compiler::Compiler;
 use crate::literal::{Literal, RANGE_BYTES_MAX};
 use crate::long_line::{Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
 use crate::pattern::{self, Recipe, SizeLimits, infallible};
@@ -86,9 +87,10 @@ impl BoundedMatcher {
     pub(crate) fn new(
         patterns: &[&Pattern],
         multiline: bool,
-        limits: SizeLimits,
+        compiler: &Compiler,
     ) -> Result<BoundedMatcher, BadPattern> {
         let recipe = Recipe::new(patterns, multiline);
+        let limits = compiler.limits();
         let bytes_max = if multiline {
             WHOLE_BYTES_MAX
         } else {
@@ -103,7 +105,7 @@ impl BoundedMatcher {
                 let hir = recipe.hir();
                 let fast = match Literal::of(&hir).filter(|_| !multiline) {
                     Some(literal) => Fast::literal(literal, limits),
-                    None => Fast::Regex(recipe.build(patterns, limits)?),
+                    None => Fast::Regex(compiler.compile(&recipe, patterns)?),
                 };
                 (fast, pattern::weight(&hir))
             }
@@ -370,7 +372,7 @@ mod tests {
             word,
             ..Pattern::default()
         };
-        BoundedMatcher::new(&[&pattern], multiline, SizeLimits::for_one_of(1)).unwrap()
+        BoundedMatcher::new(&[&pattern], multiline, &Compiler::default()).unwrap()
     }
 
     const PATTERNS: &[&str] = &[
@@ -464,7 +466,7 @@ mod tests {
                 ignore_case,
                 ..Pattern::default()
             };
-            let matcher = BoundedMatcher::new(&[&pattern], false, SizeLimits::for_one_of(1));
+            let matcher = BoundedMatcher::new(&[&pattern], false, &Compiler::default());
             // A letter without regard to case is looked for in few blocks only.
             let matcher = matcher.unwrap().for_blocks(1);
             let literal = matcher.literal().expect("needs no regular expression");

@@ -5,10 +5,12 @@
 //! by document ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
+use crate::compile_cost;
+use crate::compiler::Compiler;
 use crate::document_matcher::{self, DocumentMatcher};
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
-use crate::pattern::{self, DefinedWords, SizeLimits};
+use crate::pattern::{self, DefinedWords};
 use crate::phrase::{Phrase, Tier};
 use crate::rank;
 use index::document;
@@ -35,6 +37,7 @@ pub struct CompiledQuery {
     pub phrase: Option<Phrase>,
     /// The expression without the filters that are in `filters`.
     rest: Expr,
+    compiler: Compiler,
 }
 
 /// How an expression is matched.
@@ -53,12 +56,22 @@ pub enum Strategy {
 impl CompiledQuery {
     /// Compiles an expression that finds lines, or names of documents.
     pub fn new(expr: &Expr, finds_names: bool) -> Result<CompiledQuery, BadExpr> {
+        CompiledQuery::compile(expr, finds_names, &Compiler::default())
+    }
+
+    /// Compiles an expression, as [`new`](Self::new) does, with what `compiler` has kept. Fails with any reason once
+    /// that is stopped.
+    pub(crate) fn compile(
+        expr: &Expr,
+        finds_names: bool,
+        compiler: &Compiler,
+    ) -> Result<CompiledQuery, BadExpr> {
         let (mut filters, mut rest) = (Filters::default(), Vec::new());
         // The number that each pattern and filter of the rest has in the whole expression.
         let (mut atom, mut numbers) = (0, Vec::new());
         for factor in expr.factors() {
             if factor.is_filter() {
-                filters.add(filters::compile(factor, &mut atom)?);
+                filters.add(filters::compile(factor, &mut atom, compiler)?);
                 continue;
             }
             let first = atom;
@@ -75,7 +88,7 @@ impl CompiledQuery {
         };
         let rest = Expr::all(rest);
         let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
-        pattern::check_total_size(&rest.patterns())
+        compile_cost::check_total_size(&rest.patterns())
             .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
         let positive = line_matcher::positive_patterns(&rest, false);
         let defined_words = DefinedWords::of(&positive);
@@ -83,7 +96,8 @@ impl CompiledQuery {
         Ok(CompiledQuery {
             defined_words,
             filters,
-            strategy: Strategy::new(&rest, finds_names, &pattern_plans).map_err(renumber)?,
+            strategy: Strategy::new(&rest, finds_names, &pattern_plans, compiler)
+                .map_err(renumber)?,
             literals: positive
                 .filter_map(pattern::literal)
                 .map(str::to_owned)
@@ -92,6 +106,7 @@ impl CompiledQuery {
             pattern_plans,
             phrase: None,
             rest,
+            compiler: compiler.clone(),
         })
     }
 
@@ -109,7 +124,8 @@ impl CompiledQuery {
     /// expression on one line, then those that have them near each other. The best pattern comes
     /// first.
     pub fn preferring(self, patterns: &[Pattern]) -> CompiledQuery {
-        let phrase = Phrase::new(&self.rest, patterns).filter(|_| !self.finds_names);
+        let phrase =
+            Phrase::new(&self.rest, patterns, &self.compiler).filter(|_| !self.finds_names);
         CompiledQuery { phrase, ..self }
     }
 
@@ -143,13 +159,18 @@ impl CompiledQuery {
 
 impl Strategy {
     /// `plans` are those of the patterns, in order.
-    fn new(expr: &Expr, finds_names: bool, plans: &[DocumentQuery]) -> Result<Strategy, BadExpr> {
+    fn new(
+        expr: &Expr,
+        finds_names: bool,
+        plans: &[DocumentQuery],
+        compiler: &Compiler,
+    ) -> Result<Strategy, BadExpr> {
         if finds_names || !is_line_expr(expr) {
-            let matcher = DocumentMatcher::new(expr, finds_names)?;
+            let matcher = DocumentMatcher::new(expr, finds_names, compiler)?;
             return Ok(Strategy::Documents(Box::new(matcher)));
         }
-        let limits = SizeLimits::for_one_of(expr.patterns().len());
-        let matcher = Box::new(LineMatcher::new(expr, limits)?);
+        let compiler = compiler.for_one_of(expr.patterns().len());
+        let matcher = Box::new(LineMatcher::new(expr, &compiler)?);
         let of_blocks = plans.iter().map(|plan| match plan {
             DocumentQuery::Block(query) => Some(query.clone()),
             DocumentQuery::And(_) | DocumentQuery::Or(_) => None,

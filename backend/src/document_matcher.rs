@@ -6,9 +6,10 @@
 
 use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
+use crate::compiler::Compiler;
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher, RANGES_MAX};
-use crate::pattern::{self, SizeLimits, infallible, is_match};
+use crate::pattern::{self, infallible, is_match};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::filter::{DocumentFacts, FilterExpr};
@@ -25,6 +26,8 @@ pub struct DocumentMatcher {
     pub(crate) query: DocumentQuery,
     /// Whether a matching document is reported by its name.
     finds_names: bool,
+    /// Compiles the patterns that match in a document to one matcher.
+    pub(crate) compiler: Compiler,
 }
 
 /// A pattern that is searched in a document's text, or an expression on one of its lines.
@@ -66,9 +69,13 @@ pub(crate) struct PatternSet {
 
 impl DocumentMatcher {
     /// Compiles an expression; the filters that must all match have been taken out of it.
-    pub(crate) fn new(expr: &Expr, finds_names: bool) -> Result<DocumentMatcher, BadExpr> {
+    pub(crate) fn new(
+        expr: &Expr,
+        finds_names: bool,
+        compiler: &Compiler,
+    ) -> Result<DocumentMatcher, BadExpr> {
         let mut builder = MatcherBuilder {
-            patterns: expr.patterns().len(),
+            compiler: compiler.for_one_of(expr.patterns().len()),
             texts: Vec::new(),
             paths: Vec::new(),
             next: 0,
@@ -80,6 +87,7 @@ impl DocumentMatcher {
             texts: builder.texts,
             paths: builder.paths,
             finds_names,
+            compiler: builder.compiler,
         })
     }
 
@@ -222,8 +230,8 @@ pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
 
 /// Compiles the terms of an expression.
 struct MatcherBuilder {
-    /// The number of patterns, which share the memory that they may take.
-    patterns: usize,
+    /// For patterns that share the memory that they may take.
+    compiler: Compiler,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
     /// The number of the next pattern or filter.
@@ -233,7 +241,10 @@ struct MatcherBuilder {
 impl MatcherBuilder {
     fn node(&mut self, expr: &Expr) -> Result<Node, BadExpr> {
         Ok(match expr {
-            Expr::Filter(_) => Node::Filter(filters::compile(expr, &mut self.next)?),
+            Expr::Filter(_) => {
+                let compiler = &self.compiler;
+                Node::Filter(filters::compile(expr, &mut self.next, compiler)?)
+            }
             Expr::Pattern(it) if it.in_path => self.path(it)?,
             Expr::Pattern(_) | Expr::Line(_) => self.text(expr)?,
             Expr::All(parts) => Node::All(self.nodes(parts)?),
@@ -252,8 +263,7 @@ impl MatcherBuilder {
     fn path(&mut self, pattern: &Pattern) -> Result<Node, BadExpr> {
         let number = self.next;
         self.next += 1;
-        let limits = SizeLimits::for_one_of(self.patterns);
-        let matcher = pattern::compile_line(&[pattern], limits);
+        let matcher = self.compiler.line(&[pattern]);
         let matcher = matcher.map_err(|bad| BadExpr::new(number, bad))?;
         self.paths.push(matcher);
         Ok(Node::Path(self.paths.len() - 1))
@@ -263,15 +273,15 @@ impl MatcherBuilder {
         let first = self.next;
         self.next += expr.patterns().len();
         let at = |bad: BadExpr| bad.after(first);
-        let limits = SizeLimits::for_one_of(self.patterns);
+        let compiler = &self.compiler;
         let (matcher, blocks) = match expr {
             Expr::Pattern(it) if pattern::is_multiline(it) => {
-                let matcher = BoundedMatcher::new(&[it], true, limits);
+                let matcher = BoundedMatcher::new(&[it], true, compiler);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
                 (TextMatcher::MultiLine(matcher), TrigramQuery::All)
             }
             _ => (
-                TextMatcher::Line(LineMatcher::new(expr, limits).map_err(at)?),
+                TextMatcher::Line(LineMatcher::new(expr, compiler).map_err(at)?),
                 line_matcher::plan(expr).map_err(at)?,
             ),
         };

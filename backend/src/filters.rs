@@ -1,27 +1,34 @@
 //! Compiles the filters of an expression to what the index evaluates.
 
 use crate::bad_expr::BadExpr;
+use crate::compiler::Compiler;
 use index::document::Class;
 use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan::BadPattern;
 use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
 
-/// Compiles an expression of filters; `atom` counts them.
-pub(crate) fn compile(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadExpr> {
+/// Compiles an expression of filters, until the search of `compiler` is stopped; `atom` counts them.
+pub(crate) fn compile(
+    expr: &Expr,
+    atom: &mut usize,
+    compiler: &Compiler,
+) -> Result<FilterExpr, BadExpr> {
     let mut each = |parts: &[Expr]| {
-        let parts = parts.iter().map(|part| compile(part, atom));
+        let parts = parts.iter().map(|part| compile(part, atom, compiler));
         parts.collect::<Result<Vec<_>, _>>()
     };
     Ok(match expr {
         Expr::All(parts) => FilterExpr::All(each(parts)?),
         Expr::Any(parts) => FilterExpr::Any(each(parts)?),
-        Expr::Not(inner) => FilterExpr::Not(Box::new(compile(inner, atom)?)),
-        Expr::Line(inner) => compile(inner, atom)?,
+        Expr::Not(inner) => FilterExpr::Not(Box::new(compile(inner, atom, compiler)?)),
+        Expr::Line(inner) => compile(inner, atom, compiler)?,
         // Not reached: callers pass only filters.
         Expr::Pattern(_) => FilterExpr::All(Vec::new()),
         Expr::Filter(filter) => {
             let number = *atom;
             *atom += 1;
+            let stopped = |bad| BadExpr::new(number, bad);
+            compiler.check_stop().map_err(stopped)?;
             FilterExpr::Predicate(predicate(filter, number)?)
         }
     })

@@ -64,7 +64,9 @@
 mod bad_expr;
 pub mod batch;
 mod bounded_matcher;
+mod compile_cost;
 pub mod compiled_query;
+pub mod compiler;
 pub mod document_matcher;
 mod filters;
 mod git_repositories;

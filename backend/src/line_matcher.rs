@@ -9,8 +9,9 @@
 
 use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
+use crate::compiler::Compiler;
 use crate::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
-use crate::pattern::{self, SizeLimits};
+use crate::pattern;
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
@@ -45,7 +46,7 @@ enum LineCondition {
 
 impl LineMatcher {
     /// Compiles an expression on one line: a pattern, a `Line`, or an `Any` of those.
-    pub(crate) fn new(expr: &Expr, limits: SizeLimits) -> Result<LineMatcher, BadExpr> {
+    pub(crate) fn new(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
         // The patterns that are found and shown in a matching line. Any line is found if the
         // expression can match without them.
         let found = if matches_without_patterns(expr) {
@@ -53,10 +54,10 @@ impl LineMatcher {
         } else {
             positive_patterns(expr, false)
         };
-        let finder = BoundedMatcher::new(&found, false, limits);
-        let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr), bad))?;
+        let finder = BoundedMatcher::new(&found, false, compiler);
+        let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr, compiler), bad))?;
         let condition = if has_line(expr) {
-            let compile = |it: &Pattern| BoundedMatcher::new(&[it], false, limits);
+            let compile = |it: &Pattern| BoundedMatcher::new(&[it], false, compiler);
             Some(LineCondition::new(expr, &mut pattern::each(expr, compile)?))
         } else {
             None
@@ -66,8 +67,8 @@ impl LineMatcher {
 
     /// Compiles an expression whose patterns have all been compiled before, and are small enough
     /// together.
-    pub(crate) fn joined(expr: &Expr) -> Result<LineMatcher, BadExpr> {
-        LineMatcher::new(expr, SizeLimits::FOR_ALL)
+    pub(crate) fn joined(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
+        LineMatcher::new(expr, &compiler.for_all())
     }
 
     /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.
@@ -460,9 +461,9 @@ fn has_line(expr: &Expr) -> bool {
 
 /// Returns the pattern to blame when all of them together are refused: the first that is refused by
 /// itself, else the first of all.
-fn first_bad(expr: &Expr) -> usize {
-    let limits = SizeLimits::for_one_of(1);
-    let is_bad = |pattern: &&Pattern| pattern::compile_line(&[pattern], limits).is_err();
+fn first_bad(expr: &Expr, compiler: &Compiler) -> usize {
+    let compiler = compiler.for_one_of(1);
+    let is_bad = |pattern: &&Pattern| compiler.line(&[pattern]).is_err();
     expr.patterns().iter().position(is_bad).unwrap_or(0)
 }
 
@@ -477,7 +478,7 @@ mod tests {
             syntax: Syntax::Regexp,
             ..Pattern::default()
         };
-        LineMatcher::joined(&Expr::Pattern(pattern)).unwrap()
+        LineMatcher::joined(&Expr::Pattern(pattern), &Compiler::default()).unwrap()
     }
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {

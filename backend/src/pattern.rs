@@ -28,7 +28,7 @@ const DFA_BYTES_MAX: usize = 16 << 20;
 const DFA_BYTES_MIN: usize = 1 << 20;
 
 /// How much memory a matcher may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct SizeLimits {
     bytes: usize,
     dfa_bytes: usize,
@@ -43,23 +43,26 @@ impl SizeLimits {
         }
     }
 
-    /// The limits for several patterns in one matcher, which [`check_total_size`] has accepted.
+    /// The limits for several patterns in one matcher, which [`check_total_size`](crate::compile_cost::check_total_size) has
+    /// accepted: its estimate may be three times too small.
     pub(crate) const FOR_ALL: SizeLimits = SizeLimits {
-        bytes: 2 * PATTERNS_BYTES_MAX,
+        bytes: 4 * PATTERNS_BYTES_MAX,
         dfa_bytes: DFA_BYTES_MAX,
     };
+
+    #[cfg(test)]
+    pub(crate) fn of_bytes(bytes: usize) -> SizeLimits {
+        SizeLimits {
+            bytes,
+            dfa_bytes: DFA_BYTES_MAX,
+        }
+    }
 }
 
-/// Refuses patterns that take too much memory together, before each is compiled.
-pub(crate) fn check_total_size(patterns: &[&Pattern]) -> Result<(), BadPattern> {
-    if patterns.len() < 2 {
-        return Ok(());
+impl Default for SizeLimits {
+    fn default() -> SizeLimits {
+        SizeLimits::for_one_of(1)
     }
-    let limits = SizeLimits {
-        bytes: PATTERNS_BYTES_MAX,
-        dfa_bytes: DFA_BYTES_MIN,
-    };
-    build(patterns, true, limits).map(drop)
 }
 
 /// Returns the pattern as a regular expression.
@@ -121,20 +124,11 @@ pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     Ok(())
 }
 
-/// Compiles a matcher of lines in which one of `patterns` matches. Without patterns, every line
-/// matches.
-pub(crate) fn compile_line(
-    patterns: &[&Pattern],
-    limits: SizeLimits,
-) -> Result<RegexMatcher, BadPattern> {
-    build(patterns, false, limits)
-}
-
 /// Compiles one of `patterns` patterns as a search does, to find what it matches: in a line, or in
 /// a text if it [is multi-line](is_multiline).
 pub fn compile(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
     let limits = SizeLimits::for_one_of(patterns);
-    build(&[pattern], is_multiline(pattern), limits)
+    Recipe::new(&[pattern], is_multiline(pattern)).build(&[pattern], limits)
 }
 
 /// Returns the value of a matcher's result. The compiler does not know that it cannot be an error,
@@ -159,16 +153,8 @@ pub(crate) fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
     infallible(matcher.is_match(text))
 }
 
-fn build(
-    patterns: &[&Pattern],
-    multiline: bool,
-    limits: SizeLimits,
-) -> Result<RegexMatcher, BadPattern> {
-    Recipe::new(patterns, multiline).build(patterns, limits)
-}
-
 /// What a matcher is compiled from.
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct Recipe {
     /// Alternatives.
     expressions: Vec<String>,
@@ -355,11 +341,15 @@ fn explain(patterns: &[&Pattern], limits: SizeLimits, error: &grep_regex::Error)
              smaller repetitions or (?-u)",
             limits.bytes
         )),
-        _ => BadPattern::new(format!(
-            "the patterns are too large: when compiled they may take {PATTERNS_BYTES_MAX} bytes \
-             together (PATTERNS_BYTES_MAX); use smaller repetitions or (?-u)"
-        )),
+        _ => too_large_together(),
     }
+}
+
+pub(crate) fn too_large_together() -> BadPattern {
+    BadPattern::new(format!(
+        "the patterns are too large: when compiled they may take {PATTERNS_BYTES_MAX} bytes \
+         together (PATTERNS_BYTES_MAX); use smaller repetitions or (?-u)"
+    ))
 }
 
 /// Returns whether a match may span several lines: the pattern has a line end, by itself or in a
@@ -467,8 +457,13 @@ mod tests {
 
     #[test]
     fn bad_patterns_are_refused_with_position_and_reason() {
-        let limits = SizeLimits::for_one_of(1);
-        let error = |text| compile_line(&[&pattern(text, Syntax::Regexp)], limits).unwrap_err();
+        let error = |text| {
+            let pattern = pattern(text, Syntax::Regexp);
+            let recipe = Recipe::new(&[&pattern], false);
+            recipe
+                .build(&[&pattern], SizeLimits::default())
+                .unwrap_err()
+        };
         assert_eq!(error("foo\\rbar").at, Some(3));
         assert!(error("foo\\nbar").reason.contains("on one line"));
         assert!(error("(?i)\\w{500}").reason.contains("PATTERN_BYTES_MAX"));
@@ -492,7 +487,10 @@ mod tests {
             with("(?P<x>a)1", false, false),
             with("(?P<x>b)2", true, true),
         ];
-        let matcher = compile_line(&all.each_ref(), SizeLimits::for_one_of(1)).unwrap();
+        let compile = |patterns: &[&Pattern]| {
+            Recipe::new(patterns, false).build(patterns, SizeLimits::default())
+        };
+        let matcher = compile(&all.each_ref()).unwrap();
         let matches = |line: &str| matcher.is_match(line.as_bytes()).unwrap();
         for line in ["a foo.", "xBARx", "xa1x", "B2"] {
             assert!(matches(line), "{line}");
@@ -500,7 +498,7 @@ mod tests {
         for line in ["afoo", "FOO", "A1", "xb2", "foo1"] {
             assert!(!matches(line), "{line}");
         }
-        let every_line = compile_line(&[], SizeLimits::for_one_of(1)).unwrap();
+        let every_line = compile(&[]).unwrap();
         assert!(every_line.is_match(b"").unwrap());
     }
 

@@ -8,9 +8,10 @@
 //! by side, the best one first, and are compiled when a line has all words: few searches find one.
 
 use crate::bounded_matcher::BoundedMatcher;
+use crate::compiler::Compiler;
 use crate::line_matcher;
 use crate::long_line::Effort;
-use crate::pattern::{self, SizeLimits};
+use crate::pattern;
 use index::plan::TrigramQuery;
 use schema::message::{Expr, PHRASE_PATTERNS_MAX, Pattern};
 use std::ops::{Deref, Range};
@@ -44,6 +45,8 @@ pub struct Phrase {
     patterns: Vec<LazyPattern>,
     /// A line with all words satisfies the whole expression.
     pub(crate) is_condition: bool,
+    /// Compiles the words to one matcher.
+    pub(crate) compiler: Compiler,
 }
 
 #[derive(Clone, Debug)]
@@ -54,15 +57,15 @@ struct Word {
 
 impl Phrase {
     /// Returns the phrase of an expression without its filters; `None` if it has none.
-    pub(crate) fn new(expr: &Expr, patterns: &[Pattern]) -> Option<Phrase> {
-        let limits = SizeLimits::for_one_of(expr.patterns().len());
+    pub(crate) fn new(expr: &Expr, patterns: &[Pattern], compiler: &Compiler) -> Option<Phrase> {
+        let compiler = compiler.for_one_of(expr.patterns().len());
         let mut words = Vec::new();
         let is_all = matches!(expr, Expr::All(_));
         for factor in expr.factors().iter().filter(|_| is_all) {
             match factor {
                 Expr::Pattern(it) if !it.in_path && !pattern::is_multiline(it) => {
                     words.push(Word {
-                        matcher: BoundedMatcher::new(&[it], false, limits).ok()?,
+                        matcher: BoundedMatcher::new(&[it], false, &compiler).ok()?,
                         pattern: it.clone(),
                     });
                 }
@@ -76,6 +79,7 @@ impl Phrase {
             is_condition: words.len() == expr.factors().len(),
             words,
             patterns,
+            compiler,
         })
     }
 
@@ -173,8 +177,8 @@ impl LazyPattern {
     }
 
     fn is_in(&self, line: &[u8], effort: &mut Effort<'_>) -> bool {
-        let limits = SizeLimits::for_one_of(PHRASE_PATTERNS_MAX);
-        let compile = || BoundedMatcher::new(&[&self.pattern], false, limits).ok();
+        let compiler = || Compiler::default().for_one_of(PHRASE_PATTERNS_MAX);
+        let compile = || BoundedMatcher::new(&[&self.pattern], false, &compiler()).ok();
         let own = || self.shared.get_or_init(compile).clone();
         let matcher = self.own.get_or_init(own).as_ref();
         matcher.is_some_and(|matcher| matches(matcher, line, effort))
@@ -211,7 +215,12 @@ mod tests {
             .iter()
             .map(|it| Expr::Pattern(pattern(it, Syntax::Literal)));
         let patterns = patterns.iter().map(|it| pattern(it, Syntax::Regexp));
-        Phrase::new(&Expr::all(words), &patterns.collect::<Vec<_>>()).unwrap()
+        Phrase::new(
+            &Expr::all(words),
+            &patterns.collect::<Vec<_>>(),
+            &Compiler::default(),
+        )
+        .unwrap()
     }
 
     /// Returns the tier of each line of a text that is not empty.
@@ -247,8 +256,13 @@ mod tests {
     #[test]
     fn one_word_or_alternatives_have_only_the_phrase_itself() {
         let any = Expr::any(["a", "b"].map(|it| Expr::Pattern(pattern(it, Syntax::Literal))));
-        let phrase = Phrase::new(&any, &[pattern("a or b", Syntax::Regexp)]).unwrap();
+        let phrase = Phrase::new(
+            &any,
+            &[pattern("a or b", Syntax::Regexp)],
+            &Compiler::default(),
+        )
+        .unwrap();
         assert_eq!(tiers(&phrase, "a or b\na b\nb\n"), [4, 0, 0]);
-        assert!(Phrase::new(&any, &[]).is_none());
+        assert!(Phrase::new(&any, &[], &Compiler::default()).is_none());
     }
 }

@@ -28,6 +28,7 @@ mod verify;
 
 pub use best_first::{Best, PER_DOCUMENT_MAX};
 pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
+pub(crate) use pool::yielding;
 pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 
 use crate::batch::Packed;

@@ -22,6 +22,7 @@ mod visible;
 
 pub use connection::{ConnectionError, Duplex};
 
+use crate::compiler::KeptMatchers;
 use crate::git_repositories::RecordedLocations;
 use crate::live_shards::{Generation, LiveShards};
 use crate::repositories::LookUp;
@@ -51,6 +52,9 @@ const HELLO_EVERY: Duration = Duration::from_secs(1);
 /// Connections at once. Further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
 
+/// Memory for compiled patterns: some queries with the largest patterns that people write, or one near the limits.
+const PATTERN_BYTES: u64 = 64 << 20;
+
 /// How a backend works.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -64,6 +68,8 @@ pub struct Options {
     pub heavy_searches: usize,
     /// Requests for look-ups in repositories that are answered at once; others wait.
     pub lookups: usize,
+    /// Memory for the compiled patterns of heavy searches. One that needs more runs alone.
+    pub pattern_bytes: u64,
 }
 
 impl Default for Options {
@@ -74,6 +80,7 @@ impl Default for Options {
             searches: 4 * workers,
             heavy_searches: workers.max(2),
             lookups: 4 * workers,
+            pattern_bytes: PATTERN_BYTES,
         }
     }
 }
@@ -103,7 +110,12 @@ impl Backend {
         let searches = SearchService {
             live: live.clone(),
             workers: options.workers,
-            admission: Arc::new(Admission::new(options.searches, options.heavy_searches)),
+            admission: Arc::new(Admission::new(
+                options.searches,
+                options.heavy_searches,
+                options.pattern_bytes,
+            )),
+            kept: KeptMatchers::default(),
         };
         let lookups = LookupService::new(repositories, live.clone(), options.lookups);
         Arc::new(Backend {

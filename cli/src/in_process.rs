@@ -7,6 +7,7 @@ pub(crate) use backend::backend;
 use crate::cache_dir;
 use ::backend::GitRepositories;
 use ::backend::repositories::LookUp;
+use ::backend::server::Options;
 use anyhow::{Context, Result};
 use frontend::{Config, Coordinator};
 use std::path::Path;
@@ -27,7 +28,7 @@ const POINTER_BYTES: u64 = 64 << 20;
 /// none, and a result must fit in memory. If results are not `ordered`, their matches can only be followed as
 /// they are found. Needs a tokio runtime.
 pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinator>> {
-    let backend = backend(directory, None)?;
+    let backend = backend(directory, None, Options::default())?;
     let start = |spool: &Path| {
         let config = Config {
             durable: false,

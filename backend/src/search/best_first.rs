@@ -210,7 +210,7 @@ impl Pass {
     /// the phrase, and those with a line that has the words.
     fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
         let line = phrase.on_one_line();
-        let matcher = LineMatcher::joined(&line).ok()?;
+        let matcher = LineMatcher::joined(&line, &phrase.compiler).ok()?;
         let query = line_matcher::plan(&line).ok()?;
         let pass = |tiers, query| Pass {
             tiers,

@@ -123,6 +123,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         slice: &DocumentSlice,
         matches: &mut DocumentMatches<'a>,
     ) -> Result<(), Interrupted> {
+        self.verifier.task.request.cancel.check()?;
         let matcher = self.matchers.line_matcher(matches.patterns);
         let mut blocks = self.slices.blocks(slice);
         while let Some(blocks) = blocks.next_range(u32::MAX) {
@@ -234,7 +235,7 @@ impl<'a> DocumentMatchers<'a> {
             let texts = self.matcher.texts.iter().enumerate();
             let selected = texts.filter(|(index, _)| patterns.has_text(*index));
             let expr = Expr::any(selected.map(|(_, text)| text.expr.clone()));
-            let joined = LineMatcher::joined(&expr);
+            let joined = LineMatcher::joined(&expr, &self.matcher.compiler);
             let joined = joined.expect("all patterns together are within the limits");
             self.line_matchers.push((key, joined));
             self.line_matchers.len() - 1

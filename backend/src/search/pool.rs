@@ -5,6 +5,7 @@
 
 use super::request::Interrupted;
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -14,7 +15,7 @@ const WINDOW_RESULTS: usize = 4;
 /// Fewer results are computed by the calling thread alone, since starting workers takes longer.
 const PARALLEL_MIN: usize = 4;
 
-/// The priority of [`Workers::yielding`] beside other threads: a third of their time on a busy processor.
+/// The priority of yielding threads beside other threads: a third of their time on a busy processor.
 const YIELDING_NICE: i32 = 5;
 
 /// Threads that compute.
@@ -42,8 +43,7 @@ pub(super) fn in_order<W, T: Send>(
     let pool = Pool::new(count, threads * WINDOW_RESULTS);
     let work = || {
         if workers.yielding {
-            // Where a thread has no priority of its own, it keeps the usual one.
-            let _ = rustix::process::nice(YIELDING_NICE);
+            yield_to_others();
         }
         let _stop = StopOnPanic(&pool);
         let mut worker = new_worker();
@@ -52,13 +52,35 @@ pub(super) fn in_order<W, T: Send>(
         }
     };
     thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(work);
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).is_ok();
+        if (0..threads).filter(|number| start(*number)).count() == 0 {
+            // The system has no thread to give.
+            let mut worker = new_worker();
+            return (0..count).try_for_each(|index| pass_on(compute(&mut worker, index)?));
         }
         let result = (0..count).try_for_each(|index| pass_on(pool.wait_for(index)?));
         pool.stop();
         result
     })
+}
+
+/// Runs work on a thread that yields to others, if the system has one to give.
+pub(crate) fn yielding<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    thread::scope(|scope| {
+        let yielding = || {
+            yield_to_others();
+            work()
+        };
+        match thread::Builder::new().spawn_scoped(scope, yielding) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => work(),
+        }
+    })
+}
+
+/// Prefers other threads to the current one. Where a thread has no priority of its own, it keeps the usual one.
+fn yield_to_others() {
+    let _ = rustix::process::nice(YIELDING_NICE);
 }
 
 /// What the workers and the calling thread share.

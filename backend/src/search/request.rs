@@ -100,6 +100,11 @@ impl Cancel {
         }
     }
 
+    /// Returns the flag that stops the search when it is set.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
     /// Stops the search at its next check. It checks at least once per matching line, piece of text,
     /// posting list and package, and inside long lines: every 10 ms.
     pub fn cancel(&self) {

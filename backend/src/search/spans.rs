@@ -183,8 +183,9 @@ fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::Compiler;
     use crate::line_matcher::LineMatcher;
-    use crate::pattern::{self, SizeLimits};
+    use crate::pattern;
     use schema::message::{Expr, Pattern, Syntax};
 
     fn text_matcher(text: &str) -> TextMatcher {
@@ -193,11 +194,11 @@ mod tests {
             syntax: Syntax::Regexp,
             ..Pattern::default()
         };
+        let compiler = Compiler::default();
         if pattern::is_multiline(&pattern) {
-            let limits = SizeLimits::for_one_of(1);
-            TextMatcher::MultiLine(BoundedMatcher::new(&[&pattern], true, limits).unwrap())
+            TextMatcher::MultiLine(BoundedMatcher::new(&[&pattern], true, &compiler).unwrap())
         } else {
-            TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap())
+            TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern), &compiler).unwrap())
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Few heavy searches run at once, so that light ones find free processors however many heavy ones
 //! there are. The class of a search is known when it has been planned, which is done with a light
-//! permit.
+//! permit, or before, if its patterns are costly to compile. These are charged to a budget.
 
 use crate::search::Cancel;
 use std::pin::pin;
@@ -17,6 +17,7 @@ pub(super) struct Admission {
     /// For searches that are light or not planned yet.
     pub(super) light: Class,
     pub(super) heavy: Class,
+    pub(super) pattern_memory: PatternMemory,
     /// Places for searches on threads of their clients that may be heavy: each may have a plan while it waits.
     here: Arc<Semaphore>,
 }
@@ -42,7 +43,7 @@ pub(super) struct Permit {
 }
 
 impl Admission {
-    pub(super) fn new(light: usize, heavy: usize) -> Self {
+    pub(super) fn new(light: usize, heavy: usize, pattern_bytes: u64) -> Self {
         let class = |name, count: usize| {
             let count = count.clamp(1, Semaphore::MAX_PERMITS);
             Class {
@@ -54,6 +55,7 @@ impl Admission {
         Admission {
             light: class("light", light),
             heavy: class("heavy", heavy),
+            pattern_memory: PatternMemory::new(pattern_bytes),
             here: Arc::new(Semaphore::new(HERE_MAX)),
         }
     }
@@ -85,16 +87,7 @@ impl Class {
 
     /// Waits for a permit on a thread that may block, within a runtime; `None` if the search was cancelled.
     pub(super) fn wait_here(&self, cancel: &Cancel) -> Option<Permit> {
-        Handle::current().block_on(async {
-            let mut permit = pin!(self.wait());
-            loop {
-                match time::timeout(CANCEL_CHECK_EVERY, permit.as_mut()).await {
-                    Ok(permit) => return Some(permit),
-                    Err(_) if cancel.is_cancelled() => return None,
-                    Err(_) => {}
-                }
-            }
-        })
+        until_cancelled(self.wait(), cancel)
     }
 
     fn permit(&self, permit: OwnedSemaphorePermit) -> Permit {
@@ -103,6 +96,48 @@ impl Class {
             class: self.name,
             _permit: permit,
         }
+    }
+}
+
+/// Waits on a thread that may block, within a runtime; `None` if the search was cancelled.
+fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
+    Handle::current().block_on(async {
+        let mut waiting = pin!(waiting);
+        loop {
+            match time::timeout(CANCEL_CHECK_EVERY, waiting.as_mut()).await {
+                Ok(ready) => return Some(ready),
+                Err(_) if cancel.is_cancelled() => return None,
+                Err(_) => {}
+            }
+        }
+    })
+}
+
+/// The memory for compiled patterns of all searches in which they are not small.
+pub(super) struct PatternMemory {
+    units: u32,
+    free: Arc<Semaphore>,
+}
+
+/// Bytes that are charged at once: less than what a charge that is worth counting takes.
+const UNIT_BYTES: u64 = 64 << 10;
+
+impl PatternMemory {
+    fn new(bytes: u64) -> PatternMemory {
+        let units = u32::try_from(bytes / UNIT_BYTES).unwrap_or(u32::MAX).max(1);
+        let permits = (units as usize).min(Semaphore::MAX_PERMITS);
+        PatternMemory {
+            units,
+            free: Arc::new(Semaphore::new(permits)),
+        }
+    }
+
+    /// Waits on a thread that may block for memory, which is given back when the charge is dropped; `None` if the search
+    /// was cancelled. A search that takes more than there is waits until it has all of it.
+    pub(super) fn charge(&self, bytes: u64, cancel: &Cancel) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
+        let waiting = self.free.clone().acquire_many_owned(units.min(self.units));
+        until_cancelled(waiting, cancel).map(|charge| charge.expect("never closed"))
     }
 }
 
@@ -115,5 +150,27 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         metrics::gauge!("trawl_backend_searches_running", "class" => self.class).decrement(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_for_patterns_is_bounded_and_one_search_may_have_all_of_it() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let _within = runtime.enter();
+        let memory = PatternMemory::new(4 << 20);
+        let running = Cancel::default();
+        let all = memory.charge(u64::MAX, &running).unwrap();
+        let cancelled = Cancel::default();
+        cancelled.cancel();
+        assert!(memory.charge(1, &cancelled).is_none());
+        drop(all);
+        let most = memory.charge(3 << 20, &running).unwrap();
+        assert!(memory.charge(2 << 20, &cancelled).is_none());
+        assert!(memory.charge(1 << 20, &running).is_some());
+        drop(most);
     }
 }

@@ -15,10 +15,12 @@ use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};
 use super::connection::{Connection, ConnectionError, Duplex};
 use super::transfer::Transfer;
 use super::visible;
+use crate::compile_cost::CompileCost;
 use crate::compiled_query::CompiledQuery;
+use crate::compiler::{Compiler, KeptMatchers};
 use crate::live_shards::LiveShards;
 use crate::search::{
-    Best, Cancel, HEAVY_BLOCKS, PER_DOCUMENT_MAX, Plan, PlanError, Request, Stopped,
+    Best, Cancel, HEAVY_BLOCKS, PER_DOCUMENT_MAX, Plan, PlanError, Request, Stopped, yielding,
 };
 use index::shard::Shard;
 use schema::message::{
@@ -29,7 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time;
 use trace::TraceSpan;
 use tracing::{Instrument, Span};
@@ -49,6 +51,7 @@ pub(super) struct SearchService {
     /// Threads per search.
     pub(super) workers: usize,
     pub(super) admission: Arc<Admission>,
+    pub(super) kept: KeptMatchers,
 }
 
 impl SearchService {
@@ -174,6 +177,7 @@ impl SearchService {
             live: Arc::clone(&self.live),
             workers: self.workers,
             admission: self.admission.clone(),
+            kept: self.kept.clone(),
             cancel: Cancel::default(),
             is_queued: AtomicBool::new(true),
             is_here: false,
@@ -217,6 +221,7 @@ struct SearchJob {
     live: Arc<LiveShards>,
     workers: usize,
     admission: Arc<Admission>,
+    kept: KeptMatchers,
     cancel: Cancel,
     /// Whether it waits for a permit, or its query is being compiled.
     is_queued: AtomicBool,
@@ -260,11 +265,15 @@ impl From<Stopped> for Incomplete {
 impl SearchJob {
     /// Searches, and queues frames of batches and progress. A search that turns out to be heavy
     /// exchanges its light permit for a heavy one.
-    fn run<'q>(&self, mut permit: Permit, queue: &mut Queue<'q>) -> Result<Finished, Incomplete> {
+    fn run<'q>(&self, permit: Permit, queue: &mut Queue<'q>) -> Result<Finished, Incomplete> {
+        let (mut permit, _memory) = self.admit_compiling(permit)?;
         let started = Instant::now();
-        let query = CompiledQuery::new(&self.search.expr, self.search.names)
-            .map_err(|bad| Incomplete::Failed(bad.into()))?
-            .preferring(&self.search.phrase);
+        let query = if permit.is_heavy() {
+            yielding(|| self.compile())?
+        } else {
+            self.compile()?
+        };
+        let query = query.preferring(&self.search.phrase);
         self.is_queued.store(false, Relaxed);
         let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
         let mut request = self.request(&shards, &query);
@@ -288,19 +297,10 @@ impl SearchJob {
             return Ok(Finished { rest, end });
         }
         let mut held_up = Duration::ZERO;
-        if plan.is_heavy() && !permit.is_heavy() {
-            permit = match self.admission.heavy.try_permit() {
-                Some(heavy) => heavy,
-                None if self.is_here => {
-                    drop(permit);
-                    let begun = Instant::now();
-                    let admitted = self.admission.heavy.wait_here(&self.cancel);
-                    self.waited(begun);
-                    held_up = begun.elapsed();
-                    admitted.ok_or(Incomplete::Stopped)?
-                }
-                None => return Err(Incomplete::NeedsHeavyPermit),
-            };
+        if plan.is_heavy() {
+            let begun = Instant::now();
+            permit = self.heavy_permit(permit)?;
+            held_up = begun.elapsed();
         }
         if !plan.is_heavy() {
             // Light searches that run at the same time share the processors: starting threads costs as much as some of them.
@@ -317,6 +317,59 @@ impl SearchJob {
         self.done(started, phases, held_up, waited, &shards);
         let end = end(&query, phases, shards);
         Ok(Finished { rest, end })
+    }
+
+    /// Lets a search wait for a heavy permit, and for memory, if its patterns are costly to compile.
+    fn admit_compiling(
+        &self,
+        permit: Permit,
+    ) -> Result<(Permit, Option<OwnedSemaphorePermit>), Incomplete> {
+        let cost = CompileCost::of(&self.search.expr);
+        if !cost.is_heavy() {
+            return Ok((permit, None));
+        }
+        if !self.search.heavy {
+            let message = "the patterns take longer to compile than the request allows";
+            let blocks = cost.blocks(HEAVY_BLOCKS).max(HEAVY_BLOCKS + 1);
+            return Err(heavy(blocks, message.to_owned()));
+        }
+        let permit = self.heavy_permit(permit)?;
+        let begun = Instant::now();
+        let memory = &self.admission.pattern_memory;
+        let memory = memory.charge(cost.memory, &self.cancel);
+        self.waited(begun);
+        Ok((permit, Some(memory.ok_or(Incomplete::Stopped)?)))
+    }
+
+    /// Returns a heavy permit for that of the search.
+    fn heavy_permit(&self, permit: Permit) -> Result<Permit, Incomplete> {
+        if permit.is_heavy() {
+            return Ok(permit);
+        }
+        match self.admission.heavy.try_permit() {
+            Some(heavy) => Ok(heavy),
+            None if self.is_here => {
+                drop(permit);
+                let begun = Instant::now();
+                let admitted = self.admission.heavy.wait_here(&self.cancel);
+                self.waited(begun);
+                admitted.ok_or(Incomplete::Stopped)
+            }
+            None => Err(Incomplete::NeedsHeavyPermit),
+        }
+    }
+
+    fn compile(&self) -> Result<CompiledQuery, Incomplete> {
+        let compiler = Compiler::new(&self.kept, self.cancel.flag());
+        let compiled = CompiledQuery::compile(&self.search.expr, self.search.names, &compiler);
+        // Compiling fails when it is stopped.
+        compiled.map_err(|bad| {
+            if self.cancel.is_cancelled() {
+                Incomplete::Stopped
+            } else {
+                Incomplete::Failed(bad.into())
+            }
+        })
     }
 
     /// Records how long it waited for a permit.

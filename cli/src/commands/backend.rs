@@ -9,7 +9,7 @@ use super::listener::{self, Reserved};
 use super::nodes::{Registered, RegistrationFlags};
 use super::tls_flags::BackendTls;
 use super::traces::TraceFlags;
-use crate::{cache_dir, in_process, terminal};
+use crate::{cache_dir, in_process, terminal, units};
 use anyhow::{Context, Result, anyhow};
 use replica::ReplicaFlags;
 use share::Neighbours;
@@ -61,10 +61,14 @@ pub(crate) struct BackendArguments {
     /// Searches that run at once; others wait [default: four for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     searches: Option<u16>,
-    /// Heavy searches that run at once, in addition: those that read 30 MB or more
+    /// Heavy searches that run at once, in addition: those that read 30 MB or more, or have
+    /// patterns that take long to compile
     /// [default: one for each processor, at least two]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     heavy_searches: Option<u16>,
+    /// Memory for the compiled patterns of heavy searches; one that needs more runs alone
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
+    pattern_memory: u64,
     #[command(flatten)]
     tls: BackendTls,
     #[command(flatten)]
@@ -87,6 +91,7 @@ impl BackendArguments {
                 .heavy_searches
                 .map_or(default.heavy_searches, usize::from),
             lookups: default.lookups,
+            pattern_bytes: self.pattern_memory,
         }
     }
 }

@@ -16,6 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use watching::WatchedIndex;
 
+/// The part of the memory for searches that is for compiled patterns, as the denominator of a fraction.
+const PATTERN_SHARE: u64 = 4;
+
 /// Index directories if needed, and serve a search page for them
 ///
 /// Without SOURCE and --index it searches the current directory, and in a Rust project the sources of
@@ -99,9 +102,14 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     }
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());
-    let backend = in_process::backend(&directory, repositories)?;
+    let pattern_bytes = arguments.search_memory / PATTERN_SHARE;
+    let memory = arguments.search_memory - pattern_bytes;
+    let backend_options = backend::server::Options {
+        pattern_bytes,
+        ..Default::default()
+    };
+    let backend = in_process::backend(&directory, repositories, backend_options)?;
     let start = |spool: &Path| {
-        let memory = arguments.search_memory;
         let config = arguments
             .flags
             .config(spool, memory, text_bytes, hints.clone());

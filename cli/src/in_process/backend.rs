@@ -4,6 +4,7 @@
 
 use anyhow::Result;
 use backend::repositories::LookUp;
+use backend::server::Options;
 use frontend::{Backend, Socket};
 use schema::message::Search;
 use std::os::unix::net::UnixStream;
@@ -16,9 +17,13 @@ const NAME: &str = "local";
 
 /// Opens the index in `directory` and serves it to this process, and `repositories` if there are any. Needs a
 /// tokio runtime.
-pub(crate) fn backend(directory: &Path, repositories: Option<Arc<dyn LookUp>>) -> Result<Backend> {
+pub(crate) fn backend(
+    directory: &Path,
+    repositories: Option<Arc<dyn LookUp>>,
+    options: Options,
+) -> Result<Backend> {
     let live = backend::LiveShards::open(directory)?;
-    let server = backend::Backend::start(live, repositories, Default::default());
+    let server = backend::Backend::start(live, repositories, options);
     let runtime = Handle::current();
     let here = server.clone();
     let dial = move || {

@@ -80,7 +80,8 @@ fn site() -> &'static Site {
         let runtime = threads.worker_threads(2).enable_all().build();
         let runtime = runtime.expect("threads");
         let app = runtime.block_on(async {
-            let backend = local::backend(&directory.path().join("index"), None).expect("an index");
+            let backend = local::backend(&directory.path().join("index"), None, Default::default())
+                .expect("an index");
             let frontend = Coordinator::start(config(directory.path()), vec![backend]);
             let frontend = frontend.expect("a free directory");
             connected(&frontend).await;

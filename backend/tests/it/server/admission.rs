@@ -149,6 +149,41 @@ async fn heavy_searches_wait_for_each_other_and_light_ones_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn patterns_that_are_costly_to_compile_need_a_heavy_permit() {
+    const COSTLY: &str = r"(?i)\w{40}z\pL{28}";
+    let served = served();
+    let (mut client, _serving) = served.connect().await;
+    for want in [Want::Matches, Want::Count, Want::Estimate] {
+        let light = Search {
+            heavy: false,
+            want,
+            ..client.regexp(COSTLY)
+        };
+        client.ask_for(&light).await;
+        let failure = client.answer().await.end.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Heavy);
+        assert!(failure.cost > HEAVY_BLOCKS, "{failure:?}");
+        let heavy = Search {
+            heavy: true,
+            ..light
+        };
+        client.ask_for(&heavy).await;
+        assert!(client.answer().await.end.is_ok(), "{want:?}");
+    }
+    // It waits for a heavy search, and a light one does not wait for it.
+    let (mut first, _first) = served.connect().await;
+    start_heavy(&mut first).await;
+    client.greeted().await;
+    client.ask(COSTLY, client.shards()).await;
+    check_waiting(&mut client).await;
+    let (mut other, _other) = served.connect().await;
+    let answer = timeout(SOON, other.search("number 7;", other.shards())).await;
+    assert_eq!(check_end(&answer.unwrap()).matches, 1);
+    drop(first);
+    assert_eq!(check_end(&client.answer().await).matches, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn workers_stop_at_the_deadline() {
     let (files, pattern) = slow();
     let served = Served::in_blocks(64, &files, 1);

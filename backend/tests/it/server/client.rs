@@ -66,6 +66,7 @@ impl Served {
             searches,
             heavy_searches: 1,
             lookups: 1,
+            ..Options::default()
         };
         let backend = Backend::start(live, repositories, options);
         Served { backend, directory }

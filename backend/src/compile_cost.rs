@@ -1,0 +1,368 @@
+//! Cost of compiling an expression, estimated from its size before anything is compiled.
+//!
+//! The unit is a byte of the automaton (NFA) that a regular expression compiles to. On one core a megabyte takes 15 to
+//! 20 ms, for both directions. The estimate of the bytes is within a fifth of what `regex-automata` counts against its limit,
+//! and nearly exact for repeated Unicode classes, which make up all automata that are large.
+//!
+//! **Invariant:** the cost depends on the expression alone, so all backends agree on it.
+
+use crate::pattern::{self, PATTERNS_BYTES_MAX, Recipe};
+use index::filter::FILTER_BYTES_MAX;
+use index::plan::BadPattern;
+use regex_syntax::ast::{self, Ast, ClassSetItem, Visitor};
+use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
+use regex_syntax::utf8::Utf8Sequences;
+use schema::message::{Expr, Filter, Pattern, Reading};
+use std::convert::Infallible;
+use std::ops::Add;
+
+/// Time that a light search may take to compile, in bytes: about 15 ms, like reading the most blocks of a light search.
+const LIGHT_TIME_MAX: u64 = 1 << 20;
+
+/// Memory that a light search may take for compiled patterns. Some dozens run at once.
+const LIGHT_MEMORY_MAX: u64 = 8 << 20;
+
+/// Bytes of an automaton, below which ripgrep's matcher builds the whole DFA: it tries that with up to 1,000 states.
+const DETERMINIZED_BYTES_MAX: u64 = 150 << 10;
+
+/// Bytes of an automaton for which building the DFA takes no time.
+const TINY_BYTES_MAX: u64 = 2 << 10;
+
+/// The time to build a whole DFA: `\w+` and `[^a]{9}` take 4 ms, the worst 15.
+const DFA_TIME: u64 = 256 << 10;
+
+/// The most that such a DFA takes, in either direction.
+const DFA_MEMORY: u64 = 1 << 20;
+
+/// The most that a one-pass DFA takes, which ripgrep's matcher tries to build for groups and for Unicode word boundaries.
+const ONE_PASS_MEMORY_MAX: u64 = 10 << 20;
+
+/// Bytes of a one-pass DFA for a byte of the automaton.
+const ONE_PASS_GROWTH: u64 = 13;
+
+/// Bytes of a one-pass DFA that take as long as a byte of the automaton.
+const ONE_PASS_SPEED: u64 = 10;
+
+/// Bytes of the automaton for a byte of a literal without regard to case.
+const LITERAL_BYTE: u64 = 80;
+
+/// Large classes of a pattern, above which they are only counted: without regard to case, each takes 0.3 ms to parse.
+const LARGE_CLASSES_MAX: u64 = 24;
+
+/// Bytes of the automaton of `\w`.
+const LARGE_CLASS_BYTES: u64 = 50 << 10;
+
+/// Nesting of the regular expressions that frontends accept.
+const NESTING_MAX: u32 = 250;
+
+/// The cost of compiling an expression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CompileCost {
+    /// In bytes of an automaton.
+    time: u64,
+    /// Bytes that are taken until the search ends.
+    pub(crate) memory: u64,
+}
+
+impl CompileCost {
+    /// Returns the cost of all patterns and filters of an expression, and of the patterns together: those that match in a
+    /// document are compiled once more as one.
+    pub(crate) fn of(expr: &Expr) -> CompileCost {
+        let automata: Vec<_> = expr.patterns().into_iter().map(Automaton::of).collect();
+        let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
+        let filters = expr.atoms().into_iter().filter_map(|atom| match atom {
+            Expr::Filter(filter) => Some(Automaton::of_filter(filter)),
+            _ => None,
+        });
+        let all = automata.iter().copied().chain(together).chain(filters);
+        all.map(Automaton::cost)
+            .fold(CompileCost::default(), Add::add)
+    }
+
+    /// Whether it is too much for a light search.
+    pub(crate) fn is_heavy(self) -> bool {
+        self.time > LIGHT_TIME_MAX || self.memory > LIGHT_MEMORY_MAX
+    }
+
+    /// Returns how many candidate blocks can be read in the time, where `light_max` are as many as a light search may read.
+    pub(crate) fn blocks(self, light_max: u64) -> u64 {
+        self.time.saturating_mul(light_max) / LIGHT_TIME_MAX
+    }
+}
+
+/// The automaton of a pattern or filter.
+#[derive(Clone, Copy, Debug)]
+struct Automaton {
+    bytes: u64,
+    /// Whether ripgrep's matcher tries to build a one-pass DFA of it.
+    is_one_pass: bool,
+}
+
+impl Automaton {
+    fn of(pattern: &Pattern) -> Automaton {
+        if pattern::literal(pattern).is_some() {
+            let bytes = LITERAL_BYTE * pattern.text.len() as u64;
+            return Automaton::small(bytes);
+        }
+        many_classes(&pattern.text).unwrap_or_else(|| {
+            let recipe = Recipe::new(&[pattern], pattern::is_multiline(pattern));
+            Automaton::of_hir(&recipe.hir())
+        })
+    }
+
+    fn of_hir(hir: &Hir) -> Automaton {
+        let properties = hir.properties();
+        Automaton {
+            // A larger one is refused while it is built.
+            bytes: nfa_bytes(hir).min(2 * PATTERNS_BYTES_MAX as u64),
+            is_one_pass: properties.explicit_captures_len() > 0
+                || properties.look_set().contains_word_unicode(),
+        }
+    }
+
+    fn of_filter(filter: &Filter) -> Automaton {
+        let max = FILTER_BYTES_MAX as u64;
+        match filter.reading {
+            Reading::Exact => Automaton::small(0),
+            Reading::Glob => {
+                // It is compiled twice. A `?` is a Unicode class.
+                let bytes = 2 * filter.text.len() as u64 * (1 << 10);
+                Automaton::small(bytes.min(2 * max))
+            }
+            Reading::Regexp => {
+                let parsed = || regex_syntax::parse(&filter.text).unwrap_or_else(|_| Hir::fail());
+                let many = many_classes(&filter.text).map(|many| many.bytes);
+                let bytes = many.unwrap_or_else(|| nfa_bytes(&parsed()));
+                Automaton::small(bytes.min(max))
+            }
+        }
+    }
+
+    fn joined(all: &[Automaton]) -> Automaton {
+        Automaton {
+            bytes: all.iter().map(|it| it.bytes).sum(),
+            is_one_pass: all.iter().any(|it| it.is_one_pass),
+        }
+    }
+
+    fn small(bytes: u64) -> Automaton {
+        Automaton {
+            bytes,
+            is_one_pass: false,
+        }
+    }
+
+    fn cost(self) -> CompileCost {
+        // Forwards and backwards.
+        let nfa = CompileCost {
+            time: self.bytes,
+            memory: self.bytes * 5 / 4,
+        };
+        let dfa = match self.bytes {
+            TINY_BYTES_MAX..DETERMINIZED_BYTES_MAX => CompileCost {
+                time: DFA_TIME,
+                memory: DFA_MEMORY,
+            },
+            _ => CompileCost::default(),
+        };
+        let one_pass = if self.is_one_pass {
+            (self.bytes * ONE_PASS_GROWTH).min(ONE_PASS_MEMORY_MAX)
+        } else {
+            0
+        };
+        let one_pass = CompileCost {
+            time: one_pass / ONE_PASS_SPEED,
+            memory: one_pass,
+        };
+        nfa + dfa + one_pass
+    }
+}
+
+impl Add for CompileCost {
+    type Output = CompileCost;
+
+    fn add(self, other: CompileCost) -> CompileCost {
+        CompileCost {
+            time: self.time.saturating_add(other.time),
+            memory: self.memory.saturating_add(other.memory),
+        }
+    }
+}
+
+/// Returns what a regular expression with many large classes compiles to, about. To look at their ranges would take long.
+fn many_classes(text: &str) -> Option<Automaton> {
+    let mut parser = ast::parse::ParserBuilder::new();
+    let parsed = parser.nest_limit(NESTING_MAX).build().parse(text).ok()?;
+    let classes = ast::visit(&parsed, LargeClasses::default()).unwrap_or_default();
+    let bytes = classes * LARGE_CLASS_BYTES;
+    (classes > LARGE_CLASSES_MAX).then(|| Automaton::small(bytes))
+}
+
+/// Counts classes that may have hundreds of ranges.
+#[derive(Default)]
+struct LargeClasses(u64);
+
+impl LargeClasses {
+    fn visit_perl(&mut self, class: &ast::ClassPerl) {
+        self.0 += u64::from(class.kind == ast::ClassPerlKind::Word);
+    }
+}
+
+impl Visitor for LargeClasses {
+    type Output = u64;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<u64, Infallible> {
+        Ok(self.0)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        match ast {
+            Ast::ClassUnicode(_) => self.0 += 1,
+            Ast::ClassPerl(class) => self.visit_perl(class),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        match item {
+            ClassSetItem::Unicode(_) => self.0 += 1,
+            ClassSetItem::Perl(class) => self.visit_perl(class),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Refuses patterns that take too much memory together, before they are compiled.
+pub(crate) fn check_total_size(patterns: &[&Pattern]) -> Result<(), BadPattern> {
+    if patterns.len() < 2 {
+        return Ok(());
+    }
+    // Alternatives share what all of them begin with.
+    let hir = Recipe::new(patterns, true).hir();
+    if nfa_bytes(&hir) <= PATTERNS_BYTES_MAX as u64 {
+        return Ok(());
+    }
+    Err(pattern::too_large_together())
+}
+
+/// Returns the memory of a compiled expression.
+pub(crate) fn memory_bytes(hir: &Hir) -> u64 {
+    Automaton::of_hir(hir).cost().memory
+}
+
+/// Returns how many bytes the automaton of an expression takes while it is built, in the larger direction.
+pub(crate) fn nfa_bytes(hir: &Hir) -> u64 {
+    let sum = |parts: &[Hir]| parts.iter().map(nfa_bytes).fold(0, u64::saturating_add);
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 48,
+        HirKind::Literal(literal) => 40 * literal.0.len() as u64,
+        HirKind::Class(Class::Unicode(class)) if !class.is_ascii() => unicode_class_bytes(class),
+        HirKind::Class(_) => 80,
+        HirKind::Capture(capture) => nfa_bytes(&capture.sub) + 64,
+        HirKind::Concat(parts) => sum(parts),
+        HirKind::Alternation(parts) => sum(parts) + 64 + 16 * parts.len() as u64,
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1);
+            let copy = nfa_bytes(&repetition.sub) + 8;
+            copy.saturating_mul(times.into())
+        }
+    }
+}
+
+/// `\w` takes 50 kB, of which each byte of its sequences takes 14.5.
+fn unicode_class_bytes(class: &ClassUnicode) -> u64 {
+    let ranges = class.iter();
+    let sequences = ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end()));
+    600 + sequences.map(|each| each.len() as u64).sum::<u64>() * 29 / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::SizeLimits;
+    use schema::message::{Field, Syntax};
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern {
+            text: text.to_owned(),
+            syntax: Syntax::Regexp,
+            ..Pattern::default()
+        }
+    }
+
+    fn cost(text: &str) -> CompileCost {
+        CompileCost::of(&Expr::Pattern(pattern(text)))
+    }
+
+    /// The estimate stands for a limit that the compiler checks, so it must be near it.
+    #[test]
+    fn the_estimate_is_near_what_the_compiler_counts() {
+        for text in [
+            r"\w{20}",
+            r"(?i)\w{30}z12q4\pL{28}",
+            r"[\w+]{18}|x",
+            r"\d{50}",
+            r"[^a]{100}",
+            r".{200}",
+            r"\p{Han}{100}",
+            r"(\w|\d|\s){40}",
+            r"(?i)z{9000}",
+            r"(ab|cd){1000}",
+            r"(a{1,50}){1,50}",
+        ] {
+            let pattern = pattern(text);
+            let recipe = Recipe::new(&[&pattern], false);
+            let estimate = nfa_bytes(&recipe.hir());
+            let fits = |bytes: u64| {
+                let limits = SizeLimits::of_bytes(bytes as usize);
+                recipe.build(&[&pattern], limits).is_ok()
+            };
+            assert!(fits(estimate * 8 / 5), "{text}: {estimate}");
+            assert!(!fits(estimate / 2), "{text}: {estimate}");
+        }
+    }
+
+    #[test]
+    fn what_people_search_for_is_light() {
+        for text in [
+            "TCP_NODELAY",
+            r"\bfoo\b",
+            r"^\s*#\s*include",
+            r"foo\w+\(",
+            r"(?i)static\s+(int|char)\s+\w+",
+            "(get|set)[A-Z][a-z]+",
+            "[^,]*, [^,]*",
+            r"(\w+) = (\w+)",
+            ".{80}",
+        ] {
+            assert!(!cost(text).is_heavy(), "{text}: {:?}", cost(text));
+        }
+    }
+
+    #[test]
+    fn what_takes_long_to_compile_is_heavy() {
+        for text in [r"\w{200}", r"(?i)\w{30}z1234q4\pL{28}", r"(\w{100})"] {
+            assert!(cost(text).is_heavy(), "{text}: {:?}", cost(text));
+        }
+        let many =
+            Expr::all((0..20).map(|number| Expr::Pattern(pattern(&format!(r"\w+{number}")))));
+        assert!(CompileCost::of(&many).is_heavy());
+        let filter = |number| {
+            Expr::Filter(Filter {
+                field: Field::Path,
+                reading: Reading::Regexp,
+                text: format!(r"\w{{15}}{number}"),
+            })
+        };
+        assert!(CompileCost::of(&Expr::all((0..20).map(filter))).is_heavy());
+        for class in [r"\pL", r"[\w-]", r"\w"] {
+            let text = format!("(?i){}", class.repeat(600));
+            assert!(cost(&text).is_heavy(), "{text}");
+        }
+        let blocks = cost(r"\w{200}").blocks(8192);
+        assert!(blocks > 8192, "{blocks}");
+    }
+}

@@ -1,0 +1,197 @@
+//! Compiles regular expressions for a search: equal ones once, and until the search is stopped.
+//!
+//! Matchers are kept for later searches within a bound of memory, and a pattern that several searches compile at the same
+//! time is compiled by one of them. A copy of a kept matcher shares all but the caches that it fills when it is used.
+//!
+//! One pattern takes 0.15 s at most, and cannot be interrupted meanwhile; all patterns of a query together take twice as
+//! long. How many searches may do that at once is decided by their admission ([`crate::server`]).
+
+use crate::compile_cost;
+use crate::pattern::{Recipe, SizeLimits};
+use grep_regex::RegexMatcher;
+use index::plan::BadPattern;
+use moka::sync::Cache;
+use schema::message::Pattern;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Bytes of the matchers that are kept, about: some hundred with Unicode classes, or some ten thousand without.
+const KEPT_BYTES_MAX: u64 = 16 << 20;
+
+/// What a matcher counts besides its automaton.
+const MATCHER_BYTES: u64 = 1 << 10;
+
+/// A matcher that is not used for so long is dropped.
+const KEPT_IDLE_MAX: Duration = Duration::from_secs(300);
+
+/// Compiles the patterns of one search.
+#[derive(Clone, Debug, Default)]
+pub struct Compiler {
+    limits: SizeLimits,
+    kept: Option<KeptMatchers>,
+    stop: Arc<AtomicBool>,
+}
+
+/// The matchers of all searches of a backend.
+#[derive(Clone, Debug)]
+pub struct KeptMatchers(Cache<(Recipe, SizeLimits), (RegexMatcher, u32)>);
+
+impl Default for KeptMatchers {
+    fn default() -> KeptMatchers {
+        let cache = Cache::builder()
+            .max_capacity(KEPT_BYTES_MAX)
+            .weigher(|_, (_, bytes)| *bytes)
+            .time_to_idle(KEPT_IDLE_MAX);
+        KeptMatchers(cache.build())
+    }
+}
+
+impl Compiler {
+    /// Returns the compiler of a search that ends when `stop` is set.
+    pub(crate) fn new(kept: &KeptMatchers, stop: Arc<AtomicBool>) -> Compiler {
+        Compiler {
+            kept: Some(kept.clone()),
+            stop,
+            ..Compiler::default()
+        }
+    }
+
+    /// Returns the compiler of each of `patterns` patterns.
+    pub(crate) fn for_one_of(&self, patterns: usize) -> Compiler {
+        Compiler {
+            limits: SizeLimits::for_one_of(patterns),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the compiler of several patterns in one matcher, each of which was compiled before. It is not stopped.
+    pub(crate) fn for_all(&self) -> Compiler {
+        Compiler {
+            limits: SizeLimits::FOR_ALL,
+            kept: self.kept.clone(),
+            stop: Arc::default(),
+        }
+    }
+
+    pub(crate) fn limits(&self) -> SizeLimits {
+        self.limits
+    }
+
+    /// Fails if the search was stopped.
+    pub(crate) fn check_stop(&self) -> Result<(), BadPattern> {
+        if self.stop.load(Relaxed) {
+            return Err(BadPattern::new("the search was stopped"));
+        }
+        Ok(())
+    }
+
+    /// Compiles a matcher of lines in which one of `patterns` matches. Without patterns, every line matches.
+    pub(crate) fn line(&self, patterns: &[&Pattern]) -> Result<RegexMatcher, BadPattern> {
+        self.compile(&Recipe::new(patterns, false), patterns)
+    }
+
+    /// Compiles the matcher of `patterns`, of which `recipe` is the recipe. Fails if the search was stopped.
+    pub(crate) fn compile(
+        &self,
+        recipe: &Recipe,
+        patterns: &[&Pattern],
+    ) -> Result<RegexMatcher, BadPattern> {
+        // Not while others wait for this matcher: their searches are not stopped.
+        self.check_stop()?;
+        let build = || recipe.build(patterns, self.limits);
+        let Some(KeptMatchers(kept)) = &self.kept else {
+            return build();
+        };
+        let key = (recipe.clone(), self.limits);
+        let built = kept.try_get_with(key, || {
+            let matcher = build()?;
+            let bytes = MATCHER_BYTES + compile_cost::memory_bytes(&recipe.hir());
+            Ok((matcher, u32::try_from(bytes).unwrap_or(u32::MAX)))
+        });
+        built
+            .map(|(matcher, _)| matcher)
+            .map_err(|bad: Arc<BadPattern>| (*bad).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grep_matcher::Matcher;
+    use schema::message::Syntax;
+    use std::thread;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern {
+            text: text.to_owned(),
+            syntax: Syntax::Regexp,
+            ..Pattern::default()
+        }
+    }
+
+    #[test]
+    fn equal_patterns_are_compiled_once_and_kept_within_a_bound() {
+        let kept = KeptMatchers::default();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let compiler = Compiler::new(&kept, Arc::default());
+                    let matcher = compiler.line(&[&pattern(r"\w+x")]).unwrap();
+                    assert!(matcher.is_match(b" ax").unwrap());
+                });
+            }
+        });
+        kept.0.run_pending_tasks();
+        assert_eq!(kept.0.entry_count(), 1);
+        let compiler = Compiler::new(&kept, Arc::default());
+        for number in 0..60 {
+            compiler
+                .line(&[&pattern(&format!(r"\w{{20}}{number}"))])
+                .unwrap();
+        }
+        kept.0.run_pending_tasks();
+        let bytes = kept.0.weighted_size();
+        assert!(
+            bytes > KEPT_BYTES_MAX / 2 && bytes <= KEPT_BYTES_MAX,
+            "{bytes}"
+        );
+    }
+
+    #[test]
+    fn a_stopped_search_compiles_nothing_more() {
+        let stop = Arc::<AtomicBool>::default();
+        let compiler = Compiler::new(&KeptMatchers::default(), Arc::clone(&stop));
+        let matches = |text| compiler.line(&[&pattern(text)]).map(drop);
+        assert_eq!(matches("a(b|c)"), Ok(()));
+        stop.store(true, Relaxed);
+        assert!(matches("a(b|d)").is_err());
+        let refused = compiler.for_all().line(&[&pattern("(")]);
+        assert!(!refused.unwrap_err().reason.contains("stopped"));
+    }
+
+    #[test]
+    fn kept_matchers_differ_by_everything_that_changes_them() {
+        let compiler = Compiler::new(&KeptMatchers::default(), Arc::default());
+        let plain = pattern("ab|c");
+        let word = Pattern {
+            word: true,
+            ..plain.clone()
+        };
+        let folded = Pattern {
+            ignore_case: true,
+            ..plain.clone()
+        };
+        for _ in 0..2 {
+            for (pattern, text, expected) in [
+                (&plain, "xabx", true),
+                (&word, "xabx", false),
+                (&folded, "xABx", true),
+                (&plain, "xABx", false),
+            ] {
+                let matcher = compiler.line(&[pattern]).unwrap();
+                assert_eq!(matcher.is_match(text.as_bytes()).unwrap(), expected);
+            }
+        }
+    }
+}
