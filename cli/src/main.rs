@@ -5,6 +5,7 @@
 //! environment and a file. Nothing here searches: that is what the crates `backend` and `frontend`
 //! do, in other processes or [`in_process`].
 
+mod allocator;
 mod announced;
 mod cache_dir;
 mod client;

@@ -3,7 +3,7 @@
 use super::drain::{DrainFlags, Signals};
 use super::traces;
 use crate::tls::{self, Current};
-use crate::{log, panics, terminal};
+use crate::{allocator, log, panics, terminal};
 use anyhow::{Context, Result};
 use axum::Router;
 use frontend::Coordinator;
@@ -59,6 +59,7 @@ pub(super) fn run(
         LogFormat::Json => log_lines.json().flatten_event(true).init(),
     }
     raise_descriptor_limit();
+    allocator::give_back_in_thread();
     let runtime = tokio::runtime::Runtime::new()?;
     let ended = runtime.block_on(server);
     // Spans end with what runs.

@@ -179,7 +179,7 @@ pub(crate) const CRATES: [Crate; 10] = [
             "announced placing units",
             "cache_dir default_sources",
             "panics terminal",
-            "log",
+            "allocator log",
         ],
         shared_names: &[],
     },

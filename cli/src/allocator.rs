@@ -1,0 +1,81 @@
+//! Gives memory that a server has freed back to the system.
+//!
+//! The allocator of glibc keeps free memory for its next use, in up to eight heaps a processor: after a burst of searches that
+//! need much, a process stays as large as it was. A thread looks once a second, and trims the heaps if the process has grown.
+
+use std::thread;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Growth since the heaps were trimmed that is worth a look at all that is free, which takes some milliseconds.
+const GROWTH_BYTES: u64 = 16 << 20;
+
+/// Starts to give memory back. Without a thread it is kept.
+pub(crate) fn give_back_in_thread() {
+    let thread = thread::Builder::new().name("allocator".to_owned());
+    if let Err(error) = thread.spawn(give_back) {
+        tracing::warn!(%error, "no thread gives freed memory back to the system");
+    }
+}
+
+fn give_back() {
+    let mut least = u64::MAX;
+    loop {
+        thread::sleep(EVERY);
+        let Some(bytes) = anonymous_bytes() else {
+            return;
+        };
+        least = least.min(bytes);
+        if bytes > least.saturating_add(GROWTH_BYTES) {
+            trim();
+            least = anonymous_bytes().unwrap_or(bytes);
+        }
+    }
+}
+
+/// Memory of this process that no file has; `None` if the system does not say.
+fn anonymous_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// Returns free pages of all heaps to the system.
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code)]
+fn trim() {
+    // SAFETY: it has no conditions, and locks each heap while it works there.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn trim() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_env = "gnu")]
+    fn freed_memory_is_given_back() {
+        const BYTES: usize = 1 << 10;
+        let used = thread::spawn(|| {
+            let mut all: Vec<Box<[u8; BYTES]>> =
+                (0..96 << 10).map(|_| Box::new([1; BYTES])).collect();
+            // What is left keeps the heap from shrinking by itself.
+            let kept: Vec<_> = all.drain(..).skip(500).step_by(1000).collect();
+            let used = anonymous_bytes().unwrap();
+            trim();
+            (used, kept)
+        });
+        let (used, _kept) = used.join().unwrap();
+        let left = anonymous_bytes().unwrap();
+        assert!(left + (64 << 20) < used, "{used} {left}");
+    }
+}
