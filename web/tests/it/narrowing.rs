@@ -84,7 +84,7 @@ fn facets_are_a_fragment_that_grows_while_the_search_runs() {
 
 #[test]
 fn filters_that_are_typed_are_ticked_and_can_be_unticked() {
-    let page = site().get("/search?q=arse+lang:c+-path:zz").text();
+    let page = site().get("/search?q=arse+lang:C+-path:zz").text();
     let aside = between(&page, "<aside", "</aside>");
     let row = between(aside, "id=\"by-lang\"", "</li>");
     assert!(
