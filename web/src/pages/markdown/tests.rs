@@ -34,7 +34,7 @@ fn markdown_becomes_html() {
         ("a  \nb", "<p>a<br />\nb</p>\n"),
         (
             "<p align=\"center\">\n<b>Hi</b> &amp; <br> you</p>",
-            "<p>Hi &#38; <br />\nyou</p>\n",
+            "<p>Hi &#38; <br />\n you</p>\n",
         ),
         ("~~x~~", "<p><del>x</del></p>\n"),
     ] {
