@@ -185,14 +185,14 @@ impl<'a> ShardOpener<'a> {
             return Ok(Arc::new(shard.without_revisions().with_dead(dead)?));
         };
         let reused = (shard.revisions().is_some_and(|of| of.table() == named.hash))
-            .then(|| shard.with_records(self.recorded))
+            .then(|| shard.with_records(self.recorded, &dead))
             .transpose()?
             .flatten();
         let with_table = match reused {
             Some(shard) => shard,
             None => {
                 let table = read_revisions(self.directory, named)?;
-                shard.with_revisions(table, named.hash, self.recorded)?
+                shard.with_revisions(table, named.hash, self.recorded, dead.clone())?
             }
         };
         Ok(Arc::new(with_table.with_parts(dead, continued)?))

@@ -2,7 +2,8 @@
 //!
 //! Documents of one package in one set have the same revisions: they are of one *class*. A document takes
 //! 4 bytes, the number of its class; everything else is kept for each class, package or name.
-//! **Invariant:** each name of a set is a recorded revision of the package.
+//! **Invariant:** each name of a set is a recorded revision of the package. Dead packages have no record
+//! and no current document.
 
 use super::{CURRENT, RevisionTable, SUPERSEDED, TableError, is_branch, ranges, short_name};
 use schema::message::{Recorded, RecordedRepository};
@@ -153,21 +154,17 @@ impl<'a> DocumentRevisions<'a> {
 
 impl Revisions {
     /// Joins a table, whose file has the hash `hash`, with what is recorded of repositories. `packages`
-    /// are the names of the shard's packages, and the numbers of those of each document and each skipped
-    /// file follow.
+    /// are the names of the shard's packages, `None` for dead ones; the numbers of those of each document
+    /// and each skipped file follow.
     pub fn new(
         table: RevisionTable,
         hash: [u8; 32],
         recorded: &Recorded,
-        packages: &[&[u8]],
+        packages: &[Option<&[u8]>],
         of_documents: &[u32],
         of_skipped: &[u32],
     ) -> Result<Revisions, TableError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let records: Vec<_> = packages
-            .iter()
-            .map(|name| recorded.repository(name))
-            .collect();
         let mut revisions = Revisions {
             serial: NEXT.fetch_add(1, Ordering::Relaxed),
             table: hash,
@@ -186,18 +183,23 @@ impl Revisions {
             is_all_indexed: false,
         };
         let known: HashMap<&[u8], u32> = table.names.iter().map(|name| &**name).zip(0..).collect();
-        for record in records {
+        for name in packages {
+            let record = name.and_then(|name| recorded.repository(name));
             let of_package = record.map(|record| PackageRevisions::new(record, &known));
             revisions.packages.push(of_package);
         }
         revisions.sets = table.sets.clone();
         let mut numbers = HashMap::new();
+        let set = |set: u32, package: u32| match packages[package as usize] {
+            Some(_) => set,
+            None => SUPERSEDED,
+        };
         for (entry, &package) in table.documents().iter().zip(of_documents) {
-            let class = revisions.class(package, entry.set, &mut numbers)?;
+            let class = revisions.class(package, set(entry.set, package), &mut numbers)?;
             revisions.documents.push(class);
         }
         for (entry, &package) in table.skipped().iter().zip(of_skipped) {
-            let class = revisions.class(package, entry.set, &mut numbers)?;
+            let class = revisions.class(package, set(entry.set, package), &mut numbers)?;
             revisions.skipped.push(class);
         }
         revisions.is_all_indexed = !revisions.documents.contains(&0);
@@ -257,15 +259,21 @@ impl Revisions {
         self.records
     }
 
-    /// Computes [`records`](Self::records) for a shard with these packages.
-    pub(crate) fn digest(recorded: &Recorded, packages: &[&[u8]]) -> [u8; 32] {
+    /// Computes [`records`](Self::records) for a shard with these packages, `None` for dead ones.
+    pub(crate) fn digest(recorded: &Recorded, packages: &[Option<&[u8]>]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut text = |bytes: &[u8]| {
             hasher
                 .update(&(bytes.len() as u64).to_le_bytes())
                 .update(bytes);
         };
-        for record in packages.iter().filter_map(|name| recorded.repository(name)) {
+        let dead = (0_u32..).zip(packages).filter(|(_, name)| name.is_none());
+        for (number, _) in dead {
+            text(b"dead");
+            text(&number.to_le_bytes());
+        }
+        let live = packages.iter().flatten();
+        for record in live.filter_map(|name| recorded.repository(name)) {
             text(&record.package);
             text(&record.default);
             text(&(record.revisions.len() as u64).to_le_bytes());

@@ -80,7 +80,7 @@ fn revisions(table: RevisionTable, recorded: &Recorded) -> Result<Revisions, Tab
         table,
         [9; 32],
         recorded,
-        &[b"p", b"q"],
+        &[Some(b"p"), Some(b"q")],
         &documents,
         &skipped,
     )

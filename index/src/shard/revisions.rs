@@ -20,12 +20,14 @@ impl Shard {
     }
 
     /// Returns the same shard with a table, whose file has the hash `hash`, and with what is recorded of
-    /// its repositories. All its packages are live.
+    /// its repositories. The packages `dead`, which must ascend, need no record: a repository that was
+    /// removed has none.
     pub fn with_revisions(
         &self,
         table: RevisionTable,
         hash: [u8; 32],
         recorded: &Recorded,
+        dead: Vec<u32>,
     ) -> Result<Shard, ShardError> {
         let wrong = |reason| ShardError::Revisions {
             path: self.path().to_owned(),
@@ -38,9 +40,7 @@ impl Shard {
         {
             return Err(wrong("it belongs to another shard"));
         }
-        let packages =
-            (0..self.package_count()).map(|id| Ok(self.package(PackageId(id))?.directory));
-        let packages = packages.collect::<Result<Vec<_>, ShardError>>()?;
+        let packages = self.directories_without(&dead)?;
         let documents = (0..self.document_count()).map(|id| Ok(self.package_of(DocId(id))?.0));
         let documents = documents.collect::<Result<Vec<_>, ShardError>>()?;
         let revisions = Revisions::new(table, hash, recorded, &packages, &documents, &skipped);
@@ -52,17 +52,26 @@ impl Shard {
             revisions: Some(Arc::new(revisions)),
             best_first: Arc::default(),
         }
-        .with_parts(Vec::new(), Vec::new())
+        .with_parts(dead, Vec::new())
     }
 
-    /// Returns the same shard if its table was joined with equal records; `None` if it must be joined
-    /// again.
-    pub(crate) fn with_records(&self, recorded: &Recorded) -> Result<Option<Shard>, ShardError> {
-        let mut directories = Vec::new();
-        for id in (0..self.package_count()).map(PackageId) {
-            directories.push(self.package(id)?.directory);
-        }
-        let digest = Revisions::digest(recorded, &directories);
+    /// Returns the directory of each package; `None` for those that are dead.
+    fn directories_without(&self, dead: &[u32]) -> Result<Vec<Option<&[u8]>>, ShardError> {
+        let packages = (0..self.package_count()).map(|id| {
+            let directory = self.package(PackageId(id))?.directory;
+            Ok(dead.binary_search(&id).is_err().then_some(directory))
+        });
+        packages.collect()
+    }
+
+    /// Returns the same shard if its table was joined with equal records of the packages that are not
+    /// `dead`; `None` if it must be joined again.
+    pub(crate) fn with_records(
+        &self,
+        recorded: &Recorded,
+        dead: &[u32],
+    ) -> Result<Option<Shard>, ShardError> {
+        let digest = Revisions::digest(recorded, &self.directories_without(dead)?);
         self.intact()?;
         let same = self
             .revisions

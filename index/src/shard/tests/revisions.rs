@@ -58,7 +58,7 @@ fn with_revisions() -> Shard {
     let shard = open(&shard_bytes(&FIXTURE, 16)).unwrap();
     let table = table(&shard);
     shard
-        .with_revisions(table, [1; 32], &recorded('a'))
+        .with_revisions(table, [1; 32], &recorded('a'), Vec::new())
         .unwrap()
 }
 
@@ -235,21 +235,27 @@ fn every_flipped_byte_of_the_files_beside_shards_is_an_error_with_file_and_offse
 fn the_table_of_another_shard_is_an_error() {
     let shard = open(&shard_bytes(&FIXTURE, 16)).unwrap();
     let other = open(&shard_bytes(&FIXTURE[..2], 16)).unwrap();
-    let foreign = other.with_revisions(table(&shard), [1; 32], &recorded('a'));
+    let foreign = other.with_revisions(table(&shard), [1; 32], &recorded('a'), Vec::new());
     assert!(matches!(
         foreign.map(|_| ()),
         Err(ShardError::Revisions { .. })
     ));
-    let unknown = shard.with_revisions(table(&shard), [1; 32], &Recorded::default());
-    let error = unknown.map(|_| ()).unwrap_err();
+    let unrecorded =
+        |dead| shard.with_revisions(table(&shard), [1; 32], &Recorded::default(), dead);
+    let error = unrecorded(Vec::new()).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("not recorded"), "{error}");
+    // The one repository of the shard; those without a table entry stay live.
+    let repository = (0..shard.package_count())
+        .filter(|&id| shard.package(PackageId(id)).unwrap().directory == b"beta-2");
+    let left = unrecorded(repository.collect()).unwrap();
+    assert_eq!(left.live_counts().packages, shard.package_count() - 1);
 }
 
 #[test]
 fn a_shard_with_revisions_has_an_id_of_its_own() {
     let shard = open(&shard_bytes(&FIXTURE, 16)).unwrap();
     let with = |hash, commit| {
-        let with = shard.with_revisions(table(&shard), [hash; 32], &recorded(commit));
+        let with = shard.with_revisions(table(&shard), [hash; 32], &recorded(commit), Vec::new());
         Arc::new(with.unwrap())
     };
     let ids = [

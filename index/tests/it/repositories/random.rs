@@ -1,7 +1,8 @@
-//! Random histories: an index that is brought up to date after each step answers like one that is built
-//! anew.
+//! Random histories of repositories, and of the packages of an index: one that is brought up to date after
+//! each step answers like one that is built anew.
 
 use super::support::{Fixture, Repository, changes, contents, skipped};
+use index::indexing::Changes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -172,4 +173,80 @@ fn an_index_brought_up_to_date_step_by_step_is_one_built_anew() {
         Ok(())
     };
     runner.run(&history, run).unwrap();
+}
+
+/// The source of a package.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Absent,
+    Repository,
+    Directory,
+}
+
+/// The packages of such a test.
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// Returns the changes that make packages be of these kinds, and the directories.
+fn becoming(
+    made: &[Repository],
+    kinds: &[Kind],
+    before: &[Kind],
+    prune: bool,
+) -> (Changes, Vec<std::path::PathBuf>) {
+    let of_kind = |kind| {
+        let numbered = made.iter().zip(kinds);
+        numbered.filter(move |(_, it)| **it == kind).map(|(made, _)| made)
+    };
+    let repositories: Vec<&Repository> = of_kind(Kind::Repository).collect();
+    let is_removed = |number: &usize| {
+        !prune && kinds[*number] == Kind::Absent && before[*number] != Kind::Absent
+    };
+    let removed = (0..NAMES.len()).filter(is_removed);
+    let changes = Changes {
+        prune,
+        remove: removed.map(|number| NAMES[number].into()).collect(),
+        ..changes(&repositories, &[])
+    };
+    let directories = of_kind(Kind::Directory).map(|it| it.path.clone());
+    (changes, directories.collect())
+}
+
+#[test]
+fn packages_that_come_and_go_and_change_their_kind_leave_no_trace() {
+    let kind = prop::sample::select(vec![Kind::Absent, Kind::Repository, Kind::Directory]);
+    let step = (prop::collection::vec(kind, NAMES.len()), any::<bool>());
+    let config = Config {
+        cases: 16,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let run = |steps: Vec<(Vec<Kind>, bool)>| {
+        let fixture = Fixture::new();
+        let made = NAMES.map(|name| fixture.init(name, &[]));
+        let mut before = vec![Kind::Absent; NAMES.len()];
+        for (number, (mut kinds, prune)) in steps.clone().into_iter().enumerate() {
+            // An index is never empty.
+            kinds[0] = Kind::Repository;
+            for (index, repository) in made.iter().enumerate() {
+                if number == 0 || index == number % NAMES.len() {
+                    let text = format!("{} in step {number}\n", NAMES[index]);
+                    repository.import("refs/heads/main", &[("f", Some(&text)), ("bin", Some("\0"))]);
+                    std::fs::write(repository.path.join("g"), text).unwrap();
+                }
+            }
+            let (changes, directories) = becoming(&made, &kinds, &before, prune);
+            fixture.update_in("stepped", &changes, &directories);
+            let (changes, directories) = becoming(&made, &kinds, &kinds, prune);
+            let anew = format!("anew{number}");
+            fixture.update_in(&anew, &changes, &directories);
+            let stepped = answers(&fixture.index_in("stepped"));
+            let anew = answers(&fixture.index_in(&anew));
+            prop_assert_eq!(stepped, anew, "after step {} of {:?}", number, steps);
+            before = kinds;
+        }
+        Ok(())
+    };
+    let mut runner = TestRunner::new(config);
+    let steps = prop::collection::vec(step, 2..6);
+    runner.run(&steps, run).unwrap();
 }

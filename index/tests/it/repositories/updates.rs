@@ -1,7 +1,7 @@
 //! What an update of a repository writes, and what it keeps.
 
-use super::support::{Fixture, Repository, contents, skipped};
-use index::indexing::Outcome;
+use super::support::{Fixture, Repository, changes, contents, skipped};
+use index::indexing::{Changes, Outcome};
 
 fn with_files(fixture: &Fixture, count: usize) -> Repository {
     let repository = fixture.init("tool", &[]);
@@ -140,4 +140,82 @@ fn a_repository_that_cannot_be_read_does_not_stop_the_others() {
     let recorded = fixture.index().recorded;
     assert!(!recorded.repository(b"bad").unwrap().problem.is_empty());
     assert!(recorded.repository(b"tool").unwrap().problem.is_empty());
+}
+
+/// Three repositories whose documents are in one shard.
+fn neighbours(fixture: &Fixture) -> [Repository; 3] {
+    let made = ["a", "b", "c"].map(|name| {
+        let repository = fixture.init(name, &[]);
+        let text = format!("text of {name}\n");
+        repository.import("refs/heads/main", &[("f", Some(&text)), ("bin", Some("\0"))]);
+        repository
+    });
+    fixture.update(&made.each_ref(), &[]);
+    assert_eq!(fixture.index().shards.len(), 1);
+    made
+}
+
+/// Lists `package/path text`.
+fn texts(fixture: &Fixture) -> Vec<String> {
+    let lines = contents(&fixture.index());
+    let plain = lines.iter().map(|line| {
+        let parts: Vec<&str> = line.splitn(3, ' ').collect();
+        format!("{} {}", parts[0], parts[2])
+    });
+    plain.collect()
+}
+
+#[test]
+fn a_repository_that_shares_a_shard_is_removed() {
+    for removed in 0..3 {
+        let fixture = Fixture::new();
+        let made = neighbours(&fixture);
+        let name = ["a", "b", "c"][removed];
+        let mut left: Vec<&Repository> = made.iter().collect();
+        left.remove(removed);
+        let remove = Changes {
+            remove: vec![name.into()],
+            ..Changes::default()
+        };
+        let report = fixture.update_in("index", &remove, &[]);
+        assert_eq!((report.packages, report.dropped), (2, 1));
+        let is_gone = |lines: &[String]| !lines.iter().any(|it| it.starts_with(&format!("{name}/")));
+        assert!(is_gone(&texts(&fixture)) && is_gone(&skipped(&fixture.index())));
+        // A push to a neighbour is indexed.
+        left[0].import("refs/heads/main", &[("f", Some("pushed\n"))]);
+        fixture.update(&left, &[]);
+        assert!(texts(&fixture).iter().any(|it| it.ends_with("\"pushed\\n\"")));
+        assert_eq!(texts(&fixture).len(), 2);
+        // It comes back as it was.
+        fixture.update(&made.each_ref(), &[]);
+        assert_eq!(texts(&fixture).len(), 3);
+    }
+}
+
+#[test]
+fn a_repository_that_is_gone_is_pruned_and_a_push_to_its_neighbour_indexed() {
+    let fixture = Fixture::new();
+    let [a, _, c] = neighbours(&fixture);
+    a.import("refs/heads/main", &[("f", Some("pushed\n"))]);
+    let prune = Changes {
+        prune: true,
+        ..changes(&[&a, &c], &[])
+    };
+    let report = fixture.update_in("index", &prune, &[]);
+    assert_eq!((report.packages, report.dropped), (2, 1));
+    assert_eq!(texts(&fixture), ["a/f \"pushed\\n\"", "c/f \"text of c\\n\""]);
+}
+
+#[test]
+fn a_repository_becomes_a_directory_and_a_directory_a_repository() {
+    let fixture = Fixture::new();
+    let [a, ..] = neighbours(&fixture);
+    std::fs::write(a.path.join("f"), "on disk\n").unwrap();
+    std::fs::write(a.path.join("g"), "not committed\n").unwrap();
+    fixture.update_with(&[], &[], std::slice::from_ref(&a.path));
+    let on_disk = texts(&fixture);
+    assert_eq!(on_disk[..2], ["a/f \"on disk\\n\"", "a/g \"not committed\\n\""]);
+    assert_eq!((on_disk.len(), fixture.index().recorded.repositories.len()), (4, 2));
+    fixture.update(&[&a], &[]);
+    assert_eq!(texts(&fixture)[..2], ["a/f \"text of a\\n\"", "b/f \"text of b\\n\""]);
 }
