@@ -52,6 +52,7 @@ pub use commit::{Commit, Signature};
 pub use error::{LookupError, RootError};
 pub use files::{DamagedDirectory, Files, SourceFile};
 pub use log::{CursorError, LogCursor};
+pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use object_id::ObjectId;
 pub use references::{Reference, ReferenceKind};
 pub use repositories::{Log, Repositories};

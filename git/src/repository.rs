@@ -78,6 +78,7 @@ impl Repository {
         location: Location,
         store: &ObjectStore,
     ) -> Result<Repository, LookupError> {
+        check_reference_format(&location)?;
         let stamps = stamped_paths(&location)
             .map(|path| {
                 let stamp = Stamp::of(&path);
@@ -170,6 +171,21 @@ impl Repository {
     fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<gix::Repository>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What `HEAD` has in a repository with the reftable format: a reference that cannot exist.
+const REFTABLE_HEAD: &[u8] = b"ref: refs/heads/.invalid";
+
+/// Refuses a repository with references in the reftable format, which gix does not read.
+fn check_reference_format(location: &Location) -> Result<(), LookupError> {
+    let head = std::fs::read(location.git_dir.join("HEAD")).unwrap_or_default();
+    if head.trim_ascii_end() == REFTABLE_HEAD {
+        return Err(LookupError::unreadable(
+            "its references are in the reftable format, which is not supported; `git refs migrate \
+             --ref-format=files` converts them",
+        ));
+    }
+    Ok(())
 }
 
 /// Opens a directory of objects that stands in for that of a repository.

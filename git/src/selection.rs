@@ -25,8 +25,10 @@ pub struct Selection {
     pub revisions: Vec<SelectedRevision>,
     /// The index of the one that stands for the repository.
     pub default: usize,
-    /// References that a pattern with wildcards matches and that lead to no commit, with the reason.
+    /// References that a pattern matches and that lead to no commit, with the reason.
     pub broken: Vec<(Vec<u8>, String)>,
+    /// Patterns that chose nothing, as they were given, with the reason.
+    pub missing: Vec<(String, String)>,
 }
 
 /// A revision that was chosen.
@@ -38,7 +40,8 @@ pub struct SelectedRevision {
     pub commit: Commit,
 }
 
-/// Chooses revisions. Without patterns it is what `HEAD` leads to.
+/// Chooses revisions. Without patterns it is what `HEAD` leads to. It is enough that one pattern chooses
+/// something.
 pub(crate) fn select(
     session: &Session<'_>,
     repository: &Repository,
@@ -53,19 +56,22 @@ pub(crate) fn select(
     if patterns.is_empty() {
         choice.head(&head, 0)?;
     }
+    let mut missing = Vec::new();
     for (rank, pattern) in patterns.iter().enumerate() {
-        match pattern.as_str() {
-            "HEAD" | "@" => choice.head(&head, rank)?,
-            "all" => choice.matching("all", rank, is_in_all)?,
-            _ if pattern.contains(['*', '?', '[']) => {
-                choice.matching(pattern, rank, |name| is_like(pattern, name))?;
-            }
-            _ => choice.exact(pattern, rank)?,
+        if let Err(error) = choice.pattern(pattern, rank, &head) {
+            missing.push((pattern.clone(), error));
         }
     }
+    if choice.chosen.is_empty() {
+        return Err(choice.nothing_chosen(missing));
+    }
     let tags = repository.tags(session)?;
+    let missing = missing.into_iter();
     let mut selection = Selection {
         broken: choice.broken.into_iter().collect(),
+        missing: missing
+            .map(|(pattern, why)| (pattern, why.to_string()))
+            .collect(),
         ..Selection::default()
     };
     let mut best = None;
@@ -82,15 +88,6 @@ pub(crate) fn select(
         }
         selection.revisions.push(SelectedRevision { name, commit });
     }
-    if selection.revisions.is_empty() {
-        let reasons = selection.broken.iter().take(CANDIDATES_MAX);
-        let reasons = reasons.map(|(name, why)| format!("{}: {why}", name.to_str_lossy()));
-        let reasons: Vec<String> = reasons.collect();
-        return Err(LookupError::unreadable(format!(
-            "none of the chosen references leads to a commit: {}",
-            reasons.join("; ")
-        )));
-    }
     Ok(selection)
 }
 
@@ -104,6 +101,33 @@ struct Choice<'s, 'r> {
 impl Choice<'_, '_> {
     fn choose(&mut self, name: &[u8], id: ObjectId, rank: usize) {
         self.chosen.entry(name.to_vec()).or_insert((id, rank));
+    }
+
+    /// Chooses what a pattern means. Fails if that is nothing.
+    fn pattern(&mut self, pattern: &str, rank: usize, head: &Head) -> Result<(), LookupError> {
+        match pattern {
+            "HEAD" | "@" => self.head(head, rank),
+            "all" => self.matching("all", rank, is_in_all),
+            _ if pattern.contains(['*', '?', '[']) => {
+                self.matching(pattern, rank, |name| is_like(pattern, name))
+            }
+            _ => self.exact(pattern, rank),
+        }
+    }
+
+    /// The error for patterns of which none chose a commit: the reason of the first one, or the references
+    /// that lead to none.
+    fn nothing_chosen(self, missing: Vec<(String, LookupError)>) -> LookupError {
+        if let Some((_, first)) = missing.into_iter().next() {
+            return first;
+        }
+        let reasons = self.broken.iter().take(CANDIDATES_MAX);
+        let reasons = reasons.map(|(name, why)| format!("{}: {why}", name.to_str_lossy()));
+        let reasons: Vec<String> = reasons.collect();
+        LookupError::unreadable(format!(
+            "none of the chosen references leads to a commit: {}",
+            reasons.join("; ")
+        ))
     }
 
     /// Chooses the branch that is checked out, or its commit if `HEAD` is detached.

@@ -7,6 +7,7 @@ use crate::attributes::Attributes;
 use crate::error::LookupError;
 use crate::files::{self, Files};
 use crate::location::{self, Location, Roots};
+use crate::names;
 use crate::object_id::ObjectId;
 use crate::repository::{ObjectStore, Repository};
 use crate::selection::{self, Selection};
@@ -106,7 +107,7 @@ impl SourceRepository {
     ///
     /// # Errors
     ///
-    /// A pattern matches nothing: `UnknownRevision`, with names that resemble it.
+    /// No pattern matches anything: `UnknownRevision`, with names that resemble the first one.
     pub fn select(&self, patterns: &[String]) -> Result<Selection, LookupError> {
         (self.repository).look_up(|session| selection::select(session, &self.repository, patterns))
     }
@@ -195,11 +196,7 @@ pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
         _ => path,
     };
     let name = path.file_name()?.as_bytes();
-    let name = name
-        .strip_suffix(b".git")
-        .filter(|it| !it.is_empty())
-        .unwrap_or(name);
-    Some(name.to_vec())
+    Some(names::without_suffix(name).to_vec())
 }
 
 /// Makes a directory of objects that leads to those of the environment, if it names any: gix takes

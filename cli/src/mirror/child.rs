@@ -119,6 +119,8 @@ pub(super) fn local_git() -> Command {
         // Empty: no program asks for a password.
         .env("GIT_ASKPASS", "")
         .env("GIT_NO_LAZY_FETCH", "1")
+        // Later versions of git make reftables, which `trawl index` does not read.
+        .env("GIT_DEFAULT_REF_FORMAT", "files")
         .stdin(Stdio::null());
     let settings = [
         "core.hooksPath=/dev/null",

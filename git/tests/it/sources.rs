@@ -1,7 +1,9 @@
 //! One repository, opened by its path to be indexed.
 
 use crate::support::{Root, Worktree, init};
-use git::{LookupError, SourceOptions, SourceRepository, TreeEntryKind};
+use git::{
+    LeftOut, LookupError, SourceOptions, SourceRepository, TreeEntryKind, repositories_below,
+};
 use std::path::Path;
 
 fn open(path: &Path) -> SourceRepository {
@@ -106,6 +108,53 @@ fn a_pattern_that_matches_nothing_names_what_resembles_it() {
     assert!(
         error.contains("refs/heads/gone has no commit") && error.contains("main"),
         "{error}"
+    );
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_leaves_what_the_others_choose() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    with_history(&worktree);
+    let repository = open(&worktree.path);
+    let select = |patterns: &[&str]| {
+        let patterns: Vec<String> = patterns.iter().map(|it| (*it).to_owned()).collect();
+        repository.select(&patterns)
+    };
+    for patterns in [
+        ["HEAD", "z*"],
+        ["z*", "HEAD"],
+        ["main", "develop"],
+        ["main", "0123456789abcdef"],
+        ["all", "z?"],
+    ] {
+        let selection = select(&patterns).expect("one of them matches");
+        let alone = patterns.iter().find_map(|it| select(&[it]).ok());
+        let alone = alone.expect("one of them matches alone");
+        assert_eq!(selection.revisions, alone.revisions, "{patterns:?}");
+        assert_eq!(selection.default, alone.default, "{patterns:?}");
+        let missing: Vec<&str> = selection.missing.iter().map(|it| &*it.0).collect();
+        let unmatched = patterns.into_iter().filter(|it| select(&[it]).is_err());
+        assert_eq!(missing, unmatched.collect::<Vec<_>>());
+    }
+    // A branch of `HEAD` without a commit, and a reference that leads to a file.
+    worktree.git(["symbolic-ref", "HEAD", "refs/heads/gone"]);
+    let blob = worktree.git(["rev-parse", "main:src/a.c"]);
+    worktree.git(["update-ref", "refs/tags/file", &blob]);
+    let repository = open(&worktree.path);
+    let patterns = ["HEAD", "main", "file"].map(str::to_owned);
+    let selection = repository.select(&patterns).expect("main has a commit");
+    assert_eq!(selection.revisions[0].name, b"refs/heads/main");
+    let missing: Vec<String> = selection
+        .missing
+        .iter()
+        .map(|(name, why)| format!("{name}: {why}"))
+        .collect();
+    assert!(
+        missing.len() == 2
+            && missing[0].contains("refs/heads/gone has no commit")
+            && missing[1].contains("refs/tags/file leads to no commit"),
+        "{missing:?}"
     );
 }
 
@@ -293,4 +342,82 @@ fn attributes_are_those_of_the_tree() {
             .iter()
             .all(|file| file.kind == TreeEntryKind::File)
     );
+}
+
+/// As `git init --ref-format=reftable` lays it out, which the installed git may not know.
+#[test]
+fn a_repository_with_reftables_is_refused_with_the_reason() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    worktree.commit("a.c", "a\n", "first");
+    let git_dir = worktree.path.join(".git");
+    std::fs::write(git_dir.join("HEAD"), "ref: refs/heads/.invalid\n").unwrap();
+    let options = SourceOptions::default();
+    let refused = SourceRepository::open(&worktree.path, &options).map(|_| ());
+    let error = refused.unwrap_err().to_string();
+    assert!(
+        error.contains("reftable format") && error.contains("git refs migrate"),
+        "{error}"
+    );
+    let looked_up = root
+        .repositories()
+        .commit("r", "HEAD")
+        .unwrap_err()
+        .to_string();
+    assert_eq!(looked_up, error);
+}
+
+#[test]
+fn repositories_below_a_directory_are_found_with_those_that_links_lead_to() {
+    let root = Root::new();
+    for name in ["a", "group/b", "group/sub/c", ".hidden/d", ".dotfiles"] {
+        root.init(name).commits(1);
+    }
+    let other = Root::new();
+    other.init("linked").commits(1);
+    let at = |path: &str| root.path().join(path);
+    for (target, link) in [
+        (other.path().join("linked"), "group/e.git"),
+        (other.path().join("linked"), "second"),
+        (at("a"), "again"),
+        (at("group"), "loop"),
+        (at("gone"), "dangling"),
+    ] {
+        std::os::unix::fs::symlink(target, at(link)).unwrap();
+    }
+    std::fs::create_dir_all(at("notes/deep")).unwrap();
+    std::fs::write(at("notes/deep/text"), "x").unwrap();
+    std::fs::write(at("group/README"), "x").unwrap();
+    root.init("a.git").commits(1);
+    let found = repositories_below(&root.path()).unwrap();
+    let names: Vec<String> = (found.repositories.keys())
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect();
+    assert_eq!(
+        names,
+        [".dotfiles", "a", "group/b", "group/e", "group/sub/c"]
+    );
+    let is_of_support = |path: &Path| path.file_name().is_some_and(|it| it == ".clock");
+    let left_out: Vec<(&str, &LeftOut)> = (found.left_out.iter())
+        .filter(|(path, _)| !is_of_support(path))
+        .map(|(path, why)| {
+            (
+                path.strip_prefix(root.path()).unwrap().to_str().unwrap(),
+                why,
+            )
+        })
+        .collect();
+    let expected = [
+        (".hidden", &LeftOut::Hidden),
+        ("a.git", &LeftOut::SameName(at("a"))),
+        ("again", &LeftOut::Link),
+        ("dangling", &LeftOut::Link),
+        ("group/README", &LeftOut::File),
+        ("loop", &LeftOut::Link),
+        ("notes", &LeftOut::NoRepository),
+        ("second", &LeftOut::Link),
+    ];
+    assert_eq!(left_out, expected);
+    assert!(!found.is_truncated);
+    assert!(repositories_below(&at("nowhere")).is_err());
 }

@@ -195,7 +195,9 @@ fn becoming(
 ) -> (Changes, Vec<std::path::PathBuf>) {
     let of_kind = |kind| {
         let numbered = made.iter().zip(kinds);
-        numbered.filter(move |(_, it)| **it == kind).map(|(made, _)| made)
+        numbered
+            .filter(move |(_, it)| **it == kind)
+            .map(|(made, _)| made)
     };
     let repositories: Vec<&Repository> = of_kind(Kind::Repository).collect();
     let is_removed = |number: &usize| {
@@ -230,7 +232,10 @@ fn packages_that_come_and_go_and_change_their_kind_leave_no_trace() {
             for (index, repository) in made.iter().enumerate() {
                 if number == 0 || index == number % NAMES.len() {
                     let text = format!("{} in step {number}\n", NAMES[index]);
-                    repository.import("refs/heads/main", &[("f", Some(&text)), ("bin", Some("\0"))]);
+                    repository.import(
+                        "refs/heads/main",
+                        &[("f", Some(&text)), ("bin", Some("\0"))],
+                    );
                     std::fs::write(repository.path.join("g"), text).unwrap();
                 }
             }

@@ -147,7 +147,10 @@ fn neighbours(fixture: &Fixture) -> [Repository; 3] {
     let made = ["a", "b", "c"].map(|name| {
         let repository = fixture.init(name, &[]);
         let text = format!("text of {name}\n");
-        repository.import("refs/heads/main", &[("f", Some(&text)), ("bin", Some("\0"))]);
+        repository.import(
+            "refs/heads/main",
+            &[("f", Some(&text)), ("bin", Some("\0"))],
+        );
         repository
     });
     fixture.update(&made.each_ref(), &[]);
@@ -179,12 +182,17 @@ fn a_repository_that_shares_a_shard_is_removed() {
         };
         let report = fixture.update_in("index", &remove, &[]);
         assert_eq!((report.packages, report.dropped), (2, 1));
-        let is_gone = |lines: &[String]| !lines.iter().any(|it| it.starts_with(&format!("{name}/")));
+        let is_gone =
+            |lines: &[String]| !lines.iter().any(|it| it.starts_with(&format!("{name}/")));
         assert!(is_gone(&texts(&fixture)) && is_gone(&skipped(&fixture.index())));
         // A push to a neighbour is indexed.
         left[0].import("refs/heads/main", &[("f", Some("pushed\n"))]);
         fixture.update(&left, &[]);
-        assert!(texts(&fixture).iter().any(|it| it.ends_with("\"pushed\\n\"")));
+        assert!(
+            texts(&fixture)
+                .iter()
+                .any(|it| it.ends_with("\"pushed\\n\""))
+        );
         assert_eq!(texts(&fixture).len(), 2);
         // It comes back as it was.
         fixture.update(&made.each_ref(), &[]);
@@ -203,7 +211,10 @@ fn a_repository_that_is_gone_is_pruned_and_a_push_to_its_neighbour_indexed() {
     };
     let report = fixture.update_in("index", &prune, &[]);
     assert_eq!((report.packages, report.dropped), (2, 1));
-    assert_eq!(texts(&fixture), ["a/f \"pushed\\n\"", "c/f \"text of c\\n\""]);
+    assert_eq!(
+        texts(&fixture),
+        ["a/f \"pushed\\n\"", "c/f \"text of c\\n\""]
+    );
 }
 
 #[test]
@@ -214,8 +225,17 @@ fn a_repository_becomes_a_directory_and_a_directory_a_repository() {
     std::fs::write(a.path.join("g"), "not committed\n").unwrap();
     fixture.update_with(&[], &[], std::slice::from_ref(&a.path));
     let on_disk = texts(&fixture);
-    assert_eq!(on_disk[..2], ["a/f \"on disk\\n\"", "a/g \"not committed\\n\""]);
-    assert_eq!((on_disk.len(), fixture.index().recorded.repositories.len()), (4, 2));
+    assert_eq!(
+        on_disk[..2],
+        ["a/f \"on disk\\n\"", "a/g \"not committed\\n\""]
+    );
+    assert_eq!(
+        (on_disk.len(), fixture.index().recorded.repositories.len()),
+        (4, 2)
+    );
     fixture.update(&[&a], &[]);
-    assert_eq!(texts(&fixture)[..2], ["a/f \"text of a\\n\"", "b/f \"text of b\\n\""]);
+    assert_eq!(
+        texts(&fixture)[..2],
+        ["a/f \"text of a\\n\"", "b/f \"text of b\\n\""]
+    );
 }
