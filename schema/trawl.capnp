@@ -406,6 +406,7 @@ struct ListEntry {
   repository @11 :IndexedRepository;
                              # of a package that is a git repository
   isRepository @12 :Bool;    # of a package in its shard
+  hasOwnName @13 :Bool;      # of a package: no version is split from its name, even if it looks like one
 }
 
 struct IndexedRepository {
@@ -671,4 +672,5 @@ struct RecordedSource {
   kind @0 :Kind;
   location @1 :Data;         # an absolute path, or a URL
   patterns @2 :List(Data);   # of revisions
+  noVersions @3 :Bool;       # of a directory of packages: their names have no versions
 }

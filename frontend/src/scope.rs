@@ -1,13 +1,13 @@
 //! What a caller may see: the packages and repositories with certain names.
 //!
-//! A name is that of a package without its version, so a new version is as visible as the one before it. A
-//! [`Scope`] is cheap to clone, and equal scopes have equal hashes. The hash is computed over the visible names
+//! A name is that of a package, without its version if it has one, so a new version is as visible as the one
+//! before it. A [`Scope`] is cheap to clone, and equal scopes have equal hashes. The hash is computed over the visible names
 //! alone: a package that the caller may not see changes nothing when it is added or removed.
 //! **Invariant:** a name that is not known is not visible, except to those who see everything.
 
 use crate::lock::lock;
 use blake3::Hasher;
-use schema::name::package_name;
+use schema::name::name_of;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -112,9 +112,13 @@ impl Scope {
         self.0.is_none()
     }
 
-    /// Whether a package is visible, given the name of its directory.
+    /// Whether a package is visible, given the name of its directory: as a name of its own if there is
+    /// such a package, else as a version.
     pub fn sees(&self, directory: &[u8]) -> bool {
-        self.sees_name(package_name(directory))
+        self.0.as_ref().is_none_or(|visible| {
+            let name = known_name(&visible.names, directory);
+            self.sees_name(name)
+        })
     }
 
     /// Whether everything that the other scope lets see is visible here, too.
@@ -130,7 +134,8 @@ impl Scope {
         }
     }
 
-    fn sees_name(&self, name: &[u8]) -> bool {
+    /// Whether the packages of this name are visible.
+    pub(crate) fn sees_name(&self, name: &[u8]) -> bool {
         self.0.as_ref().is_none_or(|visible| {
             let number = position(&visible.names, name);
             number.is_some_and(|number| visible.numbers.contains(number))
@@ -163,7 +168,7 @@ impl fmt::Debug for Scope {
 
 type SortedNames = Arc<[Box<[u8]>]>;
 
-/// The names of all packages, without versions: sorted and distinct.
+/// The names of all packages, without versions if they have one: sorted and distinct.
 #[derive(Default)]
 pub struct PackageNames {
     names: SortedNames,
@@ -172,10 +177,9 @@ pub struct PackageNames {
 }
 
 impl PackageNames {
-    /// The names of packages in these directories.
-    pub fn new<'a>(directories: impl IntoIterator<Item = &'a [u8]>) -> PackageNames {
-        let directories = directories.into_iter();
-        let mut names: Vec<&[u8]> = directories.map(package_name).collect();
+    /// These names.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> PackageNames {
+        let mut names: Vec<&[u8]> = names.into_iter().collect();
         names.sort_unstable();
         names.dedup();
         PackageNames {
@@ -199,10 +203,20 @@ impl PackageNames {
         self.names.iter().map(|name| &**name)
     }
 
+    /// Returns the name of the package in a directory: the directory's if that is a name of its own, else
+    /// without a version.
+    pub fn name_of<'a>(&self, directory: &'a [u8]) -> &'a [u8] {
+        known_name(&self.names, directory)
+    }
+
     /// The number of a name.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         position(&self.names, name)
     }
+}
+
+fn known_name<'a>(names: &SortedNames, directory: &'a [u8]) -> &'a [u8] {
+    name_of(directory, position(names, directory).is_some())
 }
 
 fn position(names: &SortedNames, name: &[u8]) -> Option<usize> {
@@ -269,9 +283,10 @@ impl FromIterator<usize> for NameSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schema::name::package_name;
 
     fn names(directories: &[&str]) -> Arc<PackageNames> {
-        let directories = directories.iter().map(|name| name.as_bytes());
+        let directories = directories.iter().map(|name| package_name(name.as_bytes()));
         Arc::new(PackageNames::new(directories))
     }
 
@@ -291,6 +306,19 @@ mod tests {
             assert!(!scope.sees(unseen.as_bytes()), "{unseen}");
             assert!(Scope::everything().sees(unseen.as_bytes()), "{unseen}");
         }
+    }
+
+    #[test]
+    fn a_name_of_its_own_is_seen_by_that_name_alone() {
+        let own = Arc::new(PackageNames::new([&b"node"[..], b"node-18.2"]));
+        for (visible, other) in [("node", "node-18.2"), ("node-18.2", "node")] {
+            let scope = scope(&own, &[visible]);
+            assert!(scope.sees(visible.as_bytes()) && !scope.sees(other.as_bytes()));
+        }
+        // Another directory is a version.
+        assert!(scope(&own, &["node"]).sees(b"node-20.1"));
+        assert_eq!(own.name_of(b"node-18.2"), b"node-18.2");
+        assert_eq!(own.name_of(b"node-20.1"), b"node");
     }
 
     #[test]

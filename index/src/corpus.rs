@@ -58,14 +58,14 @@ pub enum CorpusError {
     /// With `each`: there is no directory inside.
     #[error("{}: contains no directory that could be a package", .0.display())]
     NoPackages(PathBuf),
-    /// Two sources have the same name and version.
+    /// Two sources have the same name.
     #[error(
         "two sources are the same package, `{package}`: {} and {}",
         first.display(),
         second.display()
     )]
     Duplicate {
-        /// Name and version.
+        /// The name.
         package: String,
         /// The first source.
         first: PathBuf,

@@ -178,11 +178,14 @@ impl<'a> ShardOpener<'a> {
         }
         let continued = self.continued(entry);
         let dead = entry.dead();
+        let own_names: Arc<[u32]> = entry.own_names().into();
         let Some(named) = &entry.revisions else {
-            if dead == shard.dead() && shard.revisions().is_none() {
+            let is_same = dead == shard.dead() && *own_names == *shard.own_names();
+            if is_same && shard.revisions().is_none() {
                 return Ok(shard);
             }
-            return Ok(Arc::new(shard.without_revisions().with_dead(dead)?));
+            let plain = shard.without_revisions();
+            return Ok(Arc::new(plain.with_names(dead, Vec::new(), own_names)?));
         };
         let reused = (shard.revisions().is_some_and(|of| of.table() == named.hash))
             .then(|| shard.with_records(self.recorded, &dead))
@@ -195,7 +198,7 @@ impl<'a> ShardOpener<'a> {
                 shard.with_revisions(table, named.hash, self.recorded, dead.clone())?
             }
         };
-        Ok(Arc::new(with_table.with_parts(dead, continued)?))
+        Ok(Arc::new(with_table.with_names(dead, continued, own_names)?))
     }
 
     /// Returns the numbers of live packages of which an earlier shard has a part.

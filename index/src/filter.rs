@@ -1,6 +1,6 @@
 //! Filters: conditions on packages, paths and languages that select the documents to search.
 //!
-//! All filters must hold. A package is identified by its name without version, a document by its path
+//! All filters must hold. A package is identified by its name, without a version if it has one, a document by its path
 //! within the package and by the [`language`] of that path. Names are bytes, and regular expressions
 //! are matched against bytes: `(?-u:\xff)` finds a byte that is not UTF-8.
 //! Filters do not read a shard;
@@ -15,8 +15,8 @@
 //! filters.add(package);
 //! filters.add(FilterExpr::Not(Box::new(vendor)));
 //! filters.add(FilterExpr::Predicate(Predicate::language("c++").unwrap()));
-//! assert!(filters.accepts_package(b"i3-wm_4.22"));
-//! let file = |path| DocumentFacts { directory: b"i3-wm_4.22", path, ..DocumentFacts::default() };
+//! assert!(filters.accepts_package(b"i3-wm_4.22", b"i3-wm"));
+//! let file = |path| DocumentFacts { directory: b"i3-wm_4.22", name: b"i3-wm", path, ..DocumentFacts::default() };
 //! assert!(filters.accepts_document(&file(b"src/a.cc")));
 //! assert!(!filters.accepts_document(&file(b"vendor/a.cc")));
 //! ```
@@ -31,7 +31,6 @@ use crate::plan::BadPattern;
 use crate::revisions::DocumentRevisions;
 use name::{NameMatcher, last_component};
 use revision::RevisionMatcher;
-use schema::name::package_name;
 
 /// A name that is no language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +47,8 @@ pub struct UnknownLanguage {
 pub struct DocumentFacts<'a> {
     /// The directory's name of its package.
     pub directory: &'a [u8],
+    /// The package's name.
+    pub name: &'a [u8],
     /// Its path within the package.
     pub path: &'a [u8],
     /// Which part of its package it belongs to.
@@ -128,10 +129,11 @@ impl Filters {
         !self.documents.is_empty()
     }
 
-    /// Whether the package in `directory` satisfies the conditions on packages.
-    pub fn accepts_package(&self, directory: &[u8]) -> bool {
+    /// Whether a package satisfies the conditions on packages, by the name of its directory and its own.
+    pub fn accepts_package(&self, directory: &[u8], name: &[u8]) -> bool {
         let facts = DocumentFacts {
             directory,
+            name,
             ..DocumentFacts::default()
         };
         self.packages.iter().all(|tree| tree.holds(&facts))
@@ -216,7 +218,7 @@ impl Predicate {
         match &self.0 {
             Property::Package(text) => {
                 let is_regexp = matches!(text, NameMatcher::Regexp(_));
-                text.matches(package_name(directory)) || (!is_regexp && text.matches(directory))
+                text.matches(document.name) || (!is_regexp && text.matches(directory))
             }
             Property::Path(text) => text.matches(path),
             Property::Name(text) => text.matches(&[directory, b"/", path].concat()),
@@ -234,10 +236,12 @@ impl Predicate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schema::name::package_name;
 
     fn facts<'a>(directory: &'a [u8], path: &'a [u8]) -> DocumentFacts<'a> {
         DocumentFacts {
             directory,
+            name: package_name(directory),
             path,
             ..DocumentFacts::default()
         }
@@ -288,7 +292,10 @@ mod tests {
         ];
         for (typed, expected) in table {
             let filters = filters(Predicate::package, typed);
-            let left = |&number: &usize| filters.accepts_package(directories[number].as_bytes());
+            let left = |&number: &usize| {
+                let directory = directories[number].as_bytes();
+                filters.accepts_package(directory, package_name(directory))
+            };
             let left: Vec<usize> = (0..directories.len()).filter(left).collect();
             assert_eq!(left, expected, "{typed}");
             assert_eq!(filters.has_package_filters(), !typed.is_empty());

@@ -26,7 +26,10 @@ mod worker;
 
 pub use error::BuildError;
 pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES, Suspects};
-pub use report::{DIFFERING_LISTED_MAX, Outcome, Progress, ReadStats, Report, Verified};
+pub use report::{
+    DIFFERING_LISTED_MAX, Moved, Outcome, Preview, Progress, ReadStats, Renamed, Report,
+    SourcePlace, Unmatched, Verified,
+};
 pub use repository::RepositorySource;
 
 use crate::corpus::Source;
@@ -56,9 +59,9 @@ pub fn build(
 }
 
 /// Brings the index in `out` up to date, or builds it when there is none: reads those of `sources`
-/// that have changed or are new, drops packages that are given in another version, and keeps
-/// packages that are not given. An index that was built with other options is rebuilt. New shards have the
-/// codec of the newest one, unless the options have one.
+/// that have changed or are new, and keeps packages that are not given, also other versions of given ones,
+/// unless `changes` drop them. An index that was built with other options is rebuilt. New shards have the codec of
+/// the newest one, unless the options have one.
 pub fn update(
     sources: Vec<Source>,
     changes: &Changes,
@@ -66,20 +69,10 @@ pub fn update(
     options: &BuildOptions,
     progress: &Progress,
 ) -> Result<Report, BuildError> {
-    let mut options = options.clone();
-    if sources.is_empty() {
-        match directory::read_manifest(out) {
-            // Packages that stay keep the options of the index.
-            Ok(before) if changes.repositories.is_empty() => options.options = before.options,
-            // This one does not concern repositories.
-            Ok(before) => options.options.no_ignore = before.options.no_ignore,
-            Err(IndexError::NotAnIndex { .. }) if !changes.repositories.is_empty() => {}
-            // An index must exist to drop packages from.
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let mut options = options_for(&sources, changes, out, options)?;
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
+    let sources = current.as_built(&sources, changes);
     options.content = options.content.or_else(|| current.newest_codec());
     current.remove_others(&current.manifest)?;
     current.replace_beside(changes);
@@ -88,6 +81,9 @@ pub fn update(
         ..Verified::default()
     });
     let plan = UpdatePlan::new(&current, &sources, changes, options.options)?;
+    current.report.moved = current.moved(&sources, changes)?;
+    current.report.kept_versions = plan.kept_versions();
+    current.name_packages(&plan);
     let recorded = plan.recorded(&current);
     let mut packages = best_first(sources, &options.popularity, &recorded);
     let differing = match &mut verified {
@@ -110,6 +106,53 @@ pub fn update(
     }
     merging::merge(&mut current, &options, progress)?;
     current.publish(progress)
+}
+
+/// Finds what [`update`] would do, by names alone, and changes nothing. The report has the packages that
+/// would be dropped, kept beside other versions, read from another place, or named otherwise.
+pub fn preview(
+    sources: &[Source],
+    changes: &Changes,
+    out: &Path,
+    options: &BuildOptions,
+) -> Result<Preview, BuildError> {
+    let options = options_for(sources, changes, out, options)?;
+    let current = CurrentIndex::open(out, options.options, changes.prune)?;
+    let sources = &current.as_built(sources, changes)[..];
+    let plan = UpdatePlan::new(&current, sources, changes, options.options)?;
+    let (new, dropped) = plan.new_and_dropped(&current);
+    Ok(Preview {
+        new,
+        report: Report {
+            dropped,
+            moved: current.moved(sources, changes)?,
+            kept_versions: plan.kept_versions(),
+            renamed: current.renamed(&plan),
+            ..Report::default()
+        },
+    })
+}
+
+/// Returns the options of an update: those of the index, as far as the sources do not need others.
+fn options_for(
+    sources: &[Source],
+    changes: &Changes,
+    out: &Path,
+    options: &BuildOptions,
+) -> Result<BuildOptions, BuildError> {
+    let mut options = options.clone();
+    if sources.is_empty() {
+        match directory::read_manifest(out) {
+            // Packages that stay keep the options of the index.
+            Ok(before) if changes.repositories.is_empty() => options.options = before.options,
+            // This one does not concern repositories.
+            Ok(before) => options.options.no_ignore = before.options.no_ignore,
+            Err(IndexError::NotAnIndex { .. }) if !changes.repositories.is_empty() => {}
+            // An index must exist to drop packages from.
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(options)
 }
 
 /// Cleans up after a build that another thread of this process runs in `out`, and keeps it from
@@ -142,12 +185,14 @@ pub fn is_current(
     let Ok(current) = CurrentIndex::open(directory, options.options, false) else {
         return false;
     };
+    let sources = current.as_built(&sources, changes);
     let Ok(plan) = UpdatePlan::new(&current, &sources, changes, options.options) else {
         return false;
     };
     let recorded = plan.recorded(&current);
     let packages = best_first(sources, &options.popularity, &recorded);
     recorded.len() == current.before.len()
+        && current.renamed(&plan).is_empty()
         && packages
             .iter()
             .all(|package| task::is_unchanged(package, options))

@@ -21,8 +21,9 @@
 //! all lines before it. Version 2 has records of what lies beside packages and is in none of them:
 //! `beside`, the reason and the path, both written like names. Version 3 names more files, each with its
 //! BLAKE3: `revisions`, behind the packages of a shard, is its table of revisions, and `repositories` has
-//! the records of repositories and sources. Without such records an earlier version is written, which
-//! older programs read.
+//! the records of repositories and sources. Version 4 writes `own` for a live package with a name that looks
+//! as if it had a version and has none, such as `log4j-2`. Without such records an earlier version is
+//! written, which older programs read.
 //! **Invariant:** no file is named twice. No two live packages have the same name, unless both shards have
 //! a table of revisions: then they are parts of one package.
 
@@ -30,7 +31,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// The version of the manifest and of the directory's layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The first line, up to the version.
 const TITLE: &str = "trawl-index ";
@@ -98,14 +99,34 @@ pub struct PackageEntry {
     pub directory: Vec<u8>,
     /// Whether it is dead: a later shard has a newer copy, or it was removed.
     pub is_dead: bool,
+    /// Whether its name has no version, although it looks as if. Not said of dead packages.
+    pub has_own_name: bool,
 }
 
 impl ShardEntry {
+    /// Returns the entry as it is parsed when it was rendered: of dead packages no names are said.
+    pub(crate) fn as_parsed(&self) -> ShardEntry {
+        let mut entry = self.clone();
+        for package in &mut entry.packages {
+            package.has_own_name &= !package.is_dead;
+        }
+        entry
+    }
+
     /// Returns the ids of the dead packages, ascending.
     pub fn dead(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         numbered
             .filter_map(|(number, package)| package.is_dead.then_some(number))
+            .collect()
+    }
+
+    /// Returns the ids of the live packages with names of their own that look otherwise, ascending.
+    pub(crate) fn own_names(&self) -> Vec<u32> {
+        let numbered = (0..).zip(&self.packages);
+        numbered
+            .filter(|(_, package)| !package.is_dead && package.has_own_name)
+            .map(|(number, _)| number)
             .collect()
     }
 
@@ -152,7 +173,11 @@ impl Manifest {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "shard {} {}", hex(&shard.id), shard.file);
             for package in &shard.packages {
-                let kind = if package.is_dead { "dead" } else { "package" };
+                let kind = match package {
+                    PackageEntry { is_dead: true, .. } => "dead",
+                    PackageEntry { has_own_name, .. } if *has_own_name => "own",
+                    _ => "package",
+                };
                 let (signature, name) = (package.signature, escape(&package.directory));
                 let _ = writeln!(text, "{kind} {signature:016x} {name}");
             }
@@ -175,8 +200,10 @@ impl Manifest {
     /// The earliest version that has all of it.
     fn version(&self) -> u32 {
         let has_revisions = self.shards.iter().any(|shard| shard.revisions.is_some());
-        if has_revisions || self.recorded.is_some() {
+        if self.live().any(|package| package.has_own_name) {
             VERSION
+        } else if has_revisions || self.recorded.is_some() {
+            3
         } else if self.beside.is_empty() {
             1
         } else {
@@ -284,10 +311,11 @@ impl Manifest {
                     return None;
                 }
             }
-            "package" | "dead" => self.shards.last_mut()?.packages.push(PackageEntry {
+            "package" | "own" | "dead" => self.shards.last_mut()?.packages.push(PackageEntry {
                 signature: u64::from_str_radix(first, 16).ok()?,
                 directory: unescape(second)?,
                 is_dead: kind == "dead",
+                has_own_name: kind == "own",
             }),
             "beside" => self.beside.push(Beside {
                 reason: String::from_utf8(unescape(first)?).ok()?,
@@ -360,6 +388,7 @@ mod tests {
             signature,
             directory: directory.to_vec(),
             is_dead,
+            has_own_name: false,
         }
     }
 
@@ -413,6 +442,14 @@ mod tests {
         let with = with_revisions();
         assert!(with.render().starts_with("trawl-index 3\n"));
         assert_eq!(Manifest::parse(with.render().as_bytes()), Ok(with));
+        let mut own = manifest();
+        own.shards[0].packages[1].has_own_name = true;
+        let text = own.render();
+        assert!(text.starts_with("trawl-index 4\n"), "{text}");
+        assert!(text.contains("own 0000000000000007 i3-wm_4.22\n"), "{text}");
+        assert_eq!(Manifest::parse(text.as_bytes()), Ok(own.clone()));
+        own.shards[0].packages[1].is_dead = true;
+        assert!(own.render().starts_with("trawl-index 2\n"));
     }
 
     fn named(byte: u8, suffix: &str) -> Option<NamedFile> {
@@ -462,8 +499,8 @@ mod tests {
             Err(ManifestError::NotAManifest)
         );
         assert_eq!(
-            Manifest::parse(b"trawl-index 4\nwhatever\n"),
-            Err(ManifestError::Newer(4))
+            Manifest::parse(b"trawl-index 5\nwhatever\n"),
+            Err(ManifestError::Newer(5))
         );
     }
 

@@ -58,6 +58,8 @@ pub struct Shard {
     file: Arc<ShardFile>,
     live: LiveSet,
     revisions: Option<Arc<Revisions>>,
+    /// Packages with names of their own that look as if they had a version, ascending.
+    own_names: Arc<[u32]>,
     /// Sorted when it is first asked for; shared by shards of the same file and revisions.
     best_first: Arc<OnceLock<BestFirst>>,
 }
@@ -134,6 +136,8 @@ pub struct Package<'a> {
     pub id: PackageId,
     /// The name of its directory, version included.
     pub directory: &'a [u8],
+    /// Its name: without a version, unless the directory's is its own.
+    pub name: &'a [u8],
     /// The texts whose best document is in it. The others of its documents have texts of packages
     /// before it.
     pub texts: Range<u32>,
@@ -201,6 +205,7 @@ impl Shard {
             file,
             live,
             revisions: None,
+            own_names: Arc::default(),
             best_first: Arc::default(),
         })
     }

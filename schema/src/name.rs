@@ -1,41 +1,77 @@
 //! Names of packages, as every process must read them.
 //!
-//! A package is a directory whose name may end in a version. Names may hold any bytes but `/` and
-//! NUL, so nothing here is a `str`.
+//! A directory of `--each` may have a version at the end of its name. A repository's name is its own, and
+//! so is that of a directory which was named alone: the index says which names are their own. Names may
+//! hold any bytes but NUL, so nothing here is a `str`.
 
-/// Splits a package directory's name into the package's name and its version, if it has one:
-/// `i3-wm_4.22` is `i3-wm` in version `4.22`.
+/// Splits the name of a package's directory into the package's name and its version, if it has one. Such a
+/// name is of one of two forms:
 ///
-/// Debian separates them with `_` and most others with `-`, and both characters also occur inside
-/// names and versions. Candidates are the separators that a digit follows and a name precedes:
+/// 1. Debian's `name_version`: a name without `_`, one `_`, and a version that begins with a digit and has
+///    no `_`. `i3-wm_4.22` is `i3-wm` in version `4.22`, `make-dfsg_4.3-4.1` is `make-dfsg`;
+/// 2. `name-version`, where the version begins with digits and a dot: `serde_json-1.0.1` is `serde_json` in
+///    version `1.0.1`, `md-5-0.10.6` is `md-5`. The first such `-` counts.
 ///
-/// 1. the last `_`, if no other `_` precedes it: Debian's names have none, and
-///    `make-dfsg_4.3-4.1` has its `-` in the version;
-/// 2. else the last `-` that a dot follows: `md-5-0.10.6` is `md-5` in version 0.10.6, and
-///    `windows_x86_64_gnu-0.52.6` has version 0.52.6;
-/// 3. else the last `_`, else the first `-`: `foo-7` is `foo` in version 7.
-///
-/// A path, such as the name of a git repository below others, has no version: `team-1/tool` is not `team`.
+/// Everything else is a name: `log4j-2`, `utf-8`, `windows_x86_64`. So is a path, such as `team-1.0/tool`.
 pub fn split_version(directory: &[u8]) -> (&[u8], Option<&[u8]>) {
     if directory.contains(&b'/') {
         return (directory, None);
     }
-    let has_dot = |&at: &usize| directory[at..].contains(&b'.');
-    let underscore = separators(directory, b'_').last();
-    let split = underscore
-        .filter(|&at| !directory[..at].contains(&b'_'))
-        .or_else(|| separators(directory, b'-').filter(has_dot).last())
-        .or(underscore)
-        .or_else(|| separators(directory, b'-').next());
-    match split {
-        Some(at) => (&directory[..at], Some(&directory[at + 1..])),
-        None => (directory, None),
-    }
+    let at = debian_version(directory).or_else(|| dotted_version(directory));
+    split_at(directory, at)
 }
 
 /// Returns a package's name without its version: `i3-wm` for `i3-wm_4.22`.
 pub fn package_name(directory: &[u8]) -> &[u8] {
     split_version(directory).0
+}
+
+/// Returns the name of a package: that of its directory if that is its own, else without the version.
+pub fn name_of(directory: &[u8], has_own_name: bool) -> &[u8] {
+    if has_own_name {
+        directory
+    } else {
+        package_name(directory)
+    }
+}
+
+/// Returns the name that indexes written before November 2026 gave a directory. They took more for a
+/// version: any number after the last `_` or the first `-`.
+pub fn former_name(directory: &[u8]) -> &[u8] {
+    if directory.contains(&b'/') {
+        return directory;
+    }
+    let has_dot = |&at: &usize| directory[at..].contains(&b'.');
+    let underscore = separators(directory, b'_').last();
+    let at = underscore
+        .filter(|&at| !directory[..at].contains(&b'_'))
+        .or_else(|| separators(directory, b'-').filter(has_dot).last())
+        .or(underscore)
+        .or_else(|| separators(directory, b'-').next());
+    split_at(directory, at).0
+}
+
+fn split_at(directory: &[u8], at: Option<usize>) -> (&[u8], Option<&[u8]>) {
+    match at {
+        Some(at) => (&directory[..at], Some(&directory[at + 1..])),
+        None => (directory, None),
+    }
+}
+
+/// Returns where the only `_` is, if a version follows.
+fn debian_version(directory: &[u8]) -> Option<usize> {
+    let at = separators(directory, b'_').next()?;
+    let others = directory.iter().filter(|&&byte| byte == b'_').count() - 1;
+    (others == 0).then_some(at)
+}
+
+/// Returns the first `-` before digits and a dot.
+fn dotted_version(directory: &[u8]) -> Option<usize> {
+    separators(directory, b'-').find(|at| {
+        let version = &directory[at + 1..];
+        let digits = version.iter().take_while(|byte| byte.is_ascii_digit());
+        version.get(digits.count()) == Some(&b'.')
+    })
 }
 
 /// Returns the offsets of `separator` that a digit follows, the first byte excluded; ascending.
@@ -64,6 +100,7 @@ mod tests {
     fn a_version_is_split_from_the_name() {
         let table: &[(&str, &str, Option<&str>)] = &[
             ("i3-wm_4.22", "i3-wm", Some("4.22")),
+            ("base-files_12", "base-files", Some("12")),
             ("serde_json-1.0.1", "serde_json", Some("1.0.1")),
             ("make-dfsg_4.3-4.1", "make-dfsg", Some("4.3-4.1")),
             ("re2_20220601+dfsg-1", "re2", Some("20220601+dfsg-1")),
@@ -73,7 +110,6 @@ mod tests {
                 "windows_x86_64_gnu",
                 Some("0.52.6"),
             ),
-            ("foo_bar_1.0-2", "foo_bar", Some("1.0-2")),
             (
                 "wasi-0.11.0+wasi-snapshot-preview1",
                 "wasi",
@@ -85,11 +121,18 @@ mod tests {
                 "node-express",
                 Some("4.18.2+~4.17.14-1"),
             ),
-            ("foo-7", "foo", Some("7")),
-            ("foo-7-8", "foo", Some("7-8")),
-            ("foo_1_2", "foo_1", Some("2")),
-            ("a.b-7", "a.b", Some("7")),
+            ("openssl-3.0", "openssl", Some("3.0")),
+            ("_1-2.0", "_1", Some("2.0")),
             ("foo_7", "foo", Some("7")),
+            ("foo-7", "foo-7", None),
+            ("foo-7-8", "foo-7-8", None),
+            ("foo-7a.1", "foo-7a.1", None),
+            ("foo-v1.2", "foo-v1.2", None),
+            ("foo_1_2", "foo_1_2", None),
+            ("foo_bar_1.0-2", "foo_bar_1.0-2", None),
+            ("a.b-7", "a.b-7", None),
+            ("log4j-2", "log4j-2", None),
+            ("utf-8", "utf-8", None),
             ("linux", "linux", None),
             ("linux-", "linux-", None),
             ("linux_", "linux_", None),
@@ -97,8 +140,8 @@ mod tests {
             ("base64", "base64", None),
             ("_1", "_1", None),
             ("-1", "-1", None),
-            ("_1-2.0", "_1", Some("2.0")),
-            ("team-1/tool", "team-1/tool", None),
+            ("-1.0", "-1.0", None),
+            ("team-1.0/tool", "team-1.0/tool", None),
             ("team/tool_1.0", "team/tool_1.0", None),
             ("", "", None),
         ];
@@ -109,6 +152,26 @@ mod tests {
                 (name.as_bytes(), version.map(str::as_bytes)),
                 "{directory}"
             );
+        }
+    }
+
+    #[test]
+    fn a_name_may_be_its_own_and_was_split_by_another_rule() {
+        for (directory, former, name) in [
+            ("i3-wm_4.22", "i3-wm", "i3-wm"),
+            ("foo_bar_1.0-2", "foo_bar", "foo_bar_1.0-2"),
+            ("windows_x86_64", "windows_x86", "windows_x86_64"),
+            ("log4j-2", "log4j", "log4j-2"),
+            ("foo_1_2", "foo_1", "foo_1_2"),
+            ("foo-7-8", "foo", "foo-7-8"),
+            ("a-1.0-2.0", "a-1.0", "a"),
+            ("a-1/b", "a-1/b", "a-1/b"),
+            ("linux", "linux", "linux"),
+        ] {
+            let directory = directory.as_bytes();
+            assert_eq!(former_name(directory), former.as_bytes());
+            assert_eq!(name_of(directory, false), name.as_bytes());
+            assert_eq!(name_of(directory, true), directory);
         }
     }
 

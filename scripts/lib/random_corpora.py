@@ -12,7 +12,7 @@ import time
 from . import scoped, servers, tools
 from .histories import Directory, History, Texts
 from .naive import Queries
-from .scan import difference, name_of
+from .scan import difference
 
 DIRECTORIES = ["lib_1.0", "lib_1.1", "tool_2", "alpha_1"]
 REPOSITORIES = ["mirror", "beta-2.0", "main"]
@@ -111,14 +111,14 @@ class Corpus:
                 part.build(self.trawl, step and self.chance.random() < 0.5)
             documents = [document for part in self.parts for document in part.documents()]
             maker = Queries([package.package for package in self.packages], documents, self.chance)
-            names = sorted({name_of(package.package) for package in self.packages})
+            names = sorted({package.package for package in self.packages})
             self.public = set(self.chance.sample(names, self.authorization and self.chance.choice((0, 0, 1)) or 0))
             with self.server() as server:
                 for _ in range(QUERIES if step == self.steps - 1 else QUERIES // 2):
                     query = maker.query()
                     with self.caller(server, names) as (caller, seen):
                         answer = answered(caller, query.parameters)
-                    visible = [document for document in documents if name_of(document.package) in seen]
+                    visible = [document for document in documents if document.package in seen]
                     matches = list(query.matches(visible))
                     queries, lines = queries + 1, lines + sum(len(numbers) for _, numbers in matches)
                     if wrong := difference(answer, matches):

@@ -2,12 +2,6 @@
 
 import base64
 import hashlib
-import re
-
-
-def name_of(package):
-    """Returns the name of a package without its version."""
-    return re.split(r"[_-]\d", package)[0]
 
 
 def difference(answer, matches):

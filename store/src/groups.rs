@@ -85,6 +85,7 @@ mod tests {
                     signature: 0,
                     directory: vec![name.to_ascii_lowercase()],
                     is_dead: name.is_ascii_uppercase(),
+                    has_own_name: false,
                 })
                 .collect(),
             revisions: None,

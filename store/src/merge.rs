@@ -2,8 +2,8 @@
 //!
 //! It compares three manifests: *base*, which this machine published last; *ours*, its index directory; and
 //! *theirs*, the current generation of the store. A package that ours has changed since base is as in ours, any other as in
-//! theirs. One that ours has dropped is dropped if theirs still has it as in base. A package that ours has added replaces its other
-//! versions, unless ours has them too. So of several machines none loses a package of another, and a machine that changes
+//! theirs. One that ours has dropped is dropped if theirs still has it as in base. If versions are to be replaced, a package that
+//! ours has added replaces its other versions, unless ours has them too. So of several machines none loses a package of another, and a machine that changes
 //! nothing changes nothing.
 //! **Invariant:** a package comes as a whole from one side: never parts of both.
 
@@ -18,8 +18,16 @@ type ShardId = [u8; 32];
 type Places = BTreeMap<Vec<u8>, BTreeSet<ShardId>>;
 
 /// Merges manifests. The file of recorded repositories is left out: see [`recorded`].
-pub(crate) fn manifests(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Manifest {
-    let places = chosen(base, ours, theirs);
+pub(crate) fn manifests(
+    base: Option<&Manifest>,
+    ours: &Manifest,
+    theirs: &Manifest,
+    replace_versions: bool,
+) -> Manifest {
+    let mut places = chosen(base, ours, theirs);
+    if replace_versions {
+        drop_versions(&mut places, base, ours, theirs);
+    }
     let known = |manifest: Option<&Manifest>| -> HashMap<ShardId, ShardEntry> {
         let shards = manifest.into_iter().flat_map(|it| &it.shards);
         shards.map(|shard| (shard.id, shard.clone())).collect()
@@ -35,7 +43,12 @@ pub(crate) fn manifests(base: Option<&Manifest>, ours: &Manifest, theirs: &Manif
             let of_package = places.get(&package.directory);
             package.is_dead = !of_package.is_some_and(|shards| shards.contains(&shard.id));
         }
-        if let Some(our) = in_ours.get(&shard.id)
+        let our = in_ours.get(&shard.id);
+        let of_ours = our.into_iter().flat_map(|our| &our.packages);
+        for (package, our) in shard.packages.iter_mut().zip(of_ours) {
+            package.has_own_name |= our.has_own_name && !package.is_dead;
+        }
+        if let Some(our) = our
             && in_base.get(&shard.id).map(|base| &base.revisions) != Some(&our.revisions)
         {
             shard.revisions.clone_from(&our.revisions);
@@ -57,15 +70,6 @@ fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places
     let none = BTreeSet::new();
     let (in_base, in_ours, in_theirs) = (base.map(places), places(ours), places(theirs));
     let changed = changed_tables(base, ours, theirs);
-    let is_added = |name: &&Vec<u8>| {
-        !in_base
-            .as_ref()
-            .is_some_and(|base| base.contains_key(*name))
-    };
-    let added = in_ours.keys().filter(is_added);
-    let replaced: BTreeSet<&[u8]> = added.map(|name| package_name(name)).collect();
-    let is_replaced =
-        |name: &[u8]| !in_ours.contains_key(name) && replaced.contains(package_name(name));
     let names: BTreeSet<_> = in_ours.keys().chain(in_theirs.keys()).collect();
     let choose = |name: &Vec<u8>| {
         let of = |places: Option<&Places>| {
@@ -87,8 +91,27 @@ fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places
             ours
         }
     };
-    let kept = names.into_iter().filter(|name| !is_replaced(name));
-    kept.map(|name| (name.clone(), choose(name))).collect()
+    let names = names.into_iter();
+    names.map(|name| (name.clone(), choose(name))).collect()
+}
+
+/// Drops other versions of the packages that ours has added. A name that is its own has no versions.
+fn drop_versions(places: &mut Places, base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) {
+    let names = |manifest: &Manifest| -> BTreeSet<Vec<u8>> {
+        let live = manifest.live();
+        live.map(|package| package.directory.clone()).collect()
+    };
+    let (in_base, in_ours) = (base.map(names).unwrap_or_default(), names(ours));
+    let live = ours.live().chain(theirs.live());
+    let own = live.filter(|package| package.has_own_name);
+    let own: BTreeSet<Vec<u8>> = own.map(|package| package.directory.clone()).collect();
+    let added = in_ours.iter().filter(|name| !in_base.contains(*name));
+    let added = added.filter(|name| !own.contains(*name));
+    let replaced: BTreeSet<&[u8]> = added.map(|name| package_name(name)).collect();
+    places.retain(|name, _| {
+        let is_kept = in_ours.contains(name) || own.contains(name);
+        is_kept || !replaced.contains(package_name(name))
+    });
 }
 
 /// The shards of which both sides have changed the table of revisions since base.

@@ -63,11 +63,13 @@ pub struct Published {
     pub retries: u32,
 }
 
-/// Publishes the index in `directory`. `replicas` changes how many nodes have each shard.
+/// Publishes the index in `directory`. `replicas` changes how many nodes have each shard. With
+/// `replace_versions` packages of others are dropped if the index has added another version of them.
 pub fn publish(
     objects: &Objects,
     directory: &Path,
     replicas: Option<u8>,
+    replace_versions: bool,
     progress: &Publishing,
 ) -> Result<Published, StoreError> {
     // Says what is wrong with the directory before anything is written there or in the store.
@@ -75,6 +77,7 @@ pub fn publish(
     let now = objects.check()?;
     let _lock = Lock::take(directory)?;
     let mut publisher = Publisher::open(objects, directory, progress, now)?;
+    publisher.replace_versions = replace_versions;
     for attempt in 0..ATTEMPTS_MAX {
         if attempt > 0 {
             pause();
@@ -94,6 +97,8 @@ struct Publisher<'a> {
     objects: &'a Objects,
     directory: &'a Path,
     progress: &'a Publishing,
+    /// Drop other versions of the packages that are added.
+    replace_versions: bool,
     /// When publishing began, by the clock of the store.
     now: SystemTime,
     manifest: Manifest,
@@ -124,6 +129,7 @@ impl<'a> Publisher<'a> {
             objects,
             directory,
             progress,
+            replace_versions: false,
             now,
             manifest,
             recorded,
@@ -231,7 +237,7 @@ impl<'a> Publisher<'a> {
             });
         }
         let base = base.map(|base| &base.manifest);
-        let mut manifest = merge::manifests(base, &self.manifest, current);
+        let mut manifest = merge::manifests(base, &self.manifest, current, self.replace_versions);
         let stored = theirs.map(|theirs| &theirs.files);
         let recorded = self.merged_records(&manifest, theirs)?;
         let mut files = BTreeMap::new();

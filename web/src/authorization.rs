@@ -30,7 +30,6 @@ use frontend::{Hints, PackageNames, Scope};
 use globs::NameGlobs;
 use options::{Checked, DeciderSettings};
 use rustls::ClientConfig;
-use schema::name::package_name;
 use service::{SINGLE_NAMES_MAX, Service};
 use std::sync::Arc;
 use std::time::Duration;
@@ -239,9 +238,8 @@ impl Authorization {
         }
     }
 
-    /// Whether a caller may see one package or repository, given the name of its directory.
-    pub(crate) async fn sees(&self, caller: &Caller, directory: &[u8]) -> Result<bool, Refusal> {
-        let name = package_name(directory);
+    /// Whether a caller may see one package or repository, by its name.
+    pub(crate) async fn sees(&self, caller: &Caller, name: &[u8]) -> Result<bool, Refusal> {
         let is_public = self.public.matches(name);
         match &self.decider {
             Decider::Tokens(tokens) => {

@@ -32,7 +32,7 @@ pub(crate) async fn near_packages(
     for _ in 0..LISTS_MAX {
         let list = app.coordinator.listing(scope, &request).await?;
         let found = list.entries.iter();
-        names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
+        names.extend(found.map(|entry| entry.name().to_vec()));
         match list.entries.into_iter().next_back().filter(|_| list.more) {
             Some(last) => request.after = last.package,
             None => break,

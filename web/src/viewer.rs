@@ -29,7 +29,10 @@ const NAMES_RETRY_S: u64 = 1;
 
 /// Who asks. Costs nothing if no authorization is configured.
 #[derive(Clone, Debug)]
-pub(crate) struct Viewer(Option<(Arc<Authorization>, Caller)>);
+pub(crate) struct Viewer(Option<Authorized>);
+
+/// A caller with rights of its own, and the names of packages that are known.
+type Authorized = (Arc<Authorization>, Caller, Option<Arc<PackageNames>>);
 
 impl FromRequestParts<App> for Viewer {
     type Rejection = Problem;
@@ -39,7 +42,8 @@ impl FromRequestParts<App> for Viewer {
             return Ok(Viewer(None));
         };
         let caller = authorization.caller(&parts.headers)?;
-        Ok(Viewer(Some((Arc::clone(authorization), caller))))
+        let names = app.coordinator.package_names();
+        Ok(Viewer(Some((Arc::clone(authorization), caller, names))))
     }
 }
 
@@ -47,7 +51,7 @@ impl Viewer {
     /// Everything that this caller may see. If nobody decides that in time, what is public: the scope is undecided
     /// then, and its answers say what they miss.
     pub(crate) async fn scope(&self, app: &App) -> Result<Scope, Problem> {
-        let Some((authorization, caller)) = &self.0 else {
+        let Some((authorization, caller, _)) = &self.0 else {
             return Ok(Scope::everything());
         };
         let names = app.coordinator.package_names_soon().await.ok_or_else(|| {
@@ -64,8 +68,9 @@ impl Viewer {
         if self.0.is_none() {
             return Ok(Scope::everything());
         }
-        if self.sees(directory).await? {
-            Ok(only(&[directory]))
+        let name = self.name(directory);
+        if self.sees(name).await? {
+            Ok(only(&[name]))
         } else {
             self.scope(app).await
         }
@@ -84,7 +89,7 @@ impl Viewer {
         if self.0.is_none() {
             return Ok(Scope::everything());
         }
-        let asked: BTreeSet<&[u8]> = directories.map(package_name).collect();
+        let asked: BTreeSet<&[u8]> = directories.map(|it| self.name(it)).collect();
         let asked: Vec<&[u8]> = asked.into_iter().collect();
         let visible = try_join_all(asked.iter().map(|name| self.sees(name))).await?;
         let visible = asked
@@ -94,12 +99,20 @@ impl Viewer {
         Ok(only(&visible.map(|(name, _)| *name).collect::<Vec<_>>()))
     }
 
-    /// Whether this caller may see one package or repository, by the name of its directory.
-    async fn sees(&self, directory: &[u8]) -> Result<bool, Problem> {
-        let Some((authorization, caller)) = &self.0 else {
+    /// Returns the name to which rights are given, of a package's directory.
+    fn name<'a>(&self, directory: &'a [u8]) -> &'a [u8] {
+        match &self.0 {
+            Some((.., Some(names))) => names.name_of(directory),
+            _ => package_name(directory),
+        }
+    }
+
+    /// Whether this caller may see one package or repository, by its name.
+    async fn sees(&self, name: &[u8]) -> Result<bool, Problem> {
+        let Some((authorization, caller, _)) = &self.0 else {
             return Ok(true);
         };
-        Ok(authorization.sees(caller, directory).await?)
+        Ok(authorization.sees(caller, name).await?)
     }
 }
 
@@ -119,9 +132,9 @@ pub(crate) async fn keep_private(
     response
 }
 
-/// A scope of these packages alone.
-fn only(directories: &[&[u8]]) -> Scope {
-    let names = Arc::new(PackageNames::new(directories.iter().copied()));
+/// A scope of the packages with these names alone.
+fn only(names: &[&[u8]]) -> Scope {
+    let names = Arc::new(PackageNames::new(names.iter().copied()));
     Scope::of(&names, (0..names.len()).collect())
 }
 

@@ -296,10 +296,12 @@ impl<'a> DocumentMatchers<'a> {
             effort.has_given_up |= has_given_up;
             Ok(is_found)
         };
+        let of = shard.package(document.package)?;
         let facts = DocumentFacts {
             directory: package,
+            name: of.name,
             path: document.path,
-            class: document.class(&shard.package(document.package)?),
+            class: document.class(&of),
             revisions: shard.revisions_of(document.id),
         };
         let patterns = self.matcher.evaluate(&facts, has_text)?;

@@ -15,10 +15,9 @@ use crate::live_shards::Generation;
 use crate::repositories::LookUp;
 use index::corpus::SkipReason;
 use index::document::language;
-use index::shard::{DocId, Document, PackageId, Shard, ShardError};
+use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest, Recorded};
-use schema::name::package_name;
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -61,6 +60,7 @@ pub(super) fn shard_packages(
             package: package.directory.to_vec(),
             number: id.0,
             is_repository: recorded.repository(package.directory).is_some(),
+            has_own_name: has_own_name(&package),
             documents: package.documents,
             text_bytes: shard.package_text_bytes(&package)?,
             indexed,
@@ -79,8 +79,9 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     let mut reply = ReplyBuilder::new(request);
     for shard in &generation.shards {
         for id in shard.live_packages() {
-            let directory = shard.package(id)?.directory;
-            if directory.starts_with(&request.prefix) && is_requested(directory, request) {
+            let package = shard.package(id)?;
+            let directory = package.directory;
+            if directory.starts_with(&request.prefix) && is_requested(&package, request) {
                 let parts = reply.entry(directory, directory.len(), Vec::new);
                 if let Some(parts) = parts {
                     parts.push((&**shard, id));
@@ -92,7 +93,9 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     reply.finish(|parts| {
         let mut entry = ListEntry::default();
         for (shard, id) in parts {
-            entry.package = shard.package(id)?.directory.to_vec();
+            let package = shard.package(id)?;
+            entry.package = package.directory.to_vec();
+            entry.has_own_name = has_own_name(&package);
             entry.indexed = entry.indexed.max(indexed(shard));
             add_documents(&mut entry, shard, id)?;
             shard.intact()?;
@@ -166,8 +169,9 @@ struct NamedPackage<'a> {
 fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
     let mut found = Vec::new();
     for id in shard.live_packages() {
-        let directory = shard.package(id)?.directory;
-        if has_name(directory, name) {
+        let package = shard.package(id)?;
+        let directory = package.directory;
+        if has_name(&package, name) {
             let key = (directory == name, directory);
             found.push(NamedPackage { shard, id, key });
         }
@@ -176,13 +180,17 @@ fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage
     Ok(found.into_iter().max_by_key(|it| it.key))
 }
 
-fn is_requested(directory: &[u8], request: &ListRequest) -> bool {
-    request.package.is_empty() || has_name(directory, &request.package)
+fn is_requested(package: &Package<'_>, request: &ListRequest) -> bool {
+    request.package.is_empty() || has_name(package, &request.package)
 }
 
-/// Returns whether `name` is the name of a package's directory, with or without the version.
-fn has_name(directory: &[u8], name: &[u8]) -> bool {
-    directory == name || package_name(directory) == name
+/// Returns whether `name` is that of the package, or of its directory.
+fn has_name(package: &Package<'_>, name: &[u8]) -> bool {
+    package.directory == name || package.name == name
+}
+
+fn has_own_name(package: &Package<'_>) -> bool {
+    package.name == package.directory
 }
 
 /// Lists the children of a directory in a package, from all its parts.
@@ -272,9 +280,9 @@ fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, 
     for shard in &generation.shards {
         let mut directories = BTreeMap::new();
         for id in shard.live_packages() {
-            let directory = shard.package(id)?.directory;
-            if is_requested(directory, request) {
-                directories.insert(id, directory);
+            let package = shard.package(id)?;
+            if is_requested(&package, request) {
+                directories.insert(id, package.directory);
             }
         }
         let indexed = indexed(shard);

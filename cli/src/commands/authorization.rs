@@ -90,13 +90,13 @@ pub(super) fn check_packages<'a>(
     authorization: &Authorization,
     shards: impl IntoIterator<Item = &'a Shard>,
 ) -> Result<()> {
-    let mut directories: Vec<Vec<u8>> = Vec::new();
+    let mut names: Vec<Vec<u8>> = Vec::new();
     for shard in shards {
         for id in shard.live_packages() {
-            directories.push(shard.package(id)?.directory.to_vec());
+            names.push(shard.package(id)?.name.to_vec());
         }
     }
-    let names = PackageNames::new(directories.iter().map(|directory| &directory[..]));
+    let names = PackageNames::new(names.iter().map(|name| &name[..]));
     authorization
         .check_names(&names)
         .context("cannot authorize callers")

@@ -238,3 +238,171 @@ fn update_reads_again_what_the_index_was_built_of() {
         finished.stderr
     );
 }
+
+/// Makes repositories with one file each, which has the word `wanted`.
+fn make(home: &Home, names: &[&str]) {
+    for name in names {
+        home.write(&format!("{name}/f"), format!("wanted in {name}\n"));
+        git(home, name, &["init", "-q", "-b", "main"]);
+        git(home, name, &["add", "."]);
+        git(home, name, &["commit", "-q", "-m", "first"]);
+    }
+}
+
+/// Lists the files with the word.
+fn files(home: &Home, flags: &str) -> Vec<String> {
+    let found = home
+        .run(&format!("search --index I -l {flags} wanted"))
+        .stdout;
+    let mut files: Vec<String> = String::from_utf8(found)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_repository_that_ends_in_a_number_has_a_name_of_its_own() {
+    let home = Home::new();
+    make(
+        &home,
+        &["svc-1", "svc-2", "log4j-2", "node", "node-18.2", "node_20"],
+    );
+    home.ok("index --out I --git svc-1 --git log4j-2 --git node");
+    // Others join it, and replace nothing.
+    let closing =
+        home.run("index --out I --git svc-2 --git node-18.2 --git node_20 --replace-versions");
+    closing.check("more", 0, &["3 read, 3 kept, 0 dropped"]);
+    for name in ["svc-1", "svc-2", "log4j-2", "node", "node-18.2", "node_20"] {
+        let file = [format!("{name}/f")];
+        assert_eq!(files(&home, &format!("--package ={name}")), file);
+        assert_eq!(files(&home, &format!("--package ^{name}$")), file);
+    }
+    assert_eq!(files(&home, "--package log4j-2"), ["log4j-2/f"]);
+    home.run("index --out I --update")
+        .check("update", 0, &["is up to date"]);
+    home.ok("index --out I --remove node");
+    let left = [
+        "log4j-2/f",
+        "node-18.2/f",
+        "node_20/f",
+        "svc-1/f",
+        "svc-2/f",
+    ];
+    assert_eq!(files(&home, ""), left);
+}
+
+#[test]
+fn a_second_repository_of_a_name_is_refused_and_the_index_can_be_updated() {
+    let home = Home::new();
+    make(&home, &["a/tool", "b/tool"]);
+    home.ok("index --out I --git a/tool");
+    let says = ["two sources have the name `tool`", "a/tool", "b/tool"];
+    home.run("index --out I --git b/tool")
+        .check("second", 2, &says);
+    home.run("index --out I --update")
+        .check("update", 0, &["is up to date"]);
+    // Below one directory both have names.
+    home.ok("index --out J --git-dir-each .");
+    let packages = String::from_utf8(home.ok("inspect J --packages")).unwrap();
+    assert!(
+        packages.contains("a/tool") && packages.contains("b/tool"),
+        "{packages}"
+    );
+}
+
+#[test]
+fn repositories_are_removed_pruned_and_become_directories() {
+    let home = Home::new();
+    make(&home, &["M/a", "M/b", "M/c", "M/d"]);
+    home.ok("index --out I --git-dir-each M");
+    home.run("index --out I --remove a")
+        .check("remove", 0, &["1 dropped (a)"]);
+    std::fs::remove_dir_all(home.path("M/b")).unwrap();
+    std::fs::rename(home.path("M/a"), home.path("a")).unwrap();
+    home.write("M/c/f", "wanted, pushed\n");
+    git(&home, "M/c", &["commit", "-q", "-a", "-m", "second"]);
+    home.run("index --out I --update --prune")
+        .check("prune", 0, &["1 dropped (b)"]);
+    assert_eq!(
+        files(&home, ""),
+        ["M/c/f", "M/d/f"].map(|it| it[2..].to_owned())
+    );
+    assert!(found(&home, "pushed").contains("c/f"));
+    home.write("M/d/u", "wanted, untracked\n");
+    let says = [
+        "read from another place: d (directory",
+        "M/d, was git repository",
+    ];
+    home.run("index --out I M/d").check("directory", 0, &says);
+    assert_eq!(files(&home, ""), ["c/f", "d/f", "d/u"]);
+}
+
+#[test]
+fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
+    let home = Home::new();
+    make(&home, &["M/plain", "M/group/x", "elsewhere/y"]);
+    std::os::unix::fs::symlink(home.path("elsewhere/y"), home.path("M/linked")).unwrap();
+    std::os::unix::fs::symlink(home.path("elsewhere"), home.path("M/others")).unwrap();
+    std::fs::create_dir_all(home.path("M/notes")).unwrap();
+    home.write("M/notes/text", "wanted\n");
+    home.write("M/list", "wanted\n");
+    let finished = home.run("index --out I --git-dir-each M");
+    finished.check(
+        "each",
+        0,
+        &["left out: 3 (1 loose, 1 no-repository, 1 symlink)"],
+    );
+    assert_eq!(files(&home, ""), ["group/x/f", "linked/f", "plain/f"]);
+    assert_eq!(files(&home, "--package =group/x"), ["group/x/f"]);
+    let listed = String::from_utf8(home.ok("inspect I --skipped")).unwrap();
+    for said in [
+        "M/notes",
+        "a directory without a git repository",
+        "M/others",
+        "M/list",
+    ] {
+        assert!(listed.contains(said), "{listed}");
+    }
+    // Two with one name: the second one is left out, and said to be.
+    make(&home, &["M/plain.git"]);
+    let says = [
+        "plain.git: left out: it has the name of",
+        "not indexed as asked",
+    ];
+    home.run("index --out I --update")
+        .check("same name", 3, &says);
+}
+
+#[test]
+fn a_repository_without_a_revision_keeps_those_that_it_has() {
+    let home = Home::new();
+    make(&home, &["M/with", "M/without"]);
+    git(&home, "M/with", &["tag", "v1"]);
+    git(&home, "M/with", &["branch", "stable"]);
+    let both = ["with/f", "without/f"];
+    let finished = home.run("index --out I --git-dir-each M --ref HEAD --ref v*");
+    finished.check(
+        "a pattern",
+        0,
+        &["no revision for v* in 1 repository (without)"],
+    );
+    assert_eq!(files(&home, ""), both);
+    let finished = home.run("index --out I --git-dir-each M --ref main --ref stable");
+    finished.check(
+        "a branch",
+        0,
+        &["no revision for stable in 1 repository (without)"],
+    );
+    assert_eq!(files(&home, ""), both);
+    // What none has is likely misspelled.
+    let finished = home.run("index --out I --git-dir-each M --ref main --ref stabel");
+    let says = [
+        "trawl: --ref stabel: no commit has this name",
+        "nearest: stable",
+    ];
+    finished.check("misspelled", 3, &says);
+    assert_eq!(files(&home, ""), both);
+}

@@ -83,13 +83,81 @@ fn changed_file_updates_one_package() {
 }
 
 #[test]
-fn new_version_replaces_other_versions() {
+fn new_version_replaces_other_versions_if_that_is_asked_for() {
     let home = home();
     home.write("S/sed_4.10/main.c", "int wanted;\n");
-    // All texts of the two that are dropped are also in the one that stays.
-    let says = ["packages: 1 read, 1 kept, 2 dropped, 0 merged"];
+    let says = [
+        "packages: 1 read, 3 kept, 0 dropped, 0 merged",
+        "other versions kept: sed_4.8 beside sed_4.10, sed_4.9 beside sed_4.10",
+        "--replace-versions drops them",
+    ];
     run(&home, "index --out I S/sed_4.10", &says);
+    assert_eq!(packages(&home).len(), 4);
+    let before = manifest(&home);
+    let flags = "index --out I S/sed_4.10 --replace-versions";
+    let says = ["dry run", "0 new, 2 to be dropped (sed_4.8, sed_4.9)"];
+    run(&home, &format!("{flags} --dry-run"), &says);
+    assert_eq!(manifest(&home), before);
+    // All texts of the two that are dropped are also in the one that stays.
+    run(&home, flags, &["2 dropped (sed_4.8, sed_4.9)"]);
     assert_eq!(packages(&home), ["1\tsed_4.10", "2\ti3-wm_4.22"]);
+}
+
+#[test]
+fn names_of_packages_have_versions_inside_each_alone_and_not_with_the_switch() {
+    let home = home();
+    let found = |index: &str, filter: &str| {
+        let query = format!("search --index {index} -c --package ={filter} wanted");
+        home.run(&query).code
+    };
+    assert_eq!(
+        (found("I", "sed"), found("I", "sed_4.9")),
+        (Some(0), Some(0))
+    );
+    home.ok("index --out J --each --no-versions S");
+    assert_eq!(
+        (found("J", "sed"), found("J", "sed_4.9")),
+        (Some(1), Some(0))
+    );
+    run(&home, "index --out J --update", &["is up to date"]);
+    assert_eq!(found("J", "sed"), Some(1));
+    home.ok("index --out K S/sed_4.9");
+    assert_eq!(
+        (found("K", "sed"), found("K", "sed_4.9")),
+        (Some(1), Some(0))
+    );
+    let both = home.run("index --out K --no-versions S/sed_4.9");
+    both.check("--no-versions", 2, &["--each"]);
+}
+
+#[test]
+fn a_package_of_the_same_name_from_another_place_is_refused() {
+    let home = Home::new();
+    home.write("a/tool/x.c", "int wanted;\n");
+    home.write("b/tool/y.c", "int wanted;\n");
+    home.ok("index --out I a/tool");
+    let before = manifest(&home);
+    for given in ["b/tool", "--each b"] {
+        let finished = home.run(&format!("index --out I {given}"));
+        let says = [
+            "two sources have the name `tool`",
+            "a/tool",
+            "b/tool",
+            "--remove tool",
+        ];
+        finished.check(given, 2, &says);
+    }
+    assert_eq!(manifest(&home), before);
+    run(&home, "index --out I --update", &["is up to date"]);
+    // It was moved.
+    std::fs::rename(home.path("a"), home.path("c")).unwrap();
+    let says = [
+        "read from another place: tool (directory",
+        "c/tool, was directory",
+        "a/tool)",
+    ];
+    run(&home, "index --out I c/tool", &says);
+    run(&home, "index --out I --update", &["is up to date"]);
 }
 
 #[test]
@@ -135,8 +203,8 @@ fn packages_are_removed_and_pruned() {
     run(&home, "index --out I --no-ignore S/sed_4.9", &says);
     run(
         &home,
-        "index --out I --remove sed",
-        &["0 read, 0 kept, 1 dropped"],
+        "index --out I --remove sed_4.9",
+        &["0 read, 0 kept, 1 dropped (sed_4.9)"],
     );
     assert_eq!(packages(&home), [""; 0]);
     home.run("search --index I wanted").check("search", 1, &[]);

@@ -14,7 +14,7 @@ use frontend::{
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
 use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest, Want};
-use schema::name::package_name;
+use schema::name::name_of;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::os::unix::net::UnixStream;
@@ -50,11 +50,12 @@ pub(crate) struct Package {
     /// One backend, or two that have the same.
     pub(crate) backends: Vec<usize>,
     pub(crate) is_git: bool,
+    pub(crate) is_versioned: bool,
 }
 
 impl Package {
     fn name(&self) -> &[u8] {
-        package_name(self.directory.as_bytes())
+        name_of(self.directory.as_bytes(), !self.is_versioned)
     }
 }
 
@@ -145,6 +146,7 @@ fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Packa
             directory,
             backends,
             is_git,
+            is_versioned: layout.shard_bytes != u64::MAX,
         });
     }
     packages
@@ -382,7 +384,9 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
         let paths = packages
             .iter()
             .map(|it| home.path(&format!("src/{}", it.directory)));
-        let sources = sources(&paths.collect::<Vec<_>>(), false).unwrap();
+        let mut sources = sources(&paths.collect::<Vec<_>>(), false).unwrap();
+        // As if they lay in a directory of packages.
+        sources.iter_mut().for_each(|it| it.is_versioned = true);
         build(sources, &home.path(out), &options, &Progress::default()).unwrap();
     }
     let time = UNIX_EPOCH + Duration::from_secs(1_700_000_000 + backend);

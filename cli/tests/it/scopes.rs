@@ -19,12 +19,13 @@ const LAYOUT: Layout = Layout {
 fn packages(home: &Home) -> Vec<Package> {
     let text = "int task;\n".repeat(300);
     let package = |number| {
-        let directory = format!("p{number}x_1");
+        let directory = format!("p{number}x");
         home.write(&format!("src/{directory}/a.c"), &text);
         Package {
             directory,
             backends: vec![0],
             is_git: false,
+            is_versioned: false,
         }
     };
     (0..PACKAGES).map(package).collect()

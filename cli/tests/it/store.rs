@@ -29,7 +29,7 @@ fn what_two_machines_publish_is_found() {
         lines(&home.run(&search).stdout) == both
     });
     home.write("two/b_2/f.c", "wanted in the next version\n");
-    home.ok("index --out I2 --store S two/b_2");
+    home.ok("index --out I2 --store S --replace-versions two/b_2");
     let next = [
         "a_1/f.c:1:wanted in a",
         "b_2/f.c:1:wanted in the next version",
@@ -147,8 +147,12 @@ fn machines_share_packages() {
 fn an_operator_sees_the_history_and_checks_and_cleans_the_store() {
     let home = Home::new();
     for version in 1..=3 {
-        home.write(&format!("a_{version}/f.c"), format!("version {version}\n"));
-        home.ok(&format!("index --out I --store S a_{version}"));
+        home.write(
+            &format!("{version}/a_{version}/f.c"),
+            format!("version {version}\n"),
+        );
+        let flags = "--out I --store S --each --prune";
+        home.ok(&format!("index {flags} {version}"));
     }
     let history = home.ok("store history S");
     let history: Vec<_> = str::from_utf8(&history).unwrap().lines().collect();

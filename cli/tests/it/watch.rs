@@ -236,8 +236,8 @@ fn a_push_to_a_watched_repository_is_found() {
     server.check_no_panic();
 }
 
-#[test]
-fn a_repository_that_is_away_is_logged_and_the_others_are_updated() {
+/// Returns a home with the repositories `r/a` and `r/b`.
+fn two_repositories() -> Home {
     let home = Home::new();
     for name in ["a", "b"] {
         home.write(&format!("r/{name}/a.c"), format!("int first_{name};\n"));
@@ -249,6 +249,25 @@ fn a_repository_that_is_away_is_logged_and_the_others_are_updated() {
             &["commit", "-q", "-m", "a change"],
         );
     }
+    home
+}
+
+#[test]
+fn a_repository_that_is_removed_is_gone_and_a_push_to_its_neighbour_is_found() {
+    let home = two_repositories();
+    let server = home.start("serve --watch --rescan 1 --git-dir-each r");
+    wait_for(&server, "path:a.c", 2);
+    fs::remove_dir_all(home.path("r/a")).unwrap();
+    wait_for(&server, "first_a", 0);
+    home.write("r/b/a.c", "int second_b;\n");
+    git(&home, "r/b", &["commit", "-q", "-a", "-m", "a change"]);
+    wait_for(&server, "second_b", 1);
+    server.check_no_panic();
+}
+
+#[test]
+fn a_repository_that_is_away_is_logged_and_the_others_are_updated() {
+    let home = two_repositories();
     let server = home.start("serve --watch --rescan 1 --git-dir-each r");
     wait_for(&server, "path:a.c", 2);
     fs::write(home.path("r/a/.git/refs/heads/main"), "garbage").unwrap();

@@ -68,5 +68,7 @@ fn collect_names(peers: &PeerSet) -> Option<PackageNames> {
     }
     let shards = statuses.iter().flat_map(|status| status.packages.values());
     let packages = shards.flat_map(|shard| &shard.packages);
-    Some(PackageNames::new(packages.map(|package| &*package.name)))
+    Some(PackageNames::new(
+        packages.map(|package| package.package_name()),
+    ))
 }

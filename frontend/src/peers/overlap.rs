@@ -207,6 +207,7 @@ mod tests {
                 documents: 10,
                 text_bytes: 100,
                 is_repository: false,
+                has_own_name: false,
             };
             let packages = (0..).zip(names.split_whitespace()).map(package).collect();
             (backend, shard, ShardPackages { indexed, packages })

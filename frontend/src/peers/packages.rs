@@ -1,6 +1,7 @@
 //! The live packages of shards, as backends list them.
 
 use crate::results::ShardId;
+use schema::name::name_of;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,4 +26,13 @@ pub(crate) struct PackageInfo {
     pub(crate) documents: u32,
     pub(crate) text_bytes: u64,
     pub(crate) is_repository: bool,
+    /// Whether no version is split from its name.
+    pub(crate) has_own_name: bool,
+}
+
+impl PackageInfo {
+    /// The name to which rights are given.
+    pub(crate) fn package_name(&self) -> &[u8] {
+        name_of(&self.name, self.has_own_name || self.is_repository)
+    }
 }

@@ -506,6 +506,7 @@ fn ask_packages(
                 documents: entry.documents,
                 text_bytes: entry.text_bytes,
                 is_repository: entry.is_repository,
+                has_own_name: entry.has_own_name,
             });
         }
         if is_stuck {

@@ -43,7 +43,7 @@ impl VisiblePackages {
             text_bytes: 0,
         };
         for package in &packages.packages {
-            if scope.sees(&package.name) {
+            if scope.sees_name(package.package_name()) {
                 visible.add(package);
             } else {
                 visible.is_all = false;
@@ -106,6 +106,7 @@ pub(crate) fn visible_shards<'a>(
 mod tests {
     use super::*;
     use crate::scope::PackageNames;
+    use schema::name::name_of;
 
     fn packages(names: &[(&str, u32)]) -> ShardPackages {
         let package = |&(name, number): &(&str, u32)| PackageInfo {
@@ -114,6 +115,7 @@ mod tests {
             documents: 10,
             text_bytes: 100,
             is_repository: false,
+            has_own_name: false,
         };
         ShardPackages {
             indexed: 0,
@@ -127,7 +129,9 @@ mod tests {
         visible: &[&str],
         superseded: &[u32],
     ) -> Option<(Vec<u8>, bool)> {
-        let all = names.iter().map(|(name, _)| name.as_bytes());
+        let all = names
+            .iter()
+            .map(|(name, _)| name_of(name.as_bytes(), false));
         let all = Arc::new(PackageNames::new(all));
         let visible = visible.iter().map(|name| all.position(name.as_bytes()));
         let scope = Scope::of(&all, visible.map(Option::unwrap).collect());

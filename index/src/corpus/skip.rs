@@ -37,6 +37,8 @@ pub enum SkipReason {
     Hidden,
     /// It is a file beside packages.
     Loose,
+    /// It is a directory among git repositories, and has none.
+    NoRepository,
     /// It was deleted, replaced, or changed in size while it was read.
     Changed,
     /// It is a submodule at this commit of another repository.
@@ -67,6 +69,7 @@ impl SkipReason {
             SkipReason::Unreadable(_) => ("unreadable", CANNOT_BE_READ),
             SkipReason::Hidden => ("hidden", "a hidden directory beside the packages"),
             SkipReason::Loose => ("loose", "a file beside the packages, in none of them"),
+            SkipReason::NoRepository => ("no-repository", "a directory without a git repository"),
             SkipReason::Changed => ("changed", "changed while it was read"),
             SkipReason::Submodule(_) => ("submodule", SUBMODULE_AT),
             SkipReason::Lfs(_) => ("lfs", KEPT_BY_LFS),
@@ -89,7 +92,7 @@ impl SkipReason {
 
     /// Parses the words of a reason; `None` when no reason has them.
     pub fn from_words(words: &str) -> Option<SkipReason> {
-        const PLAIN: [SkipReason; 9] = [
+        const PLAIN: [SkipReason; 10] = [
             SkipReason::GitDirectory,
             SkipReason::Index,
             SkipReason::Symlink,
@@ -98,6 +101,7 @@ impl SkipReason {
             SkipReason::Changed,
             SkipReason::Hidden,
             SkipReason::Loose,
+            SkipReason::NoRepository,
             SkipReason::UnsafePath,
         ];
         let detail = |before| words.strip_prefix(before).map(str::to_owned);
@@ -164,6 +168,11 @@ mod tests {
                 SkipReason::Loose,
                 "loose",
                 "a file beside the packages, in none of them",
+            ),
+            (
+                SkipReason::NoRepository,
+                "no-repository",
+                "a directory without a git repository",
             ),
             (
                 SkipReason::Submodule("ab".into()),

@@ -1,7 +1,7 @@
 //! Turns directories to packages.
 //!
-//! A package has the name of its directory. Two packages of the same name and version could not be
-//! distinguished in a result, so they are an error, which is found before anything is indexed.
+//! A package has the name of its directory. Two packages of the same name could not be distinguished in a
+//! result, so they are an error, which is found before anything is indexed.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -16,7 +16,6 @@ use super::{CorpusError, SkipReason};
 use crate::directory::is_index;
 use crate::format::NAME_BYTES_MAX;
 use crate::manifest::Beside;
-use schema::name::split_version;
 
 /// A directory that is to be indexed as a package.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,6 +24,9 @@ pub struct Source {
     pub directory: PathBuf,
     /// The last component of the directory. May be any bytes but `/` and NUL.
     pub name: Vec<u8>,
+    /// Whether the name may end in a version: it was found inside a directory of packages. Otherwise the
+    /// name is its own.
+    pub is_versioned: bool,
 }
 
 /// The packages that were found at some paths, and what lies beside them.
@@ -50,7 +52,7 @@ pub const BESIDE_LISTED_MAX: usize = 10_000;
 ///
 /// # Errors
 /// A path that is missing, not a directory, not readable, without a name or without a file inside;
-/// with `each`, a path without a package inside; two packages of the same name and version.
+/// with `each`, a path without a package inside; two packages of the same name.
 pub fn packages(paths: &[PathBuf], each: bool, no_ignore: bool) -> Result<Packages, CorpusError> {
     let mut found = Packages::default();
     for path in paths {
@@ -61,7 +63,7 @@ pub fn packages(paths: &[PathBuf], each: bool, no_ignore: bool) -> Result<Packag
             if !holds_file(&directory) {
                 return Err(CorpusError::Empty(path.clone()));
             }
-            found.sources.push(Source::new(directory, path)?);
+            found.sources.push(Source::new(directory, path, false)?);
         }
     }
     check_unique(&found.sources)?;
@@ -74,7 +76,9 @@ pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError
     if each {
         return packages(paths, true, false).map(|found| found.sources);
     }
-    let found = paths.iter().map(|path| Source::new(open(path)?, path));
+    let found = paths
+        .iter()
+        .map(|path| Source::new(open(path)?, path, false));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     check_unique(&found)?;
     Ok(found)
@@ -93,7 +97,7 @@ impl Packages {
         for entry in fs::read_dir(&directory).map_err(|error| explain(given, error))? {
             let entry = entry.map_err(|error| explain(given, error))?;
             match why_beside(&entry, rules.as_ref()) {
-                None => sources.push(Source::new(entry.path(), given)?),
+                None => sources.push(Source::new(entry.path(), given, true)?),
                 Some(_) if beside.len() == BESIDE_LISTED_MAX => more += 1,
                 Some(reason) => beside.push(Beside {
                     path: entry.path().into_os_string().into_vec(),
@@ -161,10 +165,14 @@ fn holds_file(directory: &Path) -> bool {
 }
 
 impl Source {
-    fn new(directory: PathBuf, given: &Path) -> Result<Source, CorpusError> {
+    fn new(directory: PathBuf, given: &Path, is_versioned: bool) -> Result<Source, CorpusError> {
         let name = directory.file_name().map(|name| name.as_bytes().to_vec());
         let name = name.ok_or_else(|| CorpusError::NoName(given.to_owned()))?;
-        Ok(Source { directory, name })
+        Ok(Source {
+            directory,
+            name,
+            is_versioned,
+        })
     }
 
     /// Returns a path at which the operating system finds a file or directory of the package, however
@@ -254,11 +262,11 @@ pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     }
 }
 
-/// Fails when two sources are the same package, such as `foo_1.0` and `foo-1.0`.
+/// Fails when two sources have the same name.
 fn check_unique(sources: &[Source]) -> Result<(), CorpusError> {
     let mut seen = HashMap::new();
     for source in sources {
-        if let Some(first) = seen.insert(split_version(&source.name), source) {
+        if let Some(first) = seen.insert(&source.name, source) {
             return Err(CorpusError::Duplicate {
                 package: String::from_utf8_lossy(&first.name).into_owned(),
                 first: first.directory.clone(),
@@ -389,10 +397,10 @@ mod tests {
     }
 
     #[test]
-    fn rejects_two_sources_of_one_name_and_version() {
-        let root = tree(&["x/foo_1.0", "y/foo_1.0", "y/foo-1.0", "y/foo-2.0"]);
+    fn rejects_two_sources_of_one_name() {
+        let root = tree(&["x/foo_1.0", "y/foo_1.0", "y/foo-1.0"]);
         let at = |path: &str| fs::canonicalize(root.path()).unwrap().join(path);
-        for second in ["x/foo_1.0", "y/foo_1.0", "y/foo-1.0"] {
+        for second in ["x/foo_1.0", "y/foo_1.0"] {
             let error = sources(&[at("x/foo_1.0"), at(second)], false)
                 .unwrap_err()
                 .to_string();
@@ -401,6 +409,6 @@ mod tests {
             let expected = "two sources are the same package, `foo_1.0`: ";
             assert_eq!(error, format!("{expected}{first} and {second}"));
         }
-        sources(&[at("x/foo_1.0"), at("y/foo-2.0")], false).unwrap();
+        sources(&[at("x/foo_1.0"), at("y/foo-1.0")], false).unwrap();
     }
 }

@@ -97,6 +97,7 @@ pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
     let source = Source {
         directory: directory.to_owned(),
         name: Vec::new(),
+        is_versioned: false,
     };
     let mut walker = Walker::new(&source, no_ignore);
     let mut watched = Watched::default();

@@ -3,6 +3,8 @@
 //! **Invariant:** nothing that the manifest names is changed or removed before the next manifest is
 //! in place.
 
+mod names;
+mod places;
 mod repositories;
 
 use super::error::BuildError;
@@ -36,6 +38,8 @@ pub(super) struct CurrentIndex<'a> {
     pub(super) before: HashSet<Vec<u8>>,
     /// Those of them whose shard cannot be opened.
     pub(super) lost: HashSet<Vec<u8>>,
+    /// Directories' names that are names of packages, although they may look as if they had a version.
+    own_names: HashSet<Vec<u8>>,
     /// What lies beside packages, for the next manifest.
     beside: Vec<Beside>,
     /// What is recorded of repositories and sources, and the file that has it.
@@ -59,6 +63,7 @@ impl<'a> CurrentIndex<'a> {
             shards: Vec::new(),
             before: HashSet::new(),
             lost: HashSet::new(),
+            own_names: HashSet::new(),
             beside: Vec::new(),
             recorded: Default::default(),
             report: Report::default(),
@@ -86,6 +91,7 @@ impl<'a> CurrentIndex<'a> {
         if let Some(file) = file {
             current.recorded = (directory::read_recorded(directory, &file)?, Some(file));
         }
+        current.collect_own_names();
         let shards = current.manifest.iter().flat_map(|old| old.shards.clone());
         for entry in shards.collect::<Vec<_>>() {
             current.open_shard(entry)?;
@@ -110,7 +116,7 @@ impl<'a> CurrentIndex<'a> {
         let known = self.manifest.iter().flat_map(|manifest| &manifest.beside);
         let is_kept = |it: &&Beside| {
             let path = Path::new(OsStr::from_bytes(&it.path));
-            let is_of = |parent: &PathBuf| path == parent || path.parent() == Some(parent);
+            let is_of = |parent: &PathBuf| path.starts_with(parent);
             !changes.prune && !changes.parents.iter().any(is_of)
         };
         self.beside = known.filter(is_kept).cloned().collect();
@@ -212,10 +218,9 @@ impl<'a> CurrentIndex<'a> {
     pub(super) fn publish(mut self, progress: &Progress) -> Result<Report, BuildError> {
         let _publishing = (progress.publishing.lock()).unwrap_or_else(PoisonError::into_inner);
         self.write_recorded()?;
-        let entries = self.shards.iter().map(|shard| &shard.entry);
         let manifest = Some(Manifest {
             options: self.options,
-            shards: entries.cloned().collect(),
+            shards: self.shards.iter().map(|it| it.entry.as_parsed()).collect(),
             beside: self.beside.clone(),
             recorded: self.recorded.1.clone(),
         });
@@ -248,7 +253,9 @@ impl<'a> CurrentIndex<'a> {
         let live: HashSet<_> = self.live().map(|package| &package.directory).collect();
         let packages = live.len() as u64;
         let dropped = self.before.iter().filter(|name| !live.contains(name));
-        self.report.dropped = dropped.count() as u64;
+        let mut dropped: Vec<Vec<u8>> = dropped.cloned().collect();
+        dropped.sort();
+        self.report.dropped = dropped;
         let report = &mut self.report;
         report.shards = self.shards.len() as u64;
         report.packages = packages;

@@ -37,6 +37,20 @@ pub enum BuildError {
     /// There is no index yet, and none of the repositories could be read.
     #[error("no repository could be read, so no index was written: {}", problems(.0))]
     NothingRead(Vec<(String, String)>),
+    /// A source has the name of a package that is read from another place.
+    #[error(
+        "two sources have the name `{package}`: the {known}, which the index has, and the {given}; \
+             drop the first with --remove {package}, or put both below one directory and name that with \
+             --git-dir-each or --each"
+    )]
+    SameName {
+        /// The name.
+        package: String,
+        /// The place that the index has it from.
+        known: String,
+        /// The other place.
+        given: String,
+    },
     /// A package is to be removed and is also among the sources.
     #[error("package `{name}` is to be removed and is also among the sources: drop one of the two")]
     RemovedAndGiven {

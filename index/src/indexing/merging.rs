@@ -136,6 +136,7 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
         });
         packages.push(InputPackage {
             name: package.directory.to_vec(),
+            has_own_name: package.name == package.directory,
             popularity: Popularity {
                 inst: package.inst,
                 rdep: package.rdep,

@@ -70,6 +70,8 @@ pub struct Changes {
     pub remove: Vec<Vec<u8>>,
     /// Drop every package that is not among the sources.
     pub prune: bool,
+    /// Drop other versions of the packages that are given.
+    pub replace_versions: bool,
     /// Directories whose subdirectories are packages. What lies beside their packages is replaced.
     pub parents: Vec<PathBuf>,
     /// What lies beside the packages of these directories.

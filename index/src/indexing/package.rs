@@ -8,7 +8,7 @@ use crate::document::Popularity;
 use crate::revisions::RevisionTable;
 use crate::shard::{PackageId, Shard};
 use schema::message::RecordedRepository;
-use schema::name::package_name;
+use schema::name::{former_name, name_of, package_name};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct InputPackage {
     /// Its directory's name.
     pub(super) name: Vec<u8>,
+    /// Whether that is its name, although it may look as if it had a version.
+    pub(super) has_own_name: bool,
     pub(super) popularity: Popularity,
     pub(super) origin: Origin,
 }
@@ -62,6 +64,8 @@ pub(super) enum RepositoryOutcome {
         record: RecordedRepository,
         signature: u64,
         changes: Vec<PartChange>,
+        /// Patterns that chose nothing, with the reason.
+        missing: Vec<(String, String)>,
     },
 }
 
@@ -124,8 +128,9 @@ pub(super) fn best_first(
     recorded: &HashMap<Vec<u8>, u64>,
 ) -> Vec<InputPackage> {
     let package = |source: Source| InputPackage {
-        popularity: popularity_of(&source.name, known),
+        popularity: popularity_of(name_of(&source.name, !source.is_versioned), known),
         name: source.name.clone(),
+        has_own_name: !source.is_versioned,
         origin: Origin::Directory {
             recorded: recorded.get(&source.name).copied(),
             source,
@@ -148,10 +153,19 @@ pub(super) fn distrust(packages: &mut [InputPackage], mut of: Differing) {
     }
 }
 
-/// Returns the popularity of a package, by the name of its directory.
-pub(super) fn popularity_of(directory: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularity {
-    let popularity = known.get(package_name(directory));
-    popularity.copied().unwrap_or_default()
+/// Returns the popularity of a package, by its name.
+pub(super) fn popularity_of(name: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularity {
+    known.get(name).copied().unwrap_or_default()
+}
+
+/// Whether the manifest must say of a name that it is its own: it looks otherwise, to this program or to
+/// those before it.
+pub(super) fn is_to_be_said(directory: &[u8], has_own_name: bool) -> bool {
+    if package_name(directory) == directory {
+        former_name(directory) != directory
+    } else {
+        has_own_name
+    }
 }
 
 /// Sorts packages best first: their order in a shard.

@@ -7,7 +7,7 @@
 use super::error::BuildError;
 use super::mark::ShardMarks;
 use super::options::BuildOptions;
-use super::package::{InputPackage, SkippedEntry};
+use super::package::{InputPackage, SkippedEntry, is_to_be_said};
 use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
 use super::worker::{FinishedTask, LargeBlobs, SegmentEntry, TextBuffers, work};
@@ -231,6 +231,7 @@ impl ShardInProgress {
             signature,
             directory: package.name.clone(),
             is_dead: false,
+            has_own_name: is_to_be_said(&package.name, package.has_own_name),
         });
         let popularity = package.popularity;
         (self.writer).package(&package.name, popularity.inst, popularity.rdep)

@@ -1,6 +1,7 @@
 //! What a build tells its caller: progress while it runs, a report at the end.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
@@ -42,8 +43,17 @@ pub struct Report {
     pub read: ReadStats,
     /// Packages that were in the index before, were not read again, and are still in it.
     pub kept: u64,
-    /// Packages that were in the index before and no longer are: superseded, removed or pruned.
-    pub dropped: u64,
+    /// Packages that were in the index before and no longer are: other versions, removed or pruned;
+    /// ascending.
+    pub dropped: Vec<Vec<u8>>,
+    /// Packages that are kept although another version of them was given, with that one.
+    pub kept_versions: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Packages that were read from another place than before.
+    pub moved: Vec<Moved>,
+    /// Packages that have another name than an older program gave them.
+    pub renamed: Vec<Renamed>,
+    /// Patterns that chose no revision of some repositories.
+    pub unmatched: Vec<Unmatched>,
     /// Packages that were moved from older shards to a new one.
     pub merged: u64,
     /// Bytes of all files that were written.
@@ -56,6 +66,68 @@ pub struct Report {
     pub problems: Vec<(String, String)>,
     /// The result of comparing bytes, if that was asked for.
     pub verified: Option<Verified>,
+}
+
+/// Result of a dry run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// Packages that are given and not in the index, ascending.
+    pub new: Vec<Vec<u8>>,
+    /// The report, without counts.
+    pub report: Report,
+}
+
+/// A package that was read from another place than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its name.
+    pub package: Vec<u8>,
+    /// The former place.
+    pub before: SourcePlace,
+    /// The place that it was read from now.
+    pub now: SourcePlace,
+}
+
+/// A place that a package is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePlace {
+    /// Whether it is a git repository, or else a directory.
+    pub is_repository: bool,
+    /// Its path or URL.
+    pub location: Vec<u8>,
+}
+
+impl fmt::Display for SourcePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_repository {
+            "git repository"
+        } else {
+            "directory"
+        };
+        write!(f, "{kind} {}", String::from_utf8_lossy(&self.location))
+    }
+}
+
+/// A package with a name that is its own, of which an older program split a version.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Renamed {
+    /// The name of its directory, which is its name now.
+    pub directory: Vec<u8>,
+    /// The name that it had.
+    pub before: Vec<u8>,
+}
+
+/// A pattern that chose no revision of some repositories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// The pattern, as it was given.
+    pub pattern: String,
+    /// The repositories, ascending.
+    pub repositories: Vec<Vec<u8>>,
+    /// The reason for the first of them.
+    pub reason: String,
+    /// Whether no repository has such a revision.
+    pub is_everywhere: bool,
 }
 
 /// The result of comparing an index with its sources, byte by byte.

@@ -69,11 +69,22 @@ impl RepositorySource {
                 threads,
             },
         )?;
+        let selection = repository.select(&self.patterns);
         Ok(OpenRepository {
-            selection: repository.select(&self.patterns)?,
+            selection: selection.map_err(|error| self.with_patterns(error))?,
             repository: Arc::new(repository),
             popularity,
         })
+    }
+
+    /// Names the patterns that chose nothing.
+    fn with_patterns(&self, error: LookupError) -> LookupError {
+        match error {
+            LookupError::UnknownRevision { .. } => LookupError::Refused {
+                reason: format!("--ref {}: {error}", self.patterns.join(" --ref ")),
+            },
+            error => error,
+        }
     }
 
     /// Returns what the index records of the repository with these revisions.
@@ -106,6 +117,11 @@ impl RepositorySource {
 }
 
 impl OpenRepository {
+    /// Patterns that chose nothing, with the reason.
+    pub(super) fn missing(&self) -> Vec<(String, String)> {
+        self.selection.missing.clone()
+    }
+
     /// Computes a hash that changes when what is to be indexed does.
     pub(super) fn signature(&self) -> u64 {
         let mut hasher = FnvHasher::default();

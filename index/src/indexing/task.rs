@@ -329,9 +329,10 @@ fn repository_contents(
             } else {
                 open.items()?
             };
-            Ok((package.source.record(&open), signature, is_unchanged, items))
+            let record = package.source.record(&open);
+            Ok((record, open.missing(), signature, is_unchanged, items))
         });
-    let (record, signature, is_unchanged, mut items) = match listed {
+    let (record, missing, signature, is_unchanged, mut items) = match listed {
         Ok(listed) => listed,
         Err(error) => {
             package.end(RepositoryOutcome::Failed(error.to_string()));
@@ -348,6 +349,7 @@ fn repository_contents(
         record,
         signature,
         changes,
+        missing,
     });
     if is_kept && items.is_empty() {
         return Ok(None);

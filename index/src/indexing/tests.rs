@@ -14,9 +14,13 @@ fn source(there: &Path, name: &str, files: &[(&str, &[u8])]) -> Source {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    corpus::sources(&[there.join(name)], false)
-        .unwrap()
-        .remove(0)
+    versioned(corpus::sources(&[there.join(name)], false).unwrap()).remove(0)
+}
+
+/// Makes sources be such that lie inside a directory of packages.
+fn versioned(mut sources: Vec<Source>) -> Vec<Source> {
+    sources.iter_mut().for_each(|it| it.is_versioned = true);
+    sources
 }
 
 /// Returns paths and texts of all documents of an index, package by package.
@@ -182,6 +186,7 @@ fn leftovers_of_an_interrupted_build_are_removed() {
     let gone = Source {
         directory: there.path().join("gone"),
         name: b"gone".to_vec(),
+        is_versioned: false,
     };
     let failed = build(vec![gone], &out, &options(), &Progress::default());
     assert!(matches!(failed, Err(BuildError::Corpus(_))), "{failed:?}");

@@ -1,5 +1,8 @@
 //! Decides which packages of an index an update keeps, drops or reads again, by names alone, before
 //! anything is read.
+//!
+//! **Invariant:** a package is dropped only if it was removed by name, pruned, or is another version of a
+//! given one and versions are to be replaced.
 
 use super::current::CurrentIndex;
 use super::error::BuildError;
@@ -12,12 +15,13 @@ use std::collections::{HashMap, HashSet};
 
 /// Which packages are given, and which are to be dropped. Sets hold names of directories.
 pub(super) struct UpdatePlan {
-    /// The sources.
-    given: HashSet<Vec<u8>>,
-    /// The sources, without versions.
-    given_names: HashSet<Vec<u8>>,
+    /// The sources, and whether the name of each is its own.
+    given: HashMap<Vec<u8>, bool>,
     /// Packages to be removed.
     removed: HashSet<Vec<u8>>,
+    /// Packages of the index that are other versions of given ones, each with the given one.
+    other_versions: HashMap<Vec<u8>, Vec<u8>>,
+    replace_versions: bool,
     prune: bool,
     /// The index was built with other options, so nothing of it can be kept.
     is_rebuild: bool,
@@ -36,18 +40,21 @@ impl UpdatePlan {
         changes: &Changes,
         options: Options,
     ) -> Result<UpdatePlan, BuildError> {
-        let repositories = changes.repositories.iter().map(|source| &source.name);
-        let given = sources.iter().map(|source| &source.name);
-        let given: HashSet<_> = given.chain(repositories).cloned().collect();
-        let name = |directory: &Vec<u8>| package_name(directory).to_vec();
+        let repositories = changes.repositories.iter();
+        let repositories = repositories.map(|source| (source.name.clone(), true));
+        let given = sources.iter();
+        let given = given.map(|source| (source.name.clone(), !source.is_versioned));
+        let given: HashMap<_, _> = given.chain(repositories).collect();
         let plan = UpdatePlan {
-            given_names: given.iter().map(name).collect(),
+            other_versions: other_versions(current, &given),
             given,
             removed: removed(current, &changes.remove)?,
+            replace_versions: changes.replace_versions,
             prune: changes.prune,
             is_rebuild: current.options().is_some_and(|before| before != options),
         };
-        if let Some(both) = plan.removed.intersection(&plan.given).min() {
+        let is_given = |name: &&Vec<u8>| plan.given.contains_key(*name);
+        if let Some(both) = plan.removed.iter().filter(is_given).min() {
             return Err(BuildError::RemovedAndGiven { name: text(both) });
         }
         plan.check_given(current)?;
@@ -62,7 +69,7 @@ impl UpdatePlan {
         };
         let is_missing = |directory: &&Vec<u8>| {
             let directory = directory.as_slice();
-            !self.given.contains(directory) && !self.is_dropped(directory)
+            !self.given.contains_key(directory) && !self.is_dropped(directory)
         };
         let mut packages: Vec<_> = needed.iter().filter(is_missing).collect();
         if packages.is_empty() {
@@ -78,14 +85,52 @@ impl UpdatePlan {
 
     /// Whether a package of the index will no longer be in it.
     fn is_dropped(&self, directory: &[u8]) -> bool {
-        let is_superseded = || self.given_names.contains(package_name(directory));
-        !self.given.contains(directory)
-            && (self.prune || self.removed.contains(directory) || is_superseded())
+        let is_replaced = || self.replace_versions && self.other_versions.contains_key(directory);
+        !self.given.contains_key(directory)
+            && (self.prune || self.removed.contains(directory) || is_replaced())
     }
 
     /// Whether the index's copy of a package cannot be kept.
     pub(super) fn is_dead(&self, directory: &[u8]) -> bool {
         self.is_rebuild || self.is_dropped(directory)
+    }
+
+    /// Returns the packages that are kept although another version of them is given, with that one;
+    /// ascending.
+    pub(super) fn kept_versions(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let known = self.other_versions.iter();
+        let kept = known.filter(|(other, _)| !self.is_dropped(other));
+        let mut kept: Vec<_> = kept
+            .map(|(other, given)| (other.clone(), given.clone()))
+            .collect();
+        kept.sort();
+        kept
+    }
+
+    /// Returns the packages that are given and not in the index, and those of it that will be dropped; both
+    /// ascending.
+    pub(super) fn new_and_dropped(
+        &self,
+        current: &CurrentIndex<'_>,
+    ) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+        let new = self
+            .given
+            .keys()
+            .filter(|name| !current.before.contains(*name));
+        let dropped = current.before.iter().filter(|name| self.is_dropped(name));
+        let mut both = (
+            new.cloned().collect::<Vec<_>>(),
+            dropped.cloned().collect::<Vec<_>>(),
+        );
+        both.0.sort();
+        both.1.sort();
+        both
+    }
+
+    /// Whether the name of a package's directory is its own: as it is given, else as the index has it.
+    pub(super) fn has_own_name(&self, current: &CurrentIndex<'_>, directory: &[u8]) -> bool {
+        let given = self.given.get(directory).copied();
+        given.unwrap_or_else(|| current.has_own_name(directory))
     }
 
     /// Returns the signatures of the packages that can be kept, by the names of their directories.
@@ -106,13 +151,31 @@ impl UpdatePlan {
     }
 }
 
+/// Returns the packages of the index that are other versions of given ones, and are not given themselves.
+fn other_versions(
+    current: &CurrentIndex<'_>,
+    given: &HashMap<Vec<u8>, bool>,
+) -> HashMap<Vec<u8>, Vec<u8>> {
+    let versioned = given.iter().filter(|(_, is_own)| !**is_own);
+    let mut by_name: HashMap<&[u8], &Vec<u8>> = HashMap::new();
+    for (directory, _) in versioned {
+        let newest = by_name.entry(package_name(directory)).or_insert(directory);
+        *newest = directory.max(*newest);
+    }
+    let others = current.before.iter();
+    let others = others.filter(|it| !given.contains_key(*it) && !current.has_own_name(it));
+    let others =
+        others.filter_map(|it| Some((it.clone(), by_name.get(package_name(it))?.to_vec())));
+    others.collect()
+}
+
 /// Returns the packages that `names` mean: each is a directory's name, or a name without version
 /// that means all its versions.
 fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
         let is_meant =
-            |directory: &&Vec<u8>| *directory == name || package_name(directory) == name.as_slice();
+            |directory: &&Vec<u8>| *directory == name || current.name(directory) == name.as_slice();
         let mut meant = current.before.iter().filter(is_meant).peekable();
         if meant.peek().is_none() {
             return Err(BuildError::UnknownPackage {
@@ -130,7 +193,7 @@ fn nearest(current: &CurrentIndex<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);
     let directories = current.before.iter().map(Vec::as_slice);
-    let names = directories.flat_map(|directory| [directory, package_name(directory)].map(text));
+    let names = directories.flat_map(|directory| [directory, current.name(directory)].map(text));
     let distances = names.map(|other| (strsim::levenshtein(&name, &other), other));
     let (distance, nearest) = distances.min()?;
     (distance <= limit).then_some(nearest)

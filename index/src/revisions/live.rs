@@ -248,6 +248,13 @@ impl Revisions {
         Ok(ranges.any(|range| range.contains(&of_package.default)))
     }
 
+    /// Whether a live package is a repository.
+    pub(crate) fn is_repository(&self, package: u32) -> bool {
+        self.packages
+            .get(package as usize)
+            .is_some_and(Option::is_some)
+    }
+
     /// The hash of the table's file.
     pub fn table(&self) -> [u8; 32] {
         self.table

@@ -140,7 +140,7 @@ impl Shard {
                 break;
             }
             let package = self.package(package)?;
-            if filters.accepts_package(package.directory) {
+            if filters.accepts_package(package.directory, package.name) {
                 accepted.push(package);
             }
         }

@@ -36,6 +36,7 @@ impl Shard {
             file: self.file.clone(),
             live,
             revisions: self.revisions.clone(),
+            own_names: Arc::clone(&self.own_names),
             best_first: Arc::clone(&self.best_first),
         })
     }
@@ -47,20 +48,33 @@ impl Shard {
         dead: Vec<u32>,
         continued: Vec<u32>,
     ) -> Result<Shard, ShardError> {
+        self.with_names(dead, continued, Arc::clone(&self.own_names))
+    }
+
+    /// Like [`with_parts`](Self::with_parts); the names of the packages `own_names`, which must ascend, are
+    /// their own.
+    pub(crate) fn with_names(
+        &self,
+        dead: Vec<u32>,
+        continued: Vec<u32>,
+        own_names: Arc<[u32]>,
+    ) -> Result<Shard, ShardError> {
         let is_ascending = dead.windows(2).all(|pair| pair[0] < pair[1]);
         let is_known = dead.last().is_none_or(|&last| last < self.package_count());
         if !is_ascending || !is_known {
             return Err(self.corrupt(Section::Packages, "the numbers of dead packages"));
         }
-        let live = match &self.revisions {
+        let mut live = match &self.revisions {
             Some(revisions) => self.live_with(revisions, dead, continued)?,
             None if dead.is_empty() => LiveSet::all(self.file.layout()),
             None => self.live_without(dead)?,
         };
+        live.add_names(&own_names);
         Ok(Shard {
             file: self.file.clone(),
             live,
             revisions: self.revisions.clone(),
+            own_names,
             best_first: Arc::clone(&self.best_first),
         })
     }

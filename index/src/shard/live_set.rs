@@ -99,6 +99,19 @@ impl LiveSet {
         }
     }
 
+    /// Makes the id that of a shard with these names of their own, which filters of packages see.
+    pub(super) fn add_names(&mut self, own_names: &[u32]) {
+        if own_names.is_empty() {
+            return;
+        }
+        let mut id = blake3::Hasher::new();
+        id.update(b"with own names").update(&self.id);
+        for package in own_names {
+            id.update(&package.to_le_bytes());
+        }
+        self.id = *id.finalize().as_bytes();
+    }
+
     pub(super) fn is_live(&self, package: u32) -> bool {
         self.dead.binary_search(&package).is_err()
     }

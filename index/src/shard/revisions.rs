@@ -50,6 +50,7 @@ impl Shard {
             file: self.file.clone(),
             live: LiveSet::all(self.file.layout()),
             revisions: Some(Arc::new(revisions)),
+            own_names: Arc::clone(&self.own_names),
             best_first: Arc::default(),
         }
         .with_parts(dead, Vec::new())
@@ -81,6 +82,7 @@ impl Shard {
             file: self.file.clone(),
             live: self.live.clone(),
             revisions: Some(Arc::clone(revisions)),
+            own_names: Arc::clone(&self.own_names),
             best_first: Arc::clone(&self.best_first),
         }))
     }
@@ -91,8 +93,21 @@ impl Shard {
             file: self.file.clone(),
             live: LiveSet::all(self.file.layout()),
             revisions: None,
+            own_names: Arc::clone(&self.own_names),
             best_first: Arc::default(),
         }
+    }
+
+    /// Whether the name of a package's directory is its own: it is a repository, or the index says so.
+    pub(super) fn has_own_name(&self, id: PackageId) -> bool {
+        let is_repository = |of: &Arc<Revisions>| of.is_repository(id.0);
+        self.own_names.binary_search(&id.0).is_ok()
+            || self.revisions.as_ref().is_some_and(is_repository)
+    }
+
+    /// The packages with names of their own that look as if they had a version, ascending.
+    pub(crate) fn own_names(&self) -> &[u32] {
+        &self.own_names
     }
 
     /// Computes the live part of a shard with a table.

@@ -11,6 +11,7 @@ use crate::format::version_1::{DocumentOne, PackageOne};
 use crate::format::{
     BlockRecord, DecodedRecord, DocumentRecord, PackageRecord, Section, TextEncoding, TextRecord,
 };
+use schema::name::name_of;
 use std::ops::Range;
 
 impl Shard {
@@ -172,6 +173,7 @@ impl Shard {
         let package = |directory, documents, inst, rdep| Package {
             id,
             directory,
+            name: name_of(directory, self.has_own_name(id)),
             texts: first..end,
             shared: shared..shared_end,
             documents,

@@ -122,8 +122,7 @@ impl Shard {
             return Ok(true);
         }
         let package = self.package(id)?;
-        let directory = package.directory;
-        if !filters.accepts_package(directory) {
+        if !filters.accepts_package(package.directory, package.name) {
             return Ok(false);
         }
         if !filters.has_document_filters() {
@@ -131,7 +130,8 @@ impl Shard {
         }
         let entry = self.document(document)?;
         let facts = DocumentFacts {
-            directory,
+            directory: package.directory,
+            name: package.name,
             path: entry.path,
             class: entry.class(&package),
             revisions: self.revisions_of(document),

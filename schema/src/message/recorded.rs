@@ -63,6 +63,8 @@ pub struct RecordedSource {
     pub location: Vec<u8>,
     /// For git repositories: which revisions are chosen; none means the default branch.
     pub patterns: Vec<Vec<u8>>,
+    /// For a directory of packages: whether their names have no versions.
+    pub no_versions: bool,
 }
 
 /// What a source is.
@@ -224,6 +226,7 @@ impl RecordedSource {
     fn encode_to(&self, mut to: recorded_source::Builder<'_>) {
         to.set_kind(self.kind.into());
         to.set_location(&self.location);
+        to.set_no_versions(self.no_versions);
         let mut patterns = to.init_patterns(length(self.patterns.len()));
         for (index, pattern) in (0..).zip(&self.patterns) {
             patterns.set(index, pattern);
@@ -235,6 +238,7 @@ impl RecordedSource {
             kind: from.get_kind()?.into(),
             location: from.get_location()?.to_vec(),
             patterns: list(from.get_patterns()?)?,
+            no_versions: from.get_no_versions(),
         })
     }
 }

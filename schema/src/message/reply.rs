@@ -6,6 +6,7 @@ use super::codec::{
 use super::indexed::IndexedRepository;
 use super::request::shard_id;
 use crate::frame::Kind;
+use crate::name::name_of;
 use crate::trawl_capnp::{
     end, failure, file_reply, hello, list_entry, list_reply, progress, shard_end, skip,
 };
@@ -574,6 +575,8 @@ pub struct ListEntry {
     pub repository: Option<IndexedRepository>,
     /// Whether the package is a git repository, for [`ListKind::Shard`](super::ListKind::Shard).
     pub is_repository: bool,
+    /// Whether no version is split from the name of the package, for lists of packages.
+    pub has_own_name: bool,
 }
 
 /// The LIST frame, backend to frontend.
@@ -604,6 +607,11 @@ impl ListReply {
 }
 
 impl ListEntry {
+    /// The name of the package: without a version, unless the directory's is its own.
+    pub fn name(&self) -> &[u8] {
+        name_of(&self.package, self.has_own_name || self.is_repository)
+    }
+
     fn encode_to(&self, mut to: list_entry::Builder<'_>) {
         to.set_package(&self.package);
         to.set_path(&self.path);
@@ -617,6 +625,7 @@ impl ListEntry {
         to.set_detail(&self.detail[..]);
         to.set_number(self.number);
         to.set_is_repository(self.is_repository);
+        to.set_has_own_name(self.has_own_name);
         if let Some(repository) = &self.repository {
             repository.encode_to(to.init_repository());
         }
@@ -636,6 +645,7 @@ impl ListEntry {
             detail: text(from.get_detail()?)?,
             number: from.get_number(),
             is_repository: from.get_is_repository(),
+            has_own_name: from.get_has_own_name(),
             repository: if from.has_repository() {
                 Some(IndexedRepository::decode_from(from.get_repository()?)?)
             } else {

@@ -95,8 +95,11 @@ class Corpora:
         for number, step in enumerate(self.steps):
             directories = [path for path in step if has_private or not is_private(path)]
             flags = [word for name in (shown if number else []) for word in ("--git", self.path_of(name))]
-            tools.run([tools.trawl(), "index", "--no-ignore", "--out", index, *flags,
-                       *(["--ref", "all"] if flags else []), *directories])
+            parent = os.path.join(self.work, f"{world}-packages-{number}")
+            for path in directories:
+                shutil.copytree(path, os.path.join(parent, os.path.basename(path)), symlinks=True)
+            tools.run([tools.trawl(), "index", "--no-ignore", "--out", index, *flags, *(["--ref", "all"] if flags else []),
+                       *(["--each", "--replace-versions", parent] if directories else [])])
         return index, repositories
 
     def path_of(self, repository):

@@ -8,6 +8,7 @@ fn generation() -> Generation {
         signature: 7,
         directory: b"sed_4.9".to_vec(),
         is_dead: false,
+        has_own_name: false,
     };
     let shard = ShardEntry {
         id: [0xab; 32],

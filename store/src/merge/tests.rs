@@ -51,6 +51,7 @@ fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -
             signature: u64::from(id),
             directory: vec![b'a' + package],
             is_dead: !live.get(package).is_some_and(|shards| shards.contains(&id)),
+            has_own_name: false,
         });
         let packages: Vec<_> = packages.collect();
         packages.iter().any(|it| !it.is_dead).then(|| ShardEntry {
@@ -102,7 +103,7 @@ proptest! {
                     let ours = manifest(&shards, &machine.places);
                     let before = live(&store);
                     let published = machine.base.as_ref().map(live).unwrap_or_default();
-                    store = manifests(machine.base.as_ref(), &ours, &store);
+                    store = manifests(machine.base.as_ref(), &ours, &store, false);
                     let text = store.render();
                     prop_assert_eq!(Manifest::parse(text.as_bytes()), Ok(store.clone()));
                     let after = live(&store);
@@ -150,8 +151,8 @@ fn with_table(packages: &[u8], table: u8) -> Manifest {
 fn a_table_that_one_side_has_changed_is_taken_from_it() {
     let base = with_table(&[0, 1], 1);
     let changed = with_table(&[0, 1], 2);
-    assert_eq!(manifests(Some(&base), &changed, &base), changed);
-    assert_eq!(manifests(Some(&base), &base, &changed), changed);
+    assert_eq!(manifests(Some(&base), &changed, &base, true), changed);
+    assert_eq!(manifests(Some(&base), &base, &changed, true), changed);
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn a_shard_whose_table_both_have_changed_is_taken_as_a_whole() {
         &BTreeMap::from([(1, BTreeSet::from([2]))]),
     );
     theirs.shards.extend(moved.shards);
-    assert_eq!(manifests(Some(&base), &ours, &theirs), ours);
+    assert_eq!(manifests(Some(&base), &ours, &theirs, true), ours);
 }
 
 #[test]
@@ -184,6 +185,7 @@ fn what_lies_beside_is_that_of_each_machine() {
         Some(&beside(&["/a", "/b"])),
         &beside(&["/b", "/c"]),
         &beside(&["/a", "/b", "/x"]),
+        true,
     );
     assert_eq!(merged, beside(&["/b", "/c", "/x"]));
 }
@@ -215,12 +217,13 @@ fn the_newer_record_of_a_repository_is_kept() {
 }
 
 #[test]
-fn a_package_that_is_added_replaces_its_other_versions() {
+fn a_package_that_is_added_replaces_its_other_versions_if_that_is_asked_for() {
     let of = |names: &[&str], id: u8| {
         let packages = names.iter().map(|name| PackageEntry {
             signature: 0,
             directory: name.as_bytes().to_vec(),
             is_dead: false,
+            has_own_name: false,
         });
         let shard = ShardEntry {
             id: [id; 32],
@@ -235,13 +238,22 @@ fn a_package_that_is_added_replaces_its_other_versions() {
     };
     let theirs = of(&["bash_5.1", "sed_4"], 1);
     let ours = of(&["bash_5.2", "dash_1"], 2);
-    let merged = manifests(None, &ours, &theirs);
+    let merged = manifests(None, &ours, &theirs, true);
     let names: Vec<_> = merged
         .live()
         .map(|it| String::from_utf8_lossy(&it.directory))
         .collect();
     assert_eq!(names, ["sed_4", "bash_5.2", "dash_1"]);
     // What was published before replaces nothing: somebody may want both.
-    let merged = manifests(Some(&ours), &ours, &theirs);
+    let merged = manifests(Some(&ours), &ours, &theirs, true);
     assert_eq!(merged.live().count(), 2);
+    // Nor without being told to, nor by a name that is its own.
+    let merged = manifests(None, &ours, &theirs, false);
+    assert_eq!(merged.live().count(), 4);
+    let mut own = theirs.clone();
+    own.shards[0].packages[0].has_own_name = true;
+    assert_eq!(manifests(None, &ours, &own, true).live().count(), 4);
+    let mut own = ours.clone();
+    own.shards[0].packages[0].has_own_name = true;
+    assert_eq!(manifests(None, &own, &theirs, true).live().count(), 4);
 }

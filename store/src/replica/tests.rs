@@ -34,7 +34,7 @@ impl World {
         };
         let changes = Default::default();
         indexing::update(sources, &changes, &out, &options, &Progress::default()).unwrap();
-        publish(&self.objects, &out, None, &Publishing::default()).unwrap();
+        publish(&self.objects, &out, None, false, &Publishing::default()).unwrap();
     }
 
     fn replica(&self) -> Result<Replica, StoreError> {

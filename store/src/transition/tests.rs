@@ -47,6 +47,7 @@ fn shard(id: u8, packages: &[u8]) -> ShardEntry {
         signature: u64::from(id),
         directory: vec![b'a' + package],
         is_dead: false,
+        has_own_name: false,
     });
     ShardEntry {
         id: [id; 32],

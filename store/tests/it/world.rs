@@ -67,12 +67,16 @@ impl Machine {
         self.directory.join("index")
     }
 
-    /// Indexes a package with one file.
+    /// Indexes a package with one file, and drops its other versions.
     pub(crate) fn index(&self, package: &str, text: &str) {
         let source = self.directory.join("sources").join(package);
         fs::create_dir_all(&source).unwrap();
         fs::write(source.join("file.c"), text).unwrap();
-        self.update(&[source], Changes::default());
+        let changes = Changes {
+            replace_versions: true,
+            ..Changes::default()
+        };
+        self.update(&[source], changes);
     }
 
     pub(crate) fn remove(&self, package: &str) {
@@ -88,13 +92,21 @@ impl Machine {
             jobs: 1,
             ..BuildOptions::default()
         };
-        let sources = corpus::packages(sources, false, true).unwrap().sources;
+        let mut sources = corpus::packages(sources, false, true).unwrap().sources;
+        sources.iter_mut().for_each(|it| it.is_versioned = true);
         let out: &Path = &self.index_directory();
         indexing::update(sources, &changes, out, &options, &Progress::default()).unwrap();
     }
 
     pub(crate) fn publish(&self) -> Published {
         let progress = Publishing::default();
-        store::publish(&self.objects, &self.index_directory(), None, &progress).unwrap()
+        store::publish(
+            &self.objects,
+            &self.index_directory(),
+            None,
+            false,
+            &progress,
+        )
+        .unwrap()
     }
 }

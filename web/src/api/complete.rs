@@ -17,8 +17,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use frontend::Scope;
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
-use schema::message::{DocumentKind, Expr, Field, ListKind, ListRequest, Pattern, Want};
-use schema::name::package_name;
+use schema::message::{DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Want};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -211,7 +210,7 @@ async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
     };
     let list = app.coordinator.listing(scope, &request).await;
     let entries = list.map(|list| list.entries).unwrap_or_default();
-    let names = entries.iter().map(|entry| package_name(&entry.package));
+    let names = entries.iter().map(ListEntry::name);
     let mut names: Vec<&str> = names.filter_map(|name| str::from_utf8(name).ok()).collect();
     names.dedup();
     let names = names.into_iter();

@@ -4,7 +4,6 @@ use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
 use frontend::{Listing, Served};
 use schema::message::{IndexedRevision, ListEntry};
-use schema::name::package_name;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -298,7 +297,7 @@ impl From<(String, String)> for Unreachable {
 impl From<ListEntry> for IndexPackage {
     fn from(entry: ListEntry) -> Self {
         let (package, package_base64) = readable_owned(&entry.package);
-        let (name, name_base64) = readable_owned(package_name(&entry.package));
+        let (name, name_base64) = readable_owned(entry.name());
         IndexPackage {
             package,
             package_base64,

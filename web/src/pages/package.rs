@@ -13,7 +13,7 @@ use frontend::Scope;
 use schema::message::{
     FileRange, FileRequest, FileSource, IndexedRepository, ListEntry, ListKind, ListRequest,
 };
-use schema::name::{package_name, revision_name};
+use schema::name::revision_name;
 
 /// Lines of a README that are shown.
 const README_LINES_MAX: u32 = 300;
@@ -89,7 +89,7 @@ pub(super) async fn about(
     tree: &TreeView,
 ) -> Result<PackageView, Problem> {
     let package = &entry.package[..];
-    let others = versions(app, scope, package_name(package)).await?;
+    let others = versions(app, scope, entry.name()).await?;
     let others = others.iter().filter(|other| other.package != package);
     let (skipped, has_more) = skipped(app, scope, package).await?;
     // The entry has the sums of the default revision.

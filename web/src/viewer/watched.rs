@@ -44,7 +44,7 @@ struct Look {
 impl Watched {
     /// Watches a stream of what `scope` lets see.
     pub(crate) fn new(app: &App, viewer: &Viewer, scope: &Scope) -> Watched {
-        let authorization = viewer.0.as_ref().map(|(authorization, _)| authorization);
+        let authorization = viewer.0.as_ref().map(|(authorization, ..)| authorization);
         let look = authorization.map(|authorization| {
             let kept = authorization.decisions_kept();
             let every = kept.map_or(EVERY_MAX, |kept| EVERY_MAX.min(kept / 4));

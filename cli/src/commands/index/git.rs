@@ -4,11 +4,13 @@ use super::super::mirror::{FetchFlags, fetch as fetch_all, words};
 use crate::cache_dir;
 use crate::mirror::{self, Remote};
 use anyhow::{Context, Result, bail, ensure};
-use index::corpus::Source;
+use git::LeftOut;
+use index::corpus::{BESIDE_LISTED_MAX, SkipReason, Source};
 use index::indexing::RepositorySource;
+use index::manifest::Beside;
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -26,12 +28,13 @@ pub(crate) struct GitFlags {
     /// cache directory. May be repeated
     #[arg(long, value_name = "PATH")]
     pub(super) git: Vec<OsString>,
-    /// Every git repository directly inside DIR is a package. May be repeated
+    /// Every git repository below DIR is a package, named by its path there: `x`, `group/x`. A symbolic link to a
+    /// repository counts. Everything else is left out and counted. May be repeated
     #[arg(long, value_name = "DIR")]
     pub(super) git_dir_each: Vec<PathBuf>,
     /// Which revisions of each repository are indexed, instead of its default branch (HEAD): the name of a
-    /// branch or tag, a pattern with *, ? or [, `all` for all branches and tags, or the id of a commit.
-    /// Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision that the
+    /// branch or tag, a pattern with *, ? or [, `all` for all branches and tags, or the id of a commit. A
+    /// repository without such a revision is indexed with the others that it has. Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision that the
     /// first PATTERN chose. May be repeated
     #[arg(long = "ref", value_name = "PATTERN", requires = "repositories")]
     pub(super) patterns: Vec<String>,
@@ -59,7 +62,7 @@ impl GitFlags {
                 given.sources.push(self.source(path)?);
             }
         }
-        given.sources.extend(self.inside_each()?);
+        self.add_each(&mut given)?;
         with_environment(&mut given.sources)?;
         let is_nothing = given.sources.is_empty() && !given.problems.is_empty();
         ensure!(!is_nothing, "{}", given.said());
@@ -67,7 +70,7 @@ impl GitFlags {
     }
 
     /// Returns the repositories on this machine, of a server.
-    pub(crate) fn local(&self) -> Result<Vec<RepositorySource>> {
+    pub(crate) fn local(&self) -> Result<GivenRepositories> {
         let named = self.git.iter().map(|path| {
             let path: &Path = path.as_ref();
             let shown = path.display();
@@ -77,29 +80,53 @@ impl GitFlags {
             );
             self.source(path)
         });
-        let mut sources = named.collect::<Result<Vec<_>>>()?;
-        sources.extend(self.inside_each()?);
-        Ok(sources)
+        let mut given = GivenRepositories {
+            sources: named.collect::<Result<Vec<_>>>()?,
+            ..GivenRepositories::default()
+        };
+        self.add_each(&mut given)?;
+        Ok(given)
     }
 
-    fn inside_each(&self) -> Result<Vec<RepositorySource>> {
+    /// Returns repositories as they are known without a network: a URL stands for its mirror, whether there
+    /// is one or not.
+    pub(super) fn known(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
+        let mut given = GivenRepositories::default();
+        for path in &self.git {
+            let path: &Path = path.as_ref();
+            given.sources.push(if is_url(path) {
+                let (remote, directory) = remote(path, fetch)?;
+                let mirror = mirror::path(&directory, &remote);
+                RepositorySource {
+                    name: git::repository_name(&mirror).unwrap_or_default(),
+                    location: path.as_os_str().as_bytes().to_vec(),
+                    is_url: true,
+                    path: mirror,
+                    ..RepositorySource::default()
+                }
+            } else {
+                self.source(path)?
+            });
+        }
+        self.add_each(&mut given)?;
+        Ok(given)
+    }
+
+    fn add_each(&self, given: &mut GivenRepositories) -> Result<()> {
         for root in &self.alternates_root {
             let listed = std::fs::read_dir(root);
             listed.with_context(|| format!("--alternates-root {}", root.display()))?;
         }
-        let mut sources = Vec::new();
         for directory in &self.git_dir_each {
-            sources.extend(self.inside(directory)?);
+            self.add_below(directory, given)?;
         }
-        Ok(sources)
+        Ok(())
     }
 
     /// Fetches a URL into its mirror. If that fails, what was fetched before is indexed.
     fn fetch(&self, url: &Path, fetch: &FetchFlags, given: &mut GivenRepositories) -> Result<()> {
         let shown = url.display().to_string();
-        let remote = Remote::parse(&shown, None, &fetch.schemes());
-        let remote = remote.with_context(|| format!("--git {shown}"))?;
-        let directory = cache_dir::mirror_dir(&remote.url)?;
+        let (remote, directory) = remote(url, fetch)?;
         let remotes = [remote];
         let results = fetch_all(&remotes, &fetch.options()?, &directory)?;
         let failed = results
@@ -123,23 +150,38 @@ impl GitFlags {
         Ok(())
     }
 
-    /// Returns the repositories directly inside a directory, by name.
-    fn inside(&self, directory: &Path) -> Result<Vec<RepositorySource>> {
+    /// Adds the repositories below a directory, by name, and what lies beside them.
+    fn add_below(&self, directory: &Path, given: &mut GivenRepositories) -> Result<()> {
         let shown = format!("--git-dir-each {}", directory.display());
-        let entries = std::fs::read_dir(directory).with_context(|| shown.clone())?;
-        let mut paths = Vec::new();
-        for entry in entries {
-            let entry = entry.with_context(|| shown.clone())?;
-            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_directory && git::is_repository(&entry.path()) {
-                paths.push(entry.path());
-            }
+        let real = directory.canonicalize().with_context(|| shown.clone())?;
+        let found = git::repositories_below(&real).with_context(|| shown.clone())?;
+        ensure!(
+            !found.repositories.is_empty(),
+            "{shown}: contains no git repository"
+        );
+        ensure!(
+            !found.is_truncated,
+            "{shown}: has too many files and directories to look for repositories in; name directories \
+             nearer to them"
+        );
+        for (name, path) in found.repositories {
+            let source = self.source(&path)?;
+            given.sources.push(RepositorySource { name, ..source });
         }
-        if paths.is_empty() {
-            bail!("{shown}: contains no git repository");
+        let before = given.beside.len();
+        for (path, reason) in found.left_out {
+            given.leave_out(path, reason);
         }
-        paths.sort();
-        paths.iter().map(|path| self.source(path)).collect()
+        let more = (given.beside.len() - before).saturating_sub(BESIDE_LISTED_MAX);
+        if more > 0 {
+            given.beside.truncate(before + BESIDE_LISTED_MAX);
+            given.beside.push(Beside {
+                path: real.clone().into_os_string().into_vec(),
+                reason: format!("{more} more beside the repositories (BESIDE_LISTED_MAX)"),
+            });
+        }
+        given.parents.push(real);
+        Ok(())
     }
 
     fn source(&self, path: &Path) -> Result<RepositorySource> {
@@ -164,20 +206,51 @@ impl GitFlags {
 
 /// Repositories to index.
 #[derive(Default)]
-pub(super) struct GivenRepositories {
-    pub(super) sources: Vec<RepositorySource>,
+pub(crate) struct GivenRepositories {
+    pub(crate) sources: Vec<RepositorySource>,
     /// Those that could not be fetched or found, and why.
-    pub(super) problems: Vec<(String, String)>,
+    pub(crate) problems: Vec<(String, String)>,
+    /// The directories that hold repositories.
+    pub(crate) parents: Vec<PathBuf>,
+    /// What lies there beside the repositories.
+    pub(crate) beside: Vec<Beside>,
 }
 
 impl GivenRepositories {
-    fn said(&self) -> String {
+    fn leave_out(&mut self, path: PathBuf, reason: LeftOut) {
+        let reason = match reason {
+            LeftOut::SameName(other) => {
+                let reason = format!("left out: it has the name of {}", other.display());
+                return self.problems.push((path.display().to_string(), reason));
+            }
+            LeftOut::File => SkipReason::Loose,
+            LeftOut::Link => SkipReason::Symlink,
+            LeftOut::Hidden => SkipReason::Hidden,
+            LeftOut::NoRepository => SkipReason::NoRepository,
+            LeftOut::Unreadable(reason) => SkipReason::Unreadable(reason),
+        };
+        self.beside.push(Beside {
+            path: path.into_os_string().into_vec(),
+            reason: reason.to_string(),
+        });
+    }
+
+    pub(super) fn said(&self) -> String {
         let said = self
             .problems
             .iter()
             .map(|(url, reason)| format!("{url}: {reason}"));
         said.collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Returns the remote of a URL, and the directory that has its mirror.
+fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
+    let shown = url.display().to_string();
+    let remote = Remote::parse(&shown, None, &fetch.schemes());
+    let remote = remote.with_context(|| format!("--git {shown}"))?;
+    let directory = cache_dir::mirror_dir(&remote.url)?;
+    Ok((remote, directory))
 }
 
 /// When a bare repository was last compared with its server, in seconds since 1970; 0 if never.

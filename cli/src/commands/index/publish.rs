@@ -40,12 +40,16 @@ pub(super) struct PublishFlags {
 }
 
 /// Publishes the index in `directory`, and says what that came to.
-pub(super) fn publish(flags: &PublishFlags, directory: &Path) -> Result<()> {
+pub(super) fn publish(
+    flags: &PublishFlags,
+    directory: &Path,
+    replace_versions: bool,
+) -> Result<()> {
     let Some(url) = &flags.store else {
         return Ok(());
     };
     let objects = Objects::open(url)?;
-    let published = upload(&objects, directory, flags.replicas)?;
+    let published = upload(&objects, directory, flags.replicas, replace_versions)?;
     terminal::report(what_was_published(&published, &objects));
     Ok(())
 }
@@ -54,6 +58,7 @@ fn upload(
     objects: &Objects,
     directory: &Path,
     replicas: Option<u8>,
+    replace_versions: bool,
 ) -> Result<Published, StoreError> {
     let progress = Arc::new(Publishing::default());
     let _shown = std::io::stderr().is_terminal().then(|| {
@@ -64,7 +69,7 @@ fn upload(
             bar.set_position(progress.bytes.load(Relaxed));
         })
     });
-    store::publish(objects, directory, replicas, &progress)
+    store::publish(objects, directory, replicas, replace_versions, &progress)
 }
 
 fn what_was_published(published: &Published, objects: &Objects) -> String {
@@ -91,6 +96,7 @@ pub(super) fn share(
     flags: &PublishFlags,
     out: &Path,
     packages: &Packages,
+    replace_versions: bool,
     build: &dyn Fn(Packages) -> Result<()>,
 ) -> Result<()> {
     let url = flags.store.as_deref().unwrap_or_default();
@@ -132,7 +138,7 @@ pub(super) fn share(
         };
         let result = renewing(&claims, || {
             build(packages)?;
-            let published = upload(&objects, out, flags.replicas)?;
+            let published = upload(&objects, out, flags.replicas, replace_versions)?;
             terminal::report(what_was_published(&published, &objects));
             Ok(())
         });

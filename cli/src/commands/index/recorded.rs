@@ -1,18 +1,24 @@
 //! What an index records of its sources, and how `trawl index --update` reads them again.
 
 use super::super::mirror::FetchFlags;
+use super::build::BuildFlags;
 use super::git::{GitFlags, GivenRepositories, is_url};
-use anyhow::{Context, Result, ensure};
-use index::corpus::{self, Packages};
+use anyhow::{Result, ensure};
+use index::corpus::Packages;
 use index::directory::{read_manifest, read_recorded};
 use index::manifest::Options;
-use schema::message::{RecordedSource, SourceKind};
+use schema::message::{Recorded, RecordedSource, SourceKind};
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Returns what is recorded of the sources of this run.
-pub(super) fn sources(directories: &[PathBuf], each: bool, git: &GitFlags) -> Vec<RecordedSource> {
+pub(super) fn sources(
+    directories: &[PathBuf],
+    build: &BuildFlags,
+    git: &GitFlags,
+) -> Vec<RecordedSource> {
     let source = |kind, path: &Path, patterns: &[String]| {
         let real = path.canonicalize().ok().filter(|_| !is_url(path));
         let location = real.unwrap_or_else(|| path.to_owned());
@@ -21,9 +27,10 @@ pub(super) fn sources(directories: &[PathBuf], each: bool, git: &GitFlags) -> Ve
             kind,
             location: location.as_os_str().as_bytes().to_vec(),
             patterns: patterns.collect(),
+            no_versions: kind == SourceKind::Directories && build.no_versions,
         }
     };
-    let kind = if each {
+    let kind = if build.each {
         SourceKind::Directories
     } else {
         SourceKind::Directory
@@ -41,16 +48,19 @@ pub(super) fn sources(directories: &[PathBuf], each: bool, git: &GitFlags) -> Ve
 pub(super) struct RecordedSources {
     pub(super) packages: Packages,
     pub(super) repositories: GivenRepositories,
+    /// As the index records them.
+    pub(super) recorded: Vec<RecordedSource>,
     /// The options that it was built with.
     pub(super) options: Options,
 }
 
-/// Finds the sources that the index in `out` records. A repository that is gone or cannot be fetched is a
-/// problem of its own.
+/// Finds the sources that the index in `out` records. One that is gone or cannot be fetched is a problem of
+/// its own, and so is the second one of a name. In a dry run nothing is fetched.
 pub(super) fn read_again(
     out: &Path,
     git: &GitFlags,
     fetch: &FetchFlags,
+    is_dry_run: bool,
 ) -> Result<RecordedSources> {
     ensure!(
         git.patterns.is_empty(),
@@ -58,43 +68,128 @@ pub(super) fn read_again(
     );
     let manifest = read_manifest(out)?;
     let recorded = match &manifest.recorded {
-        Some(named) => read_recorded(out, named)?.sources,
-        None => Vec::new(),
+        Some(named) => read_recorded(out, named)?,
+        None => Recorded::default(),
     };
     ensure!(
-        !recorded.is_empty(),
+        !recorded.sources.is_empty(),
         "{}: this index does not record its sources; name them once, without --update",
         out.display()
     );
     let mut found = RecordedSources {
         packages: Packages::default(),
         repositories: GivenRepositories::default(),
+        recorded: recorded.sources.clone(),
         options: manifest.options,
     };
-    for source in &recorded {
-        found.add(source, git, fetch)?;
+    for source in &recorded.sources {
+        found.add(source, git, fetch, is_dry_run);
     }
+    found.keep_one_of_each_name(&recorded);
     Ok(found)
 }
 
+/// The source that is read of those with one name.
+struct BestSource {
+    path: PathBuf,
+    is_repository: bool,
+    /// Whether the index has the package from there, and whether it was named alone.
+    rank: (bool, bool),
+}
+
 impl RecordedSources {
-    fn add(&mut self, source: &RecordedSource, git: &GitFlags, fetch: &FetchFlags) -> Result<()> {
+    fn add(
+        &mut self,
+        source: &RecordedSource,
+        git: &GitFlags,
+        fetch: &FetchFlags,
+        is_dry_run: bool,
+    ) {
         let path = Path::new(OsStr::from_bytes(&source.location));
         match source.kind {
-            SourceKind::Directory | SourceKind::Directories => {
-                let each = source.kind == SourceKind::Directories;
-                let no_ignore = self.options.no_ignore;
-                let found = corpus::packages(&[path.to_owned()], each, no_ignore)
-                    .context("a source that the index records; --remove drops its packages")?;
+            SourceKind::Directory | SourceKind::Directories => self.add_packages(source, path),
+            SourceKind::Repository | SourceKind::Repositories => {
+                self.add_repositories(source, path, git, fetch, is_dry_run);
+            }
+        }
+    }
+
+    fn add_packages(&mut self, source: &RecordedSource, path: &Path) {
+        let each = source.kind == SourceKind::Directories;
+        let build = BuildFlags::of_sources(each, self.options.no_ignore, source.no_versions);
+        match build.packages(&[path.to_owned()]) {
+            Ok(found) => {
                 self.packages.sources.extend(found.sources);
                 self.packages.parents.extend(found.parents);
                 self.packages.beside.extend(found.beside);
             }
-            SourceKind::Repository | SourceKind::Repositories => {
-                self.add_repositories(source, path, git, fetch);
+            Err(error) => {
+                let shown = path.display().to_string();
+                let reason = format!("{error:#}; --remove drops its packages");
+                self.repositories.problems.push((shown, reason));
             }
         }
-        Ok(())
+    }
+
+    /// Leaves out sources whose name another one has, which makes two packages of one name. The one that the
+    /// index has stays, else one that was named alone.
+    fn keep_one_of_each_name(&mut self, recorded: &Recorded) {
+        let best = self.best_of_each_name(recorded);
+        let (mut seen, mut left_out) = (HashSet::new(), Vec::new());
+        let mut is_kept = |name: &[u8], path: &Path, is_repository: bool| {
+            let best = &best[name];
+            if best.path == path {
+                return best.is_repository == is_repository && seen.insert(name.to_vec());
+            }
+            let reason = format!(
+                "left out: {} has the same name; rename one of them, or drop it with --remove and index \
+                 the other one",
+                best.path.display()
+            );
+            left_out.push((path.display().to_string(), reason));
+            false
+        };
+        // Of a directory that was named alone and is also inside another one the name is its own.
+        self.packages.sources.sort_by_key(|it| it.is_versioned);
+        self.packages
+            .sources
+            .retain(|it| is_kept(&it.name, &it.directory, false));
+        let all = &mut self.repositories;
+        all.sources.retain(|it| is_kept(&it.name, &it.path, true));
+        all.problems.extend(left_out);
+    }
+
+    fn best_of_each_name(&self, recorded: &Recorded) -> HashMap<Vec<u8>, BestSource> {
+        let is_alone = |path: &Path| {
+            let location = path.as_os_str().as_bytes();
+            recorded.sources.iter().any(|it| it.location == location)
+        };
+        let directories = self.packages.sources.iter().map(|it| BestSource {
+            rank: (false, is_alone(&it.directory)),
+            path: it.directory.clone(),
+            is_repository: false,
+        });
+        let names = self.packages.sources.iter().map(|it| &it.name);
+        let repositories = self.repositories.sources.iter().map(|it| {
+            let known = recorded.repository(&it.name);
+            BestSource {
+                rank: (
+                    known.is_some_and(|known| known.location == it.location),
+                    is_alone(&it.path),
+                ),
+                path: it.path.clone(),
+                is_repository: true,
+            }
+        });
+        let names = names.chain(self.repositories.sources.iter().map(|it| &it.name));
+        let mut best: HashMap<Vec<u8>, BestSource> = HashMap::new();
+        for (name, source) in names.zip(directories.chain(repositories)) {
+            match best.get(name) {
+                Some(known) if known.rank >= source.rank => {}
+                _ => drop(best.insert(name.clone(), source)),
+            }
+        }
+        best
     }
 
     fn add_repositories(
@@ -103,6 +198,7 @@ impl RecordedSources {
         path: &Path,
         git: &GitFlags,
         fetch: &FetchFlags,
+        is_dry_run: bool,
     ) {
         let is_one = source.kind == SourceKind::Repository;
         let patterns = source.patterns.iter();
@@ -113,13 +209,12 @@ impl RecordedSources {
             patterns: patterns.collect(),
             alternates_root: git.alternates_root.clone(),
         };
-        let found = if is_one && is_url(path) {
+        let found = if is_dry_run {
+            flags.known(fetch)
+        } else if is_one && is_url(path) {
             flags.fetched(fetch)
         } else {
-            flags.local().map(|sources| GivenRepositories {
-                sources,
-                problems: Vec::new(),
-            })
+            flags.local()
         };
         let name = git::repository_name(path).unwrap_or_else(|| source.location.clone());
         let name = String::from_utf8_lossy(&name).into_owned();
@@ -128,6 +223,8 @@ impl RecordedSources {
             Ok(found) => {
                 all.sources.extend(found.sources);
                 all.problems.extend(found.problems);
+                all.parents.extend(found.parents);
+                all.beside.extend(found.beside);
             }
             Err(error) => all.problems.push((name, format!("{error:#}"))),
         }

@@ -8,6 +8,9 @@ use index::corpus::Packages;
 use index::indexing::{self, Changes, Progress, Report, Suspects};
 use std::path::{Path, PathBuf};
 
+/// Repositories that are not indexed as asked, with the reason.
+type Problems = Vec<(String, String)>;
+
 /// An index and its sources.
 pub(super) struct ServedIndex {
     /// Its directory.
@@ -54,7 +57,7 @@ impl ServedIndex {
             prune: index.is_none(),
         };
         if index.is_none() {
-            let (packages, repositories) = (served.packages()?.sources, git.local()?);
+            let (packages, repositories) = (served.packages()?.sources, git.local()?.sources);
             let directories = packages.iter().map(|source| &*source.directory);
             let directories = directories.chain(repositories.iter().map(|it| &*it.path));
             served.directory = cache_dir::index_dir(directories)?;
@@ -73,7 +76,8 @@ impl ServedIndex {
 
     /// The git repositories that were named.
     pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {
-        Ok(self.git.local()?.into_iter().map(|it| it.path).collect())
+        let given = self.git.local()?.sources;
+        Ok(given.into_iter().map(|it| it.path).collect())
     }
 
     /// Whether files that git ignores are indexed.
@@ -92,14 +96,18 @@ impl ServedIndex {
         })
     }
 
-    fn changes(&self, packages: &Packages) -> Result<Changes> {
-        let repositories = self.git.local()?;
-        check_names(&packages.sources, &repositories)?;
-        Ok(Changes {
+    /// Returns the changes of an update, and the repositories that are left out, with the reason.
+    fn changes(&self, packages: &Packages) -> Result<(Changes, Problems)> {
+        let given = self.git.local()?;
+        check_names(&packages.sources, &given.sources)?;
+        let changes = Changes {
             prune: self.prune,
-            repositories,
+            repositories: given.sources,
+            parents: given.parents,
+            beside: given.beside,
             ..Changes::default()
-        })
+        };
+        Ok((changes, given.problems))
     }
 
     /// Brings the index up to date if it has sources. Shows progress and a summary.
@@ -108,7 +116,7 @@ impl ServedIndex {
             return Ok(());
         }
         let (packages, directory) = (self.packages()?, &self.directory);
-        let changes = self.changes(&packages)?;
+        let (changes, problems) = self.changes(&packages)?;
         let options = self.build.options()?;
         // This check needs no lock; another `serve` of the same directories may hold it.
         // Repositories are compared by the update itself.
@@ -119,30 +127,22 @@ impl ServedIndex {
             terminal::report(format_args!("the index in {directory} is up to date"));
             return Ok(());
         }
-        for (name, reason) in index_command::update(packages, changes, directory, &options)? {
-            let (name, reason) = (terminal::escaped(&name), terminal::escaped(&reason));
-            terminal::report(format_args!("trawl: {name}: {reason}"));
-        }
+        index_command::update(packages, changes, directory, &options, problems)?;
         Ok(())
     }
 
     /// Brings the index up to date without a word. The texts of suspects are compared.
     pub(super) fn update(&self, suspects: Suspects) -> Result<Report> {
         let packages = self.packages()?;
-        let changes = Changes {
-            parents: packages.parents.clone(),
-            beside: packages.beside.clone(),
-            suspects,
-            ..self.changes(&packages)?
-        };
+        let (mut changes, problems) = self.changes(&packages)?;
+        changes.parents.extend(packages.parents);
+        changes.beside.extend(packages.beside);
+        changes.suspects = suspects;
         let (directory, options) = (&self.directory, self.build.options()?);
         let progress = Progress::default();
-        Ok(indexing::update(
-            packages.sources,
-            &changes,
-            directory,
-            &options,
-            &progress,
-        )?)
+        let mut report =
+            indexing::update(packages.sources, &changes, directory, &options, &progress)?;
+        report.problems.extend(problems);
+        Ok(report)
     }
 }

@@ -165,7 +165,7 @@ impl WatchedIndex {
         match updated {
             Ok(report) if outcome == "changed" => tracing::info!(
                 packages = report.read.packages,
-                dropped = report.dropped,
+                dropped = report.dropped.len(),
                 seconds = elapsed.as_secs_f64(),
                 rescan = woken == Woken::Elapsed,
                 "updated the index"

@@ -24,6 +24,7 @@ fn file_in(root: &Path) -> (Source, File) {
     let source = Source {
         directory: root.to_owned(),
         name: b"package".to_vec(),
+        is_versioned: false,
     };
     (
         source,

@@ -9,6 +9,7 @@ use crate::indexing::package::{
     InputPackage, Origin, RepositoryOutcome, RepositoryPackage, popularity_of,
 };
 use crate::indexing::part::{OldShard, Part, PartChange};
+use crate::indexing::report::Unmatched;
 use crate::indexing::repository::RepositorySource;
 use crate::revisions::RevisionTable;
 use crate::shard::PackageId;
@@ -20,7 +21,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Returns the package that a source is, if it is one alone.
-fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
+pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
     let path = Path::new(OsStr::from_bytes(&source.location));
     match source.kind {
         SourceKind::Directory => Some(path.file_name()?.as_bytes().to_vec()),
@@ -35,6 +36,44 @@ const BY_DOCUMENT_MIN: u64 = 1_000;
 
 /// Parts with their signatures, by package.
 type PartsByPackage = HashMap<Vec<u8>, Vec<(Part, u64)>>;
+
+/// Which patterns chose something, over all repositories that were listed.
+#[derive(Default)]
+struct PatternMatches {
+    /// Those of which some repository has a revision.
+    found: HashSet<String>,
+    /// Those of which some repository has none, with these repositories and the first reason.
+    missing: BTreeMap<String, (Vec<Vec<u8>>, String)>,
+}
+
+impl PatternMatches {
+    fn add(&mut self, source: &RepositorySource, missing: Vec<(String, String)>) {
+        let has = |pattern: &&String| !missing.iter().any(|(missing, _)| missing == *pattern);
+        self.found
+            .extend(source.patterns.iter().filter(has).cloned());
+        for (pattern, reason) in missing {
+            let (repositories, _) =
+                (self.missing.entry(pattern)).or_insert_with(|| (Vec::new(), reason));
+            repositories.push(source.name.clone());
+        }
+    }
+
+    fn unmatched(self) -> Vec<Unmatched> {
+        let unmatched = self
+            .missing
+            .into_iter()
+            .map(|(pattern, (mut repositories, reason))| {
+                repositories.sort();
+                Unmatched {
+                    is_everywhere: !self.found.contains(&pattern),
+                    pattern,
+                    repositories,
+                    reason,
+                }
+            });
+        unmatched.collect()
+    }
+}
 
 impl CurrentIndex<'_> {
     /// Returns the repositories that are to be indexed, with what the index has of them.
@@ -58,6 +97,7 @@ impl CurrentIndex<'_> {
             InputPackage {
                 popularity: popularity_of(&source.name, &options.popularity),
                 name: source.name.clone(),
+                has_own_name: true,
                 origin: Origin::Repository(Box::new(RepositoryPackage {
                     source: source.clone(),
                     parts,
@@ -148,6 +188,7 @@ impl CurrentIndex<'_> {
         is_dead: impl Fn(&[u8]) -> bool,
     ) -> Result<HashSet<(usize, u32)>, BuildError> {
         let mut kept = HashSet::new();
+        let mut matches = PatternMatches::default();
         let mut marks: BTreeMap<usize, ChangedMarks> = BTreeMap::new();
         self.recorded
             .0
@@ -182,14 +223,17 @@ impl CurrentIndex<'_> {
                     record,
                     signature,
                     changes,
+                    missing,
                 }) => {
                     for change in changes {
                         self.change_part(change, signature, &mut kept, &mut marks);
                     }
+                    matches.add(&repository.source, missing);
                     self.record(record);
                 }
             }
         }
+        self.report.unmatched = matches.unmatched();
         for (shard, marks) in marks {
             self.rewrite_table(shard, &marks)?;
         }
@@ -197,9 +241,17 @@ impl CurrentIndex<'_> {
         if changes.prune {
             sources.clear();
         }
+        let moved = &self.report.moved;
+        let is_left = |known: &RecordedSource| {
+            let mut from = moved
+                .iter()
+                .filter(|it| it.before.location == known.location);
+            from.any(|it| it.now.location != known.location)
+        };
         sources.retain(|known| {
             let is_same = |new: &RecordedSource| new.location == known.location;
             !changes.recorded.iter().any(is_same)
+                && !is_left(known)
                 && !package_of(known).is_some_and(|it| is_dead(&it))
         });
         sources.extend(changes.recorded.iter().cloned());

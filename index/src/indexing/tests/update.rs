@@ -67,11 +67,16 @@ impl There {
 
     fn sources(&self, packages: &[&str]) -> Vec<Source> {
         let paths: Vec<_> = packages.iter().map(|package| self.path(package)).collect();
-        corpus::sources(&paths, false).unwrap()
+        versioned(corpus::sources(&paths, false).unwrap())
     }
 
+    /// Updates packages, and drops other versions of them.
     fn update(&self, packages: &[&str]) -> Result<Report, BuildError> {
-        self.change(packages, &Changes::default())
+        let changes = Changes {
+            replace_versions: true,
+            ..Changes::default()
+        };
+        self.change(packages, &changes)
     }
 
     fn change(&self, packages: &[&str], changes: &Changes) -> Result<Report, BuildError> {
@@ -210,6 +215,7 @@ fn removing(names: &[&str]) -> Changes {
 const PRUNE: Changes = Changes {
     remove: Vec::new(),
     prune: true,
+    replace_versions: false,
     parents: Vec::new(),
     beside: Vec::new(),
     repositories: Vec::new(),
@@ -223,7 +229,7 @@ fn counts(report: &Report) -> [u64; 4] {
     [
         report.read.packages,
         report.kept,
-        report.dropped,
+        report.dropped.len() as u64,
         report.merged,
     ]
 }

@@ -185,11 +185,14 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
         let text = shard.text_with(BlockId(*block)).unwrap();
         text.documents.map(DocId).any(|id| {
             let document = shard.document(id).unwrap();
-            let directory = shard.package(document.package).unwrap().directory;
+            let Package {
+                directory, name, ..
+            } = shard.package(document.package).unwrap();
             let is_accepted = shard.is_live(document.package)
-                && filters.accepts_package(directory)
+                && filters.accepts_package(directory, name)
                 && filters.accepts_document(&DocumentFacts {
                     directory,
+                    name,
                     path: document.path,
                     ..DocumentFacts::default()
                 });

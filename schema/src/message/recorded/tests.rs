@@ -42,6 +42,7 @@ fn recorded() -> Recorded {
         kind,
         location: b"/srv/\xff".to_vec(),
         patterns: vec![b"all".to_vec()],
+        no_versions: kind == SourceKind::Directories,
     };
     Recorded {
         repositories: vec![

@@ -31,6 +31,7 @@ fn lists_are_decoded_as_they_were_encoded() {
         detail: ".gitignore:1:*.o".to_owned(),
         number: 9,
         is_repository: true,
+        has_own_name: true,
         repository: Some(IndexedRepository {
             default: "main".to_owned(),
             fetched: 3,

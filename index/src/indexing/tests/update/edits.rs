@@ -68,6 +68,7 @@ pub(super) const NO_SUSPECTS: Suspects = Suspects {
 };
 
 const VERIFY: Changes = Changes {
+    replace_versions: false,
     remove: Vec::new(),
     prune: false,
     parents: Vec::new(),

@@ -73,17 +73,118 @@ fn an_index_is_current_when_there_is_nothing_to_do() {
 }
 
 #[test]
-fn another_version_supersedes_older_ones() {
+fn another_version_replaces_older_ones_if_that_is_asked_for() {
     let mut there = There::with(&["foo_1.0", "foo_1.1", "foobar_1.0"]);
     there.write("foo_1.2", "x.c", "needle\n");
     let report = there.update(&["foo_1.1", "foo_1.2"]).unwrap();
     assert_eq!(counts(&report), [1, 2, 1, 0]);
     there.check(&["foo_1.1", "foo_1.2", "foobar_1.0"]);
-    // The same version under another separator is the same package.
+    // The same version under another separator is another package.
     there.write("foo-1.2", "x.c", "needle\n");
     let report = there.update(&["foo-1.2"]).unwrap();
     assert_eq!(counts(&report), [1, 1, 2, 1]);
     there.check(&["foo-1.2", "foobar_1.0"]);
+}
+
+#[test]
+fn other_versions_stay_and_are_named_without_a_flag() {
+    let mut there = There::with(&["foo_1.0", "foo-1.1", "foobar_1.0"]);
+    there.write("foo_1.2", "x.c", "needle\n");
+    let changes = Changes::default();
+    let previewed = |there: &There, changes: &Changes| {
+        let (sources, out) = (there.sources(&["foo_1.2"]), there.path("out"));
+        preview(&sources, changes, &out, &there.options).unwrap()
+    };
+    let planned = previewed(&there, &changes);
+    let report = there.change(&["foo_1.2"], &changes).unwrap();
+    assert_eq!(counts(&report), [1, 3, 0, 0]);
+    let beside = |other: &str| (other.as_bytes().to_vec(), b"foo_1.2".to_vec());
+    assert_eq!(report.kept_versions, [beside("foo-1.1"), beside("foo_1.0")]);
+    assert_eq!(planned.new, [b"foo_1.2"]);
+    assert_eq!(planned.report.kept_versions, report.kept_versions);
+    there.check(&["foo_1.0", "foo-1.1", "foobar_1.0", "foo_1.2"]);
+    // A dry run says what would go, and nothing goes.
+    let replacing = Changes {
+        replace_versions: true,
+        ..Changes::default()
+    };
+    let before = there.manifest();
+    let planned = previewed(&there, &replacing);
+    assert_eq!(planned.report.dropped, [&b"foo-1.1"[..], b"foo_1.0"]);
+    assert_eq!(there.manifest(), before);
+    let report = there.change(&["foo_1.2"], &replacing).unwrap();
+    assert_eq!(report.dropped, planned.report.dropped);
+    there.check(&["foobar_1.0", "foo_1.2"]);
+}
+
+#[test]
+fn a_directory_that_is_named_alone_has_no_versions() {
+    let mut there = There::with(&["foo_1.0", "foo_1.1"]);
+    let own = |there: &There, name: &str| {
+        let sources = corpus::sources(&[there.path(name)], false).unwrap();
+        let changes = Changes {
+            replace_versions: true,
+            ..Changes::default()
+        };
+        let out = there.path("out");
+        update(
+            sources,
+            &changes,
+            &out,
+            &there.options,
+            &Progress::default(),
+        )
+        .unwrap()
+    };
+    // It replaces nothing, is replaced by nothing, and is not meant by the name without a version.
+    there.write("foo_2.0", "x.c", "needle\n");
+    assert_eq!(own(&there, "foo_2.0").dropped, [b""; 0]);
+    let names = |index: &Index| {
+        let shards = index.shards.iter();
+        let ids = shards.flat_map(|shard| shard.live_packages().map(move |id| (shard, id)));
+        let mut names: Vec<String> = ids
+            .map(|(shard, id)| text(shard.package(id).unwrap().name))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&there.index()), ["foo", "foo", "foo_2.0"]);
+    there.write("foo_3.0", "x.c", "needle\n");
+    let report = there.update(&["foo_3.0"]).unwrap();
+    assert_eq!(report.dropped, [b"foo_1.0", b"foo_1.1"]);
+    there.change(&[], &removing(&["foo"])).unwrap();
+    assert_eq!(names(&there.index()), ["foo_2.0"]);
+    // Given as one of many it has a version, without being read.
+    let report = there.update(&["foo_2.0"]).unwrap();
+    assert_eq!(counts(&report), [0, 1, 0, 0]);
+    assert_eq!(names(&there.index()), ["foo"]);
+}
+
+#[test]
+fn an_index_of_the_old_rule_says_once_which_names_change() {
+    let there = There::with(&["log4j-2", "i3-wm_4.22", "a_b_1"]);
+    // As older programs wrote it: nothing is said of names.
+    let mut manifest = there.index().manifest;
+    let said: Vec<bool> = manifest.live().map(|it| it.has_own_name).collect();
+    assert_eq!(said, [true, false, true]);
+    for package in &mut manifest.shards[0].packages {
+        package.has_own_name = false;
+    }
+    directory::write_manifest(&there.path("out"), &manifest.render()).unwrap();
+    assert!(!there.is_current(&["log4j-2", "i3-wm_4.22", "a_b_1"], &Changes::default()));
+    let report = there.update(&["i3-wm_4.22"]).unwrap();
+    let renamed = report.renamed.iter();
+    let renamed: Vec<_> = renamed
+        .map(|it| (text(&it.directory), text(&it.before)))
+        .collect();
+    let pair = |now: &str, before: &str| (now.to_owned(), before.to_owned());
+    assert_eq!(renamed, [pair("a_b_1", "a_b"), pair("log4j-2", "log4j")]);
+    assert_eq!(counts(&report), [0, 3, 0, 0]);
+    let again = there.update(&["i3-wm_4.22"]).unwrap();
+    assert_eq!(
+        (again.outcome, again.renamed),
+        (Outcome::Unchanged, Vec::new())
+    );
 }
 
 #[test]
