@@ -15,8 +15,38 @@ const LINKS_MAX: usize = 40;
 /// Bytes of a link's target, as many as a path of Linux has.
 const TARGET_BYTES_MAX: u64 = 4096;
 
-/// Returns the file at a path; `None` if there is none, or it is a directory or a submodule.
+/// Returns the file at a path; `None` if there is none, or it is a directory or a submodule. A link
+/// that leads to no file is a file itself, with its target as the text.
 pub(crate) fn file_at(
+    session: &Session<'_>,
+    tree: ObjectId,
+    path: &[&[u8]],
+) -> Result<Option<ObjectId>, LookupError> {
+    match behind_links(session, tree, path)? {
+        None => link_at(session, tree, path),
+        file => Ok(file),
+    }
+}
+
+/// Returns the link at a path, without following any.
+fn link_at(
+    session: &Session<'_>,
+    mut tree: ObjectId,
+    path: &[&[u8]],
+) -> Result<Option<ObjectId>, LookupError> {
+    for (at, name) in path.iter().enumerate() {
+        match session.objects.child(tree, name)? {
+            Some((mode, id)) if mode.is_tree() => tree = id,
+            Some((mode, id)) if mode.kind() == EntryKind::Link && at + 1 == path.len() => {
+                return Ok(Some(id));
+            }
+            _ => break,
+        }
+    }
+    Ok(None)
+}
+
+fn behind_links(
     session: &Session<'_>,
     tree: ObjectId,
     path: &[&[u8]],

@@ -79,11 +79,11 @@ fn symbolic_links_lead_where_git_follows_them_and_never_out_of_the_tree() {
     let root = Root::new();
     let worktree = root.init("r");
     worktree.commit("a/deploy.yaml", "deploy", "a file");
-    for (target, link) in [
+    let links = [
         ("../a/deploy.yaml", "b/deploy.yaml"),
         ("b/deploy.yaml", "twice"),
         ("a", "directory"),
-        ("directory/../a/./deploy.yaml", "through"),
+        ("directory/../a/deploy.yaml", "through"),
         ("a//deploy.yaml", "slashes"),
         ("nowhere", "dangling"),
         ("loop", "loop"),
@@ -91,7 +91,8 @@ fn symbolic_links_lead_where_git_follows_them_and_never_out_of_the_tree() {
         ("../../../etc/passwd", "above"),
         ("../r/a/deploy.yaml", "around"),
         ("a/deploy.yaml/x", "below"),
-    ] {
+    ];
+    for (target, link) in links {
         let path = worktree.path.join(link);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(target, path).unwrap();
@@ -128,9 +129,14 @@ fn symbolic_links_lead_where_git_follows_them_and_never_out_of_the_tree() {
         let (_, found) = repositories
             .file("r", "HEAD", path.as_bytes(), 100)
             .unwrap();
-        let expected = ask(path)
-            .starts_with("blob ")
-            .then(|| Blob::Content(b"deploy".to_vec()));
+        let expected = if ask(path).starts_with("blob ") {
+            Some(Blob::Content(b"deploy".to_vec()))
+        } else {
+            // The text of a link that leads to no file is its target.
+            let mut links = links.iter();
+            let link = links.find(|(_, link)| *link == path);
+            link.map(|(target, _)| Blob::Content(target.as_bytes().to_vec()))
+        };
         assert_eq!(found, expected, "{path}: {}", ask(path));
     }
 }
