@@ -191,6 +191,11 @@ impl FilePage {
             count: reply.revisions.len() as u32,
             commit: String::new(),
         };
+        // Directories are listed in indexed revisions only.
+        let listed = match &reply.revisions[..] {
+            [] => "",
+            _ => asked.revision,
+        };
         FilePage {
             layout: Layout::new(Form {
                 has_key: asked.params.has_key,
@@ -198,7 +203,7 @@ impl FilePage {
             }),
             package: visible::plain(package),
             path: visible::plain(asked.path),
-            place: Place::new(package, asked.path, asked.revision),
+            place: Place::new(package, asked.path, listed),
             language: reply.language.clone(),
             commit: filters::short_id(&reply.commit),
             git: GitLinks::new(asked, package, reply),
