@@ -54,6 +54,8 @@ pub struct ParsedQuery {
     /// Where the terms that must all hold, and the options, are in the query text, in bytes. Joined
     /// by spaces they are the same query, without `and` in its phrase. Alternatives are one term.
     pub terms: Vec<Range<usize>>,
+    /// Whether the query text has only negated terms, and the signs of some of them are text.
+    pub has_signs_as_text: bool,
     pub(super) sources: SourceMap,
 }
 
@@ -76,6 +78,7 @@ impl ParsedQuery {
                 timeout: None,
                 notices: Vec::new(),
                 terms: Vec::new(),
+                has_signs_as_text: false,
                 sources,
             }),
             Err(bad) => Err(sources.locate(&expr, bad)),
@@ -113,6 +116,7 @@ impl Query {
             timeout: options.timeout,
             notices: ast.notices,
             terms: ast.terms,
+            has_signs_as_text: ast.has_signs_as_text,
             sources: parsed.sources,
         })
     }
@@ -188,10 +192,15 @@ impl QueryInput<'_> {
         let defaults = self.defaults(&ast.options)?;
         let lower = |node: &Node| lower(node.clone(), defaults, &mut SourceMap::default());
         let expr = ast.node.as_ref().map(lower);
-        if expr.is_some_and(|expr| check_positive(&expr).is_err()) {
-            return parse::parse_signs_as_text(self.q);
+        let is_positive = |expr: &Expr| check_positive(expr).is_ok();
+        if expr.as_ref().is_none_or(is_positive) {
+            return Ok(ast);
         }
-        Ok(ast)
+        let ast = parse::parse_signs_as_text(self.q)?;
+        Ok(Ast {
+            has_signs_as_text: ast.node.as_ref().map(lower) != expr,
+            ..ast
+        })
     }
 
     fn defaults(&self, options: &Options) -> Result<Defaults, BadQuery> {

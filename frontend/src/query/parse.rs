@@ -46,6 +46,8 @@ pub(super) struct Ast {
     pub(super) terms: Vec<Range<usize>>,
     /// Places of words that were typed side by side, with operators between them.
     pub(super) phrase: Vec<Range<usize>>,
+    /// Whether signs of its terms are text since it has only negated ones.
+    pub(super) has_signs_as_text: bool,
 }
 
 /// A node of the tree.
@@ -180,6 +182,7 @@ fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
         notices: parser.notices,
         terms: parser.terms,
         phrase: parser.phrase,
+        has_signs_as_text: false,
     })
 }
 

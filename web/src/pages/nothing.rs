@@ -210,6 +210,9 @@ fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
     let Origin::Term(term) = &part.origin else {
         return None;
     };
+    if part.meaning == parts::EXCLUDED {
+        return None;
+    }
     let alone = parts::with_text(form, form.q.get(term.clone())?);
     match parts::parse(&alone).ok()?.query.expr() {
         Expr::Pattern(pattern) => Some(pattern.clone()),

@@ -7,6 +7,9 @@ use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, filter};
 use schema::message::{Expr, Syntax};
 use std::ops::Range;
 
+/// The meaning of a negated term.
+pub(super) const EXCLUDED: &str = "excluded";
+
 /// A part of a query.
 #[derive(Clone, Debug)]
 pub(super) struct QueryPart {
@@ -33,8 +36,8 @@ pub(super) fn parts(form: &Form, parsed: &ParsedQuery) -> Vec<QueryPart> {
         let typed = form.q.get(term.clone())?;
         Some(QueryPart {
             text: visible::plain(typed.as_bytes()),
-            meaning: meaning(&with_text(form, typed)),
-            without: checked(without_term(form, &parsed.terms, index)),
+            meaning: meaning(&with_text(form, typed), parsed),
+            without: checked(without_term(form, &parsed.terms, index), parsed),
             origin: Origin::Term(term.clone()),
         })
     });
@@ -48,7 +51,7 @@ pub(super) fn parts(form: &Form, parsed: &ParsedQuery) -> Vec<QueryPart> {
             } else {
                 "filter"
             },
-            without: checked(without),
+            without: checked(without, parsed),
             origin: Origin::Parameter(index),
         }
     });
@@ -93,21 +96,25 @@ fn without_term(form: &Form, terms: &[Range<usize>], index: usize) -> Form {
     }
 }
 
-/// Returns a form whose query can be searched for.
-fn checked(form: Form) -> Option<Form> {
+/// Returns a form if its query can be searched for, and its terms mean the same as in the whole one.
+fn checked(form: Form, whole: &ParsedQuery) -> Option<Form> {
     let form = Form { run: None, ..form };
-    parse(&form).is_ok().then_some(form)
+    let parsed = parse(&form).ok()?;
+    (!takes_more_signs_for_text(&parsed, whole)).then_some(form)
 }
 
-/// Says what the text of a form alone means.
-fn meaning(form: &Form) -> &'static str {
-    let Ok(parsed) = parse(form) else {
+/// Whether a part of a query excludes nothing when it is alone, but searches for its signs.
+pub(super) fn takes_more_signs_for_text(part: &ParsedQuery, whole: &ParsedQuery) -> bool {
+    part.has_signs_as_text && !whole.has_signs_as_text
+}
+
+/// Says what a term of a query means, which is the text of a form.
+fn meaning(form: &Form, whole: &ParsedQuery) -> &'static str {
+    let has_sign = form.q.starts_with(['-', 'n', 'N']);
+    let parsed = match parse(form) {
+        Ok(parsed) if !has_sign || !takes_more_signs_for_text(&parsed, whole) => parsed,
         // Negated terms and options are no query of their own.
-        return if form.q.starts_with(['-', 'n', 'N']) {
-            "excluded"
-        } else {
-            "option"
-        };
+        _ => return if has_sign { EXCLUDED } else { "option" },
     };
     match parsed.query.expr() {
         Expr::Pattern(pattern) => match (pattern.syntax, pattern.ignore_case) {
@@ -119,7 +126,7 @@ fn meaning(form: &Form) -> &'static str {
         Expr::Any(_) => "one of these",
         Expr::All(_) => "all of these",
         Expr::Line(_) => "on one line",
-        Expr::Not(_) => "excluded",
+        Expr::Not(_) => EXCLUDED,
     }
 }
 
@@ -176,6 +183,34 @@ mod tests {
                 Foo (text, in this case): kept
                 -bar (excluded): /search?q=Foo%20case%3Ano
                 case:no (option): /search?q=Foo%20-bar
+            "#]],
+        );
+        check(
+            "-bar lang:c",
+            Mode::Keyword,
+            &[],
+            expect![[r#"
+                -bar (excluded): /search?q=lang%3Ac
+                lang:c (filter): kept
+            "#]],
+        );
+        check(
+            "foo -path:x",
+            Mode::Keyword,
+            &[("package", "=a")],
+            expect![[r#"
+                foo (text, in upper or lower case): /search?q=-path%3Ax&package=%3Da
+                -path:x (excluded): /search?q=foo&package=%3Da
+                package:=a (filter): /search?q=foo%20-path%3Ax
+            "#]],
+        );
+        check(
+            "-foo -bar",
+            Mode::Keyword,
+            &[],
+            expect![[r#"
+                -foo (text, in upper or lower case): /search?q=-bar
+                -bar (text, in upper or lower case): /search?q=-foo
             "#]],
         );
         check(

@@ -139,7 +139,8 @@ fn text_of(filter: &FormFilter) -> String {
     }
 }
 
-/// Returns the text of a query without the filters of the lists, and these; `None` if it has none.
+/// Returns the text of a query without the filters of the lists, and these; `None` if it has none,
+/// or if its other terms mean something else without them.
 fn without_filters(form: &Form) -> Option<(String, Vec<FormFilter>)> {
     let parsed = parts::parse(form).ok()?;
     let (mut kept, mut filters) = (Vec::new(), Vec::new());
@@ -150,7 +151,13 @@ fn without_filters(form: &Form) -> Option<(String, Vec<FormFilter>)> {
             None => kept.push(typed),
         }
     }
-    (!filters.is_empty()).then(|| (kept.join(" "), filters))
+    if filters.is_empty() {
+        return None;
+    }
+    let rest = kept.join(" ");
+    let alone = parts::parse(&parts::with_text(form, &rest));
+    let is_changed = alone.is_ok_and(|rest| parts::takes_more_signs_for_text(&rest, &parsed));
+    (!is_changed).then_some((rest, filters))
 }
 
 /// Returns the filters that a term consists of: one, or alternatives.
@@ -230,6 +237,7 @@ mod tests {
             "(lang:c or kind:tests)",
             "\"lang:c\"",
             "path:x",
+            "-a lang:c",
         ] {
             check(other, &[], other, &[]);
         }
