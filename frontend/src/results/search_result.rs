@@ -407,7 +407,7 @@ impl SearchResult {
             return Ok(Some(SpoolFacets::default()));
         }
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
-        blob.read_at(words.as_mut_bytes(), 0, &mut OpenFile::default())?;
+        self.checked(blob.read_at(words.as_mut_bytes(), 0, &mut OpenFile::default()))?;
         let frame = frame::decode(words.as_bytes()).ok().flatten();
         let facets = frame.and_then(|frame| SpoolFacets::decode(frame.payload).ok());
         self.checked(facets.map(Some).ok_or_else(|| blob.corrupt(0)))
