@@ -129,10 +129,11 @@ fn counted(names: &[Vec<u8>], what: &str) -> String {
     format!("{count} {what} ({})", listed(&names))
 }
 
+/// Lists names on one line: a name may have line feeds.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_MAX);
     let listed = names[..names.len() - more].join(", ");
-    let listed = terminal::escaped(&listed).to_string();
+    let listed = terminal::escaped(&listed).replace('\n', "\\n");
     match more {
         0 => listed,
         _ => format!("{listed} and {} more", units::count(more as u64)),
