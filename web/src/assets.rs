@@ -64,6 +64,7 @@ const SCRIPTS: &[File] = files!("js/":
     "form.js",
     "fragment.js",
     "keys.js",
+    "lines.js",
     "main.js",
     "marks.js",
     "more_lines.js",
