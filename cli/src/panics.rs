@@ -6,8 +6,6 @@ use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const TOTAL: &str = "trawl_panics_total";
-
 /// Panics of this process. The recorder of metrics starts later than the process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -27,12 +25,15 @@ pub(crate) fn count() {
 
 /// Describes the metric, and records the panics until now.
 pub(crate) fn describe_metrics() {
-    metrics::describe_counter!(TOTAL, "Panics of this process: each is a bug to report");
+    metrics::describe_counter!(
+        "trawl_panics_total",
+        "Panics of this process: each is a bug to report"
+    );
     record();
 }
 
 fn record() {
-    metrics::counter!(TOTAL).absolute(COUNT.load(Relaxed));
+    metrics::counter!("trawl_panics_total").absolute(COUNT.load(Relaxed));
 }
 
 fn log(panic: &PanicHookInfo<'_>) {
@@ -68,8 +69,8 @@ mod tests {
         });
         assert!(COUNT.load(Relaxed) >= before + 2);
         let text = recorder.handle().render();
-        let line = text.lines().find(|line| line.starts_with(TOTAL));
-        let (_, counted) = line.expect("the metric").split_once(' ').expect("a value");
-        assert!(counted.parse::<u64>().unwrap() >= before + 2, "{text}");
+        let value = |line: &str| line.strip_prefix("trawl_panics_total ")?.parse().ok();
+        let counted: u64 = text.lines().find_map(value).expect("the metric");
+        assert!(counted >= before + 2, "{text}");
     }
 }

@@ -35,7 +35,7 @@ test('a Markdown file has its source a click away, which links to lines show', (
   await page.goto(README);
   await page.locator('#rendered').getByRole('link', { name: 'below' }).click();
   await page.waitForURL(/#md-how-to-use-it$/);
-  await page.getByRole('link', { name: 'Source' }).click();
+  await page.getByRole('link', { name: 'Source', exact: true }).click();
   assert.match(await text(page, '#L1'), /# netlib/);
   await page.getByRole('link', { name: 'Rendered' }).click();
   assert.equal(await text(page, '#rendered h2'), 'netlib');
@@ -53,7 +53,7 @@ test('images and links of a repository are shown', () => withPage({ javaScriptEn
   assert.equal(await image.evaluate((each) => /** @type {HTMLImageElement} */ (each).naturalWidth), 1);
   await page.locator('.readme').getByRole('link', { name: 'its other name' }).click();
   assert.match(await text(page, '.notice'), /symbolic link/);
-  assert.match(await text(page, 'main'), /Back to the start/);
+  assert.match(await text(page, 'main'), /Back to the \[start\]/, 'its name says nothing of Markdown');
   await page.goto('/show?package=tool&path=docs/ring.png');
   assert.equal(await page.locator('main img').evaluate((each) => /** @type {HTMLImageElement} */ (each).naturalWidth), 1);
   await page.goto('/show?package=tool&path=documents/guide.md&rev=main');

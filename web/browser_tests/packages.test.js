@@ -41,7 +41,7 @@ test('a version that is gone leads to the current one, and says so', () => withP
 test('what is not searched is listed with its reason and how often that is so', () => withPage({}, async (page) => {
   await page.goto('/search?q=no_such_word_anywhere');
   await page.getByRole('link', { name: 'Files that are not indexed, and why' }).click();
-  assert.match(await text(page, '.reasons'), /binary 1/);
+  assert.match(await text(page, '.reasons'), /binary 2/);
   assert.match(await text(page, '.left-out'), /webapp_2\.1 assets\/logo\.png binary/);
   await page.locator('.left-out').getByRole('link', { name: 'webapp_2.1' }).first().click();
   assert.equal(await text(page, 'h1'), 'webapp_2.1');

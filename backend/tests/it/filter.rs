@@ -128,8 +128,12 @@ pub(crate) fn leave(filters: &[Filter], document: &Document) -> bool {
 pub(crate) fn holds(filter: &Filter, document: &Document) -> bool {
     let holds = match filter.field {
         Field::Package => {
-            // All packages have names like `p3_1`.
-            let name = &document.package[..2];
+            // All packages have directories like `p3_1`: version 1 of `p3`, or a repository.
+            let name = if document.is_of_repository {
+                &document.package[..]
+            } else {
+                &document.package[..2]
+            };
             filter.is(name) || (filter.exact && filter.is(&document.package))
         }
         Field::Path => filter.is(&document.path),

@@ -18,6 +18,8 @@ pub(crate) struct Document {
     pub(crate) path: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) state: State,
+    /// Whether the package is a repository, of which the name has no version.
+    pub(crate) is_of_repository: bool,
 }
 
 /// A line of a document.
@@ -49,6 +51,7 @@ pub(crate) fn documents(source: &Path) -> Vec<Document> {
                         path: name.as_os_str().as_bytes().to_vec(),
                         text,
                         state: State::File,
+                        is_of_repository: false,
                     });
                 }
             }

@@ -127,6 +127,7 @@ pub(crate) fn build(
     documents.retain(|document| known.insert(document.name()));
     for document in &mut documents {
         document.state = states[&document.name()].clone();
+        document.is_of_repository = true;
     }
     (home, documents)
 }

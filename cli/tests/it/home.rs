@@ -5,6 +5,7 @@ use crate::http;
 use crate::process::{Finished, Process, finish};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -142,9 +143,12 @@ impl Server {
         assert!(!self.log().contains("panicked"), "{}", self.log());
     }
 
-    /// The standard error so far.
+    /// The standard error so far. Its directory may be gone.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.log.path()).unwrap()
+        let file = self.log.as_file();
+        let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 }
 

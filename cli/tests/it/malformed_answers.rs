@@ -146,7 +146,7 @@ fn answers_without_end_are_errors() {
     ] {
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         let run = home.run(&format!("{name} --server {address} {rest}"));
-        run.check(command, 2, &["more than 64 MiB"]);
+        run.check(command, 2, &["more than 67.1 MB"]);
     }
     for command in ["search --json x", "search --stream x"] {
         let (name, rest) = command.split_once(' ').unwrap();

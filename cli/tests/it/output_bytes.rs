@@ -21,20 +21,20 @@ fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
 fn index_and_server_print_the_same_best_first() {
     let home = Home::new();
     home.write(
-        "zebra_1.0/src/parse.c",
+        "all/zebra_1.0/src/parse.c",
         "int parse_all(void);\n\tparse\n// Parsed\n",
     );
-    home.write("zebra_1.0/tests/parse.c", "int parse_all(void);\n");
+    home.write("all/zebra_1.0/tests/parse.c", "int parse_all(void);\n");
     home.write(
-        "ant/lib/other.c",
+        "all/ant/lib/other.c",
         "int parse_all(void);\nno match\nparses parse\n",
     );
-    home.write("bee/other.c", "int parse_all(void);\n");
+    home.write("all/bee/other.c", "int parse_all(void);\n");
     home.write(
         "ranks.json",
         r#"{"zebra": {"inst": 1, "rdep": 1}, "bee": {"inst": 0.5}}"#,
     );
-    home.ok("index --out I --package-ranks ranks.json ant bee zebra_1.0");
+    home.ok("index --out I --package-ranks ranks.json --each all");
     let server = home.start("serve --index I");
     let search = |query: &str| String::from_utf8(search(&home, &server.address, query)).unwrap();
 

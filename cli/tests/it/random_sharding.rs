@@ -8,6 +8,7 @@ use crate::random::{Random, seeds};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
+use axum::http::header::HOST;
 use backend::LiveShards;
 use backend::server::Options;
 use frontend::{Backend, Config, Coordinator, Socket};
@@ -156,7 +157,8 @@ impl Site {
     }
 
     fn get(&self, path: &str) -> (u16, String) {
-        let request = Request::get(path).body(Body::empty()).unwrap();
+        let request = Request::get(path).header(HOST, "localhost");
+        let request = request.body(Body::empty()).unwrap();
         let mut app = self.app.clone();
         self.runtime.block_on(async {
             let response = app.call(request).await.expect("it cannot fail");

@@ -11,7 +11,7 @@ mod seeds;
 use crate::router::router;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::{HeaderMap, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use frontend::{Config, Coordinator, Scope};
 use index::corpus;
 use index::indexing::{BuildOptions, Progress, build};
@@ -144,7 +144,11 @@ struct Answer {
 }
 
 impl Site {
-    fn ask(&self, request: Request<Body>) -> Answer {
+    fn ask(&self, mut request: Request<Body>) -> Answer {
+        // As every client of HTTP/1.1 does.
+        let headers = request.headers_mut();
+        let host = headers.entry(header::HOST);
+        host.or_insert(HeaderValue::from_static("localhost"));
         let mut app = self.app.clone();
         self.runtime.block_on(async {
             let asking = async {

@@ -84,7 +84,8 @@ fn serve(mut stream: UnixStream) -> Option<()> {
 impl Site {
     /// Requests a path, and returns the status and the body.
     fn get(&self, path: &str) -> (u16, Vec<u8>) {
-        let request = Request::get(path).body(Body::empty());
+        let request = Request::get(path).header("host", "localhost");
+        let request = request.body(Body::empty());
         let request = request.expect("the target escapes the path");
         let mut app = self.app.clone();
         self.runtime.block_on(async {

@@ -240,7 +240,7 @@ fn the_copies_of_a_match_are_listed_in_pages() {
         (
             "q=arse&position=11",
             404,
-            "position=11: the answer has 11 matches, counted from 0",
+            "position=11: number of matches in the answer, counted from 0: 11",
         ),
         (
             "q=arse&position=0&page=9",

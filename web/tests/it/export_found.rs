@@ -132,8 +132,10 @@ fn incomplete_export_says_so_or_breaks_off() {
     assert!(!end.complete);
     assert_eq!(end.missing[0].backend, "lost");
     assert_eq!(end.total, lines.lines().count() as u64 - 1);
+    // A body that breaks off lacks what was not compressed yet.
+    let plain = [("accept-encoding", "identity")];
     let text: Vec<_> = site
-        .lines("/api/v2/export?q=arse&order=found&format=text")
+        .lines_with("/api/v2/export?q=arse&order=found&format=text", &plain)
         .collect();
     assert!(text[0].is_ok() && text.last().unwrap().is_err(), "{text:?}");
     let ended = site

@@ -314,14 +314,29 @@ impl Site {
         events
     }
 
-    /// Returns the lines of a body as they arrive, and an error if it breaks off.
+    /// Returns the lines of a body as they arrive, and at their end an error if it breaks off.
     pub(crate) fn lines(
         &self,
         path: &str,
     ) -> impl Iterator<Item = std::io::Result<String>> + use<> {
-        let response = self.call(Method::GET, path, &[]);
+        self.lines_with(path, &[])
+    }
+
+    pub(crate) fn lines_with(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> impl Iterator<Item = std::io::Result<String>> + use<> {
+        let response = self.call(Method::GET, path, headers);
         assert_eq!(response.status, 200, "{path}");
         let lines = BufReader::new(response.reader()).split(b'\n');
+        // A reader returns the error of a broken-off body for ever.
+        let mut is_broken = false;
+        let lines = lines.map_while(move |line| {
+            let first = !is_broken;
+            is_broken |= line.is_err();
+            first.then_some(line)
+        });
         lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
     }
 

@@ -1,7 +1,7 @@
 //! Clients that do not read their exports: they hold no thread and little memory, and there is a limit on
 //! their number.
 
-use crate::site::{BLOCKING_THREADS, Site, eventually};
+use crate::site::{BLOCKING_THREADS, PATIENCE, Site, eventually};
 use fake_backend::{Document, Fake};
 use serde_json::json;
 use std::io::{Read, Write};
@@ -35,6 +35,7 @@ fn site_of(corpus: Vec<(u8, Vec<Document>)>, exports_max: usize, memory_bytes: u
     let backends = vec![Fake::new("one", corpus).backend()];
     Site::start(backends, options, ConnectionLimits::default(), |config| {
         config.memory_bytes = memory_bytes;
+        config.silence_max = PATIENCE;
     })
 }
 
@@ -53,7 +54,11 @@ fn begin(site: &Site, path: &str) -> TcpStream {
     stream.write_all(request.as_bytes()).unwrap();
     let mut head = [0; 12];
     stream.read_exact(&mut head).unwrap();
-    assert_eq!(&head[9..], b"200", "{path}");
+    if &head[9..] != b"200" {
+        let mut rest = String::new();
+        _ = stream.read_to_string(&mut rest);
+        panic!("{path}: {}{rest}", String::from_utf8_lossy(&head));
+    }
     stream
 }
 

@@ -20,7 +20,11 @@ pub(super) fn served() -> Served {
     let build = || {
         let source = directory.path().join("source");
         let sources = sources(&[source], true).unwrap();
-        let (changes, options) = (Changes::default(), BuildOptions::default());
+        let options = BuildOptions::default();
+        let changes = Changes {
+            replace_versions: true,
+            ..Changes::default()
+        };
         let out = directory.path().join("out");
         update(sources, &changes, &out, &options, &Progress::default()).unwrap();
     };
