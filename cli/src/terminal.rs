@@ -112,6 +112,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
 /// Prints a line of a server on standard output. A pipe that is full and is not read does not keep the server from starting.
 pub(crate) fn announce(line: impl Display) -> io::Result<()> {
     let line = line.to_string();
+    // Messages of the start come first.
+    log::flush(ANNOUNCE_MAX);
     let (sender, printed) = mpsc::channel();
     let thread = thread::Builder::new().name("announce".to_owned());
     thread.spawn(move || sender.send(print(line)))?;
