@@ -43,7 +43,7 @@ test('a Markdown file has its source a click away, which links to lines show', (
   await page.goto(`${README}#L3-L4`);
   await page.waitForFunction(() => document.querySelectorAll('.line.hit').length === 2);
   await page.goto(`${README}&q=manual`);
-  assert.equal(await page.locator('#lines mark').count(), 2, 'matches are marked in the source');
+  assert.equal(await page.locator('#lines mark').count(), 4, 'matches are marked in the source');
 }));
 
 test('images and links of a repository are shown', () => withPage({ javaScriptEnabled: false }, async (page) => {
