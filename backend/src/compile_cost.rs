@@ -79,7 +79,7 @@ impl CompileCost {
             .fold(CompileCost::default(), Add::add)
     }
 
-    /// Whether it is too much for a light search.
+    /// Returns true if the cost is too high for a light search.
     pub(crate) fn is_heavy(self) -> bool {
         self.time > LIGHT_TIME_MAX || self.memory > LIGHT_MEMORY_MAX
     }
@@ -94,7 +94,7 @@ impl CompileCost {
 #[derive(Clone, Copy, Debug)]
 struct Automaton {
     bytes: u64,
-    /// Whether ripgrep's matcher tries to build a one-pass DFA of it.
+    /// True if ripgrep's matcher tries to build a one-pass DFA.
     is_one_pass: bool,
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn nfa_bytes(hir: &Hir) -> u64 {
     }
 }
 
-/// `\w` takes 50 kB, of which each byte of its sequences takes 14.5.
+/// Size of a Unicode class: 14.5 bytes a byte of its UTF-8 sequences (50 kB for `\w`).
 fn unicode_class_bytes(class: &ClassUnicode) -> u64 {
     let ranges = class.iter();
     let sequences = ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end()));

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Bytes of the matchers that are kept, about: some hundred with Unicode classes, or some ten thousand without.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// What a matcher counts besides its automaton.
+/// Bytes of a cached matcher besides its automaton.
 const MATCHER_BYTES: u64 = 1 << 10;
 
 /// A matcher that is not used for so long is dropped.
@@ -65,7 +65,7 @@ impl Compiler {
         }
     }
 
-    /// Returns the compiler of several patterns in one matcher, each of which was compiled before. It is not stopped.
+    /// Returns a compiler for a matcher that joins patterns compiled before. It cannot be stopped.
     pub(crate) fn for_all(&self) -> Compiler {
         Compiler {
             limits: SizeLimits::FOR_ALL,
@@ -91,7 +91,7 @@ impl Compiler {
         self.compile(&Recipe::new(patterns, false), patterns)
     }
 
-    /// Compiles the matcher of `patterns`, of which `recipe` is the recipe. Fails if the search was stopped.
+    /// Compiles `patterns` by their `recipe`. Fails if the search was stopped.
     pub(crate) fn compile(
         &self,
         recipe: &Recipe,

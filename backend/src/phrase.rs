@@ -39,7 +39,7 @@ impl Tier {
 /// A phrase as it was typed. Each worker needs a clone, which has caches of its own.
 #[derive(Clone, Debug)]
 pub struct Phrase {
-    /// The words of which a document has all, if they are two or more.
+    /// Words that a document must all have; empty for fewer than two.
     words: Vec<Word>,
     /// The best one first.
     patterns: Vec<LazyPattern>,
@@ -135,7 +135,7 @@ impl Phrase {
         TrigramQuery::or(plans.map(|plan| plan.unwrap_or(TrigramQuery::None)))
     }
 
-    /// The number of words of which a document has all.
+    /// Number of words that a document must all have.
     pub(crate) fn word_count(&self) -> usize {
         self.words.len()
     }

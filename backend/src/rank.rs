@@ -132,7 +132,7 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
 /// A line that looks like the definition of a match.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defined {
-    /// How much, by [`definition::level`] and what is behind the line.
+    /// Level of [`definition::level`], lowered by the lines behind it.
     pub level: u8,
     /// As [`favour`] has it; 0 if it is not known what is defined.
     pub favour: f32,

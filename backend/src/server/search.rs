@@ -223,7 +223,7 @@ struct SearchJob {
     admission: Arc<Admission>,
     kept: KeptMatchers,
     cancel: Cancel,
-    /// Whether it waits for a permit, or its query is being compiled.
+    /// True while the search waits for a permit or its query is compiled.
     is_queued: AtomicBool,
     /// Whether it runs on the thread of its client, which waits for a heavy permit with the plan at hand.
     is_here: bool,
