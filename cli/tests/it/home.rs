@@ -1,8 +1,8 @@
 //! The home, cache and working directory of the processes of one test.
 
-use crate::WAIT_MAX;
 use crate::http;
 use crate::process::{Finished, Process, finish};
+use crate::{WAIT_MAX, poll};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
@@ -141,6 +141,14 @@ impl Server {
     /// Panics if a thread of the process has panicked.
     pub(crate) fn check_no_panic(&self) {
         assert!(!self.log().contains("panicked"), "{}", self.log());
+    }
+
+    /// The standard error, when it has a text that is logged at the end of something. A thread writes it.
+    pub(crate) fn log_with(&self, says: &str) -> String {
+        poll(says, WAIT_MAX, || {
+            let log = self.log();
+            log.contains(says).then_some(log)
+        })
     }
 
     /// The standard error so far. Its directory may be gone.

@@ -148,7 +148,7 @@ fn answers_without_end_are_errors() {
         let run = home.run(&format!("{name} --server {address} {rest}"));
         run.check(command, 2, &["more than 67.1 MB"]);
     }
-    for command in ["search --json x", "search --stream x"] {
+    for command in ["search --json x", "search --json --stream x"] {
         let (name, rest) = command.split_once(' ').unwrap();
         let run = home.run(&format!("{name} --server {address} {rest}"));
         run.check(command, 2, &["Trawl server"]);

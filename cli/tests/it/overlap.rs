@@ -71,9 +71,9 @@ fn a_package_on_two_backends_is_counted_once() {
 
 /// The log, the status, and the command line name the package and both backends.
 fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
-    let log = server.log();
+    let log = server.log_with("several backends");
     let line = log.lines().find(|line| line.contains("several backends"));
-    let line = line.unwrap_or_else(|| panic!("no line in {log}"));
+    let line = line.unwrap();
     let health = get(&server.address, "/readyz");
     let status = home.run(&format!("status --server http://{}", server.address));
     let search = home.run(&format!("search --server http://{} needle", server.address));

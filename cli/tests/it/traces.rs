@@ -444,8 +444,8 @@ fn a_collector_that_fails_delays_and_changes_nothing() {
             let mut lines = metrics.text().lines();
             lines.any(|line| line.starts_with(dropped)).then_some(())
         });
-        let log = server.log();
         let warning = "the collector of traces does not take spans";
+        let log = server.log_with(warning);
         assert_eq!(log.matches(warning).count(), 1, "{log}");
         search(&server, "more", TRACE);
         let begun = Instant::now();
