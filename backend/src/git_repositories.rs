@@ -84,6 +84,10 @@ impl LookUp for GitRepositories {
     fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
         file(&self.0, wanted.repository, wanted)
     }
+
+    fn directory(&self, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
+        directory(&self.0, wanted.repository, wanted)
+    }
 }
 
 /// Asks the repositories where the index found them. They are opened for each question, which takes a tenth of a
@@ -105,6 +109,13 @@ impl LookUp for RecordedLocations {
     fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
         let (repositories, name) = at_location(wanted.recorded?)?;
         file(&repositories, name, wanted)
+    }
+
+    fn directory(&self, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
+        let location = wanted.recorded.and_then(at_location);
+        location.map_or(Vec::new(), |(repositories, name)| {
+            directory(&repositories, name, wanted)
+        })
     }
 }
 
@@ -130,6 +141,12 @@ fn file(
         Ok((_, Some(Blob::TooLarge(bytes)))) => Some(RepositoryFile::TooLarge { bytes }),
         _ => None,
     }
+}
+
+/// Lists a directory of a revision.
+fn directory(repositories: &Repositories, name: &str, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
+    let found = repositories.directory(name, wanted.revision, wanted.path);
+    found.unwrap_or_default()
 }
 
 /// Counts the commits that a name has now and had not when it was indexed.

@@ -32,6 +32,12 @@ pub trait LookUp: Send + Sync {
         None
     }
 
+    /// Lists a directory of a revision: names of files, and those of directories with a `/` at the end. Empty if there is
+    /// none.
+    fn directory(&self, _: &WantedFile<'_>) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+
     /// Counts the commits that a revision of an indexed repository has now and the index has not; `None` if that is
     /// unknown.
     fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {
@@ -39,7 +45,7 @@ pub trait LookUp: Send + Sync {
     }
 }
 
-/// A file in a repository, and how much of it may be read.
+/// A file or a directory in a repository, and how much of a file may be read.
 #[derive(Clone, Copy, Debug)]
 pub struct WantedFile<'a> {
     /// The name of the repository.

@@ -228,6 +228,25 @@ impl Repositories {
         Ok((commit, Some(blob)))
     }
 
+    /// Lists the directory at a path in the commit that a revision stands for: the names of its files and symbolic links, and
+    /// with a `/` at the end those of directories. Submodules are left out. Empty if there is no such directory.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn directory(
+        &self,
+        repo: &str,
+        rev: &str,
+        path: &[u8],
+    ) -> Result<Vec<Vec<u8>>, LookupError> {
+        let path = log::split_path(path)?;
+        self.look_up(repo, |_, session| {
+            let commit = revision::resolve(session, rev)?;
+            tree::directory(session, session.objects.tree(&commit)?, &path)
+        })
+    }
+
     /// Runs a look-up. One that a repository opened earlier cannot answer is run again on the repository as
     /// it is now: it may have been repacked in between.
     fn look_up<T>(

@@ -51,6 +51,28 @@ pub(crate) fn is_file(mode: u16) -> bool {
     mode == EntryKind::Blob as u16 || mode == EntryKind::BlobExecutable as u16
 }
 
+/// Lists the directory at a path below a tree. Names that would leave it are left out.
+pub(crate) fn directory(
+    session: &Session<'_>,
+    tree: ObjectId,
+    path: &[&[u8]],
+) -> Result<Vec<Vec<u8>>, LookupError> {
+    let mut names = Vec::new();
+    let found = session.objects.entry(tree, path)?;
+    let is_directory = |mode| path.is_empty() || mode == EntryKind::Tree as u16;
+    if let Some((_, id)) = found.filter(|(mode, _)| is_directory(*mode)) {
+        session.objects.children(id, |name, mode, _| {
+            let is_name = !name.contains(&b'/') && hazard(name) != Some(Hazard::Traversal);
+            if is_name && mode.kind() != EntryKind::Commit {
+                let slash: &[u8] = if mode.is_tree() { b"/" } else { b"" };
+                names.push([name, slash].concat());
+            }
+            true
+        })?;
+    }
+    Ok(names)
+}
+
 /// Reads a blob of at most `bytes_max` bytes.
 pub(crate) fn blob(
     repository: &Repository,

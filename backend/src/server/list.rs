@@ -10,6 +10,7 @@
 
 mod reply_builder;
 mod repositories;
+mod unindexed;
 
 use crate::live_shards::Generation;
 use crate::repositories::LookUp;
@@ -33,7 +34,10 @@ pub(super) fn read(
     match request.kind {
         ListKind::Repositories => Ok(repositories::read(&generation.recorded, readers, request)),
         ListKind::Packages => packages(generation, request),
-        ListKind::Children => children(generation, request),
+        ListKind::Children => match unindexed::children(generation, readers, request) {
+            Some(reply) => Ok(reply),
+            None => children(generation, request),
+        },
         ListKind::Skipped => skipped(generation, request),
         // Its shard need not be in the newest generation.
         ListKind::Shard => Ok(ListReply::default()),

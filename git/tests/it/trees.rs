@@ -142,6 +142,34 @@ fn symbolic_links_lead_where_git_follows_them_and_never_out_of_the_tree() {
 }
 
 #[test]
+fn a_directory_of_any_commit_is_listed() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    let file = hash(&worktree, "blob", b"text");
+    let inner = tree(&worktree, &[("100644", b"b.c", &file)]);
+    let entries = [
+        ("100644", &b".."[..], &file[..]),
+        ("100644", b"\xff.c", &file),
+        ("120000", b"link", &file),
+        ("160000", b"submodule", &file),
+        ("40000", b"a", &inner),
+    ];
+    let top = tree(&worktree, &entries);
+    let commit = worktree.git(["commit-tree", "-m", "x", &top]);
+    let list = |path: &[u8]| {
+        let repositories = root.repositories();
+        repositories.directory("r", &commit, path).unwrap()
+    };
+    let mut names = list(b"");
+    names.sort();
+    assert_eq!(names, [&b"a/"[..], b"link", b"\xff.c"]);
+    assert_eq!(list(b"a/"), [b"b.c"]);
+    for none in [&b"link"[..], b"a/b.c", b"x/"] {
+        assert_eq!(list(none), [b""; 0]);
+    }
+}
+
+#[test]
 fn hostile_names_are_reported_with_their_hazard() {
     let root = Root::new();
     let worktree = root.init("r");

@@ -79,6 +79,11 @@ pub(super) async fn list(
 }
 
 impl TreeView {
+    /// Whether the revision of the entries is indexed. Of another one only names are known.
+    pub(super) fn is_indexed(&self) -> bool {
+        self.entries.iter().any(|entry| entry.documents > 0)
+    }
+
     /// Documents, lines and bytes of the entries.
     pub(super) fn sums(&self) -> (u32, u64, u64) {
         let entries = self.entries.iter();
@@ -122,6 +127,9 @@ impl TreeItem {
 
     /// What it has, in words.
     pub(super) fn about(&self) -> String {
+        if self.documents == 0 {
+            return String::new();
+        }
         let bytes = filters::sized(self.bytes);
         if self.is_directory {
             let files = filters::counted(self.documents.into(), "file");
