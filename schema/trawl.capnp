@@ -76,6 +76,7 @@ struct Filter {
                              # revisions
     exact @1;                # the whole value; for a package also its directory's name
     glob @2;                 # * ? [] {} and **; without a / it matches the last component
+    regexpIgnoringCase @3;   # as regexp, in any case
   }
   field @0 :Field;
   reading @1 :Reading;

@@ -129,8 +129,14 @@ impl Automaton {
                 let bytes = 2 * filter.text.len() as u64 * (1 << 10);
                 Automaton::small(bytes.min(2 * max))
             }
-            Reading::Regexp => {
-                let parsed = || regex_syntax::parse(&filter.text).unwrap_or_else(|_| Hir::fail());
+            Reading::Regexp | Reading::RegexpIgnoringCase => {
+                let ignores_case = filter.reading == Reading::RegexpIgnoringCase;
+                let mut parser = regex_syntax::ParserBuilder::new();
+                parser.case_insensitive(ignores_case);
+                let parsed = || {
+                    let hir = parser.build().parse(&filter.text);
+                    hir.unwrap_or_else(|_| Hir::fail())
+                };
                 let many = many_classes(&filter.text).map(|many| many.bytes);
                 let bytes = many.unwrap_or_else(|| nfa_bytes(&parsed()));
                 Automaton::small(bytes.min(max))

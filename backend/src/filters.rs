@@ -38,6 +38,7 @@ fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
     let text = &filter.text[..];
     let value = match filter.reading {
         Reading::Regexp => NamePattern::Regexp(text),
+        Reading::RegexpIgnoringCase => NamePattern::RegexpIgnoringCase(text),
         Reading::Exact => NamePattern::Exact(text),
         Reading::Glob => NamePattern::Glob(text),
     };

@@ -33,7 +33,7 @@ pub(crate) struct Filter {
 }
 
 /// Field, whether the filter is exact, and its text.
-const VALUES: [(Field, bool, &str); 42] = [
+const VALUES: [(Field, bool, &str); 43] = [
     (Field::Package, false, "p"),
     (Field::Package, false, "^p[12]$"),
     (Field::Package, false, "0|3"),
@@ -49,6 +49,7 @@ const VALUES: [(Field, bool, &str); 42] = [
     (Field::Path, false, r"(?-u:\xff)"),
     (Field::Path, false, "^.*$"),
     (Field::Path, false, "TASK"),
+    (Field::Path, false, "(?i)TASK"),
     (Field::Path, true, "src/task1.c"),
     (Field::Path, true, "0"),
     (Field::Path, true, "src"),
@@ -96,6 +97,7 @@ pub(crate) fn filters() -> impl Strategy<Value = Vec<Filter>> {
 
 /// Returns the filter as it is sent.
 pub(crate) fn sent(filter: &Filter) -> Expr {
+    let ignoring_case = filter.text.strip_prefix("(?i)");
     let expr = Expr::Filter(message::Filter {
         field: match filter.field {
             Field::Package => message::Field::Package,
@@ -109,10 +111,12 @@ pub(crate) fn sent(filter: &Filter) -> Expr {
             Reading::Exact
         } else if filter.is_of_revisions() {
             Reading::Glob
+        } else if ignoring_case.is_some() {
+            Reading::RegexpIgnoringCase
         } else {
             Reading::Regexp
         },
-        text: filter.text.to_owned(),
+        text: ignoring_case.unwrap_or(filter.text).to_owned(),
     });
     if filter.negated { expr.negated() } else { expr }
 }

@@ -326,11 +326,11 @@ mod tests {
         assert_eq!(text(".").unwrap(), None);
         assert_eq!(
             text("./src/a.c").unwrap().unwrap(),
-            r"path:^src/a\.c(/|$) or (package:=src path:^a\.c(/|$))"
+            r"path:/^src\/a\.c(\/|$)/c or (package:=src path:/^a\.c(\/|$)/c)"
         );
         assert_eq!(
             text("src/../lib/").unwrap().unwrap(),
-            "path:^lib(/|$) or package:=lib"
+            r"path:/^lib(\/|$)/c or package:=lib"
         );
         let here = std::env::current_dir().unwrap().join("lib");
         assert_eq!(text(here.to_str().unwrap()).unwrap(), text("lib").unwrap());

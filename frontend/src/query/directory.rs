@@ -1,6 +1,7 @@
 //! The directory that a query selects, `path:^src/` keeps what is below `src/`, and the revisions that it names.
 
 use super::checked::Query;
+use super::filter::{is_special, selected_directory};
 use schema::message::{Expr, Field, Filter, Reading};
 
 impl Query {
@@ -55,21 +56,7 @@ fn selected(factor: &Expr) -> Option<Vec<u8>> {
     else {
         return None;
     };
-    let mut letters = text.strip_prefix('^')?.chars();
-    let mut directory = String::with_capacity(text.len());
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => directory.push(letters.next().filter(char::is_ascii_punctuation)?),
-            special if is_special(special) => return None,
-            _ => directory.push(letter),
-        }
-    }
-    (directory.len() > 1 && directory.ends_with('/')).then(|| directory.into_bytes())
-}
-
-/// Whether a character means something else than itself in a regular expression.
-fn is_special(letter: char) -> bool {
-    ".+*?()|[]{}^$".contains(letter)
+    selected_directory(text).map(String::into_bytes)
 }
 
 #[cfg(test)]

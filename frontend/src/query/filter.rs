@@ -6,15 +6,19 @@
 //! and extensions are always exact, and revisions never regular expressions (`revision_name`). Kinds are exact, too. Backends know
 //! which languages and revisions exist.
 //!
+//! A regular expression has smart case, as patterns have: without an upper-case letter it ignores case. One that selects a
+//! directory, `^src/`, respects case, and so do globs and exact values.
+//!
 //! **Invariant:** a rendered filter parses to the same filter. A mark or quotes appear only where the text
 //! alone would be parsed differently or would end elsewhere.
 
+use super::case::Case;
 use super::error::BadQuery;
 use super::lex::{Flags, Lexer, quoted, slashed};
 use super::regexp::check_syntax;
 use super::revision_name;
 use super::source_text::SourceText;
-use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
+use schema::message::{DocumentKind, Expr, Field, Filter, Reading, Syntax};
 
 /// The fields and their names, in the order in which filters are shown.
 pub const FIELDS: [(Field, &str); 8] = [
@@ -87,6 +91,7 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
         Reading::Exact
     };
     let start = lexer.at;
+    let mut ignore_case = None;
     let enclosed = match lexer.peek() {
         Some('"' | '\'') => Some(lexer.string()?),
         Some('/') if marked.is_none() && takes == Takes::Regexps => lexer.regexp(),
@@ -94,15 +99,22 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
     };
     let reading = marked.map_or(plain, |(reading, _)| reading);
     let (text, reading) = match enclosed {
-        Some((text, flags)) => (with_flags(text, flags, reading, start)?, reading),
+        Some((text, flags)) => {
+            ignore_case = check_flags(flags, reading, start)?;
+            (text, reading)
+        }
         None if marked.is_some() || takes == Takes::Names => (lexer.bare(false).0, reading),
         None if takes == Takes::Revisions => revision_name::read(lexer)?,
         None => bare(lexer),
     };
-    let text = match (reading, field) {
-        (Reading::Regexp, _) => text.into_regexp(),
-        (_, Field::Extension) => text.without_prefix('.'),
-        _ => text,
+    let (text, reading) = match (reading, field) {
+        (Reading::Regexp, _) => {
+            let regexp = text.into_regexp();
+            let ignores = ignore_case.unwrap_or_else(|| has_smart_case(regexp.as_str()));
+            (regexp, regexp_reading(ignores))
+        }
+        (_, Field::Extension) => (text.without_prefix('.'), reading),
+        _ => (text, reading),
     };
     let filter = Filter {
         field,
@@ -112,25 +124,51 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
     Ok((filter, text))
 }
 
-/// Applies the flags after quotes or slashes. A filter can only ignore case, in a regular expression.
-fn with_flags(
-    text: SourceText,
-    flags: Flags,
-    reading: Reading,
-    at: usize,
-) -> Result<SourceText, BadQuery> {
+/// Returns whether the flags after quotes or slashes say that case is ignored. Only a regular expression can ignore it.
+fn check_flags(flags: Flags, reading: Reading, at: usize) -> Result<Option<bool>, BadQuery> {
     match flags.ignore_case {
         _ if flags.word => Err(BadQuery::new("the flag w is not allowed in a filter")
             .at(at)
             .hint("in a regular expression \\b matches a word boundary")),
-        Some(true) if reading == Reading::Regexp => Ok(text.with_prefix("(?i)")),
-        Some(true) => Err(
-            BadQuery::new("the flag i is not allowed for an exact value or a glob")
-                .at(at)
-                .hint("remove it, or type a regular expression: /name/i"),
-        ),
-        _ => Ok(text),
+        Some(true) if reading != Reading::Regexp => Err(BadQuery::new(
+            "the flag i is not allowed for an exact value or a glob",
+        )
+        .at(at)
+        .hint("remove it, or type a regular expression: /name/i")),
+        ignore_case => Ok(ignore_case),
     }
+}
+
+/// Whether a regular expression without flags ignores case.
+fn has_smart_case(regexp: &str) -> bool {
+    selected_directory(regexp).is_none() && Case::Auto.ignores(regexp, Syntax::Regexp)
+}
+
+fn regexp_reading(ignores_case: bool) -> Reading {
+    if ignores_case {
+        Reading::RegexpIgnoringCase
+    } else {
+        Reading::Regexp
+    }
+}
+
+/// Returns the directory, with its slash, that a regular expression like `^src/` selects.
+pub(super) fn selected_directory(regexp: &str) -> Option<String> {
+    let mut letters = regexp.strip_prefix('^')?.chars();
+    let mut directory = String::with_capacity(regexp.len());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => directory.push(letters.next().filter(char::is_ascii_punctuation)?),
+            special if is_special(special) => return None,
+            _ => directory.push(letter),
+        }
+    }
+    (directory.len() > 1 && directory.ends_with('/')).then_some(directory)
+}
+
+/// Whether a character means something else than itself in a regular expression.
+pub(super) fn is_special(letter: char) -> bool {
+    ".+*?()|[]{}^$".contains(letter)
 }
 
 fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
@@ -208,12 +246,14 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
             Err(BadQuery::new(format!("there is no kind {text}"))
                 .hint(format!("the kinds are {names}")))
         }
-        Reading::Regexp if Takes::of(filter.field) != Takes::Regexps => {
+        Reading::Regexp | Reading::RegexpIgnoringCase
+            if Takes::of(filter.field) != Takes::Regexps =>
+        {
             Err(BadQuery::new("a regular expression is not allowed"))
         }
         _ if Takes::of(filter.field) == Takes::Revisions => revision_name::check(filter),
         Reading::Exact | Reading::Glob => Ok(()),
-        Reading::Regexp => check_syntax(text).map_err(|bad| {
+        Reading::Regexp | Reading::RegexpIgnoringCase => check_syntax(text).map_err(|bad| {
             bad.hint("escape the character with \\, or mark an exact value with =, a glob with g:")
         }),
     }
@@ -227,19 +267,23 @@ pub fn typed(expr: &Expr) -> Option<(&'static str, String)> {
         parse_parameter(filter.field, value)
             .is_ok_and(|(read, _, negated)| read == *filter && !negated)
     };
-    let candidates = [filter.text.clone(), marked(filter)];
-    let value = candidates.into_iter().find(|value| reads_back(value));
+    let mut candidates = [filter.text.clone()].into_iter().chain(marked(filter));
+    let value = candidates.find(|value| reads_back(value));
     let value = value.unwrap_or_else(|| value_in_query(filter));
     Some((name(filter.field), format!("{sign}{value}")))
 }
 
-/// Returns the value with the mark of its kind.
-fn marked(filter: &Filter) -> String {
-    match filter.reading {
-        Reading::Exact => format!("={}", filter.text),
-        Reading::Glob => format!("g:{}", filter.text),
-        Reading::Regexp => slashed(&filter.text),
-    }
+/// Returns the value with the mark of its kind: a regular expression without a flag, and with it.
+fn marked(filter: &Filter) -> impl Iterator<Item = String> {
+    let text = &filter.text;
+    let (value, flag) = match filter.reading {
+        Reading::Exact => (format!("={text}"), None),
+        Reading::Glob => (format!("g:{text}"), None),
+        Reading::Regexp => (slashed(text), Some("c")),
+        Reading::RegexpIgnoringCase => (slashed(text), Some("i")),
+    };
+    let flagged = flag.map(|flag| format!("{value}{flag}"));
+    [value].into_iter().chain(flagged)
 }
 
 /// Returns key and value as in a query.
@@ -252,28 +296,30 @@ fn value_in_query(filter: &Filter) -> String {
     let is_plain = match filter.reading {
         Reading::Exact => takes != Takes::Regexps,
         // A later slash in the query could end a value that begins with one.
-        Reading::Glob | Reading::Regexp => !text.starts_with('/'),
+        _ => !text.starts_with('/'),
     };
-    if is_plain && reads_back(filter, text) {
-        return text.clone();
-    }
-    let marked = marked(filter);
-    if takes != Takes::Names && reads_back(filter, &marked) {
-        return marked;
-    }
-    match filter.reading {
+    let plain = is_plain.then(|| text.clone());
+    let marked = marked(filter).filter(|_| takes != Takes::Names);
+    let mut values = plain.into_iter().chain(marked);
+    let value = values.find(|value| reads_back(filter, value));
+    value.unwrap_or_else(|| match filter.reading {
         Reading::Exact if takes == Takes::Names => quoted(text),
         Reading::Exact => format!("={}", quoted(text)),
         Reading::Glob => format!("g:{}", quoted(text)),
-        Reading::Regexp => marked,
-    }
+        Reading::Regexp => format!("{}c", slashed(text)),
+        Reading::RegexpIgnoringCase => format!("{}i", slashed(text)),
+    })
 }
 
 /// Whether the value, in a group, is read as this filter and ends where it should.
 fn reads_back(filter: &Filter, value: &str) -> bool {
     let mut lexer = Lexer::new(value);
     lexer.depth = 1;
-    let is_slashed = filter.reading == Reading::Regexp && value.starts_with('/');
+    let is_regexp = matches!(
+        filter.reading,
+        Reading::Regexp | Reading::RegexpIgnoringCase
+    );
+    let is_slashed = is_regexp && value.starts_with('/');
     let is_balanced = is_slashed || lexer.clone().bare(false).1;
     let read = read(filter.field, &mut lexer);
     !value.starts_with(':')
@@ -306,6 +352,11 @@ mod tests {
         check(Field::Package, "^i3", expect!["package:^i3"]);
         check(Field::Package, "=i3-wm", expect!["package:=i3-wm"]);
         check(Field::Path, "-vendor/", expect!["-path:vendor/"]);
+        check(Field::Path, "/credits/i", expect!["path:credits"]);
+        check(Field::Path, "/credits/c", expect!["path:/credits/c"]);
+        check(Field::Path, "/Credits/c", expect!["path:Credits"]);
+        check(Field::Path, "/Credits/i", expect!["path:/Credits/i"]);
+        check(Field::Path, "(?i)Credits", expect!["path:(?i)Credits"]);
         check(Field::Path, "-=a.c", expect!["-path:=a.c"]);
         check(Field::Path, r"\-a", expect![r"path:\-a"]);
         check(Field::Path, r"\=a", expect![r"path:\=a"]);
@@ -319,6 +370,20 @@ mod tests {
             "-=Common Lisp",
             expect![[r#"-lang:"Common Lisp""#]],
         );
+    }
+
+    #[test]
+    fn a_regular_expression_without_an_upper_case_letter_ignores_case() {
+        let reading = |typed| match parse(Field::Path, typed).unwrap() {
+            Expr::Filter(filter) => filter.reading,
+            other => panic!("{other:?}"),
+        };
+        for ignoring in ["credits", r"^\S+[a-z]$", "\"a b\"", "/Credits/i"] {
+            assert_eq!(reading(ignoring), Reading::RegexpIgnoringCase, "{ignoring}");
+        }
+        for respecting in ["CREDITS", r"^\d+/", "^src/", "/credits/c"] {
+            assert_eq!(reading(respecting), Reading::Regexp, "{respecting}");
+        }
     }
 
     #[test]

@@ -294,11 +294,11 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether a `-` negates the next term. In `--flag`, `->next` and `-=` it is text.
+    /// Whether a `-` negates the next term. In `--flag`, `->next`, `-=` and `-1` it is text.
     fn is_sign(&self) -> bool {
         let rest = self.lexer.rest();
         let next = rest.strip_prefix('-').and_then(|rest| rest.chars().next());
-        next.is_some_and(|next| !matches!(next, '-' | '>' | '='))
+        next.is_some_and(|next| !matches!(next, '-' | '>' | '=' | '0'..='9'))
             && !self.lexer.ends_at(self.lexer.at + 1)
             && !self.texts.has(self.lexer.at)
     }

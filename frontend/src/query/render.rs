@@ -72,7 +72,16 @@ impl Notation {
             Expr::Filter(filter) => filter::in_query(filter),
             Expr::All(parts) => self.list(parts, " ", in_text),
             Expr::Any(parts) => self.list(parts, " or ", in_text),
-            Expr::Not(inner) => format!("-{}", self.within(inner, in_text)),
+            Expr::Not(inner) => {
+                let inner = self.within(inner, in_text);
+                // `-1` is text.
+                let sign = if inner.starts_with(|first: char| first.is_ascii_digit()) {
+                    "not "
+                } else {
+                    "-"
+                };
+                format!("{sign}{inner}")
+            }
             Expr::Line(inner) => format!("line:({})", self.expr(inner, true)),
         }
     }

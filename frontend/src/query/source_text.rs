@@ -49,20 +49,6 @@ impl SourceText {
         typed + (offset - start)
     }
 
-    /// Adds a prefix that was not typed.
-    pub(super) fn with_prefix(self, prefix: &str) -> SourceText {
-        let mut out = SourceText::default();
-        out.push(self.at(0), prefix);
-        for (index, &(start, typed)) in self.pieces.iter().enumerate() {
-            let end = self
-                .pieces
-                .get(index + 1)
-                .map_or(self.text.len(), |next| next.0);
-            out.push(typed, &self.text[start..end]);
-        }
-        out
-    }
-
     /// Removes `prefix`, if the text begins with it.
     pub(super) fn without_prefix(self, prefix: char) -> SourceText {
         let mut out = SourceText::default();

@@ -108,8 +108,10 @@ fn notation(expr: &Expr) -> String {
     match expr {
         Expr::Pattern(pattern) => pattern_notation(pattern),
         Expr::Filter(filter) => {
+            let ignoring = filter.reading == Reading::RegexpIgnoringCase;
+            let case = if ignoring { "i" } else { "" };
             let sign = match filter.reading {
-                Reading::Regexp => '~',
+                Reading::Regexp | Reading::RegexpIgnoringCase => '~',
                 Reading::Exact => '=',
                 Reading::Glob => '*',
             };
@@ -123,7 +125,7 @@ fn notation(expr: &Expr) -> String {
                 Field::Branch => "branch",
                 Field::Kind => "kind",
             };
-            format!("{field}{sign}{:?}", filter.text)
+            format!("{field}{sign}{:?}{case}", filter.text)
         }
         Expr::All(parts) => list("all", parts),
         Expr::Any(parts) => list("any", parts),

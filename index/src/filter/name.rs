@@ -16,6 +16,8 @@ pub const FILTER_BYTES_MAX: usize = 1 << 20;
 pub enum NamePattern<'a> {
     /// A regular expression, case sensitive, that matches anywhere in the name.
     Regexp(&'a str),
+    /// The same, in any case.
+    RegexpIgnoringCase(&'a str),
     /// The whole name. For a package, also the name of its directory, with the version.
     Exact(&'a str),
     /// A glob for the whole name; without a `/`, for the last component of a path.
@@ -35,7 +37,8 @@ impl NameMatcher {
     pub(super) fn compile(value: NamePattern<'_>) -> Result<NameMatcher, BadPattern> {
         match value {
             NamePattern::Exact(text) => Ok(NameMatcher::Exact(text.as_bytes().to_vec())),
-            NamePattern::Regexp(text) => NameMatcher::regexp(text),
+            NamePattern::Regexp(text) => NameMatcher::regexp(text, false),
+            NamePattern::RegexpIgnoringCase(text) => NameMatcher::regexp(text, true),
             NamePattern::Glob(text) => {
                 let glob = compile_glob(text, true)?;
                 Ok(NameMatcher::Glob(glob, !text.contains('/')))
@@ -43,10 +46,11 @@ impl NameMatcher {
         }
     }
 
-    fn regexp(text: &str) -> Result<NameMatcher, BadPattern> {
+    fn regexp(text: &str, ignore_case: bool) -> Result<NameMatcher, BadPattern> {
         // Reports the offset of a mistake, which `regex` only shows inside its message.
         plan::parse(text, false)?;
         RegexBuilder::new(text)
+            .case_insensitive(ignore_case)
             .nest_limit(plan::NESTING_MAX)
             .size_limit(FILTER_BYTES_MAX)
             .dfa_size_limit(FILTER_BYTES_MAX)
@@ -82,7 +86,7 @@ pub(super) fn compile_glob(text: &str, separates: bool) -> Result<GlobMatcher, B
         .build();
     let glob = glob.map_err(|error| BadPattern::new(format!("not a glob: {}", error.kind())))?;
     // Alternatives multiply, so a glob has the same limit as a regular expression.
-    NameMatcher::regexp(glob.regex()).map_err(|_| too_large())?;
+    NameMatcher::regexp(glob.regex(), false).map_err(|_| too_large())?;
     Ok(glob.compile_matcher())
 }
 

@@ -40,7 +40,7 @@ impl RevisionMatcher {
                 // `*` matches a `/` too: it means all revisions.
                 RevisionName::Glob(compile_glob(text, false)?)
             }
-            NamePattern::Regexp(_) => {
+            NamePattern::Regexp(_) | NamePattern::RegexpIgnoringCase(_) => {
                 let reason = "a revision is a name or a glob, not a regular expression";
                 return Err(BadPattern::new(reason));
             }

@@ -47,7 +47,7 @@ pub enum Field {
     /// The package's directory, `/`, and the path.
     Name,
     /// A revision that has the document: its name, in full or short, the beginning of its commit id, or
-    /// `HEAD` for the default one. Never [`Reading::Regexp`].
+    /// `HEAD` for the default one. Never a regular expression.
     Revision,
     /// As [`Revision`](Self::Revision), but only branches.
     Branch,
@@ -64,6 +64,8 @@ pub enum Reading {
     Exact,
     /// A glob with `*`, `?`, `[]`, `{}` and `**`; without a `/` it matches the last component of a path.
     Glob,
+    /// As [`Regexp`](Self::Regexp), in any case.
+    RegexpIgnoringCase,
 }
 
 /// A condition on a document that does not read its text.
@@ -306,4 +308,4 @@ convert_enum!(
     Field,
     filter::Field: Package, Path, Language, Extension, Name, Revision, Branch, Kind
 );
-convert_enum!(Reading, filter::Reading: Regexp, Exact, Glob);
+convert_enum!(Reading, filter::Reading: Regexp, Exact, Glob, RegexpIgnoringCase);

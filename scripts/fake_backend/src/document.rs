@@ -43,7 +43,9 @@ impl Document {
         let wanted = filter.text.as_bytes();
         match filter.reading {
             Reading::Exact => value == wanted,
-            Reading::Regexp | Reading::Glob => memmem::find(value, wanted).is_some(),
+            Reading::Regexp | Reading::RegexpIgnoringCase | Reading::Glob => {
+                memmem::find(value, wanted).is_some()
+            }
         }
     }
 

@@ -116,6 +116,8 @@ pub struct FilterLeaf {
     /// `regexp`, `exact` or `glob`.
     pub reading: Cow<'static, str>,
     pub text: String,
+    #[serde(default)]
+    pub ignore_case: bool,
 }
 
 impl Explanation {
@@ -212,7 +214,7 @@ impl From<&Filter> for FilterLeaf {
             Field::Kind => "kind",
         };
         let reading = match filter.reading {
-            Reading::Regexp => "regexp",
+            Reading::Regexp | Reading::RegexpIgnoringCase => "regexp",
             Reading::Exact => "exact",
             Reading::Glob => "glob",
         };
@@ -220,6 +222,7 @@ impl From<&Filter> for FilterLeaf {
             field: field.into(),
             reading: reading.into(),
             text: filter.text.clone(),
+            ignore_case: filter.reading == Reading::RegexpIgnoringCase,
         }
     }
 }

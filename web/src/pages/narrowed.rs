@@ -61,7 +61,7 @@ fn gives_way(other: &FormFilter, filter: &FormFilter) -> bool {
             Reading::Regexp => {
                 field == Field::Path && text.ends_with('/') && filter.typed.starts_with(&text)
             }
-            Reading::Glob => false,
+            Reading::RegexpIgnoringCase | Reading::Glob => false,
         },
         _ => false,
     }

@@ -45,6 +45,7 @@ fn a_search_is_decoded_as_it_was_encoded() {
                     filter(Field::Language, Reading::Exact, "C++"),
                     filter(Field::Extension, Reading::Exact, "h"),
                     filter(Field::Name, Reading::Regexp, "^i3"),
+                    filter(Field::Name, Reading::RegexpIgnoringCase, "^i3"),
                     filter(Field::Revision, Reading::Glob, "v1.*"),
                     filter(Field::Branch, Reading::Exact, "main"),
                     Expr::Line(Box::new(Expr::all([pattern("a"), pattern("b").negated()]))),
