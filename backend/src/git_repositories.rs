@@ -119,6 +119,22 @@ impl LookUp for RecordedLocations {
     }
 }
 
+/// Asks a repository where the index found it; `None` if it is not there.
+pub(crate) fn look_up_at_location(
+    repository: &RecordedRepository,
+    lookup: &Lookup,
+) -> Option<LookupAnswer> {
+    let (repositories, name) = at_location(repository)?;
+    let lookup = Lookup {
+        repository: name.to_owned(),
+        ..lookup.clone()
+    };
+    let answer = GitRepositories(repositories).look_up(&lookup);
+    let is_there = !matches!(&answer, LookupAnswer::Problem(problem)
+        if problem.kind == LookupProblemKind::UnknownRepository);
+    is_there.then_some(answer)
+}
+
 /// Returns the directory in which the index found a repository, and its name there.
 fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
     let path = Path::new(OsStr::from_bytes(&repository.location));

@@ -3,13 +3,14 @@
 //! **Invariant:** a reply has at least one answer. A look-up that takes longer than a frontend waits is answered
 //! with a problem; its thread runs to its end, and counts as long among those that run at once.
 
+use crate::git_repositories;
 use crate::live_shards::LiveShards;
 use crate::metrics;
 use crate::recorded;
 use crate::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes};
 use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
-    Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
+    Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest, Recorded,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -117,11 +118,12 @@ impl LookupService {
 }
 
 impl Sources {
-    /// Asks the repositories; if they do not have this one, answers what the index recorded of it.
+    /// Asks the repositories; if they do not have this one, the index, and what it cannot answer the repository that it
+    /// was made from, if that is on this machine.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
         let indexed = &self.live.current().recorded;
         let Some(repositories) = &self.repositories else {
-            return recorded::look_up(indexed, lookup);
+            return look_up_indexed(indexed, lookup);
         };
         let mut answer = repositories.look_up(lookup);
         match &mut answer {
@@ -131,7 +133,7 @@ impl Sources {
             LookupAnswer::Problem(LookupProblem {
                 kind, candidates, ..
             }) if *kind == LookupProblemKind::UnknownRepository => {
-                match recorded::look_up(indexed, lookup) {
+                match look_up_indexed(indexed, lookup) {
                     LookupAnswer::Problem(other) if other.kind == *kind => {
                         candidates.extend(other.candidates);
                     }
@@ -142,6 +144,16 @@ impl Sources {
         }
         answer
     }
+}
+
+fn look_up_indexed(indexed: &Recorded, lookup: &Lookup) -> LookupAnswer {
+    let answer = recorded::look_up(indexed, lookup);
+    if !matches!(answer, LookupAnswer::Problem(_)) {
+        return answer;
+    }
+    let repository = indexed.repository(lookup.repository.as_bytes());
+    let at_location = repository.and_then(|it| git_repositories::look_up_at_location(it, lookup));
+    at_location.unwrap_or(answer)
 }
 
 fn look_up_all(sources: &Sources, lookups: &[Lookup], answers: &Answers) {

@@ -173,11 +173,14 @@ async fn directory(app: &App, scope: &Scope, asked: &AskedFile<'_>) -> Option<St
         after: Vec::new(),
         count: 1,
         visible: None,
-        revision: String::new(),
+        revision: asked.revision.to_owned(),
     };
     let list = app.coordinator.list(scope, request).await.ok()?;
     let entry = list.entries.first()?;
-    let address = FileAddress::current(&entry.package, &path);
+    let address = FileAddress {
+        revision: asked.revision,
+        ..FileAddress::current(&entry.package, &path)
+    };
     entry
         .path
         .starts_with(&path)
