@@ -1,4 +1,4 @@
-//! The same file in the other versions of its package, or in other revisions of its repository, beside its lines.
+//! Links to a file in other versions of its package, or other revisions of its repository.
 
 use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
@@ -12,20 +12,20 @@ use frontend::Scope;
 use schema::message::{FileRange, FileRequest, IndexedRepository};
 use schema::name::package_name;
 
-/// Revisions of a repository that are asked for the file.
+/// Revisions in which the file is looked up.
 const REVISIONS_MAX: usize = 16;
 
 #[derive(Template)]
 #[template(path = "file_versions.html")]
 struct OtherVersions {
-    /// What the file is in: versions, or revisions.
+    /// Versions, or revisions.
     of: &'static str,
-    /// Names of those that have the file, with its addresses.
+    /// Names and addresses.
     versions: Vec<(String, String)>,
 }
 
-/// Renders links to the file in other versions, the newest first, or in other revisions than the one `asked` for;
-/// nothing if no other has it. The links keep the query and the lines.
+/// Renders links to the file in other versions, newest first, or other revisions than `asked`;
+/// empty without any. They keep the query and the lines.
 pub(super) async fn render(
     app: &App,
     scope: &Scope,
@@ -100,7 +100,7 @@ async fn other_revisions(
     })
 }
 
-/// The names of the revisions that are not shown.
+/// Revisions other than the shown one.
 fn others(repository: IndexedRepository, request: &FileRequest, asked: &str) -> Vec<String> {
     let is_shown = |full: &str, commit: &str| match asked {
         "" => short_name(full) == repository.default,
