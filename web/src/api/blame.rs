@@ -1,4 +1,4 @@
-//! What commits changed: the commit of each line of a file, and the files of a commit.
+//! Blame: the commit of each line of a file, and the files of a commit.
 
 use super::openapi::described as doc;
 use crate::model::{Blame, Changes};
@@ -11,7 +11,7 @@ use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 
-/// Files of a commit that are listed.
+/// Listed files of a commit.
 const CHANGES_DEFAULT: usize = 100;
 const CHANGES_MAX: usize = 1000;
 

@@ -1,4 +1,4 @@
-//! Commits, histories and references of the git repositories that backends have.
+//! Commits, histories and references of git repositories.
 
 use super::body;
 use super::catalog::PART;
@@ -21,13 +21,13 @@ use frontend::LookupError;
 use schema::message;
 use std::sync::Arc;
 
-/// Commits that are asked for at once.
+/// Commits in a request.
 pub(crate) const COMMITS_MAX: usize = 1000;
 
-/// Bytes of the body that asks for them: about 1 KB for each.
+/// About 1 KB for each of its commits.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Commits or references in a part of a list.
+/// Commits or references in a part.
 const COUNT_DEFAULT: usize = 100;
 const COUNT_MAX: usize = 1000;
 
@@ -129,7 +129,7 @@ pub(crate) async fn log(
     }))
 }
 
-/// Parameters of a history, besides the revision.
+/// Parameters of a history besides the revision.
 pub(crate) const LOG: &[&str] = &["path", "cursor", "count"];
 
 /// List the branches, tags and other references of a repository.

@@ -1,4 +1,4 @@
-//! The documents of a search that have the same text and the same matching lines as that of a match.
+//! Documents of a search with the same text and matching lines as a match.
 
 use super::openapi::described as doc;
 use crate::join;
@@ -14,13 +14,11 @@ use frontend::page::PER_PAGE_MAX;
 use frontend::query::ParsedQuery;
 use frontend::{SearchHandle, SearchResult};
 
-/// Parameters of the list besides those of its query.
+/// Parameters besides those of the query.
 pub(crate) const COPIES: &[&str] = &["position", "page", "per_page"];
 
-/// Documents on a page by default.
 const PER_PAGE_DEFAULT: usize = 100;
 
-/// Which part of the list a client wants.
 #[derive(Clone, Copy)]
 struct ListRequest {
     position: u64,

@@ -1,4 +1,4 @@
-//! Exports: all matches of a search, written in a fixed amount of memory. Best first, once the search has
+//! Exports: all matches of a search in a fixed amount of memory. Best first, after the search has
 //! ended, or as they are found ([`found`]).
 
 mod csv;
@@ -23,7 +23,7 @@ use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
 use schema::message::TextOrder;
 use std::sync::Arc;
 
-/// Parameters of an export besides those of its query.
+/// Parameters besides those of the query.
 pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 
 /// Get all matches of a query.
@@ -57,7 +57,7 @@ pub(crate) async fn by_query(
     let scope = viewer.scope(&app).await?;
     let export = match order {
         Order::Found => Some(Export::begin(&app)?),
-        // It begins when the search has ended.
+        // It begins after the search.
         Order::Rank => None,
     };
     let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
@@ -99,7 +99,7 @@ pub(crate) async fn by_id(
     let order = Order::parse(&params, format, search.query())?;
     let end = End::parse(&params, format)?;
     let mut query = format.query(search.query().clone())?;
-    // A search for matches has their text, too.
+    // A search for matches has their text too.
     let text = order.of_text(format);
     if query.text() != TextOrder::None && query.text() != text {
         query = query.with_text(text);
@@ -121,7 +121,7 @@ pub(crate) async fn by_id(
     Ok(guarded(response, watched, format))
 }
 
-/// Lets a response break off when its caller may not see any more what it has.
+/// Breaks a response off once its caller loses access.
 fn guarded(response: Response, watched: Watched, format: Format) -> Response {
     let reason: Option<fn(&Problem) -> Vec<u8>> = match format {
         Format::Lines => Some(last_line),
@@ -130,7 +130,7 @@ fn guarded(response: Response, watched: Watched, format: Format) -> Response {
     response.map(|body| watched.guard(body, reason))
 }
 
-/// Renders the last line of JSON Lines that are broken off.
+/// Last line of JSON Lines that are broken off.
 fn last_line(problem: &Problem) -> Vec<u8> {
     let broken_off = BrokenOff {
         problem: problem.document(),
@@ -174,7 +174,7 @@ async fn respond(
     Ok(response)
 }
 
-/// Writes matches in a format; `None` for text.
+/// Writer of a format; `None` for text.
 fn renderer(format: Format) -> Option<Renderer> {
     let write: Box<WriteMatch> = match format {
         Format::Text => return None,

@@ -1,5 +1,4 @@
-//! Summaries of an answer: how many matches have which package, language, kind and directory, and the list of
-//! all packages.
+//! Facets: matches per package, language, kind and directory; and the list of all packages.
 
 use super::openapi::described as doc;
 use crate::conditional::KnownTags;
@@ -19,15 +18,14 @@ use schema::message::Want;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Packages among the facets, those with the most matches. The list of packages has all.
+/// Packages with the most matches; the list of packages has all.
 const PACKAGES_SHOWN_MAX: usize = 100;
 
-/// What is rendered of an answer.
 #[derive(Clone, Copy, Debug)]
 enum Summary {
     Facets,
     Packages,
-    /// Names alone, one a line.
+    /// Names, one a line.
     PackageNames,
 }
 
@@ -143,7 +141,7 @@ async fn by_query(
     answer(app, search, Some(parsed), known, summary).await
 }
 
-/// Waits for the end of the search, and renders a summary of its answer.
+/// Waits for the answer, and renders its summary.
 async fn answer(
     app: &App,
     search: SearchHandle,
@@ -172,7 +170,7 @@ async fn answer(
     Ok(response)
 }
 
-/// Renders a summary whose head has an empty id.
+/// Renders a summary with an empty id.
 fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let all = || answer.package_list(0..answer.packages());
@@ -189,7 +187,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
             let packages = Packages::new(head, all()?);
             Ok(Rendered::json(&packages, timings()))
         }
-        // A browser must not take bytes of a repository for a page of this site.
+        // A browser must not take repository bytes for a page of this site.
         Summary::PackageNames => {
             let names = names(&all()?);
             Ok(Rendered::plain(
@@ -201,7 +199,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
     }
 }
 
-/// Returns the facets of an answer that has all its matches. Blocks on the disk.
+/// `None` if the answer lacks some matches. Blocks on the disk.
 pub(crate) fn facets_of(
     answer: &SearchResult,
     head: SummaryHead,

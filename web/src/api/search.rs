@@ -27,18 +27,17 @@ use frontend::{SearchHandle, SearchResult};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How the client wants the answer.
 #[derive(Clone, Debug)]
 struct PageRequest {
     view: View,
     wait: Wait,
     explain: bool,
-    /// Changed files that the answer does not have. An answer that is named by a link is not asked for them.
+    /// Changed files that the answer lacks; 0 for an answer named by a link.
     pending: u64,
-    /// The query; `None` if the client named the search by its id.
+    /// `None` if the client named the search by its id.
     parsed: Option<ParsedQuery>,
-    /// The cursor or the link by which the client named the answer. Its page is the same for everybody and on every
-    /// frontend: it is named by the link instead of an id, and says no times.
+    /// Cursor or link of the request. Its page is the same for all clients and frontends: it has
+    /// the link instead of an id, and no timings.
     link: Option<String>,
     route: Route,
     keys: Arc<LinkKeys>,
@@ -61,7 +60,7 @@ impl PageRequest {
         })
     }
 
-    /// Everything that changes the page, besides the answer.
+    /// Everything besides the answer that changes the page.
     fn rendered_view(&self) -> String {
         let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
         format!(
@@ -207,7 +206,6 @@ async fn answer(
     Ok(response)
 }
 
-/// Renders what is known of a search that runs.
 fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Problem> {
     let progress = search.progress();
     let eta = Eta::default().left(&progress);
@@ -248,7 +246,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
     Ok(response)
 }
 
-/// Renders a page of an answer, with an empty id.
+/// Renders a page with an empty id.
 fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let count = request.view.items(answer)?;

@@ -1,4 +1,4 @@
-//! What commits changed: the commits of a file's lines, and the files of a commit.
+//! Blame of a file, and files of a commit.
 
 use super::bytes::readable_owned;
 use super::commits::date;
@@ -113,7 +113,7 @@ pub enum ChangedFileKind {
 }
 
 impl Blame {
-    /// The blame of a file; `None` if it was not found.
+    /// `None` if the file was not found.
     pub(crate) fn new(repo: &str, rev: &str, path: &[u8], found: &message::Blame) -> Option<Blame> {
         let (shown, path_base64) = readable_owned(path);
         found.found.then(|| Blame {

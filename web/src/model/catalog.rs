@@ -1,4 +1,4 @@
-//! What can be searched: packages, directories, what was left out, and the backends.
+//! Index: packages, directories, files left out, and backends.
 
 use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
@@ -312,7 +312,7 @@ impl From<ListEntry> for IndexPackage {
 }
 
 impl Tree {
-    /// The entries of the directory `path` of a package.
+    /// Entries of the directory `path`.
     pub(crate) fn new(
         package: &ListEntry,
         path: &[u8],
@@ -362,7 +362,6 @@ impl From<ListEntry> for TreeEntry {
 }
 
 impl Why {
-    /// Adds the package that this is about.
     pub(crate) fn of_package(mut self, package: &[u8], state: PackageState) -> Self {
         let (package, package_base64) = readable_owned(package);
         (self.package, self.package_base64) = (Some(package), package_base64);
@@ -370,14 +369,13 @@ impl Why {
         self
     }
 
-    /// Adds the path that this is about.
     pub(crate) fn of_path(mut self, path: &[u8]) -> Self {
         let (path, path_base64) = readable_owned(path);
         (self.path, self.path_base64) = (Some(path), path_base64);
         self
     }
 
-    /// Adds what is known about a searchable document.
+    /// Adds the data of a searchable document.
     pub(crate) fn of_document(mut self, entry: ListEntry) -> Self {
         self.bytes = Some(entry.text_bytes);
         self.lines = Some(entry.lines);
@@ -405,7 +403,7 @@ impl From<ListEntry> for LeftOut {
 }
 
 impl LeftOut {
-    /// Renders a reason without its detail. A reason that is unknown here is shown as it is.
+    /// Renders a reason without its detail. Unknown reasons stay as they are.
     pub(crate) fn kind(reason: &str) -> &str {
         match reason {
             "git" => "git's own data",
@@ -427,7 +425,7 @@ impl LeftOut {
     }
 }
 
-/// Renders a reason for people.
+/// Renders a reason with its detail.
 fn words(reason: &str, detail: &str) -> String {
     match reason {
         "ignored" => format!("excluded by {detail}"),
@@ -440,7 +438,7 @@ fn words(reason: &str, detail: &str) -> String {
 }
 
 impl RepositoryStatus {
-    /// A repository at `now`; `None` if the entry is none.
+    /// `None` if the entry is not a repository.
     fn new(entry: ListEntry, now: u64) -> Option<Self> {
         let repository = entry.repository?;
         let (package, package_base64) = readable_owned(&entry.package);
@@ -465,7 +463,7 @@ impl RepositoryStatus {
 }
 
 impl Status {
-    /// The status at `now`, in seconds since 1970.
+    /// `now` is in seconds since 1970.
     pub(crate) fn new(
         served: Served,
         undecided: Option<(String, String)>,

@@ -1,4 +1,4 @@
-//! What git repositories have: commits, histories and references.
+//! Commits, histories and references of git repositories.
 
 use super::ProblemDocument;
 use super::bytes::readable_owned;
@@ -145,7 +145,7 @@ pub enum RefKind {
 }
 
 impl Commit {
-    /// The commit of a repository under a revision.
+    /// Commit of a repository under a revision.
     pub fn new(repo: &str, rev: &str, commit: &message::Commit) -> Commit {
         let (subject, subject_base64) = readable_owned(&commit.subject);
         let (body, body_base64) = readable_owned(&commit.body);
@@ -185,7 +185,7 @@ impl Person {
     }
 }
 
-/// Renders a time as in RFC 3339; `None` for a year of more than four digits, or an impossible time zone.
+/// Renders an RFC 3339 time; `None` for years above four digits and impossible time zones.
 pub(super) fn date(seconds: i64, offset_minutes: i32) -> Option<String> {
     let offset = Offset::from_seconds(offset_minutes.checked_mul(60)?).ok()?;
     let at = offset.to_datetime(Timestamp::from_second(seconds).ok()?);

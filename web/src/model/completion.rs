@@ -1,4 +1,4 @@
-//! What can be typed at a place in a query.
+//! Completions of a query.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! The list of documents with the same text.
+//! List of documents with the same text.
 
 use super::bytes::readable_owned;
 use super::facets::SummaryHead;

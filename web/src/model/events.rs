@@ -1,4 +1,4 @@
-//! Events of a search (server-sent events), and the JSON that they carry.
+//! Server-sent events of a search, with their JSON.
 
 use super::matches::Match;
 use super::page::{Missing, Overlaps, Progress, Timings};
@@ -42,7 +42,7 @@ impl EventName {
     }
 }
 
-/// `progress`: how far the search is.
+/// Data of `progress`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchProgress {
     pub id: String,
@@ -50,28 +50,28 @@ pub struct SearchProgress {
     pub progress: Progress,
 }
 
-/// `matches`: the best matches so far.
+/// Data of `matches`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BestMatches<'a> {
-    /// Whether they cannot change any more.
+    /// True if they cannot change any more.
     pub r#final: bool,
     pub matches: Vec<Match<'a>>,
-    /// The same as a part of an HTML page.
+    /// The matches as a part of an HTML page.
     pub html: String,
 }
 
-/// `reconnect`: the server is about to stop, and the search goes on elsewhere.
+/// Data of `reconnect`: the server is about to stop, and another one continues the search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reconnect {
     pub id: String,
-    /// The documents that were searched: the value of `generation`, to follow the same search.
+    /// Value of `generation` to follow the same search.
     pub generation: String,
     pub interpreted_as: String,
-    /// When to ask again.
+    /// Delay before the next request.
     pub retry_ms: u64,
 }
 
-/// `done`: the end of the search.
+/// Data of `done`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchEnd {
     pub id: String,
@@ -88,7 +88,7 @@ pub struct SearchEnd {
     pub documents: u64,
     pub packages: usize,
     pub timings: Option<Timings>,
-    /// Why the search failed: the detail of the problem.
+    /// Detail of the problem if the search failed.
     pub error: Option<String>,
     #[serde(flatten)]
     pub problem: Option<ProblemDocument>,

@@ -1,4 +1,4 @@
-//! What a query would cost: how it was understood, as a tree, and how much text must be read for it.
+//! Cost of a query: its expression tree, and the amount of text to read.
 
 use super::page::{Missing, Notice, notices};
 use frontend::SearchResult;
@@ -121,7 +121,7 @@ pub struct FilterLeaf {
 }
 
 impl Explanation {
-    /// The explanation of a query by the estimates in `answer`.
+    /// Explains a query by the estimates in `answer`.
     pub(crate) fn new(
         query: &Query,
         about_query: &[frontend::query::Notice],

@@ -1,4 +1,4 @@
-//! Summaries of an answer: how many matches have a package, a language, a kind or a directory.
+//! Summaries of an answer: matches by package, language, kind and directory.
 
 use super::bytes::readable_owned;
 use super::page::{Missing, Notice, notices};
@@ -94,7 +94,6 @@ pub struct KindCount {
 }
 
 impl SummaryHead {
-    /// The head of a summary of the search with this id.
     pub(crate) fn new(
         answer: &SearchResult,
         id: &str,
@@ -112,8 +111,7 @@ impl SummaryHead {
 }
 
 impl Facets {
-    /// The facets of an answer. `packages` are all, in the order of their best match; `packages_max` of
-    /// them are listed.
+    /// `packages` are all, in the order of their best match; `packages_max` are listed.
     pub(crate) fn new(
         answer: &SearchResult,
         head: SummaryHead,
@@ -121,7 +119,7 @@ impl Facets {
         packages_max: usize,
         facets: SpoolFacets,
     ) -> Self {
-        // Stable: packages with as many matches stay in the order of their best match.
+        // Stable: ties stay in the order of their best match.
         packages.sort_by_key(|package| std::cmp::Reverse(package.total));
         packages.truncate(packages_max);
         Facets {

@@ -1,4 +1,4 @@
-//! The limits that a client can meet.
+//! Limits of clients.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! Matches, alone and in groups.
 //!
-//! A match is written often, up to a million times in an export. So it borrows what the spool has read,
-//! and none of its fields is flattened, which serde does through a slower path.
+//! An export writes up to a million matches, so a match borrows from the spool, and none of its
+//! fields is flattened, which serde does through a slower path.
 
 use super::bytes::{Malformed, exact, from_hex, hex, readable};
 use frontend::{Copies, Document, DocumentRevisions};
@@ -287,7 +287,6 @@ impl From<MatchWindow> for frontend::Window {
 }
 
 impl<'a> MatchGroup<'a> {
-    /// The group of a package.
     pub(crate) fn of_package(
         package: &'a frontend::PackageGroup,
         matches: &'a [frontend::Match],
@@ -308,7 +307,7 @@ impl<'a> MatchGroup<'a> {
         }
     }
 
-    /// The group of a document; `None` without a match, which names the document.
+    /// `None` without a match, which names the document.
     pub(crate) fn of_document(total: Option<u64>, matches: &'a [frontend::Match]) -> Option<Self> {
         let document = &matches.first()?.document;
         let (package, package_base64) = readable(&document.package);

@@ -1,4 +1,4 @@
-//! The outline of a file.
+//! Outline of a file.
 
 use super::bytes::readable_owned;
 use crate::outline::{self, Outline};
@@ -43,7 +43,7 @@ pub enum DefinitionKind {
 }
 
 impl FileOutline {
-    /// The outline of the file of a package; `is_whole` says whether it was read to its end.
+    /// `is_whole` tells whether the file was read to its end.
     pub(crate) fn new(package: &[u8], language: &str, outline: Outline, is_whole: bool) -> Self {
         let (package, package_base64) = readable_owned(package);
         let definitions = outline.definitions.into_iter();

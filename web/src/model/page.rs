@@ -1,5 +1,5 @@
-//! A page of an answer, and what it says about the search. An export that is written while the search
-//! runs says the same at its end.
+//! Page of an answer with the state of its search. An export in the order of finding ends with the
+//! same state.
 
 use super::bytes::{hex, readable_owned};
 use super::matches::Results;
@@ -257,7 +257,6 @@ impl From<&frontend::query::Notice> for Notice {
     }
 }
 
-/// Returns the notices of a query.
 pub(crate) fn notices(notices: &[frontend::query::Notice]) -> Vec<Notice> {
     notices.iter().map(Notice::from).collect()
 }
@@ -272,7 +271,7 @@ impl From<&SearchResult> for Searched {
 }
 
 impl Reached {
-    /// How far an incomplete search came.
+    /// `None` for a complete answer.
     pub(crate) fn of(answer: &SearchResult) -> Option<Reached> {
         let reached = answer.reached();
         (!answer.is_complete()).then_some(Reached {
@@ -284,7 +283,6 @@ impl Reached {
 }
 
 impl Missing {
-    /// What an answer is missing.
     pub(crate) fn of(answer: &SearchResult) -> Vec<Missing> {
         let missing = |missing: &frontend::Missing| Missing {
             backend: missing.backend.clone(),
@@ -301,7 +299,7 @@ impl Missing {
 }
 
 impl Overlaps {
-    /// The overlaps, if there are any.
+    /// `None` without overlaps.
     pub(crate) fn of(overlaps: &frontend::Overlaps) -> Option<Overlaps> {
         let describe = |overlap: &frontend::OverlappingPackage| {
             let (package, package_base64) = readable_owned(&overlap.package);
@@ -340,7 +338,7 @@ impl From<&frontend::Skipped> for Skipped {
 }
 
 impl Timings {
-    /// The timings of an answer, and of the page that was `rendered` from it.
+    /// Timings of an answer, and of the page `rendered` from it.
     pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
         let timings = answer.timings();
@@ -356,7 +354,7 @@ impl Timings {
         }
     }
 
-    /// Names and milliseconds of the phases, in the order of time; the last one is rendering.
+    /// Names and milliseconds of the phases, in order; rendering comes last.
     pub(crate) fn each(&self) -> [(&'static str, f64); 7] {
         [
             ("queue", self.queue_ms),
@@ -461,7 +459,7 @@ pub struct ExportDone {
 }
 
 impl ExportEnd {
-    /// The end of an export of `written` matches, of the search with this id and so many pending files.
+    /// `written` counts matches, and `pending` changed files.
     pub(crate) fn new(
         answer: &SearchResult,
         (id, pending): (&str, u64),

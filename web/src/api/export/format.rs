@@ -1,4 +1,4 @@
-//! The formats and orders of an export, and their headers.
+//! Formats, orders and headers of an export.
 
 use crate::model;
 use crate::params::Params;
@@ -10,22 +10,21 @@ use frontend::query::{BadQuery, Notice, Query};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use schema::message::{TextOrder, Want};
 
-/// The query as it was understood.
+/// Interpreted query.
 const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
 
-/// A notice about the query; repeated for several.
+/// Notice about the query; repeated for several.
 const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
 
-/// Bytes that are escaped in a header, besides those that are not ASCII.
+/// Escaped bytes of a header, besides those that are not ASCII.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// What is written for a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Lines,
     Csv,
     Text,
-    /// Only the paths of documents, each followed by this byte.
+    /// Paths of documents, each followed by this byte.
     Paths(u8),
 }
 
@@ -49,7 +48,6 @@ impl Format {
         Ok(format)
     }
 
-    /// Appends a match as a line of JSON.
     pub(crate) fn write_json(found: &Match, out: &mut Vec<u8>) {
         serde_json::to_writer(&mut *out, &model::Match::from(found))
             .expect("matches are plain data");
@@ -60,12 +58,12 @@ impl Format {
         HeaderValue::from_static(match self {
             Format::Lines => "application/x-ndjson",
             Format::Csv => "text/csv; charset=utf-8; header=present",
-            // A browser must not take bytes of a repository for a page of this site.
+            // A browser must not take repository bytes for a page of this site.
             Format::Text | Format::Paths(_) => "application/octet-stream",
         })
     }
 
-    /// Returns the query whose answer is written. For paths, one match of each document is enough.
+    /// Query to run. Paths need only one match of each document.
     pub(crate) fn query(self, query: Query) -> Result<Query, BadQuery> {
         match (self, query.want()) {
             (Format::Paths(_), Want::Matches) => {
@@ -113,7 +111,7 @@ impl Order {
 }
 
 impl Order {
-    /// In which order an export of this format needs nothing but text.
+    /// Order of an export that needs only text.
     pub(crate) fn of_text(self, format: Format) -> TextOrder {
         match (format, self) {
             (Format::Text, Order::Rank) => TextOrder::Ranked,
@@ -123,12 +121,12 @@ impl Order {
     }
 }
 
-/// How an export says whether it has all matches.
+/// Report of completeness at the end of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The last line is JSON that says so.
+    /// Last line in JSON.
     Line,
-    /// The transfer breaks off if matches are missing.
+    /// Transfer broken off if matches are missing.
     BreakOff,
 }
 
@@ -143,7 +141,7 @@ impl End {
     }
 }
 
-/// Returns the headers of an export in either order.
+/// Headers of an export in either order.
 pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
     let about = [
         response::search_header(id),
@@ -157,7 +155,6 @@ pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) 
     headers
 }
 
-/// Percent-encodes text for a header.
 fn escaped(text: &str) -> HeaderValue {
     let text = utf8_percent_encode(text, ESCAPED).to_string();
     HeaderValue::from_str(&text).expect("escaped text is printable ASCII")

@@ -1,6 +1,5 @@
-//! Parameters and problems, for the OpenAPI description: what [`Params`](crate::params::Params) reads from
-//! an address, and what an operation may answer with. A test compares the parameters with the lists of
-//! known ones.
+//! Descriptions of parameters and problems: those that [`Params`](crate::params::Params) reads, and
+//! the responses of operations. A test compares the parameters with the lists of known ones.
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
