@@ -1,4 +1,4 @@
-//! The catalog: packages, directories, what was left out, and the status of the index.
+//! Catalog: packages, directories, files left out, and the status of the index.
 
 use crate::site::{Site, eventually};
 use fake_backend::{Document, Fake, Fault};
@@ -22,7 +22,7 @@ fn backend(name: &str, shard: u8, names: &[&str]) -> std::sync::Arc<Fake> {
     Fake::new(name, vec![(shard, documents)])
 }
 
-/// Starts two backends that both have `b_1`.
+/// Two backends that both have `b_1`.
 fn two() -> (Site, [std::sync::Arc<Fake>; 2]) {
     let a = [
         "alpha_1.0/src/x/a.c",

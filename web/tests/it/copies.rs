@@ -1,4 +1,4 @@
-//! Documents with the same text, shown all or folded: counts, pages, lists, and what the pages say.
+//! Documents with the same text, all or folded: counts, pages, lists, and reports.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Small numbers that look random.
+/// Pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,7 +20,7 @@ impl Numbers {
     }
 }
 
-/// Documents with few different texts.
+/// Documents with few distinct texts.
 fn documents(numbers: &mut Numbers) -> Vec<Document> {
     let count = 1 + numbers.below(40);
     let texts = 1 + numbers.below(count);
@@ -43,7 +43,7 @@ fn documents(numbers: &mut Numbers) -> Vec<Document> {
         .collect()
 }
 
-/// The documents in shards on `count` backends.
+/// Spreads the documents over shards of `count` backends.
 fn backends(numbers: &mut Numbers, count: u64, documents: &[Document]) -> Vec<Backend> {
     let mut shards = vec![BTreeMap::new(); count as usize];
     for document in documents {
@@ -94,10 +94,10 @@ fn all_pages(site: &Site, copies: &str) -> (Value, Vec<Value>) {
     (first, by_number)
 }
 
-/// A text's hash and the lines that match.
+/// Hash of a text, and its matching lines.
 type Text = (String, Vec<u64>);
 
-/// The documents of each text, by the text's hash and the lines that match; all matches are in order.
+/// Documents of each text; all matches are in order.
 fn texts(all: &[Value]) -> BTreeMap<Text, Vec<(&str, &str)>> {
     let mut lines: BTreeMap<_, Text> = BTreeMap::new();
     let mut order = Vec::new();

@@ -1,4 +1,4 @@
-//! Server-sent events: what a search finds while it runs, and its end.
+//! Server-sent events: matches of a running search, and its end.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -12,7 +12,7 @@ fn names(events: &[(String, Value)]) -> Vec<&str> {
     events.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// Returns the data of the last event with this name.
+/// Data of the last event with this name.
 fn last<'a>(events: &'a [(String, Value)], name: &str) -> &'a Value {
     let found = events.iter().rfind(|(known, _)| known == name);
     &found.unwrap_or_else(|| panic!("no {name} in {events:?}")).1
@@ -67,7 +67,7 @@ fn sends_the_first_match_at_once() {
         assert_eq!(names(&events), ["matches"]);
         took
     };
-    // The next regular event would come after 250 ms. A busy machine delays this one, but not each time.
+    // The next regular event would come after 250 ms. A busy machine may delay some rounds.
     let mut times = (0..20).map(|_| first_match_after());
     assert!(times.any(|took| took < Duration::from_millis(150)));
 }
@@ -108,7 +108,7 @@ fn first_page_is_final_once_the_bound_is_lower() {
         let fake = Fake::with("one", good_and_bad(), Fault::Gate);
         *fake.bound.lock().unwrap() = bound;
         let site = Site::new(vec![fake.backend()]);
-        // Keeps the search running while listeners come and go.
+        // Keeps the search running between listeners.
         let _held = site.get("/api/v2/search?q=arse&wait=false");
         let listen = |last: &str| site.events("/api/v2/events?q=arse", last);
         eventually("the bound", || {
@@ -173,7 +173,7 @@ fn failed_search_ends_with_a_problem() {
         (&refused["at"], &refused["filter"]),
         (&json!(0), &json!("D"))
     );
-    // By id, the position is in the query as it is shown.
+    // By id, the position is in the displayed query.
     let path = format!("/api/v2/search/{}/events", id.as_str().unwrap());
     let refused = done(&path);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Exports in the order in which matches are found: they start while the search runs, and say at their end
+//! Exports in the order of finding: they start while the search runs, and report at their end
 //! whether they are complete.
 
 use crate::shards;
@@ -132,7 +132,7 @@ fn incomplete_export_says_so_or_breaks_off() {
     assert!(!end.complete);
     assert_eq!(end.missing[0].backend, "lost");
     assert_eq!(end.total, lines.lines().count() as u64 - 1);
-    // A body that breaks off lacks what was not compressed yet.
+    // A body that breaks off lacks uncompressed data.
     let plain = [("accept-encoding", "identity")];
     let text: Vec<_> = site
         .lines_with("/api/v2/export?q=arse&order=found&format=text", &plain)

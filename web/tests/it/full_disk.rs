@@ -1,4 +1,4 @@
-//! A full disk: the query that writes ends with the reason, others go on.
+//! Full disk: the writing query ends with the reason, others continue.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
@@ -14,7 +14,7 @@ const LINES: usize = 250;
 /// Documents of both backends.
 const DOCUMENTS: usize = 80;
 
-/// Starts two backends whose matches do not fit into memory.
+/// Two backends with more matches than memory.
 fn fakes() -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: b"p".to_vec(),
@@ -31,7 +31,7 @@ fn fakes() -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Starts a frontend whose writes fail after `writes` more.
+/// Frontend whose writes fail after `writes` more.
 fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
     Site::with(fakes.iter().map(Fake::backend).collect(), |config| {
@@ -48,7 +48,7 @@ fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     })
 }
 
-/// Returns all matches of a search, page by page.
+/// All matches of a search, page by page.
 fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
     let id = page["id"].as_str().unwrap();
     let path = |number| format!("/api/v2/search/{id}?per_page=1000&page={number}");

@@ -1,4 +1,4 @@
-//! A backend that may answer on the thread that waits for the answer.
+//! Backend that may answer on the waiting thread.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Sends some of an answer's frames.
+/// Sends some frames of an answer.
 type Send<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
 /// Searches a fake backend that answers with a function of its frames.
@@ -28,7 +28,7 @@ fn search_with(
     (comparable(Site::new(vec![backend]).get(PATH).json()), calls)
 }
 
-/// Leaves out what differs between two answers.
+/// Drops fields that differ between answers.
 fn comparable(mut page: Value) -> Value {
     for key in ["id", "timings"] {
         page.as_object_mut().unwrap().remove(key);
@@ -79,7 +79,7 @@ fn an_answer_that_is_cut_or_malformed_is_incomplete() {
         "connection closed before the end of the answer"
     );
     let (malformed, _) = search_with(|mut frames, _, send| {
-        // A byte of the header that is always zero.
+        // A header byte that is always zero.
         frames[1][5] = 1;
         let wanted = frames.iter().take_while(|frame| send(frame)).count();
         assert_eq!(wanted, 1, "nothing is wanted after an error");

@@ -44,7 +44,7 @@ mod tls;
 
 use fake_backend::Document;
 
-/// Returns documents with lines that contain `arse`, and with hostile texts and paths.
+/// Documents with `arse` in some lines, and with hostile texts and paths.
 pub(crate) fn corpus() -> Vec<Document> {
     (0..40_u32)
         .map(|number| {

@@ -1,4 +1,4 @@
-//! HTML pages, and the errors for malformed requests.
+//! HTML pages, and errors for malformed requests.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -266,7 +266,7 @@ fn serves_status_and_assets() {
     assert!(site.get("/robots.txt").text().contains("Disallow: /\n"));
 }
 
-/// The addresses of assets on a page.
+/// Addresses of assets on a page.
 fn assets(page: &str) -> Vec<&str> {
     let parts = page.split("=\"/assets/").skip(1);
     parts.map(|part| part.split('"').next().unwrap()).collect()
@@ -354,7 +354,7 @@ fn the_reference_describes_every_operation_of_the_api() {
 fn the_status_shows_queries_by_what_they_looked_up() {
     let site = site();
     site.search("arse");
-    // A query is counted when its answer has been sent.
+    // A query counts once its answer has been sent.
     crate::site::eventually("the query counts", || {
         let page = site.get("/status").text();
         page.contains("<dt>Queries that ran</dt><dd>1</dd>")

@@ -23,7 +23,7 @@ fn check(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.json()["status"], json!(status));
 }
 
-/// Replaces the number at `at` of a cursor, with the signature of a server without secrets.
+/// Replaces the number at `at` of a cursor, with a signature without secrets.
 fn forged(cursor: &str, at: usize, number: u64) -> String {
     let (route, rest) = cursor.split_at(8);
     let mut bytes = u32::from_str_radix(route, 16)
@@ -94,7 +94,7 @@ fn cursors_page_through_one_answer() {
         400,
         "bad-request",
     );
-    // Another frontend does not know the documents of the cursor.
+    // Another frontend lacks the documents of the cursor.
     let other = Site::new(vec![Fake::new("other", shards(7, 1)).backend()]);
     let expired = other.get(&format!("/api/v2/search?cursor={next}"));
     check(&expired, 410, "gone");

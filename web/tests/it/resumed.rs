@@ -1,5 +1,5 @@
-//! Two backends have the same shards, and the answer of the one that is asked breaks at every place: the page is that of
-//! an undisturbed search.
+//! Two backends with the same shards, one of them with an answer that breaks at every place: the
+//! page equals that of an undisturbed search.
 
 use crate::damaged_answers::document;
 use crate::site::{SILENCE_MAX, Site, eventually};
@@ -24,9 +24,9 @@ struct Stage {
     site: Site,
     fakes: Vec<Arc<Fake>>,
     next: NextFault,
-    /// The answer of a backend to the search for `PATH`.
+    /// Answer of a backend to the search for `PATH`.
     frames: Vec<Vec<u8>>,
-    /// The page of an undisturbed search.
+    /// Page of an undisturbed search.
     whole: Value,
     queries: AtomicUsize,
 }
@@ -71,7 +71,7 @@ impl Stage {
         Stage { whole, ..stage }
     }
 
-    /// A page without what differs between two searches. Each is another query, since an answer would be kept.
+    /// A page without varying fields. Each has another query, since answers are cached.
     fn page(&self) -> Value {
         let query = self.queries.fetch_add(1, Relaxed);
         let page = self.site.get(&format!("{PATH}&path=-no{query}")).json();
@@ -136,7 +136,7 @@ fn an_answer_with_a_flipped_bit_or_a_repeated_frame_goes_on() {
     stage.check(Fault::Silence);
 }
 
-/// Nothing else would end the silence before the query is given up.
+/// Only a hedge ends the silence before the query's timeout.
 #[test]
 fn another_backend_goes_on_with_an_answer_that_stops_coming() {
     let stage = Stage::with(&[&[1, 2], &[1, 2]], Duration::from_secs(3600));
@@ -167,7 +167,7 @@ fn several_backends_go_on_with_their_parts() {
     }
 }
 
-/// Packets of the first one vanish, so nothing says that it cannot be connected.
+/// Packets of the first one vanish, so its connection attempt does not fail.
 #[test]
 fn a_backend_that_is_slow_to_connect_is_not_waited_for_if_another_one_serves_its_shards() {
     let stage = Stage::new(&[&[1, 2], &[1, 2]]);
@@ -205,7 +205,7 @@ fn a_lost_backend_is_not_waited_for_if_another_one_serves_its_shards() {
             connected.count() == count
         });
     };
-    // A search that begins with an attempt to connect would wait for a second. Other work may delay one of them.
+    // A connection attempt would delay the search by a second. Other work may delay some rounds.
     let is_soon = (0..5).any(|_| {
         *victim.connecting.lock().unwrap() = NEVER;
         victim.set_down(true);
