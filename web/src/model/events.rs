@@ -6,15 +6,16 @@ use super::problem::ProblemDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What is reported while a search runs.
+/// Event of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Event {
     pub event: EventName,
-    /// JSON. `notice`: a `Notice`. `facets`: `Facets`. `progress`: a `Progress` and the `id` of the search.
-    /// `matches`: the best ten so far, also as `html`; `final` if they cannot change any more. `done`: the
-    /// fields of a `Page` about the answer; if the search failed, those of a `Problem`, whose `detail` is
-    /// also in `error`. `reconnect`: the server is about to stop; send the same request again, after `retry_ms`, and
-    /// another server answers. For a search by its id, `at` is a position in `interpreted_as`.
+    /// JSON. `notice`: a `Notice`. `facets`: `Facets`. `progress`: a `Progress` with the search's
+    /// `id`. `matches`: the best ten so far, also as `html`; `final` if they cannot change any
+    /// more. `done`: the fields of a `Page` about the answer, or of a `Problem` after a failure,
+    /// with its `detail` in `error`. `reconnect`: the server is about to stop; repeat the request
+    /// after `retry_ms` for another server. For a search by id, `at` is a position in
+    /// `interpreted_as`.
     pub data: String,
 }
 

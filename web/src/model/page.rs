@@ -9,32 +9,31 @@ use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 use utoipa::ToSchema;
 
-/// A page of an answer, or of what is known while the search runs.
+/// Page of an answer, or of the matches so far of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<'a> {
-    /// Names the search; of a page by `cursor` or by a link, that.
+    /// Id of the search, or the cursor or link of the request.
     pub id: Cow<'a, str>,
-    /// Names the documents that were searched.
+    /// Name of the searched documents.
     pub generation: Cow<'a, str>,
-    /// Names the answer for everybody who sees the same: it may be used in place of an id, on every frontend with the
-    /// same secrets, as long as these documents are served. Null while the search runs.
+    /// Name of the answer for callers with the same access. It replaces an id on every frontend
+    /// with the same secrets, as long as these documents are served. Null while the search runs.
     #[serde(default)]
     #[schema(required)]
     pub link: Option<String>,
-    /// The cursor of the next page; null on the last page, or while the search runs.
+    /// Cursor of the next page; null on the last page, or while the search runs.
     pub next: Option<String>,
-    /// The query as it was understood, in the query language.
+    /// Interpreted query, in the query language.
     pub interpreted_as: String,
     pub notices: Vec<Notice>,
     pub state: SearchState,
-    /// Whether every shard was searched to its end.
+    /// True if every shard was searched to its end.
     pub complete: bool,
-    /// How many files are known to have changed and are not in the index yet. Only a server that watches its sources
-    /// knows of any.
+    /// Changed files that are not yet indexed, if the server watches its sources.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
-    /// What was not searched, and why.
+    /// Parts that were not searched, with reasons.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
     /// Present if several backends have the same package.
@@ -47,17 +46,17 @@ pub struct Page<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reached: Option<Reached>,
-    /// How many matches there are, also beyond `limit`; null while the search runs.
+    /// Matches, also beyond `limit`; null while the search runs.
     pub found: Option<u64>,
-    /// Whether `found` counts all matches.
+    /// Relation of `found` to the number of all matches.
     #[serde(default)]
     #[schema(required)]
     pub total_relation: TotalRelation,
-    /// How many matches there are: with `copies=all`, on all pages.
+    /// Matches; with `copies=all`, on all pages.
     pub total: u64,
-    /// How many matches there are if only one of the documents counts that have the same text and the same
-    /// matching lines: with `copies=folded`, on all pages. Null while the search runs, with a limit, or if no
-    /// matches were asked for.
+    /// Matches without those in copies, which have the same text and matching lines; with
+    /// `copies=folded`, on all pages. Null while the search runs, with a limit, or without
+    /// requested matches.
     #[serde(default)]
     #[schema(required)]
     pub unique: Option<u64>,
@@ -65,14 +64,14 @@ pub struct Page<'a> {
     pub documents: u64,
     /// Packages with a match.
     pub packages: usize,
-    /// The page's number, from 0.
+    /// Page number, from 0.
     pub page: usize,
     pub per_page: usize,
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: usize,
     #[serde(flatten)]
     pub results: Results<'a>,
-    /// Null on a page by `cursor` or by a link, which is the same whoever renders it.
+    /// Null on a page by `cursor` or link, which is the same on every frontend.
     pub timings: Option<Timings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
@@ -80,30 +79,30 @@ pub struct Page<'a> {
     pub explain: Option<IndexUse>,
 }
 
-/// A part of a query that may have another meaning than the one it was given.
+/// Part of a query that may have another meaning.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Notice {
-    /// Where in the query, in bytes.
+    /// Position in the query, in bytes.
     pub at: Option<usize>,
-    /// How it was understood.
+    /// Chosen meaning.
     pub reason: String,
-    /// What to type for the other meaning.
+    /// Text for the other meaning.
     pub hint: Option<String>,
 }
 
-/// How many of the known documents were searched to the end.
+/// Known documents that were searched to the end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Searched {
     pub documents: u64,
     pub of: u64,
 }
 
-/// How far an incomplete search came, in the parts of the index too that were not searched to their end.
+/// Progress of an incomplete search, including unfinished parts of the index.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Reached {
-    /// Blocks of text that were searched, of those that may match.
+    /// Searched candidate blocks.
     pub blocks_done: u64,
-    /// Blocks of text that may match, on the backends that had counted theirs.
+    /// Candidate blocks, on the backends that had counted theirs.
     pub blocks_total: u64,
     /// Documents that were searched, at least in part.
     pub documents: u64,
@@ -117,14 +116,14 @@ pub enum SearchState {
     Done,
 }
 
-/// How a number of matches compares with how many there are.
+/// Relation of a number of matches to all matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TotalRelation {
-    /// There are so many.
+    /// Equal.
     #[default]
     Eq,
-    /// There are so many or more.
+    /// All matches may be more.
     Gte,
 }
 
@@ -138,7 +137,7 @@ impl TotalRelation {
     }
 }
 
-/// A backend whose shards were not all searched to the end.
+/// Backend with shards that were not searched to the end.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Missing {
     pub backend: String,
@@ -148,54 +147,54 @@ pub struct Missing {
     pub since: u64,
 }
 
-/// Packages that several backends have in different shards. The newest build of each was searched, and
+/// Packages in different shards of several backends. The newest build of each was searched, and
 /// counted once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Overlaps {
     pub count: u64,
-    /// The first of them.
+    /// First of these packages.
     pub packages: Vec<OverlappingPackage>,
 }
 
-/// A package that several backends have.
+/// Package on several backends.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct OverlappingPackage {
     pub package: String,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The backend with the newest build.
+    /// Backend with the newest build.
     pub searched: String,
-    /// The backends with the other builds, one for each.
+    /// Backends with the other builds, one for each.
     pub superseded: Vec<String>,
 }
 
-/// Documents that could not be searched, and why.
+/// Documents that could not be searched, with reasons.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Skipped {
     pub count: u64,
-    /// The first of them.
+    /// First of these documents.
     pub documents: Vec<SkippedDocument>,
 }
 
-/// A document that could not be searched.
+/// Document that could not be searched.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct SkippedDocument {
     pub package: String,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
     pub path: String,
-    /// Present if the path is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
     pub reason: String,
 }
 
-/// How long each phase of a search took.
+/// Duration of each phase of a search.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Timings {
     pub queue_ms: f64,
@@ -208,22 +207,22 @@ pub struct Timings {
     pub render_ms: f64,
 }
 
-/// How far a running search is.
+/// Progress of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Progress {
     pub blocks_done: u64,
     pub blocks_total: u64,
     pub documents: u64,
     pub matches: u64,
-    /// No later match has a higher rank; null while that is unknown.
+    /// No later match has a higher rank; null if unknown.
     pub bound: Option<f32>,
     pub elapsed_ms: u64,
-    /// An estimate; null while there is none.
+    /// Estimate; null without one.
     pub eta_ms: Option<u64>,
     pub backends: Vec<BackendProgress>,
 }
 
-/// How far a backend is with a search.
+/// Progress of a backend.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BackendProgress {
     pub name: String,
@@ -234,7 +233,7 @@ pub struct BackendProgress {
     pub bound: Option<f32>,
 }
 
-/// How a search used the index.
+/// Use of the index by a search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = Explain)]
 pub struct IndexUse {
@@ -405,34 +404,32 @@ impl From<&Explain> for IndexUse {
     }
 }
 
-/// The last line of `format=jsonl` with `order=found`: how the search ended.
+/// Last line of `format=jsonl` with `order=found`: the end of the search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportEnd {
     pub done: ExportDone,
 }
 
-/// The last line of `format=jsonl` whose reader may not see any more what the answer shows. The transfer then breaks
-/// off.
+/// Last line of `format=jsonl` for a reader that has lost access; the transfer then breaks off.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BrokenOff {
     pub problem: super::ProblemDocument,
 }
 
-/// What a page says about the answer.
+/// State of a finished search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportDone {
-    /// Names the search.
+    /// Id of the search.
     pub id: String,
-    /// Names the documents that were searched.
+    /// Name of the searched documents.
     pub generation: String,
-    /// Whether every shard was searched to its end.
+    /// True if every shard was searched to its end.
     pub complete: bool,
-    /// How many files are known to have changed and are not in the index yet. Only a server that watches its sources
-    /// knows of any.
+    /// Changed files that are not yet indexed, if the server watches its sources.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
-    /// What was not searched, and why.
+    /// Parts that were not searched, with reasons.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
     /// Present if several backends have the same package.
@@ -444,16 +441,16 @@ pub struct ExportDone {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reached: Option<Reached>,
-    /// How many matches there are, also beyond `limit`.
+    /// Matches, also beyond `limit`.
     pub found: u64,
-    /// How many matches were written above; lines, if they are text.
+    /// Matches written above; lines of text.
     pub total: u64,
     /// Documents with a match.
     pub documents: u64,
     /// Packages with a match.
     pub packages: usize,
     pub explain: IndexUse,
-    /// What the user may want to know about the query. Absent if there is nothing.
+    /// Remarks about the query; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
