@@ -15,7 +15,7 @@ use axum::response::Response;
 const CHANGES_DEFAULT: usize = 100;
 const CHANGES_MAX: usize = 1000;
 
-/// List the commits that the lines of a file come from.
+/// List the commits of a file's lines.
 #[utoipa::path(
     get, path = "/api/v2/blame", operation_id = "blame", tag = "repositories",
     params(doc::RevisionParams, doc::PathParam),

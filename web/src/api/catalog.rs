@@ -34,7 +34,7 @@ const REPOSITORIES_MAX: u32 = 1000;
 /// Parameters of a part of a list.
 pub(crate) const PART: &[&str] = &["after", "count"];
 
-/// List the packages of the index.
+/// List the indexed packages.
 #[utoipa::path(
     get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
     params(doc::PrefixParam, doc::PartParams),
@@ -87,7 +87,7 @@ pub(crate) async fn tree(
     Ok(response::json(&tree))
 }
 
-/// Get what is searched, which backends have it, and how old it is.
+/// Get the state of the index and its backends.
 #[utoipa::path(
     get, path = "/api/v2/status", operation_id = "status", tag = "index",
     responses((status = 200, description = "What is searched", body = Status), doc::Any)

@@ -37,7 +37,7 @@ impl ListRequest {
     }
 }
 
-/// List the documents with the same text and the same matching lines as the document of a match, by a query.
+/// List the documents with the same text and matching lines as a match, by a query.
 #[utoipa::path(
     get, path = "/api/v2/copies", operation_id = "copies", tag = "search",
     params(doc::QueryParams, doc::CopiesParams),
@@ -55,8 +55,7 @@ pub(crate) async fn by_query(
     answer(search, Some(parsed), request).await
 }
 
-/// List the documents with the same text and the same matching lines as the document of a match, by the id
-/// of a search.
+/// List the documents with the same text and matching lines as a match, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/copies", operation_id = "runCopies", tag = "search",
     params(doc::IdParam, doc::CopiesParams),

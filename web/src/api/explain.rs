@@ -24,7 +24,7 @@ const BLOCK_US: f64 = 2.0;
 /// Bytes of a block, if no backend reports its number of blocks.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Estimate what a query would cost.
+/// Estimate the cost of a query.
 #[utoipa::path(
     get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
     params(doc::QueryParams),

@@ -28,10 +28,10 @@ pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 
 /// Get all matches of a query.
 ///
-/// With `order=found`, matches are sent while the search runs, file by file, in no particular order. The
-/// response then begins with the first match, and says at its end, not in `x-trawl-complete`, whether it is
-/// complete. With `jsonl`, the last line is `{"done": …}`, an `ExportEnd`; without that line the response was
-/// cut off. Text has such a line with `end=true`; without it, an incomplete export breaks the transfer off.
+/// With `order=found`, matches are sent while the search runs, file by file, in no particular
+/// order. The end of the response, not `x-trawl-complete`, tells whether it is complete. With
+/// `jsonl`, the last line is `{"done": …}`, an `ExportEnd`; a response without it was cut off. Text
+/// has such a line with `end=true`; without it, an incomplete export breaks the transfer off.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
     params(doc::QueryParams, doc::ExportParams, doc::WaitParam),

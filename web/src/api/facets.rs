@@ -42,7 +42,7 @@ impl Summary {
     }
 }
 
-/// Count matches by package, language, kind of document and directory, by a query.
+/// Count matches by package, language, kind and directory, by a query.
 #[utoipa::path(
     get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
     params(doc::QueryParams),
@@ -58,7 +58,7 @@ pub(crate) async fn facets(
     by_query(&app, &viewer, known, &params, Summary::Facets).await
 }
 
-/// Count matches by package, language, kind of document and directory, by the id of a search.
+/// Count matches by package, language, kind and directory, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
     params(doc::IdParam),
@@ -77,7 +77,7 @@ pub(crate) async fn facets_by_id(
     answer(&app, search, None, known, Summary::Facets).await
 }
 
-/// List the packages with a match, ordered by their best match, by a query.
+/// List the packages with a match by their best match, by a query.
 #[utoipa::path(
     get, path = "/api/v2/packages", operation_id = "packages", tag = "search",
     params(doc::QueryParams, doc::FormatParam),
@@ -95,7 +95,7 @@ pub(crate) async fn packages(
     by_query(&app, &viewer, known, &params, Summary::packages(&params)?).await
 }
 
-/// List the packages with a match, ordered by their best match, by the id of a search.
+/// List the packages with a match by their best match, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/packages", operation_id = "runPackages", tag = "search",
     params(doc::IdParam, doc::FormatParam),

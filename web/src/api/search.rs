@@ -90,7 +90,7 @@ pub(crate) async fn by_query(
     query(&app, &viewer, known, &params).await
 }
 
-/// Search by a query that is too long for an address.
+/// Search by a query too long for an address.
 #[utoipa::path(
     post, path = "/api/v2/search", operation_id = "postSearch", tag = "search",
     request_body = doc::SearchRequest,
@@ -157,7 +157,7 @@ pub(crate) async fn by_id(
     answer(&app, search, request, known).await
 }
 
-/// Stop a search. It goes on for other clients that search for the same. A finished search does not change.
+/// Stop a search, which continues for its other clients. A finished search does not change.
 #[utoipa::path(
     delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
     params(doc::IdParam),

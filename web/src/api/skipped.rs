@@ -17,7 +17,7 @@ use axum::response::Response;
 use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
-/// Get what was left out of the index and why: of all packages, of a package, or of a path in it.
+/// Get the files left out of the index, with reasons: of all packages, a package, or a path in it.
 #[utoipa::path(
     get, path = "/api/v2/skipped", operation_id = "skipped", tag = "index",
     params(doc::MissedParams, doc::PartParams),

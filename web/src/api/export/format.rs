@@ -78,13 +78,13 @@ impl Format {
     }
 }
 
-/// The order in which matches are written.
+/// Order of the written matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum Order {
     /// Best first, once the search has ended.
     Rank,
-    /// As they are found, while the search runs.
+    /// As found, while the search runs.
     Found,
 }
 
