@@ -7,7 +7,6 @@ use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Drops fields that differ between searches.
 fn stripped(mut page: Value) -> String {
     for name in ["id", "link", "generation", "searched", "timings", "next"] {
         page.as_object_mut().unwrap().remove(name);

@@ -1,6 +1,5 @@
-//! Callers with access to different packages: decisions, their caching, and their effects.
-//!
-//! The corpus has `package0` to `package4`; `package0` is public.
+//! Callers with access to different packages. The corpus has `package0` to `package4`; `package0`
+//! is public.
 
 mod decisions;
 mod failures;
@@ -80,7 +79,6 @@ impl Guarded {
         self.site.send(Method::GET, path, &[("cookie", cookie)])
     }
 
-    /// Lines of BOB's stream of events.
     fn events(&self) -> impl Iterator<Item = String> + use<> {
         let mut stream = self.site.connect();
         let request = format!(
@@ -92,7 +90,7 @@ impl Guarded {
         BufReader::new(stream).lines().map(Result::unwrap)
     }
 
-    /// Names of packages found by a search, without versions.
+    /// Names without versions.
     fn finds(&self, cookie: &str) -> BTreeSet<String> {
         let answer = self.get("/api/v2/packages?q=arse&format=text", cookie);
         assert_eq!(answer.status, 200, "{}", answer.text());

@@ -294,7 +294,7 @@ fn references_come_by_name_in_parts() {
 #[test]
 fn an_answer_is_kept_and_a_problem_is_not() {
     let (site, fake) = one();
-    // The cache needs a generation, which is known once the backend is connected.
+    // The cache needs the generation of a connected backend.
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
     for _ in 0..5 {
         site.read::<Commit>("/api/v2/commit?repo=project&rev=main");

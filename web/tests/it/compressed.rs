@@ -1,4 +1,4 @@
-//! Compressed answers have the same content, and the same end.
+//! Compressed answers have the same content and end.
 
 use crate::shards;
 use crate::site::{Answer, Site};
@@ -17,7 +17,7 @@ fn numbered(count: usize) -> Document {
     }
 }
 
-/// Answers for a browser and for a bare client.
+/// For a browser and for a bare client.
 fn both(site: &Site, method: &Method, path: &str, headers: &[(&str, &str)]) -> [Answer; 2] {
     let plain = [&[PLAIN], headers].concat();
     [headers, &plain].map(|headers| site.send(method.clone(), path, headers))

@@ -145,7 +145,6 @@ fn requires_a_key_if_there_are_any() {
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
 }
 
-/// Checks the answer to a preflight request.
 fn check_preflight(site: &Site, path: &str) {
     let asks = ("access-control-request-method", "GET");
     let before = site.send(

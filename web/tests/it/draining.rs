@@ -1,5 +1,4 @@
-//! A draining frontend: no search starts, running ones end, or their clients are sent to another
-//! frontend.
+//! A draining frontend starts no search; running ones end, or move to another frontend.
 
 use crate::shards;
 use crate::site::{Answer, PATIENCE, Site, eventually};
@@ -11,7 +10,6 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use ureq::http::Method;
 
-/// Site whose searches wait for the gate; one has ended.
 fn site() -> (Site, Arc<Fake>) {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::with(vec![fake.backend()], |config| config.silence_max = PATIENCE);
@@ -20,19 +18,18 @@ fn site() -> (Site, Arc<Fake>) {
     (site, fake)
 }
 
-/// Uses a new connection: draining closes idle ones.
+/// Draining closes idle connections.
 fn fresh(site: &Site, path: &str) -> Answer {
     site.get_without_following(path)
 }
 
-/// Follows a search, and returns the lines after the first event's name.
+/// Lines after the first event's name.
 fn followed(site: &Site, path: &str) -> impl Iterator<Item = String> + use<> {
     let mut lines = site.lines(path).map(Result::unwrap);
     assert!(lines.any(|line| line.starts_with("event: ")), "{path}");
     lines
 }
 
-/// Name and data of the last event.
 fn last_event(lines: impl Iterator<Item = String>) -> (String, Value) {
     let (mut name, mut data) = (String::new(), Value::Null);
     for line in lines {
@@ -76,7 +73,7 @@ fn no_search_starts_while_a_frontend_drains() {
     let page = fresh(&site, "/search?q=arsenal");
     assert_eq!(page.status, 503);
     assert!(page.text().contains("about to stop"), "{}", page.text());
-    // Finished answers are shown, each on its own connection.
+    // Finished answers come on connections of their own.
     let known = fresh(&site, "/api/v2/search?q=parse");
     assert_eq!(
         (known.status, &known.json()["complete"]),
@@ -92,7 +89,7 @@ fn no_search_starts_while_a_frontend_drains() {
     check_ended(site);
 }
 
-/// Calls `then` while a client waits for a running search, and returns its answer.
+/// Calls `then` while a client waits, and returns its answer.
 fn while_one_waits(site: &Site, fake: &Fake, then: impl FnOnce()) -> Answer {
     let before = fake.searches.load(SeqCst);
     thread::scope(|scope| {

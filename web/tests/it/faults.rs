@@ -1,4 +1,4 @@
-//! Failing backends: matches of the others stay, and the answer reports the loss.
+//! Failing backends: answers keep other matches, and report the loss.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -10,7 +10,6 @@ use schema::order::SEMANTICS;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Searches two backends, the second with a fault.
 fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     let mut parts = shards(1, 2);
     let bad = Fake::with("bad", parts.split_off(1), fault);
@@ -18,7 +17,7 @@ fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     (site.search("arse"), site, bad)
 }
 
-/// Expects the reason of a fault, the good backend's matches, and a complete later search.
+/// Expects a reason, the good backend's matches, and a complete later search.
 fn check(fault: Fault, expected: Expect) {
     let good = Site::new(vec![
         Fake::new("good", shards(1, 2).drain(..1).collect()).backend(),
@@ -433,7 +432,7 @@ fn reuses_connections_and_replaces_dead_ones() {
         2,
         "one for control, and one for all queries"
     );
-    // Greetings wait on the idle connection before it is closed.
+    // Greetings precede the close.
     let greetings = fake.greetings.load(SeqCst);
     eventually("greetings", || fake.greetings.load(SeqCst) >= greetings + 6);
     fake.drop_idle.store(true, SeqCst);
@@ -450,7 +449,7 @@ fn reuses_connections_and_replaces_dead_ones() {
 
 #[test]
 fn readiness_takes_the_path_of_a_search() {
-    // The backend is connected and sends HELLO, but fails searches.
+    // It sends HELLO, but fails searches.
     let failure = Fault::Failure(FailureKind::Unavailable, None);
     let fake = Fake::with("one", shards(1, 2), failure);
     let site = Site::new(vec![fake.backend()]);

@@ -1,4 +1,4 @@
-//! Page of a file: whole or in parts, with matches, and links that outlive changes.
+//! Pages of files.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake, Fault};
@@ -20,7 +20,7 @@ fn site(documents: Vec<Document>) -> Site {
     Site::new(vec![Fake::new("one", vec![(1, documents)]).backend()])
 }
 
-/// First and last line of a page, and their count.
+/// First and last line, and their count.
 fn lines(page: &str) -> (u32, u32, usize) {
     let numbers: Vec<u32> = page
         .split(" id=\"L")

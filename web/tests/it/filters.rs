@@ -13,7 +13,6 @@ fn site() -> (Arc<Fake>, Site) {
     (fake, site)
 }
 
-/// Package and path of every match.
 fn found(page: &Value) -> Vec<(String, String)> {
     let text = |found: &Value, name: &str| found[name].as_str().unwrap().to_owned();
     let matches = page["matches"].as_array().unwrap().iter();

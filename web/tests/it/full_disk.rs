@@ -8,13 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Lines of each document.
 const LINES: usize = 250;
 
-/// Documents of both backends.
 const DOCUMENTS: usize = 80;
 
-/// Two backends with more matches than memory.
+/// More matches than memory.
 fn fakes() -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: b"p".to_vec(),
@@ -48,7 +46,6 @@ fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     })
 }
 
-/// All matches of a search, page by page.
 fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
     let id = page["id"].as_str().unwrap();
     let path = |number| format!("/api/v2/search/{id}?per_page=1000&page={number}");
@@ -87,7 +84,7 @@ fn full_disk_ends_only_the_query_that_writes() {
         assert!(is_part, "{allowed} writes: in order, and nothing else");
         if page["complete"] == json!(true) {
             assert_eq!(found, expected);
-            // A write after the last match failed: the answer will not survive a restart.
+            // A later write failed: the answer will not survive a restart.
             continue;
         }
         let reason = page["missing"][0]["reason"].as_str().unwrap();

@@ -13,7 +13,7 @@ use web::{LinkSecrets, Options};
 const OLD: &str = "the old secret, which has more than 32 characters\n";
 const NEW: &str = "the new secret, which has more than 32 characters\n";
 
-/// Longer than a change of secrets goes unnoticed on a busy machine.
+/// Longer than a busy machine needs to read changed secrets.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 fn fakes() -> [Arc<Fake>; 2] {
@@ -29,7 +29,7 @@ fn frontend(fakes: &[Arc<Fake>], secrets: &Path) -> Site {
     Site::with_options(fakes.iter().map(Fake::backend).collect(), options)
 }
 
-/// Bytes of all pages, the first by number, then by cursors and numbers.
+/// Bytes of pages by number and by cursor.
 fn pages(site: &Site, link: &str, view: &str) -> Vec<Vec<u8>> {
     let page = |path: String| {
         let answer = site.get(&path);
@@ -76,7 +76,6 @@ fn frontends_with_the_same_secrets_render_the_same_bytes() {
     assert_eq!(page["id"], json!(link));
     assert_eq!(page["link"], json!(link));
     assert_eq!(page["timings"], json!(null));
-    // Rest of the answer.
     for part in ["facets", "packages", "export?format=text", "events"] {
         let path = format!("/api/v2/search/{link}/{part}");
         let [here, there] = [&one, &two].map(|site| site.get(&path));
@@ -85,7 +84,6 @@ fn frontends_with_the_same_secrets_render_the_same_bytes() {
             assert_eq!(here.body, there.body);
         }
     }
-    // Permanent links of pages.
     let generation = page["generation"].as_str().unwrap();
     for number in 0..3 {
         let path = format!("/search?q=arse&generation={generation}&page={number}");
@@ -152,13 +150,13 @@ fn a_secret_is_replaced_while_links_are_used() {
     let sites = files.each_ref().map(|file| frontend(&fakes, file));
     let old = sites[0].search("arse")["link"].as_str().unwrap().to_owned();
     let opens = |site: &Site, link: &str| site.get(&format!("/api/v2/search/{link}")).status;
-    // Steps reach one frontend after the other; both open each other's links.
+    // Frontends change one after the other; each opens the other's links.
     for step in [format!("{OLD}{NEW}"), format!("{NEW}{OLD}")] {
         for (file, site) in files.iter().zip(&sites) {
             write(file, &step);
             let since = Instant::now();
             let signs_like = |site: &Site| site.search("arse")["link"].as_str().unwrap().to_owned();
-            // The second step changes signatures; the first one has no sign, and takes two looks.
+            // The second step changes signatures; the first takes two looks.
             while step.starts_with(NEW) && signs_like(site) == old {
                 assert!(since.elapsed() < WAIT_MAX, "the secrets were not read");
                 std::thread::sleep(Duration::from_millis(50));
@@ -185,7 +183,6 @@ fn a_secret_is_replaced_while_links_are_used() {
     }
 }
 
-/// Link of a frontend with this secret.
 fn link_by(secret: &str, fakes: &[Arc<Fake>], directory: &Path) -> String {
     let file = directory.join("another");
     std::fs::write(&file, secret).unwrap();

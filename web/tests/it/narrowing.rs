@@ -9,7 +9,6 @@ fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
 }
 
-/// Part of a page between two texts.
 fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     let (_, rest) = page
         .split_once(start)

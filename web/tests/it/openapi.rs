@@ -1,4 +1,4 @@
-//! OpenAPI description: equal to the reviewed one (`UPDATE_EXPECT=1` writes it), and to responses.
+//! OpenAPI description: equals the reviewed one (`UPDATE_EXPECT=1` writes it) and the responses.
 
 use crate::shards;
 use crate::site::Site;
@@ -23,7 +23,6 @@ fn matches_the_reviewed_description() {
     known.assert_eq(&document.text());
 }
 
-/// Returns the place where a value violates a schema.
 fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let schema = document.pointer(name.strip_prefix('#').unwrap());
@@ -87,7 +86,7 @@ fn check_type(said: &Value, value: &Value) -> Option<()> {
     fits.then_some(())
 }
 
-/// Addresses of an operation: examples of all required parameters, plus each optional one in turn.
+/// With examples of required parameters, and each optional one in turn.
 fn addresses(path: &str, operation: &Value, id: &str) -> Vec<String> {
     let path = path.replace("{id}", id);
     let parameters: Vec<_> = operation["parameters"]
@@ -131,7 +130,7 @@ fn responses_match_the_description() {
             continue;
         };
         if path == "/api/v2/copies" {
-            // The example query has no match here, so no position.
+            // The example has no match here.
             continue;
         }
         for address in addresses(path, operation, &id) {

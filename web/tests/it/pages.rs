@@ -266,7 +266,6 @@ fn serves_status_and_assets() {
     assert!(site.get("/robots.txt").text().contains("Disallow: /\n"));
 }
 
-/// Addresses of assets on a page.
 fn assets(page: &str) -> Vec<&str> {
     let parts = page.split("=\"/assets/").skip(1);
     parts.map(|part| part.split('"').next().unwrap()).collect()
@@ -413,7 +412,7 @@ fn a_line_within_a_comment_looks_like_one_on_a_page_of_results() {
     let site = Site::new(vec![fake.backend()]);
     let line = "<span class=\"c-c\">an </span><mark><span class=\"c-c\">arse</span></mark>";
     for group in ["document", "none", "package"] {
-        // A page does not wait long for colours; a later one has them.
+        // Pages do not wait long for colours.
         eventually(&format!("a comment's colour, by {group}"), || {
             let page = site.get(&format!("/search?q=arse&group={group}")).text();
             page.contains(line)

@@ -1,5 +1,4 @@
-//! Answers on disk: they survive a restart, damage is detected, and evicted ones are searched
-//! again.
+//! Answers on disk survive a restart; damaged and evicted ones are searched again.
 
 use crate::site::{PATIENCE, Site};
 use fake_backend::{Document, Fake};
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Two backends with `documents` documents of three matches each.
+/// Documents with three matches each.
 fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: format!("p{}", number % 7).into_bytes(),
@@ -30,7 +29,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Writes everything to the disk, and spills pointers.
+/// Spills everything to the disk.
 fn little_memory(config: &mut Config) {
     config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
@@ -40,14 +39,12 @@ fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
     Site::with(fakes.iter().map(Fake::backend).collect(), change)
 }
 
-/// Drops fields that differ between executions.
 fn page(site: &Site, path: &str) -> Value {
     let mut page = site.get(path).json();
     (page["timings"], page["id"]) = (Value::Null, Value::Null);
     page
 }
 
-/// Pages of all kinds.
 fn pages(site: &Site) -> Vec<Value> {
     let base = "/api/v2/search?q=arse&context=1";
     [
@@ -89,7 +86,6 @@ fn answers_survive_a_restart() {
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), before);
 }
 
-/// Damages to the files of a result.
 const DAMAGES: [fn(&Path) -> io::Result<()>; 4] = [
     |file| std::fs::remove_file(file),
     |file| std::fs::write(file, b""),
@@ -103,7 +99,7 @@ const DAMAGES: [fn(&Path) -> io::Result<()>; 4] = [
     },
 ];
 
-/// `None` if the server has removed the file of an unusable result.
+/// The server removes files of unusable results.
 fn if_there<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(there) => Some(there),
@@ -112,7 +108,6 @@ fn if_there<T>(result: io::Result<T>) -> Option<T> {
     }
 }
 
-/// Files of the results in a directory.
 fn result_files(spool: &Path) -> Vec<PathBuf> {
     let paths = |directory: &Path| -> Vec<PathBuf> {
         let entries = if_there(std::fs::read_dir(directory)).into_iter().flatten();

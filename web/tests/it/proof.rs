@@ -1,11 +1,11 @@
-//! The best matches and files of a long search are shown before it ends.
+//! A long search shows its best matches and files before it ends.
 
 use crate::site::{Site, eventually};
 use fake_backend::{Document, Fake, Fault};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Fifteen files with four unique matching lines each, and a copy of each.
+/// Fifteen distinct files with four matches, and copies.
 fn files() -> Vec<Document> {
     let file = |number: u32, path: String| Document {
         package: b"p_1".to_vec(),
@@ -22,7 +22,7 @@ fn files() -> Vec<Document> {
     files.collect()
 }
 
-/// Backend that sends the matches of one file, and then waits, unless the best ones suffice.
+/// The backend waits after one file, unless the best ones suffice.
 fn slow() -> (Arc<Fake>, Site) {
     let fake = Fake::with("one", vec![(1, files())], Fault::Gate);
     fake.more_documents.store(100_000, SeqCst);
@@ -30,14 +30,13 @@ fn slow() -> (Arc<Fake>, Site) {
     (fake, site)
 }
 
-/// Files of the boxes on a page or in an event.
 fn boxes(html: &str) -> Vec<&str> {
     let boxes = html.split("data-box=\"").skip(1);
     boxes.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Follows a search until an event has `"final":true`. On a busy machine it may come late: then the
-/// second search times out, and the next request starts it again.
+/// Waits for `"final":true`. If a busy machine delays it, the second search times out, and is
+/// repeated.
 fn final_event(site: &Site, path: &str) -> String {
     let mut found = None;
     eventually("the final event", || {

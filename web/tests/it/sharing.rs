@@ -84,7 +84,7 @@ fn cancels_when_the_last_client_leaves() {
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
-    // A search whose only client leaves later is cancelled first.
+    // The only client leaves during the search.
     let other = site
         .runtime
         .block_on(site.frontend.search(&Scope::everything(), query("parse")))
@@ -106,7 +106,6 @@ fn cancels_when_the_last_client_leaves() {
     assert_eq!(page["complete"], json!(true));
 }
 
-/// Site with one slot for heavy queries, and a queue of one.
 fn narrow_site(fake: &Arc<Fake>) -> Site {
     Site::with(vec![fake.backend()], |config| {
         (config.running_max, config.queued_max) = (1, 1);
@@ -124,8 +123,7 @@ fn refuses_too_many_heavy_queries() {
     };
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
-    // The backend's first refusal as a light query decides the place in the queue. After the other
-    // has failed, the queue is full.
+    // The first query that the backend refuses as light takes the place; the other one fails.
     let others = [search("parse").unwrap(), search("int").unwrap()];
     eventually("a search without a place", || {
         others.iter().any(|search| search.is_finished())
@@ -167,7 +165,7 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
     let mut greedy = Vec::new();
     for (refused, text) in ["arse", "parse", "int"].into_iter().enumerate() {
         greedy.push(search(1, text));
-        // The first has a slot; the others are refused as light queries, and wait.
+        // The others are refused as light queries, and wait.
         eventually("a slot or a refusal", || {
             fake.searches.load(SeqCst) == 1 && fake.refused.load(SeqCst) == refused
         });
@@ -177,7 +175,7 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
         fake.searches.load(SeqCst) == 2
     });
     let waiting = search(2, "alert");
-    // One of the two waiting searches loses its place, depending on their order of arrival.
+    // One waiting search loses its place, by order of arrival.
     eventually("a place for another client", || {
         greedy[1..].iter().any(|search| search.is_finished())
     });
@@ -228,7 +226,7 @@ fn stops_a_query_at_its_timeout() {
     let answer = site.runtime.block_on(answer.finished()).unwrap();
     let reason = &answer.missing()[0].reason;
     assert_eq!(reason, "the query was not done within 500ms");
-    // A client with a longer timeout extends it for all.
+    // A longer timeout extends it for all.
     let short = search("parse");
     let long = site
         .runtime
@@ -251,7 +249,7 @@ fn timeout_includes_the_queue() {
         .runtime
         .block_on(site.frontend.search(&Scope::everything(), query("arse")));
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
-    // Long enough for a busy backend to report a costly query.
+    // Long enough to report a costly query.
     let timeout = Some(Duration::from_secs(2));
     let everything = Scope::everything();
     let second = site
@@ -274,7 +272,7 @@ fn a_query_that_is_found_heavy_before_its_task_has_run_waits_for_a_slot() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let frontend = Coordinator::start(Config::new(spool.path()), vec![fake.backend()]).unwrap();
-        // At first it takes no slot for heavy queries.
+        // First it takes no heavy slot.
         let input = QueryInput {
             q: "arse",
             limit: Some("10"),
@@ -341,7 +339,7 @@ fn nobody_can_cancel_the_search_of_another_client() {
         site.lines(&path)
     };
     assert_eq!(delete(&site, &mine), 204);
-    // Mine has ended on every route.
+    // On every route.
     let events: Vec<String> = follower.map(Result::unwrap).collect();
     let last = events
         .iter()

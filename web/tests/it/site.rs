@@ -1,4 +1,4 @@
-//! Frontend that listens on a port, and a client of it.
+//! Frontend on a port, and a client.
 
 use frontend::{Backend, Config, Coordinator};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -13,17 +13,16 @@ use web::{ConnectionLimits, Options, app};
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(2);
 
-/// For tests without a silent backend, however busy the machine.
+/// For tests without a silent backend.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Wait of pages for the whole answer: long enough for a busy machine and a full spool, short
-/// enough for tests with a blocked search.
+/// Wait for whole pages: longer than a busy machine needs, but short for blocked searches.
 const WHOLE_PAGE: Duration = Duration::from_secs(2);
 
-/// Few threads for blocking work, so that a test notices one that waits for a client.
+/// Few, so that a test notices a thread that waits for a client.
 pub(crate) const BLOCKING_THREADS: usize = 32;
 
-/// Metrics of all sites of the process: a test can only check growth.
+/// Shared by all sites, so tests can only check growth.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     let installed = PrometheusBuilder::new().install_recorder();
     installed.expect("no other recorder is installed")
@@ -42,7 +41,7 @@ pub(crate) struct Site {
     sent: AtomicUsize,
 }
 
-/// Names of threads that have panicked, one per panic.
+/// Names of panicked threads.
 static PANICS: LazyLock<Arc<Mutex<Vec<String>>>> = LazyLock::new(|| {
     let names = Arc::<Mutex<Vec<String>>>::default();
     let (report, noted) = (std::panic::take_hook(), Arc::clone(&names));
@@ -54,9 +53,8 @@ static PANICS: LazyLock<Arc<Mutex<Vec<String>>>> = LazyLock::new(|| {
     names
 });
 
-/// Fails at the end of a site if one of its threads has panicked.
+/// Fails if a thread of the site has panicked.
 struct Panics {
-    /// Name of its threads.
     threads: String,
 }
 
@@ -120,7 +118,6 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> &'a str {
     found.map_or("", |(_, value)| value)
 }
 
-/// Response with an unread body.
 struct Response {
     status: u16,
     headers: Vec<(String, String)>,
@@ -129,7 +126,7 @@ struct Response {
 }
 
 impl Response {
-    /// Decodes the body as a browser does.
+    /// Decodes the body.
     fn reader(self) -> Box<dyn Read> {
         let encoding = match header(&self.headers, "content-encoding") {
             _ if self.is_head => "",
@@ -163,7 +160,7 @@ impl Site {
         limits: ConnectionLimits,
         change: impl FnOnce(&mut Config),
     ) -> Site {
-        // Pages are complete on a busy machine too, unless their search is blocked.
+        // Pages are complete unless their search is blocked.
         options.first_matches_after = options.first_matches_after.max(WHOLE_PAGE);
         let spool = tempfile::tempdir().unwrap();
         let mut config = Config::new(spool.path());
@@ -202,7 +199,7 @@ impl Site {
         }
     }
 
-    /// Stops the frontend, and returns its spool directory.
+    /// Returns the spool directory.
     pub(crate) fn stop(self) -> tempfile::TempDir {
         drop(self.runtime);
         drop(self.frontend);
@@ -213,7 +210,6 @@ impl Site {
         self.send(Method::GET, path, &[])
     }
 
-    /// Sends a GET request without following redirects.
     pub(crate) fn get_without_following(&self, path: &str) -> Answer {
         Answer::new(self.run(&not_following(), Method::GET, path, &[], ()))
     }
@@ -222,7 +218,7 @@ impl Site {
         Answer::new(self.call(method, path, headers))
     }
 
-    /// Sends a POST request without following redirects.
+    /// Does not follow redirects.
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         Answer::new(self.run(&not_following(), Method::POST, path, headers, body))
     }
@@ -232,7 +228,7 @@ impl Site {
         std::net::TcpStream::connect(address).unwrap()
     }
 
-    /// Sends bytes, and returns head and body of the response.
+    /// Returns head and body.
     pub(crate) fn raw(&self, request: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(request).unwrap();
@@ -243,13 +239,13 @@ impl Site {
 
     fn call(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
         let has_body = method != Method::GET && method != Method::HEAD;
-        // A server that refuses an unfinished request closes the connection.
+        // A server closes the connection of a refused request.
         let close = has_body.then_some(("connection", "close"));
         let headers: Vec<_> = close.into_iter().chain(headers.iter().copied()).collect();
         self.run(&self.agent, method, path, &headers, ())
     }
 
-    /// Sends a request with a browser's headers; `headers` override them.
+    /// `headers` override those of a browser.
     fn run(
         &self,
         agent: &ureq::Agent,
@@ -281,7 +277,6 @@ impl Site {
         }
     }
 
-    /// Reads a shape of the API's model.
     pub(crate) fn read<T: serde::de::DeserializeOwned>(&self, path: &str) -> T {
         let answer = self.get(path);
         let read = serde_json::from_slice(&answer.body);
@@ -292,7 +287,7 @@ impl Site {
         self.get(&format!("/api/v2/search?q={q}")).json()
     }
 
-    /// Names and data of server-sent events, up to and including the first `last`.
+    /// Names and data, up to the first `last`.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
         let response = self.call(Method::GET, path, &[]);
         let mut name = String::new();
@@ -311,7 +306,7 @@ impl Site {
         events
     }
 
-    /// Lines of a body as they arrive; an error if it breaks off.
+    /// Ends with an error if the body breaks off.
     pub(crate) fn lines(
         &self,
         path: &str,
@@ -327,7 +322,7 @@ impl Site {
         let response = self.call(Method::GET, path, headers);
         assert_eq!(response.status, 200, "{path}");
         let lines = BufReader::new(response.reader()).split(b'\n');
-        // The reader of a broken-off body repeats its error.
+        // The reader repeats its error.
         let mut is_broken = false;
         let lines = lines.map_while(move |line| {
             let first = !is_broken;
@@ -337,7 +332,7 @@ impl Site {
         lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
     }
 
-    /// Counter of `/metrics`; 0 if it is missing.
+    /// 0 if the counter is missing.
     pub(crate) fn counter(&self, name: &str) -> u64 {
         let text = self.get("/metrics").text();
         let value = text
@@ -360,12 +355,11 @@ fn not_following() -> ureq::Agent {
     config.into()
 }
 
-/// Polls a condition for at most 20 s, which only a busy machine needs.
+/// Polls for 20 s, which only a busy machine needs.
 pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
     eventually_within(Duration::from_secs(20), what, condition);
 }
 
-/// Polls a condition, and fails if it does not hold in time.
 pub(crate) fn eventually_within(time: Duration, what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + time;
     while !condition() {

@@ -1,4 +1,4 @@
-//! TLS connections: unfinished handshakes time out, and count like half-open requests.
+//! Unfinished TLS handshakes time out, and count like half-open requests.
 
 use crate::connections::{LONG, patient};
 use axum::Router;

@@ -132,12 +132,12 @@ fn many_requests_at_once_ask_the_service_once() {
 
 #[test]
 fn no_reader_waits_while_a_decision_is_refreshed() {
-    // A busy machine may pause between the time for a refresh and the expiry.
+    // A busy machine may pause until a decision has expired.
     let mut rounds = (0..3).map(|_| slowest_of_two_refreshes());
     assert!(rounds.any(|slowest| slowest < Duration::from_millis(1500)));
 }
 
-/// Longest wait of a reader while the service takes two seconds for each of two refreshes.
+/// Longest wait of a reader during two refreshes of two seconds each.
 fn slowest_of_two_refreshes() -> Duration {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
@@ -176,7 +176,7 @@ fn a_denial_of_one_name_takes_it_out_of_searches_too() {
     assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package2", "package3"]));
     guarded.service.allow(BOB, &["package3"]);
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
-    // The denial also evicts what is known about all names, so the next search obeys it.
+    // The denial also evicts the decisions about all names.
     assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package3"]));
     guarded.service.allow(BOB, &["package2"]);
     eventually("the right that came back", || {

@@ -29,7 +29,7 @@ fn whatever_the_service_answers_unknown_is_never_allowed() {
             modes.extend([Mode::Garbage, Mode::WrongType]);
         }
         for (number, mode) in modes.into_iter().enumerate() {
-            // Each has its own service, so that no breaker is open.
+            // A new service, without an open breaker.
             let guarded = Guarded::new(|options| options.batch = batch);
             guarded.service.set_mode(mode);
             let caller = format!("user={number}");
@@ -61,7 +61,6 @@ fn a_service_that_hangs_or_drips_costs_its_time_and_public_files_none() {
     }
 }
 
-/// Requests that show everything visible to a caller.
 const ALL: [&str; 9] = [
     "/api/v2/search?q=arse",
     "/api/v2/search?q=arse&group=package",
@@ -74,7 +73,7 @@ const ALL: [&str; 9] = [
     "/search?q=arse",
 ];
 
-/// Returns whether an answer has a private package, and whether it reports missing ones.
+/// Returns whether an answer has private packages, and whether it reports missing ones.
 fn shows(answer: &Answer) -> (bool, bool) {
     let text = answer.text();
     assert_eq!(answer.status, 200, "{text}");
@@ -102,7 +101,7 @@ fn while_the_service_fails_public_packages_are_searched_at_once_and_answers_say_
             assert_eq!(shows(&answer), (false, true), "{mode:?} {path}");
         }
         let took = started.elapsed();
-        // The first request waits for a second, later ones only briefly.
+        // Only the first request waits for a second.
         assert!(took < Duration::from_secs(5), "{mode:?} {took:?}");
         // Answers do not reveal whether a name exists.
         let missing = FILE.replace("package2", "package9");
@@ -171,7 +170,7 @@ fn a_service_without_tls_or_behind_no_port_allows_nothing() {
 
 #[test]
 fn the_last_allow_stays_while_the_service_fails() {
-    // An unused decision is dropped before its refresh: a busy machine must not be that slow.
+    // Long enough on a busy machine, since unused decisions are dropped before their refresh.
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(4));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
     assert_eq!(guarded.finds(ANN), names(&[PUBLIC, "package2"]));

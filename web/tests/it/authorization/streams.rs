@@ -21,7 +21,7 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
     let data = lines.find_map(|line| line.strip_prefix("data: ").map(str::to_owned));
     let done: Value = serde_json::from_str(&data.unwrap()).unwrap();
     assert_eq!(done["type"], "/problems/access-changed", "{done}");
-    // The decision lives for a second, and is then refreshed in the background.
+    // The decision lives for a second.
     assert!(ended < Duration::from_secs(11), "{ended:?}");
     guarded.fake.open_gate();
 }
@@ -55,7 +55,7 @@ fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
     let learned = Instant::now();
     assert!(lines.any(|line| line == "event: done"));
-    // Milliseconds on an idle machine; without the denial, the next check is after ten seconds.
+    // Without the denial, the next check is after ten seconds.
     assert!(learned.elapsed() < Duration::from_secs(3));
     guarded.fake.open_gate();
 }

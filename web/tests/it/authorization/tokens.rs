@@ -1,4 +1,4 @@
-//! Signed tokens of callers: their lists, rejected ones, and the keys that sign them.
+//! Signed tokens of callers, and the keys that sign them.
 
 use super::{FILE, PUBLIC, PUBLIC_FILE, site};
 use crate::shards;
@@ -14,7 +14,6 @@ use std::time::Duration;
 use ureq::http::Method;
 use web::AuthorizationOptions;
 
-/// Site whose callers have tokens, and the file of keys.
 struct Issued {
     site: Site,
     file: std::path::PathBuf,

@@ -1,4 +1,4 @@
-//! Subset of OpenAPI: checks answers against the description, and YAML against JSON.
+//! Checks answers against an OpenAPI description, and YAML against JSON.
 
 use crate::site::Answer;
 use serde_json::Value;
@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 pub(super) struct Contract(pub(super) Value);
 
 impl Contract {
-    /// Checks a GET answer against the description of `path`.
     pub(super) fn check(&self, path: &str, answer: &Answer) {
         let responses = &self.0["paths"][path]["get"]["responses"];
         let response = self.follow(&responses[answer.status.to_string()]);
@@ -93,10 +92,10 @@ pub(super) fn leaves(value: &Value) -> BTreeSet<String> {
     out
 }
 
-/// The same for YAML in block style with quoted texts and indented lists.
+/// Reads YAML in block style with quoted texts and indented lists.
 pub(super) fn leaves_of_yaml(yaml: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    // Indentation and names around a line; in a list, the index.
+    // Indentation and names around a line.
     let mut above: Vec<(usize, String)> = Vec::new();
     for line in yaml.lines() {
         let text = line.trim_start();
