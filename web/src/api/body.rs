@@ -1,7 +1,6 @@
-//! Parameters as JSON in the body of a request, for queries too long for an address.
+//! Parameters in a JSON body, for queries too long for an address.
 //!
-//! Names are the same. A value is a string, number, boolean, or a list of these if it may be
-//! repeated.
+//! A value is a string, number or boolean, or a list of these for repeated parameters.
 
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;

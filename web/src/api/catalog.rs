@@ -1,7 +1,7 @@
 //! Indexed packages, directories, and backends.
 //!
-//! Lists come in parts. `next` of a part is the value of `after` for the rest. It is a name, so it
-//! stays valid while entries change.
+//! `next` of a part is the value of `after` for the rest. As a name, it stays valid while entries
+//! change.
 
 use super::openapi::described as doc;
 use crate::model::{IndexPackages, Status, Tree};
@@ -25,13 +25,11 @@ use std::time::UNIX_EPOCH;
 /// Default of `count`. A backend may send fewer entries.
 const COUNT_DEFAULT: usize = 100;
 
-/// Maximum of `count`: about a backend's part.
+/// About a backend's part.
 const COUNT_MAX: usize = 1000;
 
-/// Repositories in the status.
 const REPOSITORIES_MAX: u32 = 1000;
 
-/// Parameters of a part of a list.
 pub(crate) const PART: &[&str] = &["after", "count"];
 
 /// List the indexed packages.
@@ -105,7 +103,7 @@ pub(crate) async fn status(
     Ok(response)
 }
 
-/// Renders the status; query times need full access.
+/// Query times need full access.
 pub(crate) async fn status_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -117,7 +115,6 @@ pub(crate) async fn status_page(
     Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
 }
 
-/// Returns the status for a caller.
 async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem> {
     let scope = viewer.scope(app).await?;
     let request = ListRequest {
@@ -143,7 +140,6 @@ async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem>
     Ok((status, scope))
 }
 
-/// Request for the selected part of a list.
 pub(crate) fn part(
     params: &Params,
     kind: ListKind,
@@ -166,13 +162,13 @@ pub(crate) fn part(
     })
 }
 
-/// Value of `after` for further entries, if there are any.
+/// Value of `after`, if entries follow.
 pub(crate) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
     Some(BASE64.encode(entry_name(request.kind, last)))
 }
 
-/// Appends `/` to a path unless it is empty.
+/// Appends `/`, except to an empty path.
 pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
     let mut path = path.to_vec();
     if path.last().is_some_and(|&last| last != b'/') {

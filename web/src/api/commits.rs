@@ -21,13 +21,11 @@ use frontend::LookupError;
 use schema::message;
 use std::sync::Arc;
 
-/// Commits in a request.
 pub(crate) const COMMITS_MAX: usize = 1000;
 
-/// About 1 KB for each of its commits.
+/// About 1 KB for each commit.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Commits or references in a part.
 const COUNT_DEFAULT: usize = 100;
 const COUNT_MAX: usize = 1000;
 

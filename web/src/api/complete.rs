@@ -1,8 +1,7 @@
-//! Completion of a query while it is typed: keys, and values: languages, kinds, packages and paths.
-//! Words of a query for names (`type:path`) are completed with files.
+//! Completion of a query: keys and values; for names (`type:path`) also files.
 //!
-//! Only names that the caller may see are offered. Packages come from a list by prefix, files from
-//! a search of names with a short timeout.
+//! Only visible names are offered. Packages come from a list by prefix, files from a search with a
+//! short timeout.
 
 use super::openapi::described as doc;
 use crate::languages::LANGUAGES;
@@ -119,12 +118,10 @@ async fn completions(
     found
 }
 
-/// Returns true if words of the query are parts of file names.
 fn wants_names(q: &str) -> bool {
     q.split_whitespace().any(|term| term == "type:path")
 }
 
-/// Turns a value of `path:` into a filter.
 fn filter(value: Completion) -> Completion {
     Completion {
         text: format!("path:{}", value.text),
@@ -157,7 +154,7 @@ fn exact(name: &str, kind: CompletionKind) -> Completion {
     }
 }
 
-/// Quotes a value that would end earlier in a query.
+/// Quotes a value that would end earlier.
 fn quoted(mark: &str, name: &str) -> String {
     let is_plain =
         !name.contains(|letter: char| letter.is_whitespace() || "\"'()\\".contains(letter));
@@ -175,7 +172,7 @@ fn begins(name: &str, typed: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(typed))
 }
 
-/// Languages that begin with `typed`, then those that contain it.
+/// Names that begin with `typed` come first.
 fn languages(typed: &str) -> Vec<Completion> {
     let lower = typed.to_ascii_lowercase();
     let has = |name: &&&str| !begins(name, typed) && name.to_ascii_lowercase().contains(&lower);
@@ -187,13 +184,12 @@ fn languages(typed: &str) -> Vec<Completion> {
         .collect()
 }
 
-/// Typed part of a name, without the signs of exact values and of the beginning.
+/// Drops the signs of exact values and of the beginning.
 fn name_of(typed: &str) -> &str {
     let name = typed.strip_prefix('=').unwrap_or(typed);
     name.strip_prefix('^').unwrap_or(name)
 }
 
-/// Packages with a typed prefix.
 async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
     let request = ListRequest {
         kind: ListKind::Packages,
@@ -216,7 +212,6 @@ async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
         .collect()
 }
 
-/// Best files with `typed` in their paths.
 async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec<Completion>> {
     let typed = name_of(typed);
     if typed.chars().count() < PATH_LETTERS_MIN {

@@ -1,9 +1,8 @@
 //! Server-sent events of a running search.
 //!
-//! First comes a `notice` for each ambiguity of the query. `progress` follows a few times a second,
-//! less often without changes, and `matches` when the best ones change or become final. At the end
-//! come `facets`, if all matches were counted, and one `done`, with the fields of a problem
-//! document after a failure. The search continues while a client listens.
+//! Each ambiguity of the query is a `notice`. `progress` follows a few times a second, less often
+//! without changes, and `matches` when the best ones change or become final. At the end come
+//! `facets`, if all matches were counted, and one `done`, after a failure with a problem document.
 
 use super::facets;
 use super::openapi::described as doc;
@@ -35,7 +34,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
-/// Queued events of a slow client, which gets the newest state instead of a backlog.
+/// A slow client gets the newest state instead of a backlog.
 const WAITING_MAX: usize = 2;
 
 /// Follow a search by its query.
@@ -55,7 +54,7 @@ pub(crate) async fn by_query(
     let scope = viewer.scope(&app).await?;
     let same = same_documents(&params, &headers);
     let search = match join::start_noticing(&app, &scope, &same, &mut parsed).await {
-        // The documents of the broken stream are no longer served: search the current ones.
+        // Search the current documents instead.
         Err(problem) if problem.is_gone() && params.generation()?.is_none() => {
             join::start_noticing(&app, &scope, &params, &mut parsed).await?
         }
@@ -73,7 +72,7 @@ pub(crate) async fn by_query(
     .await)
 }
 
-/// Parameters of a client that reconnects; `last-event-id` is the generation of its stream.
+/// `last-event-id` is the generation of the broken stream.
 fn same_documents(params: &Params, headers: &HeaderMap) -> Params {
     let last = headers.get("last-event-id");
     let generation = last.and_then(|id| id.to_str().ok());
@@ -106,8 +105,7 @@ pub(crate) async fn by_id(
     Ok(events((&app, params.client), watched, search, parsed, Vec::new()).await)
 }
 
-/// Parses a query as `interpreted_as` shows it, so that faults are located in that text: a search
-/// requested by id has no typed text.
+/// Parses `interpreted_as`, to locate faults in it: a search by id has no typed text.
 fn parse_again(query: &Query) -> Option<ParsedQuery> {
     let shown = query.interpreted_as();
     let typed = QueryInput {
@@ -118,7 +116,7 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-/// Sends events. Without backends the search ends at once, and its end decides the status.
+/// Without backends the search ends at once, and decides the status.
 async fn events(
     (app, client): (&App, u64),
     watched: Watched,
@@ -153,7 +151,7 @@ async fn events(
     response
 }
 
-/// Sends events until the search, the connection or the client's access ends.
+/// Ends with the search, the connection, or the client's access.
 async fn follow(
     (app, client): (App, u64),
     mut watched: Watched,
@@ -185,32 +183,30 @@ async fn follow(
     }
 }
 
-/// Sends the events of one search to one client. Methods return `None` once the client has gone.
+/// Methods return `None` once the client has gone.
 struct Follower {
     search: Arc<SearchHandle>,
     proof: Proof,
     edits: PageEdits,
-    /// Query, with positions in the typed text.
+    /// Locates typed text.
     parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
-    /// Content of the last `matches`.
     shown: TopMatches,
-    /// True once the best matches were sent as final.
     is_final: bool,
     /// Blocks, documents and matches of the last `progress`.
     reported: Option<[u64; 3]>,
 }
 
 impl Report for Follower {
-    /// True for the first matches, and once the best are final.
+    /// True for the first and for final matches.
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
         !self.is_final && (is_first || is_final || self.proof.best().is_some())
     }
 
-    /// Sends changed best matches and the progress; returns true if that changed.
+    /// Sends changed matches and progress; returns true if the latter changed.
     async fn report(&mut self) -> Option<bool> {
         if let Some(best) = self.proof.best().filter(|_| !self.is_final) {
             self.send_best(Arc::clone(best)).await?;
@@ -243,7 +239,6 @@ impl Report for Follower {
         Some(has_changed)
     }
 
-    /// Sends the end of a failed search.
     async fn fail(&self, problem: &Problem) -> Option<()> {
         let done = SearchEnd {
             id: self.search.id().to_owned(),
@@ -282,7 +277,6 @@ impl Follower {
         self.send(EventName::Matches, &event).await
     }
 
-    /// Sends the proven best matches.
     async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
         let read = move || best.matches(0..best.len().min(BEST_MAX));
         if let Ok(matches) = blocking(read).await {
@@ -292,7 +286,7 @@ impl Follower {
         Some(())
     }
 
-    /// Sends the first page, unless it was sent as final, and the end.
+    /// The first page may have been sent as final.
     async fn end(&self) -> Option<()> {
         let answer = match join::finished(&self.search, self.parsed.as_ref()).await {
             Ok(answer) => answer,

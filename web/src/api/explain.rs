@@ -17,11 +17,11 @@ use frontend::BackendStatus;
 use frontend::SearchResult;
 use schema::message::Want;
 
-/// Processor time per block of 4 KiB, in microseconds. On Debian source, counting frequent words
-/// takes 1.5 to 1.9, and sending all their matches about 5.
+/// Processor time per block of 4 KiB, in microseconds: 1.5 to 1.9 to count frequent words of Debian
+/// source, about 5 to send all their matches.
 const BLOCK_US: f64 = 2.0;
 
-/// Bytes of a block, if no backend reports its number of blocks.
+/// Fallback without data of backends.
 const BLOCK_BYTES: u64 = 4096;
 
 /// Estimate the cost of a query.
@@ -67,7 +67,6 @@ fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
     }
 }
 
-/// Mean number of bytes of a block.
 fn block_bytes(backends: &[BackendStatus]) -> u64 {
     let blocks: u64 = backends.iter().map(|backend| backend.blocks).sum();
     let bytes: u64 = backends.iter().map(|backend| backend.text_bytes).sum();

@@ -1,5 +1,4 @@
-//! Exports: all matches of a search in a fixed amount of memory. Best first, after the search has
-//! ended, or as they are found ([`found`]).
+//! Exports of all matches in a fixed amount of memory: ranked, or as found ([`found`]).
 
 mod csv;
 pub(crate) mod format;
@@ -23,7 +22,6 @@ use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
 use schema::message::TextOrder;
 use std::sync::Arc;
 
-/// Parameters besides those of the query.
 pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 
 /// Get all matches of a query.
@@ -57,7 +55,6 @@ pub(crate) async fn by_query(
     let scope = viewer.scope(&app).await?;
     let export = match order {
         Order::Found => Some(Export::begin(&app)?),
-        // It begins after the search.
         Order::Rank => None,
     };
     let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
@@ -121,7 +118,7 @@ pub(crate) async fn by_id(
     Ok(guarded(response, watched, format))
 }
 
-/// Breaks a response off once its caller loses access.
+/// Breaks off once the caller loses access.
 fn guarded(response: Response, watched: Watched, format: Format) -> Response {
     let reason: Option<fn(&Problem) -> Vec<u8>> = match format {
         Format::Lines => Some(last_line),
@@ -130,7 +127,6 @@ fn guarded(response: Response, watched: Watched, format: Format) -> Response {
     response.map(|body| watched.guard(body, reason))
 }
 
-/// Last line of JSON Lines that are broken off.
 fn last_line(problem: &Problem) -> Vec<u8> {
     let broken_off = BrokenOff {
         problem: problem.document(),
@@ -174,7 +170,7 @@ async fn respond(
     Ok(response)
 }
 
-/// Writer of a format; `None` for text.
+/// `None` for text.
 fn renderer(format: Format) -> Option<Renderer> {
     let write: Box<WriteMatch> = match format {
         Format::Text => return None,

@@ -1,4 +1,4 @@
-//! Facets: matches per package, language, kind and directory; and the list of all packages.
+//! Facets, and the list of all packages.
 
 use super::openapi::described as doc;
 use crate::conditional::KnownTags;
@@ -18,14 +18,14 @@ use schema::message::Want;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Packages with the most matches; the list of packages has all.
+/// The list of packages has all.
 const PACKAGES_SHOWN_MAX: usize = 100;
 
 #[derive(Clone, Copy, Debug)]
 enum Summary {
     Facets,
     Packages,
-    /// Names, one a line.
+    /// One a line.
     PackageNames,
 }
 
@@ -141,7 +141,6 @@ async fn by_query(
     answer(app, search, Some(parsed), known, summary).await
 }
 
-/// Waits for the answer, and renders its summary.
 async fn answer(
     app: &App,
     search: SearchHandle,
@@ -170,7 +169,7 @@ async fn answer(
     Ok(response)
 }
 
-/// Renders a summary with an empty id.
+/// Leaves the id empty.
 fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let all = || answer.package_list(0..answer.packages());
@@ -199,7 +198,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
     }
 }
 
-/// `None` if the answer lacks some matches. Blocks on the disk.
+/// `None` if matches are missing. Blocks on the disk.
 pub(crate) fn facets_of(
     answer: &SearchResult,
     head: SummaryHead,

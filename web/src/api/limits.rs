@@ -20,9 +20,9 @@ use frontend::query::limits::{
 };
 use schema::message::{ATOMS_MAX, DEPTH_MAX};
 
-// Limits of backends. Those of a frontend are in `query::limits`.
+// Limits of backends; a frontend's are in `query::limits`.
 
-/// A search with more candidate blocks waits for admission.
+/// Beyond it, a search waits for admission.
 pub(crate) const HEAVY_BLOCKS: u64 = 8192;
 
 const PATTERN_BYTES_MAX: usize = 16 << 20;

@@ -1,7 +1,7 @@
-//! OpenAPI 3.1 description, collected from the handlers and the model.
+//! OpenAPI 3.1 description of handlers and model.
 //!
 //! A test compares it with `testdata/openapi.json`, so reviews see changes. Responses of the HTTP
-//! library itself (see `request_limits`) are missing.
+//! library (see `request_limits`) are missing.
 
 pub(crate) mod described;
 
@@ -46,7 +46,6 @@ use utoipa::{IntoResponses, Modify, OpenApi};
 )]
 struct Api;
 
-/// Adds the responses of every request.
 struct Everywhere;
 
 impl Modify for Everywhere {
@@ -72,12 +71,11 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
 
 static REFERENCE: LazyLock<Reference> = LazyLock::new(|| Reference::new(&DOCUMENT));
 
-/// Shows the description as a page.
 pub(crate) async fn reference(key: Option<Extension<KeyName>>) -> Html<String> {
     Html(REFERENCE.page(key.is_some()))
 }
 
-/// Returns the description, with the base path if there is one.
+/// Includes the base path, if there is one.
 pub(crate) async fn document(State(app): State<App>) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     match app.base_path.as_str() {

@@ -32,12 +32,12 @@ struct PageRequest {
     view: View,
     wait: Wait,
     explain: bool,
-    /// Changed files that the answer lacks; 0 for an answer named by a link.
+    /// Changed files that the answer lacks; 0 with a link.
     pending: u64,
-    /// `None` if the client named the search by its id.
+    /// `None` for a search by id.
     parsed: Option<ParsedQuery>,
-    /// Cursor or link of the request. Its page is the same for all clients and frontends: it has
-    /// the link instead of an id, and no timings.
+    /// Cursor or link of the request. Its page is the same everywhere: with the link as id, and
+    /// without timings.
     link: Option<String>,
     route: Route,
     keys: Arc<LinkKeys>,
@@ -60,7 +60,7 @@ impl PageRequest {
         })
     }
 
-    /// Everything besides the answer that changes the page.
+    /// Key of a rendered page, besides the answer.
     fn rendered_view(&self) -> String {
         let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
         format!(
@@ -246,7 +246,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
     Ok(response)
 }
 
-/// Renders a page with an empty id.
+/// Leaves the id empty.
 fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let count = request.view.items(answer)?;

@@ -1,5 +1,5 @@
-//! State of a file or package: indexed, left out by a rule, or unknown. Unknown requires a reply of
-//! all backends.
+//! State of a file or package: indexed, left out, or unknown. The latter needs replies of all
+//! backends.
 
 use super::catalog::{self, PART, next, part};
 use super::openapi::described as doc;
@@ -48,7 +48,6 @@ async fn everything(app: &App, viewer: &Viewer, params: &Params) -> Result<Why, 
     left_out(app, &scope, request).await
 }
 
-/// Files left out, within a request.
 async fn left_out(app: &App, scope: &Scope, request: ListRequest) -> Result<Why, Problem> {
     let list = app.coordinator.listing(scope, &request).await?;
     Ok(Why {

@@ -38,7 +38,6 @@ enum ListKind {
     PerPackage,
 }
 
-/// Lists all matches, best first.
 pub(super) async fn search(
     State(app): State<App>,
     viewer: Viewer,
@@ -48,7 +47,7 @@ pub(super) async fn search(
     respond(&app, &viewer, &headers, &params, ListKind::Matches).await
 }
 
-/// Lists packages by their best match, with the best matches of each.
+/// Packages by best match.
 pub(super) async fn search_per_package(
     State(app): State<App>,
     viewer: Viewer,
@@ -169,7 +168,6 @@ fn problem(error: SearchError, parsed: &ParsedQuery) -> Problem {
     }
 }
 
-/// Renders a fault in the words of Debian Code Search.
 fn invalid(bad: BadQuery) -> Problem {
     let at = bad
         .at

@@ -16,7 +16,6 @@ use axum::response::{IntoResponse, Response};
 use frontend::query::dcs;
 use schema::message::Syntax;
 
-/// Shows our page of results, or redirects.
 pub(crate) async fn search_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -40,12 +39,10 @@ pub(crate) async fn search_page(
     link.redirect(Form::new(&params))
 }
 
-/// Older address of results.
 pub(crate) async fn results(Path((query, page)): Path<(String, String)>, uri: Uri) -> Response {
     older(&query, &page, false, uri).await
 }
 
-/// Older address of results by package.
 pub(crate) async fn results_per_package(
     Path((query, page)): Path<(String, String)>,
     uri: Uri,
@@ -84,7 +81,6 @@ impl Link<'_> {
         }
     }
 
-    /// Returns our address.
     fn href(&self) -> Result<String, Problem> {
         let query = str::from_utf8(self.query);
         let query = query.map_err(|_| Problem::bad_request("q is not UTF-8"))?;
@@ -104,7 +100,6 @@ impl Link<'_> {
     }
 }
 
-/// Shows our page of a file, or redirects.
 pub(crate) async fn show_page(State(app): State<App>, viewer: Viewer, params: Params) -> Response {
     let Some(name) = params.bytes("file") else {
         return pages::show(State(app), viewer, params)

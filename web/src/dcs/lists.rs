@@ -6,7 +6,6 @@ use frontend::{PackageGroup, Renderer, SearchResult, SpoolError};
 use std::sync::Arc;
 use std::vec;
 
-/// Packages per read.
 const PACKAGES_AT_ONCE: usize = 64;
 
 pub(super) fn matches(answer: Arc<SearchResult>) -> impl Source {
@@ -14,7 +13,6 @@ pub(super) fn matches(answer: Arc<SearchResult>) -> impl Source {
     Array::new(MatchSource::new(answer, renderer, b""))
 }
 
-/// Packages, each with its first matches.
 pub(super) fn packages(answer: Arc<SearchResult>) -> impl Source {
     Array::new(PackageSource {
         answer,
@@ -80,9 +78,7 @@ impl<S: Source> Source for Array<S> {
 
 struct PackageSource {
     answer: Arc<SearchResult>,
-    /// Number of written packages.
     written: usize,
-    /// Packages that are read but not written.
     read: vec::IntoIter<PackageGroup>,
 }
 

@@ -7,7 +7,6 @@ use frontend::PackageGroup;
 use frontend::{ContextLine, Match};
 use schema::name::package_name;
 
-/// Matches of each package.
 pub(super) const PER_PACKAGE: usize = 2;
 
 #[derive(Debug, serde::Serialize)]

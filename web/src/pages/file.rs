@@ -92,7 +92,7 @@ pub(crate) async fn show(
     Ok((html, body.send().await).into_response())
 }
 
-/// Renders Markdown, if all of its text was fetched.
+/// Renders Markdown if it was fetched completely.
 async fn rendered(
     app: &App,
     scope: &Scope,
@@ -114,7 +114,7 @@ async fn rendered(
     Some(markdown::of_file(app, scope, file, &reply.text, PAGE_LEVEL).await)
 }
 
-/// Looks up the commits of lines on request; a failure becomes a notice.
+/// Looks up commits on request; a failure becomes a notice.
 async fn blamed(
     app: &App,
     scope: &Scope,
@@ -168,7 +168,6 @@ fn lines_from(first: u32) -> FileRange {
     }
 }
 
-/// Request for the beginning of the fetched text.
 fn request(asked: &AskedFile<'_>, fetched: &Fetched) -> FileRequest {
     let commit = &fetched.reply.commit;
     FileRequest {

@@ -1,4 +1,4 @@
-//! Suggestions that reduce the cost of an expensive query.
+//! Suggestions for expensive queries.
 
 use crate::model::{CostClass, SearchCost};
 use frontend::query::Query;

@@ -1,15 +1,13 @@
 //! Matches as CSV (RFC 4180), for spreadsheets.
 //!
 //! Spreadsheets run a cell as a formula if it begins with `=`, `+`, `-` or `@`, even after spaces.
-//! Text of a repository must not run, so such a cell begins with `'`. If a cell is not exact, for
-//! this reason or because of invalid UTF-8, a column with the suffix `_base64` has its bytes. Names
-//! of revisions are separated by spaces.
+//! Such text of a repository gets a leading `'`. Columns with the suffix `_base64` have the bytes
+//! of cells that are not exact. Spaces separate revisions.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::Match;
 
-/// Names of the columns.
 pub(crate) const HEADER: &[u8] = b"package,path,line,lines,text,language,rank,offset,\
     package_base64,path_base64,text_base64,commit,revision_count,revisions\r\n";
 
@@ -43,7 +41,7 @@ pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
 
 struct Cell {
     shown: String,
-    /// Base64 of the exact bytes, if `shown` differs.
+    /// Base64 of the bytes, if `shown` differs.
     exact: String,
 }
 

@@ -10,13 +10,12 @@ use frontend::query::{BadQuery, Notice, Query};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use schema::message::{TextOrder, Want};
 
-/// Interpreted query.
 const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
 
-/// Notice about the query; repeated for several.
+/// Repeated for several notices.
 const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
 
-/// Escaped bytes of a header, besides those that are not ASCII.
+/// Besides bytes that are not ASCII.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +23,7 @@ pub(crate) enum Format {
     Lines,
     Csv,
     Text,
-    /// Paths of documents, each followed by this byte.
+    /// Paths, each followed by this byte.
     Paths(u8),
 }
 
@@ -63,7 +62,7 @@ impl Format {
         })
     }
 
-    /// Query to run. Paths need only one match of each document.
+    /// Paths need one match of each document.
     pub(crate) fn query(self, query: Query) -> Result<Query, BadQuery> {
         match (self, query.want()) {
             (Format::Paths(_), Want::Matches) => {
@@ -111,7 +110,6 @@ impl Order {
 }
 
 impl Order {
-    /// Order of an export that needs only text.
     pub(crate) fn of_text(self, format: Format) -> TextOrder {
         match (format, self) {
             (Format::Text, Order::Rank) => TextOrder::Ranked,
@@ -121,7 +119,7 @@ impl Order {
     }
 }
 
-/// Report of completeness at the end of an export.
+/// Report of completeness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Last line in JSON.
@@ -141,7 +139,6 @@ impl End {
     }
 }
 
-/// Headers of an export in either order.
 pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
     let about = [
         response::search_header(id),

@@ -1,10 +1,10 @@
-//! Export in the order of finding, while the search runs.
+//! Export in the order of finding.
 //!
-//! A part is read from the spool, behind the streams that write it, only after the client has taken
-//! the previous part. A slow client therefore costs the memory of a part and a document, blocks no
-//! thread, and delays no other client.
+//! A part is read from the spool only after the client has taken the previous one. A slow client
+//! therefore costs the memory of a part and a document, blocks no thread, and delays no other
+//! client.
 //!
-//! **Invariant:** a client with a clean end has all matches, or a list of missing ones there.
+//! **Invariant:** a client with a clean end has all matches, or a list of missing ones.
 
 use super::format::{End, Format, head};
 use crate::join;
@@ -25,8 +25,7 @@ use std::sync::Arc;
 use std::{io, vec};
 use tokio::sync::watch;
 
-/// Sends matches as they are found. Headers wait for the first part, so that an earlier failure has
-/// a status.
+/// Headers wait for the first part, so that an earlier failure has a status.
 pub(crate) async fn export(
     export: Export,
     search: SearchHandle,
@@ -46,7 +45,7 @@ pub(crate) async fn export(
     let body = match export.part().await? {
         None => Body::empty(),
         Some((first, rest)) => {
-            // Present if this part is the last one.
+            // Present for the last part.
             answer = rest.answer.clone();
             let rest = stream::try_unfold(rest, FoundExport::part);
             let rest = rest.map_err(|problem| io::Error::other(problem.to_string()));
@@ -69,13 +68,11 @@ struct FoundExport {
     parsed: Option<ParsedQuery>,
     follower: MatchStream,
     news: watch::Receiver<()>,
-    /// Rest of the document that is being written.
     document: vec::IntoIter<Match>,
-    /// Rest of the line that the last part began.
     line: Option<LongLine>,
-    /// Written matches; lines of text.
+    /// Matches, or lines of text.
     written: u64,
-    /// Present once the end was written.
+    /// Present after the end.
     answer: Option<Arc<SearchResult>>,
 }
 
@@ -102,7 +99,6 @@ impl FoundExport {
         }
     }
 
-    /// Waits for the next part; `None` after the end.
     async fn part(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         while self.answer.is_none() {
             if let Some(line) = &mut self.line {
@@ -113,7 +109,7 @@ impl FoundExport {
                 }
                 self.line = None;
             }
-            // Checked first, so that later matches are read in the next round.
+            // Checked first, so that the next round has later matches.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
                 let (read, part) = blocking(move || {
@@ -135,7 +131,7 @@ impl FoundExport {
         Ok(None)
     }
 
-    /// Renders about a chunk of matches.
+    /// About a chunk.
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if let Format::Text = self.format {
@@ -181,7 +177,7 @@ impl FoundExport {
         write(&mut self.document, &mut self.written, out)
     }
 
-    /// Returns the last part, after the search and its matches.
+    /// Last part, after all matches.
     async fn end(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
         self.answer = Some(Arc::clone(&answer));
@@ -205,7 +201,7 @@ impl FoundExport {
     }
 }
 
-/// Appends lines of JSON until they fill a chunk.
+/// Fills a chunk with lines of JSON.
 fn write(
     document: &mut vec::IntoIter<Match>,
     written: &mut u64,
@@ -221,7 +217,7 @@ fn write(
     ControlFlow::Break(())
 }
 
-/// Appends text until it fills a chunk or a line is split: its rest is then in `line`.
+/// Fills a chunk with text, up to a split line.
 fn write_text(
     document: &mut vec::IntoIter<Match>,
     line: &mut Option<LongLine>,
@@ -237,7 +233,6 @@ fn write_text(
     ControlFlow::Continue(())
 }
 
-/// Breaks once the chunk is full.
 fn flow(out: &[u8]) -> ControlFlow<()> {
     if out.len() < PIECE_BYTES {
         ControlFlow::Continue(())
@@ -246,8 +241,7 @@ fn flow(out: &[u8]) -> ControlFlow<()> {
     }
 }
 
-/// Problem of an incomplete answer in a format without an end: the transfer breaks off, or does not
-/// begin.
+/// For formats without an end: the transfer breaks off, or does not begin.
 fn incomplete(answer: &SearchResult) -> Problem {
     let each = answer.missing().iter();
     let missing: Vec<_> = each

@@ -1,5 +1,5 @@
-//! Descriptions of parameters and problems: those that [`Params`](crate::params::Params) reads, and
-//! the responses of operations. A test compares the parameters with the lists of known ones.
+//! Parameters that [`Params`](crate::params::Params) reads, and responses. A test compares the
+//! parameters with the known ones.
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 

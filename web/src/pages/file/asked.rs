@@ -12,7 +12,6 @@ pub(super) struct LineRange {
     pub(super) last: u32,
 }
 
-/// File, and the part of it, that a request names.
 pub(super) struct AskedFile<'a> {
     pub(super) package: &'a [u8],
     pub(super) path: &'a [u8],
@@ -21,21 +20,18 @@ pub(super) struct AskedFile<'a> {
     pub(super) lines: LineRange,
     /// First line on the page.
     pub(super) first: Option<u32>,
-    /// BLAKE3 of the text at the time of the link.
+    /// BLAKE3 of the linked text.
     pub(super) hash: Option<Vec<u8>>,
-    /// Query with matches to mark.
+    /// Query to mark.
     pub(super) form: Form,
-    /// Shows the commit of each line.
     pub(super) blame: bool,
     /// Shows Markdown as lines.
     pub(super) plain: bool,
     pub(super) params: &'a Params,
 }
 
-/// Shows Markdown as lines.
 pub(super) const PLAIN: &str = "plain=yes";
 
-/// Shows the commits of lines.
 pub(super) const BLAME: &str = "blame=yes";
 
 const HASH_DIGITS: usize = 64;
@@ -68,7 +64,7 @@ impl<'a> AskedFile<'a> {
         is_markdown(self.path) && !has_lines && !is_view
     }
 
-    /// Parameters of the display: the query, and `blame`.
+    /// Query, and `blame`.
     pub(super) fn view(&self) -> String {
         let mut view = self.query();
         if self.blame {
@@ -83,7 +79,6 @@ impl<'a> AskedFile<'a> {
         query_of(&self.form)
     }
 
-    /// Parameters that other pages about the file keep.
     pub(super) fn kept(&self) -> FileView {
         FileView {
             query: self.query(),
@@ -134,7 +129,7 @@ impl LineRange {
     }
 }
 
-/// Query and lines that links to the file at another commit keep.
+/// Query and lines, for links to other commits.
 pub(in super::super) struct FileView {
     pub(in super::super) query: String,
     lines: LineRange,

@@ -1,7 +1,6 @@
-//! Commit of each line of a file, as a column beside the lines.
+//! Commit of each line of a file, as a column.
 //!
-//! The first line of a hunk has author and date, with links to the commit and to the blame before
-//! it.
+//! The first line of a hunk links to its commit, and to the blame before it.
 
 use super::super::commit::signed;
 use super::super::visible;
@@ -16,7 +15,6 @@ use std::sync::Arc;
 pub(super) struct BlameColumn {
     repo: String,
     path: Vec<u8>,
-    /// Parameters that links to other blames keep.
     parameters: String,
     found: Arc<Blame>,
 }
@@ -30,15 +28,13 @@ pub(super) struct BlameCell {
 
 pub(super) struct BlameAbout {
     pub(super) href: String,
-    /// Beginning of the message.
     pub(super) title: String,
     pub(super) author: String,
     pub(super) day: String,
-    /// Blame before this commit, at the same place.
     pub(super) before_href: Option<String>,
 }
 
-/// Looks up the blame, or returns a reason for its absence.
+/// Returns a reason if the blame is unavailable.
 pub(super) async fn find(
     app: &App,
     scope: &Scope,
@@ -123,7 +119,7 @@ impl BlameColumn {
             } else {
                 author.day
             },
-            // The earlier file may be shorter: then its page begins at the start.
+            // The earlier file may be shorter.
             before_href: (!source.previous.is_empty()).then(|| match at {
                 0 | 1 => before.show_href(0),
                 _ => format!("{}#L{at}", before.show_href(0)),

@@ -1,10 +1,10 @@
-//! Body of a file's page, rendered while it is sent, top of the page first.
+//! Body of a file's page, rendered while it is sent.
 //!
-//! A file read in one piece is rendered at once. A longer file counts as an export of the process;
-//! without room for it, the page ends with the first piece.
+//! A file read in one piece is rendered at once. A longer file counts as an export; without room
+//! for it, the page ends with the first piece.
 //!
-//! **Invariant:** all lines of a page are of one text: if the file changes meanwhile, the page ends
-//! with a notice.
+//! **Invariant:** all lines are of one text: if the file changes meanwhile, the page ends with a
+//! notice.
 
 use super::super::place::directory_of;
 use super::super::tree;
@@ -22,7 +22,7 @@ use futures_util::stream;
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::convert::Infallible;
 
-/// Lines of a request to a backend, which sends at most 512 KiB.
+/// A backend sends at most 512 KiB.
 pub(super) const PIECE_LINES: u32 = 5000;
 
 enum Stage {
@@ -33,16 +33,16 @@ enum Stage {
 
 pub(super) struct PageBody {
     app: App,
-    /// Access is checked again before each piece is read.
+    /// Access is checked before each piece.
     viewer: Viewer,
-    /// Names the commit of the first piece, if there is one.
+    /// Pins the commit of the first piece.
     request: FileRequest,
     hash: Vec<u8>,
     parts: PageParts,
     view: LinesView,
     /// HTML instead of the lines.
     rendered: Option<String>,
-    /// Whole lines, and the number of rendered bytes.
+    /// Whole lines, and rendered bytes.
     text: Vec<u8>,
     at: usize,
     /// Next and last line to render.
@@ -54,7 +54,6 @@ pub(super) struct PageBody {
 }
 
 impl PageBody {
-    /// Begins with the lines of `reply`, and ends with line `last`.
     pub(super) fn new(
         (app, viewer): (App, Viewer),
         request: FileRequest,
@@ -132,7 +131,6 @@ impl PageBody {
         }
     }
 
-    /// Renders the next lines, if there are any.
     async fn chunk(&mut self) -> Result<Option<String>, Problem> {
         if self.next > self.last || self.bytes_left == 0 {
             return Ok(None);
@@ -153,7 +151,6 @@ impl PageBody {
         Ok(Some(html))
     }
 
-    /// Reads the next piece.
     async fn read(&mut self) -> Result<(), Problem> {
         let request = FileRequest {
             range: FileRange::Lines {
@@ -172,7 +169,6 @@ impl PageBody {
         Ok(())
     }
 
-    /// Renders the end: its reason, the directory, other versions, and the outline.
     async fn end(&mut self, problem: Option<Problem>) -> String {
         self.stage = Stage::Done;
         let tree = self.tree().await.ok();
@@ -199,7 +195,7 @@ impl PageBody {
     }
 }
 
-/// Drops an incomplete last line, unless it is the only one.
+/// Drops an incomplete last line unless it is the only one.
 fn whole_lines(reply: FileReply) -> Vec<u8> {
     let mut text = reply.text;
     let end = reply.offset + text.len() as u64;

@@ -1,6 +1,6 @@
-//! Lines of a file as HTML, in chunks.
+//! Lines of a file as HTML.
 //!
-//! A chunk is an element of its own, so that a browser lays out only the visible ones.
+//! Chunks are elements, so that a browser lays out only visible ones.
 
 use super::super::filters;
 use super::super::visible::{self, VisibleLine};
@@ -11,10 +11,9 @@ use crate::colours::DocumentColours;
 use crate::outline::Outline;
 use askama::Template;
 
-/// The style sheet has the height of such a chunk.
+/// The style sheet has the height of a chunk.
 pub(super) const CHUNK_LINES: usize = 200;
 
-/// Shown bytes of a line.
 const LINE_BYTES_MAX: usize = 4000;
 
 #[derive(Template)]
@@ -38,12 +37,11 @@ pub(super) struct LinesView {
     /// Highlighted.
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
-    /// Definitions in the rendered lines.
     pub(super) outline: Outline,
 }
 
 impl LinesView {
-    /// Renders whole lines, the first of them with the number `first`.
+    /// `first` is the number of the first line.
     pub(super) fn render(&mut self, first: u32, text: &[u8]) -> String {
         let line = |(number, text)| {
             let coloured = self.colours.tokens(number, text);
@@ -73,7 +71,7 @@ fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Bytes and number of the first `count` lines at most, with their ends.
+/// Bytes and number of at most `count` lines.
 pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
     let (mut bytes, mut lines) = (0, 0);
     for line in text.split_inclusive(|&byte| byte == b'\n').take(count) {

@@ -1,4 +1,4 @@
-//! Matches of a query in a file, from a search in this document alone.
+//! Matches of a query in a file.
 //!
 //! Without an answer within [`WAIT`] the page has no marks. Matches of another text are never
 //! marked.
@@ -25,13 +25,11 @@ const MARKED_MAX: &str = "10000";
 pub(super) struct Marks {
     /// Byte ranges by line.
     lines: BTreeMap<u32, Vec<Range<usize>>>,
-    /// Matching lines, marked or not.
+    /// With and without marks.
     pub(super) total: u64,
-    /// Reason for missing marks.
     pub(super) problem: Option<String>,
 }
 
-/// Searches the file for the query of the address.
 pub(super) async fn find(
     app: &App,
     scope: &Scope,
@@ -74,7 +72,6 @@ async fn search(
     Ok(marks)
 }
 
-/// Query of the address, in one document.
 fn within_file(asked: &AskedFile<'_>, shown: &Fetched) -> Params {
     let exactly = |text: &[u8]| [b"=", text].concat();
     let mut pairs = vec![

@@ -16,19 +16,16 @@ use schema::name::package_name;
 /// Enough to tell an image from other files.
 const HEAD_BYTES: u64 = 16;
 
-/// Versions of a package in which a text is looked for.
 const VERSIONS_MAX: usize = 16;
 
 pub(super) enum Opened {
-    /// File, with notices.
     File(Fetched, Vec<String>),
     /// Beginning of a repository's file that is not text.
     Opaque(Fetched),
-    /// Address of a directory's page.
     Directory(String),
 }
 
-/// Opens the named text, or the current one if its revision or version is no longer indexed.
+/// Falls back to the current text if a revision or version is no longer indexed.
 pub(super) async fn open(
     app: &App,
     scope: &Scope,
@@ -69,8 +66,8 @@ pub(super) async fn open(
     opened.ok_or_else(|| why.unwrap_or(problem))
 }
 
-/// Opens a file that only the repository has, such as a symbolic link or an image, with a notice of
-/// `why` the index lacks it.
+/// Opens a file that only the repository has, such as a symbolic link or an image. A notice gives
+/// the reason in `why`.
 async fn in_repository(
     app: &App,
     scope: &Scope,
@@ -117,7 +114,7 @@ fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
     }
 }
 
-/// Returns the text with the hash in a link, if a version has it, else the current text.
+/// Prefers the text with the hash of a link.
 async fn with_hash(
     app: &App,
     scope: &Scope,
@@ -159,7 +156,6 @@ async fn with_hash(
     Ok(Opened::File(fetched, vec![notice.to_owned()]))
 }
 
-/// Address of the directory with this path, if there is one.
 async fn directory(app: &App, scope: &Scope, asked: &AskedFile<'_>) -> Option<String> {
     let mut path = asked.path.to_vec();
     if path.last() != Some(&b'/') {

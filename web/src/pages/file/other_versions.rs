@@ -1,4 +1,4 @@
-//! Links to a file in other versions of its package, or other revisions of its repository.
+//! Links to a file in other versions or revisions.
 
 use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
@@ -12,7 +12,6 @@ use frontend::Scope;
 use schema::message::{FileRange, FileRequest, IndexedRepository};
 use schema::name::package_name;
 
-/// Revisions in which the file is looked up.
 const REVISIONS_MAX: usize = 16;
 
 #[derive(Template)]
@@ -24,8 +23,7 @@ struct OtherVersions {
     versions: Vec<(String, String)>,
 }
 
-/// Renders links to the file in other versions, newest first, or other revisions than `asked`;
-/// empty without any. They keep the query and the lines.
+/// Links to the file in other versions, newest first, or revisions. They keep query and lines.
 pub(super) async fn render(
     app: &App,
     scope: &Scope,
@@ -100,7 +98,6 @@ async fn other_revisions(
     })
 }
 
-/// Revisions other than the shown one.
 fn others(repository: IndexedRepository, request: &FileRequest, asked: &str) -> Vec<String> {
     let is_shown = |full: &str, commit: &str| match asked {
         "" => short_name(full) == repository.default,

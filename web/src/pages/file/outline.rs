@@ -22,7 +22,7 @@ pub(super) fn render(outline: &Outline) -> String {
     view.render().expect("an outline has a bound")
 }
 
-/// Kind in a word, its sign, and its CSS class.
+/// Kind, sign and CSS class.
 fn look(kind: &Defined) -> (&'static str, &'static str, &'static str) {
     match kind {
         Defined::Function => ("function", "f", "c-f"),

@@ -22,15 +22,13 @@ const WHOLE_LINES_MAX: u32 = 20_000;
 /// Keeps a browser usable.
 pub(super) const PAGE_BYTES_MAX: u64 = 4 << 20;
 
-/// Lines on a page of a longer file, and those of them before the requested line.
+/// Lines on a page of a longer file, and those before the requested one.
 const WINDOW_LINES: u32 = 5000;
 const LINES_BEFORE: u32 = 1000;
 
-/// Matching lines with links.
 const MARKS_LISTED_MAX: usize = 200;
 
-/// Marks in the rendered template that divide it. Texts cannot contain them, since their `<` is
-/// escaped.
+/// Divide the rendered template. Texts cannot contain them, since `<` is escaped.
 const LINES: &str = "<!-- lines -->";
 const AFTER: &str = "<!-- after -->";
 const TREE: &str = "<!-- tree -->";
@@ -44,13 +42,11 @@ pub(super) struct FilePage {
     path: String,
     place: Place,
     language: String,
-    /// Commit, and address of the file at it.
     commit: String,
     permalink: String,
-    /// Present in a git repository.
     git: Option<GitLinks>,
     revisions: RevisionsView,
-    /// Differences between the named and the shown text.
+    /// Differences from the named text.
     notices: Vec<String>,
     shown: Shown,
     total_lines: u64,
@@ -59,11 +55,9 @@ pub(super) struct FilePage {
     earlier: Option<String>,
     marks: Option<MarksView>,
     find: Option<FindForm>,
-    /// True for Markdown that is not shown as lines.
     is_rendered: bool,
-    /// Address of Markdown as lines, or rendered.
     other_view: Option<String>,
-    /// Addresses of the page without a line, and of its exact text.
+    /// Without a line, and for this exact text.
     page_href: String,
     exact_href: String,
     address: FileName,
@@ -72,25 +66,22 @@ pub(super) struct FilePage {
 struct GitLinks {
     commit: String,
     history: String,
-    /// Toggles the commits of the lines.
+    /// Toggles the blame.
     blame: String,
     has_blame: bool,
 }
 
-/// File, as in addresses.
 struct FileName {
     package: Vec<u8>,
     path: Vec<u8>,
     /// Commit.
     revision: String,
-    /// Requested revision; empty: the default one.
+    /// Requested; empty: the default one.
     asked: String,
     query: String,
-    /// Highlighted lines.
     fragment: String,
 }
 
-/// Lines on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     pub(super) first: u32,
@@ -99,18 +90,17 @@ pub(super) struct Shown {
 
 struct MarksView {
     total: u64,
-    /// First matching lines, with addresses.
     lines: Vec<(u32, String)>,
     more: u64,
 }
 
-/// Form that searches in the file, named by hidden fields.
+/// Hidden fields name the file.
 struct FindForm {
     hidden: Vec<(&'static str, String)>,
     q: String,
 }
 
-/// Page in parts: `head`, the lines, and the result of [`PageParts::end`].
+/// `head`, the lines, and the result of [`PageParts::end`].
 pub(super) struct PageParts {
     pub(super) head: String,
     after_lines: String,
@@ -137,7 +127,7 @@ struct Beside {
 }
 
 impl Shown {
-    /// All lines, or in a long file those around the requested ones.
+    /// All lines, or those around the requested ones.
     pub(super) fn of(asked: &AskedFile<'_>, reply: &FileReply) -> Shown {
         let total = reply.total_lines;
         if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= PAGE_BYTES_MAX
@@ -226,7 +216,6 @@ impl FilePage {
         }
     }
 
-    /// Renders the page without its lines.
     pub(super) fn parts(self) -> PageParts {
         let page = self.render().expect("a page fits in memory");
         let (head, rest) = page.split_once(LINES).expect("the template has it");
@@ -249,7 +238,7 @@ impl FilePage {
     }
 }
 
-/// Permanent address: of a repository by commit, else by hash.
+/// Names a commit, or the hash of the text.
 fn exact_href(name: &FileName, reply: &FileReply) -> String {
     if !reply.commit.is_empty() {
         return FileAddress {
@@ -297,7 +286,6 @@ impl GitLinks {
 }
 
 impl FileName {
-    /// Address of Markdown as lines, or rendered.
     fn other_view(&self, is_rendered: bool) -> String {
         let query = if is_rendered { PLAIN } else { "" };
         FileAddress {
@@ -318,7 +306,6 @@ impl FileName {
 }
 
 impl MarksView {
-    /// `shown` are the lines on the page.
     fn new(marks: &Marks, shown: Shown, address: FileAddress<'_>) -> MarksView {
         let link = |line| {
             if (shown.first..=shown.last).contains(&line) {
@@ -375,8 +362,7 @@ impl PageParts {
         &self.address.fragment
     }
 
-    /// Renders the rest of the page: directory, other versions and outline. `next` is the first
-    /// line that is not shown.
+    /// Renders the page behind the lines. `next` is the first line not shown.
     pub(super) fn end(
         &self,
         next: u32,
