@@ -48,15 +48,15 @@ pub struct BlameHunk {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlameCommit {
     pub id: String,
-    /// Name, with U+FFFD for bytes that are not UTF-8.
+    /// Name, as lossy UTF-8.
     pub author: String,
     /// Author date, with time zone; null if git recorded no possible date.
     #[schema(required, example = "2024-02-29T23:59:59+01:30")]
     pub date: Option<String>,
     /// Author date in seconds since 1970.
     pub seconds: i64,
-    /// Beginning of the message's first paragraph, with U+FFFD for bytes that are not UTF-8; empty
-    /// if the answer would be too long.
+    /// Beginning of the message's first paragraph, as lossy UTF-8; empty if the answer would be too
+    /// long.
     pub subject: String,
     /// Present if the file had another path in this commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -201,7 +201,7 @@ pub struct LeftOut {
 pub struct Status {
     pub version: String,
     pub generation: String,
-    /// True if all backends, and all packages visible to the caller, are searched.
+    /// True if all backends and visible packages are searched.
     pub complete: bool,
     /// Present if access to packages is unknown, so that they are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,7 +216,7 @@ pub struct Status {
     /// Age of the oldest index.
     pub age_s: Option<u64>,
     pub backends: Vec<BackendStatus>,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
@@ -267,8 +267,7 @@ pub struct RevisionStatus {
     pub commit: String,
     /// Commit time, in seconds since 1970.
     pub committed: i64,
-    /// Commits missing in the index, at most 1,000; null if unknown, because the repository is slow
-    /// or cannot be read by any backend.
+    /// Commits missing in the index, at most 1,000; null if the repository is slow or unreadable.
     #[schema(required)]
     pub behind: Option<u32>,
 }

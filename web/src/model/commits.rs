@@ -31,7 +31,7 @@ pub struct Commit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub body_base64: Option<String>,
-    /// Short names of its tags, with U+FFFD for bytes that are not UTF-8; `/api/v2/refs` has exact
+    /// Short names of its tags, as lossy UTF-8; `/api/v2/refs` has exact names.
     /// names.
     pub tags: Vec<String>,
     /// Present and true if a name, the message, the parents or the tags are cut off.

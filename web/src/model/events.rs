@@ -83,7 +83,7 @@ pub struct SearchEnd {
     #[serde(default)]
     pub pending: u64,
     pub missing: Vec<Missing>,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlaps: Option<Overlaps>,
     pub documents: u64,

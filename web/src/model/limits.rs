@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Limits of queries, pages, requests and the server.
+/// All limits.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Limits {
     pub query: QueryLimits,
@@ -56,8 +56,8 @@ pub struct PageLimits {
     pub export: Option<u64>,
     /// Default of `count` for a file, in bytes. A backend may send less.
     pub file_bytes_default: u64,
-    /// Time that a search continues without a client, for one that has its id. A cursor is valid
-    /// while its answer is kept, or can be searched again over the same documents.
+    /// Time that a search continues without a client. A cursor is valid while its answer is kept,
+    /// or the same documents can be searched again.
     pub kept_ms: u64,
 }
 

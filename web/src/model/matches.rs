@@ -160,9 +160,8 @@ pub struct MatchGroup<'a> {
     /// Number of matches; null if more documents match than are counted.
     #[schema(required)]
     pub total: Option<u64>,
-    /// Best matches: of a package by rank, of a document by line. Context lines of a document do
-    /// not overlap: those after a match end before the next one, and those before it begin after
-    /// the previous ones.
+    /// Best matches: of a package by rank, of a document by line. Context lines of a document never
+    /// overlap.
     pub matches: Vec<Match<'a>>,
 }
 

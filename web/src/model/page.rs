@@ -9,15 +9,15 @@ use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 use utoipa::ToSchema;
 
-/// Page of an answer, or of the matches so far of a running search.
+/// Page of an answer or of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<'a> {
     /// Id of the search, or the cursor or link of the request.
     pub id: Cow<'a, str>,
     /// Name of the searched documents.
     pub generation: Cow<'a, str>,
-    /// Name of the answer for callers with the same access. It replaces an id on every frontend
-    /// with the same secrets, as long as these documents are served. Null while the search runs.
+    /// Name of the answer for callers with the same access, on every frontend with the same
+    /// secrets. It replaces an id while these documents are served. Null while the search runs.
     #[serde(default)]
     #[schema(required)]
     pub link: Option<String>,
@@ -29,14 +29,14 @@ pub struct Page<'a> {
     pub state: SearchState,
     /// True if every shard was searched to its end.
     pub complete: bool,
-    /// Changed files that are not yet indexed, if the server watches its sources.
+    /// Known changed files that are not indexed yet.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
     /// Parts that were not searched, with reasons.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
@@ -54,9 +54,8 @@ pub struct Page<'a> {
     pub total_relation: TotalRelation,
     /// Matches; with `copies=all`, on all pages.
     pub total: u64,
-    /// Matches without those in copies, which have the same text and matching lines; with
-    /// `copies=folded`, on all pages. Null while the search runs, with a limit, or without
-    /// requested matches.
+    /// Matches without copies; with `copies=folded`, on all pages. Null while the search runs, with
+    /// a limit, or without requested matches.
     #[serde(default)]
     #[schema(required)]
     pub unique: Option<u64>,
@@ -97,7 +96,7 @@ pub struct Searched {
     pub of: u64,
 }
 
-/// Progress of an incomplete search, including unfinished parts of the index.
+/// Progress of an incomplete search.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Reached {
     /// Searched candidate blocks.
@@ -147,8 +146,7 @@ pub struct Missing {
     pub since: u64,
 }
 
-/// Packages in different shards of several backends. The newest build of each was searched, and
-/// counted once.
+/// Packages on several backends; only the newest build of each was searched and counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Overlaps {
     pub count: u64,
@@ -425,14 +423,14 @@ pub struct ExportDone {
     pub generation: String,
     /// True if every shard was searched to its end.
     pub complete: bool,
-    /// Changed files that are not yet indexed, if the server watches its sources.
+    /// Known changed files that are not indexed yet.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
     /// Parts that were not searched, with reasons.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,

@@ -28,7 +28,7 @@ pub struct ProblemDocument {
     /// Number of the last page, if a later one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_page: Option<usize>,
-    /// Similar names of repositories, revisions, packages or files, or the ids of an ambiguous
+    /// Similar names, or the ids of an ambiguous revision.
     /// revision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
