@@ -11,7 +11,6 @@ use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 
-/// Listed files of a commit.
 const CHANGES_DEFAULT: usize = 100;
 const CHANGES_MAX: usize = 1000;
 

@@ -127,7 +127,6 @@ pub(crate) async fn log(
     }))
 }
 
-/// Parameters of a history besides the revision.
 pub(crate) const LOG: &[&str] = &["path", "cursor", "count"];
 
 /// List the branches, tags and other references of a repository.

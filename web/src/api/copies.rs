@@ -14,7 +14,6 @@ use frontend::page::PER_PAGE_MAX;
 use frontend::query::ParsedQuery;
 use frontend::{SearchHandle, SearchResult};
 
-/// Parameters besides those of the query.
 pub(crate) const COPIES: &[&str] = &["position", "page", "per_page"];
 
 const PER_PAGE_DEFAULT: usize = 100;

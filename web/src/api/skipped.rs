@@ -150,7 +150,6 @@ async fn document(
     Ok(entries.into_iter().find(|entry| entry.path == path))
 }
 
-/// True for a directory with documents.
 async fn has_documents(
     app: &App,
     scope: &Scope,

@@ -14,16 +14,16 @@ use askama::Template;
 use frontend::{Match, SearchResult, SpoolError};
 
 pub(super) struct BoxView {
-    /// Id of the file on the page, for the script.
+    /// For the script.
     pub(super) key: String,
     pub(super) href: String,
     pub(super) raw_href: String,
-    /// Address that exports the file's matches; `None` for a name that is not UTF-8.
+    /// `None` if the name is not UTF-8.
     pub(super) export_href: Option<String>,
     pub(super) package: String,
     /// With marks if the name is the match.
     pub(super) path: Vec<Piece>,
-    /// Line of the only match; 0 for several matches or a match of the name.
+    /// 0 for several matches or a match of the name.
     pub(super) line: u32,
     pub(super) language: String,
     pub(super) revisions: RevisionsView,
@@ -39,7 +39,6 @@ pub(super) struct Row {
     pub(super) line: LineView,
 }
 
-/// Matches that a box does not show.
 pub(super) struct More {
     pub(super) count: Option<u64>,
     pub(super) href: Option<String>,
@@ -48,7 +47,7 @@ pub(super) struct More {
 }
 
 impl BoxView {
-    /// Box of matches of one document, in the order of lines.
+    /// Matches of one document, in line order.
     ///
     /// # Panics
     /// Without a match.
@@ -98,7 +97,7 @@ impl BoxView {
         }
     }
 
-    /// Box of the first matches of a document that has `total`, if counted.
+    /// `total` is the document's, if counted.
     pub(super) fn of_document(
         form: &Form,
         total: Option<u64>,
@@ -164,7 +163,6 @@ fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) 
     lines.map(row).collect()
 }
 
-/// Renders boxes for an open page.
 pub(super) fn fragment(boxes: Vec<BoxView>) -> String {
     #[derive(Template)]
     #[template(path = "boxes.html")]

@@ -35,7 +35,6 @@ struct CommitPage {
     shortened: bool,
     changes: Vec<ChangeRow>,
     more: bool,
-    /// Reason for a missing list of files.
     notice: Option<String>,
 }
 

@@ -28,14 +28,13 @@ use tokio::time::timeout;
 
 const SHOWN_MAX: usize = 8;
 
-/// Values of a list on the page. The API lists more.
+/// The API lists more.
 const LISTED_MAX: usize = 24;
 
-/// Time that a request for the facets alone waits for its search; the script retries.
+/// The script repeats a request after this time.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Time limit of counting values that are not selected, of each list. After it, a list links to all
-/// values.
+/// Limit of counting unselected values, per list; after it, the list links to all values.
 const WIDER_MAX: Duration = Duration::from_millis(1000);
 
 const UNKNOWN: &str = "unknown";
@@ -49,7 +48,7 @@ pub(super) struct FacetsView {
     pub(super) next: Option<String>,
 }
 
-/// Values of a field, most matches first.
+/// Most matches first.
 #[derive(Clone, Debug)]
 pub(super) struct FacetList {
     pub(super) key: &'static str,
@@ -80,7 +79,7 @@ impl FacetList {
 }
 
 impl FacetsView {
-    /// Facets of an answer; empty if not all of its matches were sent. Blocks on the disk.
+    /// Empty if not all matches were sent. Blocks on the disk.
     pub(super) fn of_answer(answer: &SearchResult, form: &Form) -> Result<FacetsView, SpoolError> {
         let view = FacetsView::with_wider(answer, form, &Vec::new())?;
         let has_more = view.lists.iter().any(|list| list.all.is_some());
@@ -149,7 +148,7 @@ impl FacetsView {
     }
 }
 
-/// Counts of an answer, unless not all matches were sent. Blocks on the disk.
+/// `None` if not all matches were sent. Blocks on the disk.
 fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
     if matches!(answer.query().want(), Want::Count | Want::Estimate) || answer.is_empty() {
         return Ok(None);
@@ -175,7 +174,7 @@ fn of_field(counts: &FacetsSoFar, field: Field) -> Vec<Facet> {
     }
 }
 
-/// Renames the empty language to its name in a query.
+/// Names the empty language as queries do.
 fn named((name, count): &Facet) -> Facet {
     match &name[..] {
         b"" => (UNKNOWN.as_bytes().to_vec(), *count),

@@ -37,7 +37,7 @@ use schema::message::{FileRange, FileRequest, FileSource};
 
 const PAGE_LEVEL: u8 = 1;
 
-/// Shows a file, or redirects to the directory of this name.
+/// Shows a file, or redirects to a directory.
 pub(crate) async fn show(
     State(app): State<App>,
     viewer: Viewer,

@@ -39,16 +39,14 @@ pub(crate) struct Form {
     pub(super) run: Option<String>,
     /// The page offers to sign out.
     pub(super) has_key: bool,
-    /// Revisions that the query names.
     pub(super) revisions: Vec<String>,
 }
 
-/// Bytes of a query in each of a page's hundreds of links to files.
+/// A page has hundreds of links with these bytes.
 const MARKING_BYTES_MAX: usize = 512;
 
 pub(super) const GROUP_DEFAULT: Group = Group::Document;
 
-/// Link to the same results in another group.
 #[derive(Clone, Debug)]
 pub(super) struct Tab {
     pub(super) label: &'static str,
@@ -73,7 +71,6 @@ fn options<C: Choice>(chosen: C) -> Vec<SelectOption> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FormFilter {
-    /// Name of the parameter.
     pub(super) name: &'static str,
     pub(super) typed: String,
 }
@@ -353,7 +350,7 @@ impl Form {
         form.href(0)
     }
 
-    /// Address that searches the same documents, independent of later indexing.
+    /// Independent of later indexing.
     pub(super) fn href_permanent(&self, generation: &str) -> String {
         let mut form = self.clone();
         form.generation = Some(generation.to_owned());

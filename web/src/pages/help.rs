@@ -67,7 +67,6 @@ fn link(q: &'static str, about: &'static str) -> ExampleLink {
     }
 }
 
-/// Keys in the order of the help, with all names.
 fn keys() -> Vec<KeyLine> {
     let names = key_names();
     let line = |&(name, q, about): &(&'static str, &'static str, &'static str)| {

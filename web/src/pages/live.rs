@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
-/// Queued events of a slow client, which gets the newest state instead of a backlog.
+/// A slow client gets the newest state instead of a backlog.
 const WAITING_MAX: usize = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -43,7 +43,6 @@ impl<'a> Markdown<'a> {
         }
     }
 
-    /// Distinct addresses of links and images.
     fn addresses(&self) -> BTreeSet<String> {
         let address = |event: &Event<'_>| match event {
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
@@ -157,7 +156,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Returns the rendered element; `None` if only its content is kept.
+    /// `None` if only the content is kept.
     fn tag(&mut self, tag: &'a Tag<'a>, content: &'a [Event<'a>]) -> Option<Tag<'a>> {
         match tag {
             Tag::Heading { level, .. } => Some(Tag::Heading {
@@ -200,7 +199,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Level on the page, at most one below the last heading.
+    /// At most one below the last heading.
     fn heading(&mut self, level: u8) -> HeadingLevel {
         let level = level.saturating_add(self.base);
         self.level = level.min(self.level + 1).min(6).max(self.base.min(5) + 1);
@@ -286,7 +285,6 @@ fn is_foreign(address: &str) -> bool {
     FOREIGN.iter().any(begins)
 }
 
-/// Makes every character visible, line by line.
 fn shown(text: &str) -> String {
     let lines = text.split('\n').map(|line| visible::plain(line.as_bytes()));
     lines.collect::<Vec<_>>().join("\n")

@@ -2,7 +2,6 @@
 
 use super::form::Form;
 
-/// Link to a page of results, or a gap between links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PageLink {
     pub(super) text: String,

@@ -20,7 +20,6 @@ use ways::Way;
 struct ProblemPage<'a> {
     layout: Layout,
     problem: &'a Problem,
-    /// Text with the fault, and a caret below it.
     caret: Option<String>,
     /// Pages count from 1 in it.
     detail: String,

@@ -44,7 +44,6 @@ struct ResultsPage<'a> {
     /// Matches, or documents with `want_documents`; `total` of them are on the pages.
     found: u64,
     total: u64,
-    /// Matches outside folded copies.
     folded: Option<u64>,
     /// Address that toggles copies.
     switch: Option<String>,
@@ -75,7 +74,7 @@ impl ResultsPage<'_> {
         self.notices.iter().chain(&self.of_revisions)
     }
 
-    /// Most important notice, and the number of others.
+    /// Most important notice, and number of others.
     fn notices_label(&self) -> Option<(String, usize)> {
         let skipped = self.answer.skipped().count;
         let skipped = (skipped > 0).then(|| format!("{skipped} not searched completely"));
@@ -229,7 +228,6 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Boxes of a page, or packages with theirs.
     fn items(&self, items: Items) -> Result<(Vec<BoxView>, Vec<PackageView>), SpoolError> {
         let (mut boxes, mut groups) = (Vec::new(), Vec::new());
         let colours = &(self.colours)(documents(&items));

@@ -186,7 +186,6 @@ fn one_by_one(form: &Form, matches: &[Match], folds: bool) -> Vec<BoxView> {
     }
 }
 
-/// Renders matches for an open page.
 pub(crate) fn match_list(matches: &[Match]) -> String {
     fragment(one_by_one(&Form::default(), matches, true))
 }

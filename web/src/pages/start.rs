@@ -21,7 +21,6 @@ struct StartPage {
     text_bytes: u64,
     /// Age of the oldest index.
     age_s: Option<u64>,
-    /// Names and reasons.
     unsearched: Vec<(String, String)>,
     undecided: Option<String>,
 }

@@ -20,7 +20,6 @@ pub(super) struct TreeView {
 }
 
 pub(super) struct TreeItem {
-    /// Path in the package.
     pub(super) path: Vec<u8>,
     pub(super) name: String,
     pub(super) href: String,
@@ -78,7 +77,7 @@ impl TreeView {
         self.entries.iter().any(|entry| entry.documents > 0)
     }
 
-    /// Documents, lines and bytes of the entries.
+    /// Documents, lines and bytes.
     pub(super) fn sums(&self) -> (u32, u64, u64) {
         let entries = self.entries.iter();
         entries.fold((0, 0, 0), |(documents, lines, bytes), entry| {
@@ -119,7 +118,6 @@ impl TreeItem {
         }
     }
 
-    /// Size in words.
     pub(super) fn about(&self) -> String {
         if self.documents == 0 {
             return String::new();

@@ -150,7 +150,6 @@ impl Writer<'_> {
     }
 }
 
-/// Bytes of a line to show.
 fn cut(
     text: &[u8],
     first: Option<&Range<usize>>,

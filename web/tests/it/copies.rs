@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {

@@ -80,7 +80,6 @@ fn no_search_starts_while_a_frontend_drains() {
         (200, &json!(true))
     );
     assert_eq!(known.header("connection"), "close");
-    // Running searches can be joined.
     let joined = fresh(&site, "/api/v2/search?q=arse&wait=false");
     assert_eq!(joined.json()["state"], json!("running"));
     fake.open_gate();

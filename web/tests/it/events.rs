@@ -165,7 +165,6 @@ fn failed_search_ends_with_a_problem() {
     assert_eq!(refused["hint"], json!("did you mean C?"));
     assert_eq!(refused["status"], json!(400));
     let id = refused["id"].clone();
-    // A fault in a parameter is reported with its text.
     let refused = done("/api/v2/events?q=arse&lang=D");
     assert_eq!(
         (&refused["at"], &refused["filter"]),

@@ -29,7 +29,6 @@ fn fakes() -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Frontend whose writes fail after `writes` more.
 fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
     Site::with(fakes.iter().map(Fake::backend).collect(), |config| {

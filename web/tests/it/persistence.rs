@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Documents with three matches each.
 fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: format!("p{}", number % 7).into_bytes(),

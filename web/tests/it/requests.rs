@@ -75,7 +75,6 @@ fn cursors_page_through_one_answer() {
         let Some(next) = page["next"].as_str() else {
             break;
         };
-        // With and without the query, and with another page size.
         let query = if found.len() % 2 == 0 { "q=arse&" } else { "" };
         page = site
             .get(&format!("/api/v2/search?{query}cursor={next}&per_page=33"))

@@ -101,7 +101,6 @@ fn cancels_when_the_last_client_leaves() {
         fake.broken_off.load(SeqCst) == 2
     });
     fake.set(Fault::None);
-    // A client that returns later gets an answer.
     let page = site.get(&format!("/api/v2/search/{id}")).json();
     assert_eq!(page["complete"], json!(true));
 }
@@ -381,7 +380,6 @@ fn deleting_a_search_cancels_it_if_nobody_else_waits() {
     assert_eq!(delete(&site, "0123456789abcdef0123456789abcdef"), 404);
     let shown = site.get(&format!("/search?q=arse&run={id}"));
     assert!(shown.text().contains("Stopped by you"));
-    // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
 }
@@ -407,7 +405,6 @@ fn addresses_that_people_share_have_no_id() {
     let next = first["next"].as_str().unwrap();
     let second = site.get(&format!("/api/v2/search?cursor={next}")).json();
     assert_ne!(first["id"], second["id"], "a cursor makes another client");
-    // It works after eviction, and on another frontend.
     let other = Site::new(vec![fake.backend()]);
     let there = other.get(&format!("/api/v2/search?cursor={next}")).json();
     assert_eq!(there["matches"], second["matches"]);

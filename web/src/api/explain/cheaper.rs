@@ -43,7 +43,7 @@ fn is_large(pattern: &Pattern, estimate: &Estimate, cost: &SearchCost) -> bool {
     !pattern.in_path && estimate.candidates as f64 > cost.of as f64 * SHARE_LARGE
 }
 
-/// Suggests a replacement for a pattern that the index cannot narrow down.
+/// Suggests a change to a pattern that the index does not narrow down.
 fn longer(pattern: &Pattern) -> String {
     let text = &pattern.text;
     match pattern.syntax {
@@ -108,7 +108,6 @@ mod tests {
         }
     }
 
-    /// First words of suggestions, with every block a candidate.
     fn check(expr: Expr, blocks: u64) -> Vec<String> {
         let query = Query::new(expr, 0).unwrap();
         let estimate = Estimate {

@@ -131,7 +131,6 @@ impl FoundExport {
         Ok(None)
     }
 
-    /// About a chunk.
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if let Format::Text = self.format {
@@ -241,7 +240,7 @@ fn flow(out: &[u8]) -> ControlFlow<()> {
     }
 }
 
-/// For formats without an end: the transfer breaks off, or does not begin.
+/// The transfer breaks off, or does not begin.
 fn incomplete(answer: &SearchResult) -> Problem {
     let each = answer.missing().iter();
     let missing: Vec<_> = each

@@ -22,7 +22,7 @@ pub(in super::super) struct FacetRow {
 }
 
 impl FacetRow {
-    /// Row of a value with an exact filter. `ticked` values of the field are selected.
+    /// `ticked` values of the field are selected.
     pub(super) fn value(
         narrowed: &Narrowed<'_>,
         field: Field,

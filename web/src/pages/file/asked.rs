@@ -18,7 +18,6 @@ pub(super) struct AskedFile<'a> {
     pub(super) revision: &'a str,
     /// Highlighted lines.
     pub(super) lines: LineRange,
-    /// First line on the page.
     pub(super) first: Option<u32>,
     /// BLAKE3 of the linked text.
     pub(super) hash: Option<Vec<u8>>,

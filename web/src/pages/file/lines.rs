@@ -34,7 +34,6 @@ struct Line {
 pub(super) struct LinesView {
     pub(super) marks: Marks,
     pub(super) blame: Option<BlameColumn>,
-    /// Highlighted.
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
     pub(super) outline: Outline,

@@ -13,7 +13,7 @@ use frontend::Scope;
 use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest};
 use schema::name::package_name;
 
-/// Enough to tell an image from other files.
+/// Enough to tell an image.
 const HEAD_BYTES: u64 = 16;
 
 const VERSIONS_MAX: usize = 16;

@@ -74,7 +74,6 @@ struct GitLinks {
 struct FileName {
     package: Vec<u8>,
     path: Vec<u8>,
-    /// Commit.
     revision: String,
     /// Requested; empty: the default one.
     asked: String,

@@ -57,7 +57,6 @@ pub(super) const SECTIONS: &[(&str, &[Example])] = &[
     ),
 ];
 
-/// Keys, each with a query and its matches.
 pub(super) const KEYS: &[(&str, &str, &str)] = &[
     (
         "package",

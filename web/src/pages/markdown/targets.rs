@@ -13,10 +13,9 @@ use std::collections::{BTreeSet, HashMap};
 /// Further links stay text.
 const ASKED_MAX: usize = 100;
 
-/// Concurrent look-ups.
 const TOGETHER: usize = 10;
 
-/// Bytes that tell an image from other files.
+/// Enough to tell an image.
 const HEAD_BYTES: u64 = 16;
 
 /// Local addresses, by those in the text.
