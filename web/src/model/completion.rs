@@ -14,6 +14,7 @@ pub struct Completions {
     pub completions: Vec<Completion>,
 }
 
+/// One completion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Completion {
     /// Replacement text.
@@ -25,6 +26,7 @@ pub struct Completion {
     pub about: String,
 }
 
+/// Kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CompletionKind {

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 pub struct Page<'a> {
     /// Id of the search, or the cursor or link of the request.
     pub id: Cow<'a, str>,
-    /// Name of the searched documents.
+    /// Identifies the searched documents.
     pub generation: Cow<'a, str>,
     /// Name of the answer for callers with the same access, on every frontend with the same
     /// secrets. It replaces an id while these documents are served. Null while the search runs.
@@ -29,7 +29,7 @@ pub struct Page<'a> {
     pub state: SearchState,
     /// True if every shard was searched to its end.
     pub complete: bool,
-    /// Known changed files that are not indexed yet.
+    /// Number of known changed files that are not indexed yet.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
@@ -46,15 +46,15 @@ pub struct Page<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reached: Option<Reached>,
-    /// Matches, also beyond `limit`; null while the search runs.
+    /// Number of matches, also beyond `limit`; null while the search runs.
     pub found: Option<u64>,
     /// Relation of `found` to the number of all matches.
     #[serde(default)]
     #[schema(required)]
     pub total_relation: TotalRelation,
-    /// Matches; with `copies=all`, on all pages.
+    /// Number of matches; with `copies=all`, on all pages.
     pub total: u64,
-    /// Matches without copies; with `copies=folded`, on all pages. Null while the search runs, with
+    /// Number without copies; with `copies=folded`, on all pages. Null while the search runs, with
     /// a limit, or without requested matches.
     #[serde(default)]
     #[schema(required)]
@@ -119,10 +119,10 @@ pub enum SearchState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TotalRelation {
-    /// Equal.
+    /// It is exact.
     #[default]
     Eq,
-    /// All matches may be more.
+    /// It is a lower bound.
     Gte,
 }
 
@@ -419,11 +419,11 @@ pub struct BrokenOff {
 pub struct ExportDone {
     /// Id of the search.
     pub id: String,
-    /// Name of the searched documents.
+    /// Identifies the searched documents.
     pub generation: String,
     /// True if every shard was searched to its end.
     pub complete: bool,
-    /// Known changed files that are not indexed yet.
+    /// Number of known changed files that are not indexed yet.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
@@ -439,7 +439,7 @@ pub struct ExportDone {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reached: Option<Reached>,
-    /// Matches, also beyond `limit`.
+    /// Number of matches, also beyond `limit`.
     pub found: u64,
     /// Matches written above; lines of text.
     pub total: u64,
