@@ -2,8 +2,9 @@
 //!
 //! Names, shapes, status codes and the query dialect are the same. Links redirect to our page for
 //! the query. Three faults of its server are not repeated: a malformed query is 400 instead of 500,
-//! packages are ordered by their best match, and incomplete answers have `X-Codesearch-Complete:
-//! false`. Event streams, numbered result files and registration of keys are missing.
+//! packages are ordered by their best match, and incomplete answers have the header
+//! `X-Codesearch-Complete: false`. Event streams, numbered result files and registration of keys
+//! are missing.
 
 mod api;
 mod key;

@@ -186,7 +186,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
             let packages = Packages::new(head, all()?);
             Ok(Rendered::json(&packages, timings()))
         }
-        // A browser must not take repository bytes for a page of this site.
+        // Keeps browsers from showing repository bytes as a page.
         Summary::PackageNames => {
             let names = names(&all()?);
             Ok(Rendered::plain(

@@ -41,7 +41,7 @@ pub(crate) async fn raw(
     let mut reply = fetch(&app, &scope, &params, range).await?.reply;
     let mut response = std::mem::take(&mut reply.text).into_response();
     let headers = response.headers_mut();
-    // A browser must not take repository bytes for a page of this site.
+    // Keeps browsers from showing repository bytes as a page.
     let kind = HeaderValue::from_static("application/octet-stream");
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert("x-trawl-offset", HeaderValue::from(reply.offset));

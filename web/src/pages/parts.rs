@@ -89,7 +89,7 @@ fn without_term(form: &Form, terms: &[Range<usize>], index: usize) -> Form {
     }
 }
 
-/// Returns a valid form whose terms keep their meaning in `whole`.
+/// Returns a valid form if its terms keep their meaning in `whole`.
 fn checked(form: Form, whole: &ParsedQuery) -> Option<Form> {
     let form = Form { run: None, ..form };
     let parsed = parse(&form).ok()?;

@@ -17,7 +17,6 @@ fn numbered(count: usize) -> Document {
     }
 }
 
-/// For a browser and for a bare client.
 fn both(site: &Site, method: &Method, path: &str, headers: &[(&str, &str)]) -> [Answer; 2] {
     let plain = [&[PLAIN], headers].concat();
     [headers, &plain].map(|headers| site.send(method.clone(), path, headers))

@@ -128,7 +128,6 @@ fn a_link_needs_the_secret_that_signed_it() {
         }
     }
     assert_eq!(fakes[0].searches.load(SeqCst), searches, "nobody was asked");
-    // Truncated and changed.
     let link = links[0]["link"].as_str().unwrap();
     for end in [0, 7, 8, 20, 40, link.len() - 1] {
         let status = |path: &str| sites[0].get(&format!("{path}{}", &link[..end])).status;

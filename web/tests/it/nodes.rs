@@ -94,7 +94,6 @@ fn a_draining_backend_gets_no_new_searches_of_what_another_serves() {
     let searches = first.searches.load(SeqCst);
     let drained = vec![first.backend().draining(true), second.backend()];
     site.frontend.set_backends(drained).unwrap();
-    // Otherwise both would get some.
     for word in ["parse", "sparse", "a", "r", "s", "e", "rs", "ar"] {
         let other = site.search(word);
         assert_eq!(before["generation"], other["generation"]);

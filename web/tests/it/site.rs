@@ -32,11 +32,9 @@ pub(crate) struct Site {
     pub(crate) frontend: Arc<Coordinator>,
     pub(crate) runtime: Runtime,
     _panics: Panics,
-    /// Ends when the site has drained.
     pub(crate) served: tokio::task::JoinHandle<()>,
     pub(crate) spool: tempfile::TempDir,
     address: String,
-    /// Follows redirects.
     agent: ureq::Agent,
     sent: AtomicUsize,
 }

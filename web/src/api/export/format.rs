@@ -57,7 +57,7 @@ impl Format {
         HeaderValue::from_static(match self {
             Format::Lines => "application/x-ndjson",
             Format::Csv => "text/csv; charset=utf-8; header=present",
-            // A browser must not take repository bytes for a page of this site.
+            // Keeps browsers from showing repository bytes as a page.
             Format::Text | Format::Paths(_) => "application/octet-stream",
         })
     }
