@@ -1,6 +1,6 @@
-//! The JSON API, `/api/v2`: a file for each resource. Their shapes are in `model`.
+//! JSON API, `/api/v2`: a file for each resource, with shapes in `model`.
 //!
-//! Handlers are described where they stand (`utoipa::path`), and [`openapi`] collects the descriptions.
+//! `utoipa::path` describes each handler, and [`openapi`] collects the descriptions.
 
 mod blame;
 mod body;
@@ -25,7 +25,6 @@ use crate::state::App;
 use axum::Router;
 use axum::routing::{get, post};
 
-/// The routes of the JSON API.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route(

@@ -1,12 +1,10 @@
-//! The API and the addresses of Debian Code Search: its clients, scripts and links work here with
-//! another host name.
+//! API and addresses of Debian Code Search, for its clients, scripts and links.
 //!
-//! Names, shapes, status codes and the dialect of queries are those of Debian Code Search. A link leads
-//! to our page for the same query, whose address shows what the query means here. Three faults of its
-//! server, on which no client can rely, are not repeated: a malformed query is 400 and not 500,
-//! packages are ordered by their best match, and an incomplete answer says so
-//! (`X-Codesearch-Complete: false`). Event streams, numbered result files and registration of keys are
-//! missing.
+//! Names, shapes, status codes and the query dialect are the same. Links redirect to our page for
+//! the query. Three faults of its server are not repeated: a malformed query is 400 instead of 500,
+//! packages are ordered by their best match, and incomplete answers have the header
+//! `X-Codesearch-Complete: false`. Event streams, numbered result files and registration of keys
+//! are missing.
 
 mod api;
 mod key;
@@ -21,12 +19,11 @@ use axum::Router;
 use axum::http::header;
 use axum::routing::get;
 
-/// The description of the API, for generators of clients. Tests compare answers with it, and the two
-/// files with each other.
+/// OpenAPI descriptions. Tests compare them with answers and with each other.
 const YAML: &str = include_str!("dcs/openapi.yaml");
 const JSON: &str = include_str!("dcs/openapi.json");
 
-/// Returns the routes, with `/search` and `/show`, which are addresses of our pages too.
+/// Routes, including `/search` and `/show`, which our pages share.
 pub(crate) fn routes() -> Router<App> {
     let description = |kind, text| get(async move || ([(header::CONTENT_TYPE, kind)], text));
     let [all, by_package] = api::PATHS;

@@ -1,13 +1,11 @@
-//! The shapes of `/api/v2`: each is declared once, and written, read and described (OpenAPI) by what is
-//! derived from the declaration. Clients in Rust read answers with them.
+//! Shapes of `/api/v2`: one declaration each, from which code to write, read and describe (OpenAPI)
+//! is derived. Rust clients read answers with them.
 //!
-//! The order of fields is that of the declarations and never changes with the data. Two searches of the
-//! same documents may differ in `id`, `generation`, `next`, `timings`, `missing` and `explain`, and
-//! nowhere else.
+//! **Invariant:** fields have a fixed order. Two searches of the same documents differ at most in
+//! `id`, `generation`, `next`, `timings`, `missing` and `explain`.
 //!
-//! Names and texts are bytes that need not be UTF-8, and JSON is. So a field such as `path` has them as
-//! readable text, and `path_base64`, present only if they are not UTF-8, has them exactly: [`exact`]
-//! returns the bytes of such a pair, and [`readable`] makes the pair.
+//! Names and texts are bytes, but JSON is UTF-8. A field such as `path` has readable text;
+//! `path_base64` has the exact bytes, only if they are not UTF-8. See [`exact`] and [`readable`].
 
 #![allow(
     missing_docs,

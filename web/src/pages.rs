@@ -1,12 +1,12 @@
-//! HTML pages: search results, files, and problems. Only people read them; programs use the API.
+//! HTML pages for users: search results, files and problems. Programs use the API.
 //!
-//! A handler parses the request and asks the coordinator; a struct holds what the page shows; a
-//! template in `web/templates` holds the markup. The pages work without the script, which follows a
+//! A handler parses the request and asks the coordinator; a struct holds the data of the page; a
+//! template in `web/templates` holds its markup. Pages work without the script, which follows a
 //! running search ([`live`]) and saves keystrokes.
 //!
-//! **Invariant:** markup is only in templates, and askama escapes every text in them; [`markdown`] alone makes
-//! markup, of what was written as such. Rust prepares texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
-//! every value in an address.
+//! **Invariant:** markup is only in templates, and askama escapes every text in them; [`markdown`]
+//! is the only exception. [`visible`] replaces invisible characters by escapes, and [`links`]
+//! percent-encodes every value in an address.
 
 mod boxes;
 mod commit;

@@ -1,4 +1,4 @@
-//! What commits changed: the commit of each line of a file, and the files of a commit.
+//! Blame: the commit of each line of a file, and the files of a commit.
 
 use super::openapi::described as doc;
 use crate::model::{Blame, Changes};
@@ -11,11 +11,10 @@ use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 
-/// Files of a commit that are listed.
 const CHANGES_DEFAULT: usize = 100;
 const CHANGES_MAX: usize = 1000;
 
-/// List the commits that the lines of a file come from.
+/// List the commits of a file's lines.
 #[utoipa::path(
     get, path = "/api/v2/blame", operation_id = "blame", tag = "repositories",
     params(doc::RevisionParams, doc::PathParam),

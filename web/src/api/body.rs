@@ -1,7 +1,6 @@
-//! Parameters in the body of a request, as JSON, for queries that are too long for an address.
+//! Parameters in a JSON body, for queries too long for an address.
 //!
-//! The names are those of an address. A value is a string, a number or a boolean, or a list of these for a
-//! parameter that may be repeated.
+//! A value is a string, number or boolean, or a list of these for repeated parameters.
 
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
@@ -11,10 +10,9 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Bytes of a body. A query has 16 KiB at most, and JSON escapes make up to six times as many.
+/// JSON escapes make up to six times the 16 KiB of a query.
 pub(crate) const BODY_BYTES_MAX: usize = 128 << 10;
 
-/// The parameters of a body.
 pub(crate) struct Posted(pub(crate) Params);
 
 impl<S: Sync> FromRequest<S> for Posted {
@@ -27,7 +25,7 @@ impl<S: Sync> FromRequest<S> for Posted {
     }
 }
 
-/// Reads a body that must be JSON, of a request that has no parameters in its address.
+/// Reads a JSON body of a request without parameters in its address.
 pub(super) async fn read_json(request: Request, bytes_max: usize) -> Result<Bytes, Problem> {
     if request.uri().query().is_some_and(|query| !query.is_empty()) {
         let detail = "with POST, parameters go into the body, not the address";

@@ -1,7 +1,7 @@
-//! What can be searched: packages, directories of a package, and the backends.
+//! Indexed packages, directories, and backends.
 //!
-//! A list comes in parts. Each part has in `next` the value of `after` for the rest. That value is a name,
-//! so it stays valid while entries come and go.
+//! `next` of a part is the value of `after` for the rest. As a name, it stays valid while entries
+//! change.
 
 use super::openapi::described as doc;
 use crate::model::{IndexPackages, Status, Tree};
@@ -22,19 +22,17 @@ use frontend::{Scope, entry_name};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::UNIX_EPOCH;
 
-/// The default of `count`. A backend may send fewer entries.
+/// Default of `count`. A backend may send fewer entries.
 const COUNT_DEFAULT: usize = 100;
 
-/// The highest value of `count`: about what a backend sends at once.
+/// About a backend's part.
 const COUNT_MAX: usize = 1000;
 
-/// Repositories in the status.
 const REPOSITORIES_MAX: u32 = 1000;
 
-/// Parameters that select a part of a list.
 pub(crate) const PART: &[&str] = &["after", "count"];
 
-/// List the packages of the index.
+/// List the indexed packages.
 #[utoipa::path(
     get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
     params(doc::PrefixParam, doc::PartParams),
@@ -87,7 +85,7 @@ pub(crate) async fn tree(
     Ok(response::json(&tree))
 }
 
-/// Get what is searched, which backends have it, and how old it is.
+/// Get the state of the index and its backends.
 #[utoipa::path(
     get, path = "/api/v2/status", operation_id = "status", tag = "index",
     responses((status = 200, description = "What is searched", body = Status), doc::Any)
@@ -105,7 +103,7 @@ pub(crate) async fn status(
     Ok(response)
 }
 
-/// Shows the same to people, and to those who may see everything how long queries take.
+/// Query times need full access.
 pub(crate) async fn status_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -117,7 +115,6 @@ pub(crate) async fn status_page(
     Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
 }
 
-/// Returns what is searched for a caller.
 async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem> {
     let scope = viewer.scope(app).await?;
     let request = ListRequest {
@@ -143,7 +140,6 @@ async fn current(app: &App, viewer: &Viewer) -> Result<(Status, Scope), Problem>
     Ok((status, scope))
 }
 
-/// Returns the request for the part of a list that the parameters select.
 pub(crate) fn part(
     params: &Params,
     kind: ListKind,
@@ -166,13 +162,13 @@ pub(crate) fn part(
     })
 }
 
-/// Returns the value of `after` for the entries that follow; `None` if there are none.
+/// Value of `after`, if entries follow.
 pub(crate) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
     Some(BASE64.encode(entry_name(request.kind, last)))
 }
 
-/// Returns a path with a `/` at its end, or an empty path.
+/// Appends `/`, except to an empty path.
 pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
     let mut path = path.to_vec();
     if path.last().is_some_and(|&last| last != b'/') {

@@ -1,4 +1,4 @@
-//! Commits, histories and references of the git repositories that backends have.
+//! Commits, histories and references of git repositories.
 
 use super::body;
 use super::catalog::PART;
@@ -21,17 +21,15 @@ use frontend::LookupError;
 use schema::message;
 use std::sync::Arc;
 
-/// Commits that are asked for at once.
 pub(crate) const COMMITS_MAX: usize = 1000;
 
-/// Bytes of the body that asks for them: about 1 KB for each.
+/// About 1 KB for each commit.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Commits or references in a part of a list.
 const COUNT_DEFAULT: usize = 100;
 const COUNT_MAX: usize = 1000;
 
-/// Get the commit that a revision names.
+/// Get a revision's commit.
 #[utoipa::path(
     get, path = "/api/v2/commit", operation_id = "commit", tag = "repositories",
     params(doc::RevisionParams),
@@ -52,7 +50,7 @@ pub(crate) async fn commit(
     Ok(response::json(&Commit::new(repo, rev, &found)))
 }
 
-/// Get up to 1,000 commits at once. Each has a commit or a problem of its own.
+/// Get up to 1,000 commits at once, each with a commit or a problem.
 #[utoipa::path(
     post, path = "/api/v2/commits", operation_id = "commits", tag = "repositories",
     request_body = RevisionNames,
@@ -104,7 +102,7 @@ fn entry(name: RevisionName, found: Result<Arc<message::Commit>, LookupError>) -
     }
 }
 
-/// List the commits that a revision reaches, or those of them that changed a file or a directory.
+/// List the commits that a revision reaches, or those that changed a file or directory.
 #[utoipa::path(
     get, path = "/api/v2/log", operation_id = "log", tag = "repositories",
     params(doc::RevisionParams, doc::LogParams),
@@ -129,7 +127,6 @@ pub(crate) async fn log(
     }))
 }
 
-/// Parameters of a history, besides the revision.
 pub(crate) const LOG: &[&str] = &["path", "cursor", "count"];
 
 /// List the branches, tags and other references of a repository.

@@ -1,8 +1,7 @@
-//! Completes a query while it is typed: keys, and values of keys: languages, kinds, packages and paths of files. Words of
-//! a query for names (`type:path`) are completed with the files that have them in their path.
+//! Completion of a query: keys and values; for names (`type:path`) also files.
 //!
-//! Only names that the caller may see. An answer takes milliseconds: packages are a list by prefix, and files the
-//! best few of a search of names that is given up soon.
+//! Only visible names are offered. Packages come from a list by prefix, files from a search with a
+//! short timeout.
 
 use super::openapi::described as doc;
 use crate::languages::LANGUAGES;
@@ -21,13 +20,12 @@ use schema::message::{DocumentKind, Expr, Field, ListEntry, ListKind, ListReques
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Completions in an answer.
 const COMPLETIONS_MAX: usize = 10;
 
-/// Letters of a path from which on files are searched: fewer are in most of them.
+/// Shorter texts are in most paths.
 const PATH_LETTERS_MIN: usize = 3;
 
-/// How long names may take: people type on.
+/// Users type on.
 const TIME_MAX: Duration = Duration::from_millis(150);
 
 /// Complete a query that is being typed.
@@ -120,12 +118,10 @@ async fn completions(
     found
 }
 
-/// Whether a query looks for names of files, so that its words are parts of them.
 fn wants_names(q: &str) -> bool {
     q.split_whitespace().any(|term| term == "type:path")
 }
 
-/// Makes the value of `path:` a whole filter.
 fn filter(value: Completion) -> Completion {
     Completion {
         text: format!("path:{}", value.text),
@@ -142,7 +138,6 @@ fn key((name, about): (&'static str, &'static str)) -> Completion {
     }
 }
 
-/// A value without letters that end it.
 fn plain(name: &str, kind: CompletionKind) -> Completion {
     Completion {
         text: quoted("", name),
@@ -152,7 +147,6 @@ fn plain(name: &str, kind: CompletionKind) -> Completion {
     }
 }
 
-/// An exact value.
 fn exact(name: &str, kind: CompletionKind) -> Completion {
     Completion {
         text: quoted("=", name),
@@ -160,7 +154,7 @@ fn exact(name: &str, kind: CompletionKind) -> Completion {
     }
 }
 
-/// Returns a value as it stands in a query: in quotes if it would end earlier.
+/// Quotes a value that would end earlier.
 fn quoted(mark: &str, name: &str) -> String {
     let is_plain =
         !name.contains(|letter: char| letter.is_whitespace() || "\"'()\\".contains(letter));
@@ -178,7 +172,7 @@ fn begins(name: &str, typed: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(typed))
 }
 
-/// Languages that begin with what was typed, then those that have it elsewhere.
+/// Names that begin with `typed` come first.
 fn languages(typed: &str) -> Vec<Completion> {
     let lower = typed.to_ascii_lowercase();
     let has = |name: &&&str| !begins(name, typed) && name.to_ascii_lowercase().contains(&lower);
@@ -190,13 +184,12 @@ fn languages(typed: &str) -> Vec<Completion> {
         .collect()
 }
 
-/// What was typed of a name, without the marks of exact values and of the beginning.
+/// Drops the signs of exact values and of the beginning.
 fn name_of(typed: &str) -> &str {
     let name = typed.strip_prefix('=').unwrap_or(typed);
     name.strip_prefix('^').unwrap_or(name)
 }
 
-/// Packages whose name begins with what was typed.
 async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
     let request = ListRequest {
         kind: ListKind::Packages,
@@ -219,7 +212,6 @@ async fn packages(app: &App, scope: &Scope, typed: &str) -> Vec<Completion> {
         .collect()
 }
 
-/// The best files whose path has what was typed.
 async fn files(app: &App, scope: &Scope, client: u64, typed: &str) -> Option<Vec<Completion>> {
     let typed = name_of(typed);
     if typed.chars().count() < PATH_LETTERS_MIN {

@@ -1,4 +1,4 @@
-//! The documents of a search that have the same text and the same matching lines as that of a match.
+//! Documents of a search with the same text and matching lines as a match.
 
 use super::openapi::described as doc;
 use crate::join;
@@ -14,13 +14,10 @@ use frontend::page::PER_PAGE_MAX;
 use frontend::query::ParsedQuery;
 use frontend::{SearchHandle, SearchResult};
 
-/// Parameters of the list besides those of its query.
 pub(crate) const COPIES: &[&str] = &["position", "page", "per_page"];
 
-/// Documents on a page by default.
 const PER_PAGE_DEFAULT: usize = 100;
 
-/// Which part of the list a client wants.
 #[derive(Clone, Copy)]
 struct ListRequest {
     position: u64,
@@ -39,7 +36,7 @@ impl ListRequest {
     }
 }
 
-/// List the documents with the same text and the same matching lines as the document of a match, by a query.
+/// List the documents with the same text and matching lines as a match, by a query.
 #[utoipa::path(
     get, path = "/api/v2/copies", operation_id = "copies", tag = "search",
     params(doc::QueryParams, doc::CopiesParams),
@@ -57,8 +54,7 @@ pub(crate) async fn by_query(
     answer(search, Some(parsed), request).await
 }
 
-/// List the documents with the same text and the same matching lines as the document of a match, by the id
-/// of a search.
+/// List the documents with the same text and matching lines as a match, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/copies", operation_id = "runCopies", tag = "search",
     params(doc::IdParam, doc::CopiesParams),

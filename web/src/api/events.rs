@@ -1,9 +1,8 @@
-//! A running search, followed by server-sent events.
+//! Server-sent events of a running search.
 //!
-//! First a `notice` for each ambiguity of the query. Then `progress` a few times a second, less often while
-//! nothing changes, and `matches` when the best ones change: the first as soon as there are any, the last when they are final. At the end
-//! `facets`, if all matches were counted, and one `done`, which has the fields of a problem document if
-//! the search failed. The search goes on while a client listens.
+//! Each ambiguity of the query is a `notice`. `progress` follows a few times a second, less often
+//! without changes, and `matches` when the best ones change or become final. At the end come
+//! `facets`, if all matches were counted, and one `done`, after a failure with a problem document.
 
 use super::facets;
 use super::openapi::described as doc;
@@ -35,7 +34,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
-/// Events that wait for a slow client. It gets the next state instead of a backlog.
+/// A slow client gets the newest state instead of a backlog.
 const WAITING_MAX: usize = 2;
 
 /// Follow a search by its query.
@@ -55,7 +54,7 @@ pub(crate) async fn by_query(
     let scope = viewer.scope(&app).await?;
     let same = same_documents(&params, &headers);
     let search = match join::start_noticing(&app, &scope, &same, &mut parsed).await {
-        // The documents of the stream that broke are no longer served: those that are now are searched.
+        // Search the current documents instead.
         Err(problem) if problem.is_gone() && params.generation()?.is_none() => {
             join::start_noticing(&app, &scope, &params, &mut parsed).await?
         }
@@ -73,7 +72,7 @@ pub(crate) async fn by_query(
     .await)
 }
 
-/// The parameters of a client that reconnects: its stream was of the generation in `last-event-id`.
+/// `last-event-id` is the generation of the broken stream.
 fn same_documents(params: &Params, headers: &HeaderMap) -> Params {
     let last = headers.get("last-event-id");
     let generation = last.and_then(|id| id.to_str().ok());
@@ -106,8 +105,7 @@ pub(crate) async fn by_id(
     Ok(events((&app, params.client), watched, search, parsed, Vec::new()).await)
 }
 
-/// Parses a query as `interpreted_as` shows it, so that faults are located in that text. What the user
-/// typed is unknown if a search is requested by its id.
+/// Parses `interpreted_as`, to locate faults in it: a search by id has no typed text.
 fn parse_again(query: &Query) -> Option<ParsedQuery> {
     let shown = query.interpreted_as();
     let typed = QueryInput {
@@ -118,7 +116,7 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-/// Sends events. Without any backend the search ends at once, and its end decides the status.
+/// Without backends the search ends at once, and decides the status.
 async fn events(
     (app, client): (&App, u64),
     watched: Watched,
@@ -153,7 +151,7 @@ async fn events(
     response
 }
 
-/// Sends events until the search ends, the client disconnects, or it may not see any more what it saw.
+/// Ends with the search, the connection, or the client's access.
 async fn follow(
     (app, client): (App, u64),
     mut watched: Watched,
@@ -185,33 +183,30 @@ async fn follow(
     }
 }
 
-/// Sends the events of one search to one client. A method returns `None` once the client has gone.
+/// Methods return `None` once the client has gone.
 struct Follower {
     search: Arc<SearchHandle>,
     proof: Proof,
-    /// What is changed in the markup of matches.
     edits: PageEdits,
-    /// The query with the positions of what the user typed.
+    /// Locates typed text.
     parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
-    /// What the last `matches` showed of the matches so far.
     shown: TopMatches,
-    /// Whether the best matches were sent as final.
     is_final: bool,
     /// Blocks, documents and matches of the last `progress`.
     reported: Option<[u64; 3]>,
 }
 
 impl Report for Follower {
-    /// The first matches, or that the best are final.
+    /// True for the first and for final matches.
     fn has_urgent_news(&self) -> bool {
         let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
         !self.is_final && (is_first || is_final || self.proof.best().is_some())
     }
 
-    /// Sends the best matches if they have changed, and the progress. Returns whether that has changed.
+    /// Sends changed matches and progress; returns true if the latter changed.
     async fn report(&mut self) -> Option<bool> {
         if let Some(best) = self.proof.best().filter(|_| !self.is_final) {
             self.send_best(Arc::clone(best)).await?;
@@ -244,7 +239,6 @@ impl Report for Follower {
         Some(has_changed)
     }
 
-    /// Sends the end of a search that failed.
     async fn fail(&self, problem: &Problem) -> Option<()> {
         let done = SearchEnd {
             id: self.search.id().to_owned(),
@@ -283,7 +277,6 @@ impl Follower {
         self.send(EventName::Matches, &event).await
     }
 
-    /// Sends the best matches, which were found before all others.
     async fn send_best(&mut self, best: Arc<SearchResult>) -> Option<()> {
         let read = move || best.matches(0..best.len().min(BEST_MAX));
         if let Ok(matches) = blocking(read).await {
@@ -293,7 +286,7 @@ impl Follower {
         Some(())
     }
 
-    /// Sends the first page, unless it was already sent as final, and the end.
+    /// The first page may have been sent as final.
     async fn end(&self) -> Option<()> {
         let answer = match join::finished(&self.search, self.parsed.as_ref()).await {
             Ok(answer) => answer,

@@ -1,4 +1,4 @@
-//! What a query would cost. Backends look into their indexes and read no text.
+//! Estimated cost of a query. Backends read their indexes, but no text.
 
 mod cheaper;
 
@@ -17,14 +17,14 @@ use frontend::BackendStatus;
 use frontend::SearchResult;
 use schema::message::Want;
 
-/// Processor time to read a block of 4 KiB, in microseconds. On 514 MB of Debian source, counting `arse`,
-/// `printf` and `return` takes 1.5 to 1.9 a block, and sending all their matches about 5.
+/// Processor time per block of 4 KiB, in microseconds: 1.5 to 1.9 to count frequent words of Debian
+/// source, about 5 to send all their matches.
 const BLOCK_US: f64 = 2.0;
 
-/// Bytes of a block, if no backend reports how many blocks it has.
+/// Fallback without data of backends.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Estimate what a query would cost.
+/// Estimate the cost of a query.
 #[utoipa::path(
     get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
     params(doc::QueryParams),
@@ -67,7 +67,6 @@ fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
     }
 }
 
-/// Returns the mean number of bytes of a block.
 fn block_bytes(backends: &[BackendStatus]) -> u64 {
     let blocks: u64 = backends.iter().map(|backend| backend.blocks).sum();
     let bytes: u64 = backends.iter().map(|backend| backend.text_bytes).sum();

@@ -1,5 +1,4 @@
-//! Exports: all matches of a search, written in a fixed amount of memory. Best first, once the search has
-//! ended, or as they are found ([`found`]).
+//! Exports of all matches in a fixed amount of memory: ranked, or as found ([`found`]).
 
 mod csv;
 pub(crate) mod format;
@@ -23,15 +22,14 @@ use frontend::{Renderer, SearchHandle, SearchResult, WriteMatch};
 use schema::message::TextOrder;
 use std::sync::Arc;
 
-/// Parameters of an export besides those of its query.
 pub(crate) const EXPORT: &[&str] = &["format", "null", "order", "end"];
 
 /// Get all matches of a query.
 ///
-/// With `order=found`, matches are sent while the search runs, file by file, in no particular order. The
-/// response then begins with the first match, and says at its end, not in `x-trawl-complete`, whether it is
-/// complete. With `jsonl`, the last line is `{"done": …}`, an `ExportEnd`; without that line the response was
-/// cut off. Text has such a line with `end=true`; without it, an incomplete export breaks the transfer off.
+/// With `order=found`, matches are sent while the search runs, file by file, in no particular
+/// order. The end of the response, not `x-trawl-complete`, tells whether it is complete. With
+/// `jsonl`, the last line is `{"done": …}`, an `ExportEnd`; a response without it was cut off. Text
+/// has such a line with `end=true`; without it, an incomplete export breaks the transfer off.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
     params(doc::QueryParams, doc::ExportParams, doc::WaitParam),
@@ -57,7 +55,6 @@ pub(crate) async fn by_query(
     let scope = viewer.scope(&app).await?;
     let export = match order {
         Order::Found => Some(Export::begin(&app)?),
-        // It begins when the search has ended.
         Order::Rank => None,
     };
     let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
@@ -99,7 +96,7 @@ pub(crate) async fn by_id(
     let order = Order::parse(&params, format, search.query())?;
     let end = End::parse(&params, format)?;
     let mut query = format.query(search.query().clone())?;
-    // A search for matches has their text, too.
+    // A search for matches has their text too.
     let text = order.of_text(format);
     if query.text() != TextOrder::None && query.text() != text {
         query = query.with_text(text);
@@ -121,7 +118,7 @@ pub(crate) async fn by_id(
     Ok(guarded(response, watched, format))
 }
 
-/// Lets a response break off when its caller may not see any more what it has.
+/// Breaks off once the caller loses access.
 fn guarded(response: Response, watched: Watched, format: Format) -> Response {
     let reason: Option<fn(&Problem) -> Vec<u8>> = match format {
         Format::Lines => Some(last_line),
@@ -130,7 +127,6 @@ fn guarded(response: Response, watched: Watched, format: Format) -> Response {
     response.map(|body| watched.guard(body, reason))
 }
 
-/// Renders the last line of JSON Lines that are broken off.
 fn last_line(problem: &Problem) -> Vec<u8> {
     let broken_off = BrokenOff {
         problem: problem.document(),
@@ -174,7 +170,7 @@ async fn respond(
     Ok(response)
 }
 
-/// Writes matches in a format; `None` for text.
+/// `None` for text.
 fn renderer(format: Format) -> Option<Renderer> {
     let write: Box<WriteMatch> = match format {
         Format::Text => return None,

@@ -1,5 +1,4 @@
-//! Summaries of an answer: how many matches have which package, language, kind and directory, and the list of
-//! all packages.
+//! Facets, and the list of all packages.
 
 use super::openapi::described as doc;
 use crate::conditional::KnownTags;
@@ -19,15 +18,14 @@ use schema::message::Want;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Packages among the facets, those with the most matches. The list of packages has all.
+/// The list of packages has all.
 const PACKAGES_SHOWN_MAX: usize = 100;
 
-/// What is rendered of an answer.
 #[derive(Clone, Copy, Debug)]
 enum Summary {
     Facets,
     Packages,
-    /// Names alone, one a line.
+    /// One a line.
     PackageNames,
 }
 
@@ -44,7 +42,7 @@ impl Summary {
     }
 }
 
-/// Count matches by package, language, kind of document and directory, by a query.
+/// Count matches by package, language, kind and directory, by a query.
 #[utoipa::path(
     get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
     params(doc::QueryParams),
@@ -60,7 +58,7 @@ pub(crate) async fn facets(
     by_query(&app, &viewer, known, &params, Summary::Facets).await
 }
 
-/// Count matches by package, language, kind of document and directory, by the id of a search.
+/// Count matches by package, language, kind and directory, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
     params(doc::IdParam),
@@ -79,7 +77,7 @@ pub(crate) async fn facets_by_id(
     answer(&app, search, None, known, Summary::Facets).await
 }
 
-/// List the packages with a match, ordered by their best match, by a query.
+/// List the packages with a match by their best match, by a query.
 #[utoipa::path(
     get, path = "/api/v2/packages", operation_id = "packages", tag = "search",
     params(doc::QueryParams, doc::FormatParam),
@@ -97,7 +95,7 @@ pub(crate) async fn packages(
     by_query(&app, &viewer, known, &params, Summary::packages(&params)?).await
 }
 
-/// List the packages with a match, ordered by their best match, by the id of a search.
+/// List the packages with a match by their best match, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/packages", operation_id = "runPackages", tag = "search",
     params(doc::IdParam, doc::FormatParam),
@@ -143,7 +141,6 @@ async fn by_query(
     answer(app, search, Some(parsed), known, summary).await
 }
 
-/// Waits for the end of the search, and renders a summary of its answer.
 async fn answer(
     app: &App,
     search: SearchHandle,
@@ -172,7 +169,7 @@ async fn answer(
     Ok(response)
 }
 
-/// Renders a summary whose head has an empty id.
+/// Leaves the id empty.
 fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let all = || answer.package_list(0..answer.packages());
@@ -189,7 +186,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
             let packages = Packages::new(head, all()?);
             Ok(Rendered::json(&packages, timings()))
         }
-        // A browser must not take bytes of a repository for a page of this site.
+        // Keeps browsers from showing repository bytes as a page.
         Summary::PackageNames => {
             let names = names(&all()?);
             Ok(Rendered::plain(
@@ -201,7 +198,7 @@ fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<
     }
 }
 
-/// Returns the facets of an answer that has all its matches. Blocks on the disk.
+/// `None` if matches are missing. Blocks on the disk.
 pub(crate) fn facets_of(
     answer: &SearchResult,
     head: SummaryHead,

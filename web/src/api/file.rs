@@ -1,4 +1,4 @@
-//! Files, as bytes.
+//! Files as bytes.
 
 use super::openapi::described as doc;
 use crate::file_range::{describe, fetch};
@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use schema::message::FileRange;
 
-/// The default of `count`, in bytes. A backend may send less.
+/// Default of `count`. A backend may send less.
 pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
 
 /// Get the bytes of a file, or a part of them.
@@ -41,7 +41,7 @@ pub(crate) async fn raw(
     let mut reply = fetch(&app, &scope, &params, range).await?.reply;
     let mut response = std::mem::take(&mut reply.text).into_response();
     let headers = response.headers_mut();
-    // A browser must not take bytes of a repository for a page of this site.
+    // Keeps browsers from showing repository bytes as a page.
     let kind = HeaderValue::from_static("application/octet-stream");
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert("x-trawl-offset", HeaderValue::from(reply.offset));

@@ -1,4 +1,4 @@
-//! Every limit that a client can meet, by the name that errors give it.
+//! Limits of clients, under the names that errors use.
 
 use super::body::BODY_BYTES_MAX;
 use super::openapi::described as doc;
@@ -20,15 +20,13 @@ use frontend::query::limits::{
 };
 use schema::message::{ATOMS_MAX, DEPTH_MAX};
 
-// These three are limits of backends. Those that a frontend checks are in `query::limits`.
+// Limits of backends; a frontend's are in `query::limits`.
 
-/// A search with more candidate blocks is heavy: it waits for admission.
+/// Beyond it, a search waits for admission.
 pub(crate) const HEAVY_BLOCKS: u64 = 8192;
 
-/// Bytes of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes of a compiled filter.
 const FILTER_BYTES_MAX: usize = 1 << 20;
 
 /// Get all limits.

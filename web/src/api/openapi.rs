@@ -1,7 +1,7 @@
-//! The description of the API (OpenAPI 3.1), collected from the handlers and the model.
+//! OpenAPI 3.1 description of handlers and model.
 //!
-//! A test compares it with `testdata/openapi.json`, so that a change is visible in review. Responses of the
-//! HTTP library itself (see `request_limits`) are not described.
+//! A test compares it with `testdata/openapi.json`, so reviews see changes. Responses of the HTTP
+//! library (see `request_limits`) are missing.
 
 pub(crate) mod described;
 
@@ -46,7 +46,6 @@ use utoipa::{IntoResponses, Modify, OpenApi};
 )]
 struct Api;
 
-/// Adds the responses that every request may get.
 struct Everywhere;
 
 impl Modify for Everywhere {
@@ -72,12 +71,11 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
 
 static REFERENCE: LazyLock<Reference> = LazyLock::new(|| Reference::new(&DOCUMENT));
 
-/// Shows the description to people.
 pub(crate) async fn reference(key: Option<Extension<KeyName>>) -> Html<String> {
     Html(REFERENCE.page(key.is_some()))
 }
 
-/// Returns the description, with the path below which the server is shown, if there is one.
+/// Includes the base path, if there is one.
 pub(crate) async fn document(State(app): State<App>) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     match app.base_path.as_str() {

@@ -14,7 +14,7 @@ use axum::Json;
 use axum::extract::State;
 use schema::message::FileReply;
 
-/// Bytes of a file that are read, which takes 10 ms.
+/// Read in 10 ms.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// List the lines of a file that look like definitions.

@@ -27,18 +27,17 @@ use frontend::{SearchHandle, SearchResult};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How the client wants the answer.
 #[derive(Clone, Debug)]
 struct PageRequest {
     view: View,
     wait: Wait,
     explain: bool,
-    /// Changed files that the answer does not have. An answer that is named by a link is not asked for them.
+    /// Changed files that the answer lacks; 0 with a link.
     pending: u64,
-    /// The query; `None` if the client named the search by its id.
+    /// `None` for a search by id.
     parsed: Option<ParsedQuery>,
-    /// The cursor or the link by which the client named the answer. Its page is the same for everybody and on every
-    /// frontend: it is named by the link instead of an id, and says no times.
+    /// Cursor or link of the request. Its page is the same everywhere: with the link as id, and
+    /// without timings.
     link: Option<String>,
     route: Route,
     keys: Arc<LinkKeys>,
@@ -61,7 +60,7 @@ impl PageRequest {
         })
     }
 
-    /// Everything that changes the page, besides the answer.
+    /// Key of a rendered page, besides the answer.
     fn rendered_view(&self) -> String {
         let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
         format!(
@@ -91,7 +90,7 @@ pub(crate) async fn by_query(
     query(&app, &viewer, known, &params).await
 }
 
-/// Search by a query that is too long for an address.
+/// Search by a query too long for an address.
 #[utoipa::path(
     post, path = "/api/v2/search", operation_id = "postSearch", tag = "search",
     request_body = doc::SearchRequest,
@@ -158,7 +157,7 @@ pub(crate) async fn by_id(
     answer(&app, search, request, known).await
 }
 
-/// Stop a search. It goes on for other clients that search for the same. A finished search does not change.
+/// Stop a search, which continues for its other clients. A finished search does not change.
 #[utoipa::path(
     delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
     params(doc::IdParam),
@@ -207,7 +206,6 @@ async fn answer(
     Ok(response)
 }
 
-/// Renders what is known of a search that runs.
 fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Problem> {
     let progress = search.progress();
     let eta = Eta::default().left(&progress);
@@ -248,7 +246,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
     Ok(response)
 }
 
-/// Renders a page of an answer, with an empty id.
+/// Leaves the id empty.
 fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let count = request.view.items(answer)?;

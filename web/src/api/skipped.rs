@@ -1,5 +1,5 @@
-//! Why a file or a package is not found: it is indexed, was left out by a rule, or is unknown. It is
-//! reported as unknown only if all backends were asked.
+//! State of a file or package: indexed, left out, or unknown. The latter needs replies of all
+//! backends.
 
 use super::catalog::{self, PART, next, part};
 use super::openapi::described as doc;
@@ -17,7 +17,7 @@ use axum::response::Response;
 use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
-/// Get what was left out of the index and why: of all packages, of a package, or of a path in it.
+/// Get the files left out of the index, with reasons: of all packages, a package, or a path in it.
 #[utoipa::path(
     get, path = "/api/v2/skipped", operation_id = "skipped", tag = "index",
     params(doc::MissedParams, doc::PartParams),
@@ -48,7 +48,6 @@ async fn everything(app: &App, viewer: &Viewer, params: &Params) -> Result<Why, 
     left_out(app, &scope, request).await
 }
 
-/// Returns what was left out, of what is requested.
 async fn left_out(app: &App, scope: &Scope, request: ListRequest) -> Result<Why, Problem> {
     let list = app.coordinator.listing(scope, &request).await?;
     Ok(Why {
@@ -126,13 +125,12 @@ async fn of_path(
     Ok(why.of_package(&directory, state).of_path(path))
 }
 
-/// Returns names as text.
 fn shown(names: Vec<Vec<u8>>) -> Vec<String> {
     let names = names.iter();
     names.map(|name| lossy(Some(name)).into_owned()).collect()
 }
 
-/// Whether a path that was left out is at `path`, above it or below it. A common prefix is not enough.
+/// True for paths at `path`, above or below it, not only with its prefix.
 fn is_at_or_around(left_out: &[u8], path: &[u8]) -> bool {
     left_out.len() <= path.len() || is_below(left_out, path)
 }
@@ -142,7 +140,6 @@ fn is_below(left_out: &[u8], path: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-/// Returns the document at a path.
 async fn document(
     app: &App,
     scope: &Scope,
@@ -153,7 +150,6 @@ async fn document(
     Ok(entries.into_iter().find(|entry| entry.path == path))
 }
 
-/// Whether a path is a directory with documents.
 async fn has_documents(
     app: &App,
     scope: &Scope,

@@ -1,9 +1,9 @@
-//! `/api/v1/search` and `/api/v1/searchperpackage`: all matches in one response, which is written in a
-//! fixed amount of memory.
+//! `/api/v1/search` and `/api/v1/searchperpackage`: all matches in one response, written in a fixed
+//! amount of memory.
 //!
-//! An error is a line of text. Debian Code Search lets pages of other sites ask, since its index is
-//! public. Here they may only if keys are needed, so that no page reads the private sources of the
-//! person who looks at it. A key of `/api/v2` is as good as one of its own, and needed if every page needs one.
+//! Errors are lines of text. Cross-origin requests are allowed only if keys are required; otherwise
+//! foreign pages could read a user's private sources. Keys of `/api/v2` are valid too, and required
+//! if every page requires one.
 
 use super::key::is_known;
 use super::lists;
@@ -27,10 +27,9 @@ const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
 pub(crate) const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch-filestotal");
 pub(crate) const COMPLETE: HeaderName = HeaderName::from_static("x-codesearch-complete");
 
-/// The addresses of the API.
 pub(super) const PATHS: [&str; 2] = ["/api/v1/search", "/api/v1/searchperpackage"];
 
-/// `Cache-Control` of a complete answer: the next request may get another one.
+/// The next request may get another answer.
 const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 #[derive(Clone, Copy)]
@@ -39,7 +38,6 @@ enum ListKind {
     PerPackage,
 }
 
-/// Lists all matches, best first.
 pub(super) async fn search(
     State(app): State<App>,
     viewer: Viewer,
@@ -49,7 +47,7 @@ pub(super) async fn search(
     respond(&app, &viewer, &headers, &params, ListKind::Matches).await
 }
 
-/// Lists all packages with a match, ordered by their best match, and the best matches of each.
+/// Packages by best match.
 pub(super) async fn search_per_package(
     State(app): State<App>,
     viewer: Viewer,
@@ -59,7 +57,7 @@ pub(super) async fn search_per_package(
     respond(&app, &viewer, &headers, &params, ListKind::PerPackage).await
 }
 
-/// Answers the preflight requests of this API before the CORS layer does, which knows no keys.
+/// Answers preflight requests before the CORS layer, which knows no keys.
 pub(crate) async fn preflight(request: Request, next: Next) -> Response {
     let is_ours = PATHS.contains(&request.uri().path());
     if is_ours && request.method() == Method::OPTIONS {
@@ -69,7 +67,6 @@ pub(crate) async fn preflight(request: Request, next: Next) -> Response {
     }
 }
 
-/// Answers a preflight request.
 pub(super) async fn options(headers: HeaderMap) -> Response {
     let methods = "OPTIONS, GET";
     let fixed = [
@@ -171,7 +168,6 @@ fn problem(error: SearchError, parsed: &ParsedQuery) -> Problem {
     }
 }
 
-/// Describes a fault in the query in the words of Debian Code Search.
 fn invalid(bad: BadQuery) -> Problem {
     let at = bad
         .at

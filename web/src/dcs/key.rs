@@ -1,14 +1,14 @@
-//! API keys, compared in constant time.
+//! Comparison of API keys in constant time.
 
 use std::hint::black_box;
 
-/// Whether `given` is one of the keys. The time that it takes reveals the lengths of keys and nothing else.
+/// The time reveals only the lengths of keys.
 pub(super) fn is_known(keys: &[String], given: Option<&[u8]>) -> bool {
     let Some(given) = given else {
         return false;
     };
     let known = keys.iter().map(|key| is_equal(key.as_bytes(), given));
-    // `fold` compares with all keys, whichever is equal.
+    // `fold` compares all keys, without an early exit.
     known.fold(false, |found, is_this| found | is_this)
 }
 

@@ -1,8 +1,7 @@
-//! Addresses of Debian Code Search's pages, as in bug reports and bookmarks: each redirects to our page
-//! that shows the same.
+//! Redirects from addresses of Debian Code Search, as in bug reports and bookmarks.
 //!
-//! `/search` and `/show` are addresses of both. `/search` with `literal` or `perpkg` and `/show` with
-//! `file` are theirs. Our address has the query in our language.
+//! `/search` and `/show` are addresses of both servers: `literal`, `perpkg` and `file` mark theirs.
+//! Our addresses have the query in our language.
 
 use crate::conditional::KnownTags;
 use crate::links::encode;
@@ -17,7 +16,6 @@ use axum::response::{IntoResponse, Response};
 use frontend::query::dcs;
 use schema::message::Syntax;
 
-/// Shows our page of results, or redirects a link of theirs.
 pub(crate) async fn search_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -41,12 +39,10 @@ pub(crate) async fn search_page(
     link.redirect(Form::new(&params))
 }
 
-/// Redirects a page of results in the older form.
 pub(crate) async fn results(Path((query, page)): Path<(String, String)>, uri: Uri) -> Response {
     older(&query, &page, false, uri).await
 }
 
-/// Redirects a page of results by package in the older form.
 pub(crate) async fn results_per_package(
     Path((query, page)): Path<(String, String)>,
     uri: Uri,
@@ -60,7 +56,7 @@ async fn older(query: &str, page: &str, by_package: bool, uri: Uri) -> Response 
     let Some(page) = number.filter(is_number) else {
         return problem::not_found(uri).await.into_response();
     };
-    // All queries were regular expressions then.
+    // Older queries were always regular expressions.
     let link = Link {
         query: query.as_bytes(),
         syntax: Syntax::Regexp,
@@ -70,7 +66,6 @@ async fn older(query: &str, page: &str, by_package: bool, uri: Uri) -> Response 
     link.redirect(Form::default())
 }
 
-/// A link to a page of results.
 struct Link<'a> {
     query: &'a [u8],
     syntax: Syntax,
@@ -86,7 +81,6 @@ impl Link<'_> {
         }
     }
 
-    /// Returns our address.
     fn href(&self) -> Result<String, Problem> {
         let query = str::from_utf8(self.query);
         let query = query.map_err(|_| Problem::bad_request("q is not UTF-8"))?;
@@ -106,7 +100,6 @@ impl Link<'_> {
     }
 }
 
-/// Shows our page of a file, or redirects a link of theirs.
 pub(crate) async fn show_page(State(app): State<App>, viewer: Viewer, params: Params) -> Response {
     let Some(name) = params.bytes("file") else {
         return pages::show(State(app), viewer, params)

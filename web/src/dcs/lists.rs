@@ -1,4 +1,4 @@
-//! JSON arrays of all matches or packages, with an element a line.
+//! JSON arrays of all matches or packages, one element a line.
 
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
 use crate::stream_body::{MatchSource, PIECE_BYTES, ReadMemory, Source};
@@ -6,16 +6,13 @@ use frontend::{PackageGroup, Renderer, SearchResult, SpoolError};
 use std::sync::Arc;
 use std::vec;
 
-/// Packages that are read at a time.
 const PACKAGES_AT_ONCE: usize = 64;
 
-/// Returns an array of the matches.
 pub(super) fn matches(answer: Arc<SearchResult>) -> impl Source {
     let renderer = Renderer::new(Box::new(|found, out| push(&MatchShape::from(found), out)));
     Array::new(MatchSource::new(answer, renderer, b""))
 }
 
-/// Returns an array of the packages, each with its first matches.
 pub(super) fn packages(answer: Arc<SearchResult>) -> impl Source {
     Array::new(PackageSource {
         answer,
@@ -24,14 +21,13 @@ pub(super) fn packages(answer: Arc<SearchResult>) -> impl Source {
     })
 }
 
-/// Appends an element, with a comma in front.
 fn push(element: &impl serde::Serialize, out: &mut Vec<u8>) {
     out.push(b',');
     serde_json::to_writer(&mut *out, element).expect("elements are plain data");
     out.push(b'\n');
 }
 
-/// Makes an array of elements that have a comma in front.
+/// Array of elements that begin with a comma.
 struct Array<S> {
     elements: S,
     is_begun: bool,
@@ -82,9 +78,7 @@ impl<S: Source> Source for Array<S> {
 
 struct PackageSource {
     answer: Arc<SearchResult>,
-    /// The number of packages that were written.
     written: usize,
-    /// Packages that were read and not written.
     read: vec::IntoIter<PackageGroup>,
 }
 
@@ -111,7 +105,7 @@ impl Source for PackageSource {
     }
 
     fn forget(&mut self) {
-        // What was read and not written is read again.
+        // These packages are read again.
         self.read = Vec::new().into_iter();
     }
 }

@@ -1,14 +1,12 @@
-//! The shapes of Debian Code Search: matches, and packages with their best matches.
+//! Shapes of Debian Code Search: matches, and packages with their best matches.
 //!
-//! Clients rely on two oddities: lines are escaped for HTML although they stand in JSON, as Go's
-//! `html.EscapeString` does it, and empty lines of context are left out, so that the position of the
-//! others is unknown. Bytes that are not UTF-8 become U+FFFD; `/api/v2` has them.
+//! Clients rely on two oddities: lines are escaped like Go's `html.EscapeString`, even in JSON, and
+//! empty context lines are dropped. Bytes that are not UTF-8 become U+FFFD; `/api/v2` has them.
 
 use frontend::PackageGroup;
 use frontend::{ContextLine, Match};
 use schema::name::package_name;
 
-/// Matches of each package.
 pub(super) const PER_PACKAGE: usize = 2;
 
 #[derive(Debug, serde::Serialize)]
@@ -37,7 +35,7 @@ impl From<&Match> for MatchShape {
     }
 }
 
-/// A package, named without its version.
+/// Named without its version.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct PackageShape {
     package: String,

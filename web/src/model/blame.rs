@@ -1,4 +1,4 @@
-//! What commits changed: the commits of a file's lines, and the files of a commit.
+//! Blame of a file, and files of a commit.
 
 use super::bytes::readable_owned;
 use super::commits::date;
@@ -6,98 +6,98 @@ use schema::message;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The commits that the lines of a file come from, as `git blame` says it.
+/// Commits of a file's lines, like `git blame`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Blame {
     pub repo: String,
-    /// The revision, as it was requested; empty: the default branch.
+    /// Requested revision; empty: the default branch.
     pub rev: String,
     pub path: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// The id of the commit that the revision stands for.
+    /// Id of the revision's commit.
     pub commit: String,
-    /// Whether the commit of each line was found. If not, a bound of time or of commits was reached, and some hunks are
+    /// True if the commit of each line was found. Otherwise a limit was reached, and some hunks are
     /// `or_earlier`.
     pub complete: bool,
-    /// All lines of the file, ascending.
+    /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,
-    /// The commits that hunks come from.
+    /// Commits of the hunks.
     pub commits: Vec<BlameCommit>,
 }
 
-/// Lines that come from one commit.
+/// Lines from one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlameHunk {
     /// From 1.
     pub first: u32,
     pub last: u32,
-    /// An index in `commits`.
+    /// Index in `commits`.
     pub commit: u32,
-    /// The number of the first of these lines in the file of that commit.
+    /// Number of the first of these lines in that commit's file.
     pub line: u32,
-    /// Present and true if they may be of an earlier commit.
+    /// Present and true if the lines may be older.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub or_earlier: bool,
 }
 
-/// A commit that lines come from.
+/// Commit of some lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlameCommit {
     pub id: String,
-    /// The name of the author. Bytes that are not UTF-8 are replaced.
+    /// Name, as lossy UTF-8.
     pub author: String,
-    /// When it was written, with the time zone of the author; null if git recorded no possible date.
+    /// Author date, with time zone; null if git recorded no possible date.
     #[schema(required, example = "2024-02-29T23:59:59+01:30")]
     pub date: Option<String>,
-    /// The same, in seconds since 1970.
+    /// Author date in seconds since 1970.
     pub seconds: i64,
-    /// The beginning of the message's first paragraph; empty if the answer would be too long. Bytes that are not UTF-8
-    /// are replaced.
+    /// Beginning of the message's first paragraph, as lossy UTF-8; empty if the answer would be too
+    /// long.
     pub subject: String,
     /// Present if the file had another path in this commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path: Option<String>,
-    /// The file in the commit before this one: what to ask for to see the blame before this change.
+    /// File before this commit, to request the earlier blame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub previous: Option<BlamePrevious>,
 }
 
-/// A file before a commit changed it.
+/// File before a commit changed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlamePrevious {
     pub rev: String,
     pub path: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
 }
 
-/// The files that a commit changed.
+/// Files that a commit changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Changes {
     pub repo: String,
-    /// The revision, as it was requested; empty: the default branch.
+    /// Requested revision; empty: the default branch.
     pub rev: String,
-    /// The id of the commit.
+    /// Id of the commit.
     pub commit: String,
-    /// By path. A merge is compared with its first parent; a file that was moved is removed and added.
+    /// By path. A merge is compared with its first parent; a moved file is removed and added.
     pub changes: Vec<ChangedFile>,
-    /// Whether these are all.
+    /// True if all changes are listed.
     pub complete: bool,
 }
 
-/// A file that a commit changed.
+/// File that a commit changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChangedFile {
     pub path: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
@@ -113,7 +113,7 @@ pub enum ChangedFileKind {
 }
 
 impl Blame {
-    /// The blame of a file; `None` if it was not found.
+    /// `None` if the file was not found.
     pub(crate) fn new(repo: &str, rev: &str, path: &[u8], found: &message::Blame) -> Option<Blame> {
         let (shown, path_base64) = readable_owned(path);
         found.found.then(|| Blame {

@@ -1,10 +1,10 @@
-//! Bytes in JSON: as text that people can read, and exactly in base64 if they are not UTF-8.
+//! Bytes in JSON: readable text, and exact base64 if they are not UTF-8.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::borrow::Cow;
 
-/// A field of an answer that no server writes.
+/// Field that no server writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     #[error("malformed base64 in an answer")]
@@ -21,7 +21,7 @@ pub fn exact(text: impl Into<String>, base64: Option<&str>) -> Result<Vec<u8>, M
     }
 }
 
-/// Returns the pair for bytes: text, and base64 if the text is not exact.
+/// Returns text, and base64 if the text is not exact.
 pub(crate) fn readable(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     match str::from_utf8(bytes) {
         Ok(text) => (Cow::Borrowed(text), None),
@@ -29,14 +29,12 @@ pub(crate) fn readable(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     }
 }
 
-/// Returns the pair for bytes, owned.
 pub(crate) fn readable_owned(bytes: &[u8]) -> (String, Option<String>) {
     let (text, base64) = readable(bytes);
     (text.into_owned(), base64)
 }
 
-/// Renders bytes as hexadecimal digits. By hand: every match has a hash, and formatting byte by byte took
-/// a seventh of the instructions of a small answer.
+/// Renders hexadecimal digits. `format!` is too slow for the hash of every match.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = vec![0; 2 * bytes.len()];
@@ -47,7 +45,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     String::from_utf8(digits).expect("hexadecimal digits are ASCII")
 }
 
-/// Reads bytes from hexadecimal digits.
 pub(super) fn from_hex(digits: &str) -> Result<Vec<u8>, Malformed> {
     let value = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
     let byte = |pair: &[u8]| Some(value(*pair.first()?)? << 4 | value(*pair.get(1)?)?);

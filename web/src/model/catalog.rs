@@ -1,4 +1,4 @@
-//! What can be searched: packages, directories, what was left out, and the backends.
+//! Index: packages, directories, files left out, and backends.
 
 use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
@@ -7,94 +7,94 @@ use schema::message::{IndexedRevision, ListEntry};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A list of packages, or a part of it.
+/// List of packages, or a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct IndexPackages {
-    /// Whether all backends have answered.
+    /// True if all backends have answered.
     pub complete: bool,
     pub missing: Vec<Unreachable>,
     pub packages: Vec<IndexPackage>,
-    /// The value of `after` for the rest; null if this is all.
+    /// Value of `after` for the rest; null at the end.
     pub next: Option<String>,
 }
 
-/// A backend that could not be asked.
+/// Backend without an answer.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Unreachable {
     pub backend: String,
     pub reason: String,
 }
 
-/// A package of the index.
+/// Indexed package.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct IndexPackage {
-    /// The package, as its directory was named.
+    /// Package, named after its directory.
     pub package: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The package's name without the version.
+    /// Name without the version.
     pub name: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub name_base64: Option<String>,
     pub documents: u32,
     pub bytes: u64,
     pub lines: u64,
-    /// When it was indexed, in seconds since 1970.
+    /// Time of indexing, in seconds since 1970.
     pub indexed: u64,
 }
 
-/// The entries of a directory.
+/// Entries of a directory.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Tree {
-    /// The package, as its directory was named.
+    /// Package, named after its directory.
     pub package: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The path of the directory, with a slash at its end; empty: the package itself.
+    /// Path of the directory, with a slash at its end; empty: the package itself.
     pub path: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// When the package was indexed, in seconds since 1970.
+    /// Time of indexing, in seconds since 1970.
     pub indexed: u64,
     pub entries: Vec<TreeEntry>,
-    /// The value of `after` for the rest; null if this is all.
+    /// Value of `after` for the rest; null at the end.
     #[schema(required)]
     pub next: Option<String>,
 }
 
-/// A file, or a directory with the sums of its files.
+/// File, or directory with the sums of its files.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TreeEntry {
     pub kind: TreeEntryKind,
     pub name: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub name_base64: Option<String>,
     pub path: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// Only of a directory.
+    /// Present for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub documents: Option<u32>,
     pub bytes: u64,
     pub lines: u64,
-    /// Only of a file; empty if unknown.
+    /// Present for a file; empty if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<String>,
-    /// Only of a file: BLAKE3 of its text.
+    /// Present for a file: BLAKE3 of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hash: Option<String>,
@@ -107,63 +107,63 @@ pub enum TreeEntryKind {
     Directory,
 }
 
-/// Why a package or a path is found, or is not.
+/// State of a package or path in the index.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Why {
-    /// The requested package, or the directory that it was found in.
+    /// Requested package, or the directory that has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package: Option<String>,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The requested path.
+    /// Requested path.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path: Option<String>,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// Present if a package or a path was requested.
+    /// Present if a package or path was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub state: Option<PackageState>,
-    /// Only of a document.
+    /// Present for a document.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub bytes: Option<u64>,
-    /// Only of a document.
+    /// Present for a document.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub lines: Option<u64>,
-    /// Only of a document; empty if unknown.
+    /// Present for a document; empty if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<String>,
-    /// Only of a document: BLAKE3 of its text.
+    /// Present for a document: BLAKE3 of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hash: Option<String>,
-    /// Only of a document: when it was indexed, in seconds since 1970.
+    /// Present for a document: time of indexing, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub indexed: Option<u64>,
-    /// The indexed versions of the package.
+    /// Indexed versions of the package.
     pub versions: Vec<IndexPackage>,
-    /// What was left out of the index: of the package; of the path, it or its directory.
+    /// Files left out: of the package, or at the path or its directory.
     pub skipped: Vec<LeftOut>,
     /// Similar names.
     pub similar: Vec<String>,
-    /// Backends that could not be asked, and may know more.
+    /// Backends without an answer, which may know more.
     pub missing: Vec<Unreachable>,
-    /// The value of `after` for the rest; null if this is all.
+    /// Value of `after` for the rest; null at the end.
     #[schema(required)]
     pub next: Option<String>,
 }
 
-/// Whether a package or a path can be searched.
+/// State of a package or path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Known)]
@@ -173,37 +173,37 @@ pub enum PackageState {
     Unknown,
 }
 
-/// A file that was left out of the index, and why.
+/// File left out of the index, with a reason.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct LeftOut {
     pub package: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
     pub path: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// A fixed name, such as `binary` or `ignored`.
+    /// Fixed name, such as `binary` or `ignored`.
     pub reason: String,
-    /// The reason in words.
+    /// Reason in words.
     pub words: String,
-    /// Only of an ignored file: by which rule of which file.
+    /// Present for an ignored file: the rule and its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub rule: Option<String>,
 }
 
-/// What is searched, and which backends have it.
+/// State of the index and its backends.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Status {
     pub version: String,
     pub generation: String,
-    /// Whether all backends are searched, and all packages that the caller may see.
+    /// True if all backends and visible packages are searched.
     pub complete: bool,
-    /// Present if packages are left out because it is not known whether the caller may see them.
+    /// Present if access to packages is unknown, so that they are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub missing: Vec<Unreachable>,
@@ -211,16 +211,16 @@ pub struct Status {
     pub packages: u64,
     pub documents: u64,
     pub bytes: u64,
-    /// When the oldest index was written, in seconds since 1970.
+    /// Time of the oldest index, in seconds since 1970.
     pub updated: Option<u64>,
-    /// How long ago that is.
+    /// Age of the oldest index.
     pub age_s: Option<u64>,
     pub backends: Vec<BackendStatus>,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
-    /// The first git repositories that are indexed, by name. Absent if there are none.
+    /// First indexed git repositories, by name; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub repositories: Vec<RepositoryStatus>,
@@ -230,55 +230,54 @@ pub struct Status {
     pub more_repositories: bool,
 }
 
-/// A git repository that is indexed.
+/// Indexed git repository.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RepositoryStatus {
-    /// The package.
+    /// Package of the repository.
     pub package: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The short name of the default revision.
+    /// Short name of the default revision.
     pub default: String,
-    /// When it was fetched, in seconds since 1970; null if it never was.
+    /// Time of the last fetch, in seconds since 1970; null without any.
     #[schema(required)]
     pub fetched: Option<u64>,
-    /// When it was indexed, in seconds since 1970.
+    /// Time of indexing, in seconds since 1970.
     pub indexed: u64,
-    /// How long ago that is.
+    /// Age of the index.
     pub age_s: u64,
-    /// Why it could not be brought up to date the last time.
+    /// Reason for the failure of the last update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub problem: Option<String>,
-    /// The first revisions, the default one before all others.
+    /// First revisions; the default one leads.
     pub revisions: Vec<RevisionStatus>,
-    /// How many revisions are indexed.
+    /// Number of indexed revisions.
     pub revision_count: u32,
 }
 
-/// A revision that is indexed.
+/// Indexed revision.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RevisionStatus {
-    /// In full, such as `refs/heads/main`.
+    /// Full name, such as `refs/heads/main`.
     pub name: String,
-    /// The commit at which it was indexed.
+    /// Indexed commit.
     pub commit: String,
-    /// When that was committed, in seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub committed: i64,
-    /// How many commits the name has now that the index has not, at most 1,000; null if that is unknown, because
-    /// no backend can read the repository, or because it is slow.
+    /// Commits missing in the index, at most 1,000; null if the repository is slow or unreadable.
     #[schema(required)]
     pub behind: Option<u32>,
 }
 
-/// What a backend has.
+/// Indexed data of a backend.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BackendStatus {
     pub name: String,
     pub connected: bool,
-    /// Why it is not searched: it is not connected, or has other semantics than the frontend.
+    /// Reason for not searching it: not connected, or other semantics than the frontend's.
     pub reason: Option<String>,
     pub shards: usize,
     pub packages: u64,
@@ -312,7 +311,7 @@ impl From<ListEntry> for IndexPackage {
 }
 
 impl Tree {
-    /// The entries of the directory `path` of a package.
+    /// Entries of the directory `path`.
     pub(crate) fn new(
         package: &ListEntry,
         path: &[u8],
@@ -362,7 +361,6 @@ impl From<ListEntry> for TreeEntry {
 }
 
 impl Why {
-    /// Adds the package that this is about.
     pub(crate) fn of_package(mut self, package: &[u8], state: PackageState) -> Self {
         let (package, package_base64) = readable_owned(package);
         (self.package, self.package_base64) = (Some(package), package_base64);
@@ -370,14 +368,13 @@ impl Why {
         self
     }
 
-    /// Adds the path that this is about.
     pub(crate) fn of_path(mut self, path: &[u8]) -> Self {
         let (path, path_base64) = readable_owned(path);
         (self.path, self.path_base64) = (Some(path), path_base64);
         self
     }
 
-    /// Adds what is known about a searchable document.
+    /// Adds the data of a searchable document.
     pub(crate) fn of_document(mut self, entry: ListEntry) -> Self {
         self.bytes = Some(entry.text_bytes);
         self.lines = Some(entry.lines);
@@ -405,7 +402,7 @@ impl From<ListEntry> for LeftOut {
 }
 
 impl LeftOut {
-    /// Renders a reason without its detail. A reason that is unknown here is shown as it is.
+    /// Renders a reason without its detail. Unknown reasons stay as they are.
     pub(crate) fn kind(reason: &str) -> &str {
         match reason {
             "git" => "git's own data",
@@ -427,7 +424,7 @@ impl LeftOut {
     }
 }
 
-/// Renders a reason for people.
+/// Renders a reason with its detail.
 fn words(reason: &str, detail: &str) -> String {
     match reason {
         "ignored" => format!("excluded by {detail}"),
@@ -440,7 +437,7 @@ fn words(reason: &str, detail: &str) -> String {
 }
 
 impl RepositoryStatus {
-    /// A repository at `now`; `None` if the entry is none.
+    /// `None` if the entry is not a repository.
     fn new(entry: ListEntry, now: u64) -> Option<Self> {
         let repository = entry.repository?;
         let (package, package_base64) = readable_owned(&entry.package);
@@ -465,7 +462,7 @@ impl RepositoryStatus {
 }
 
 impl Status {
-    /// The status at `now`, in seconds since 1970.
+    /// `now` is in seconds since 1970.
     pub(crate) fn new(
         served: Served,
         undecided: Option<(String, String)>,

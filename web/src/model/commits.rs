@@ -1,4 +1,4 @@
-//! What git repositories have: commits, histories and references.
+//! Commits, histories and references of git repositories.
 
 use super::ProblemDocument;
 use super::bytes::readable_owned;
@@ -8,59 +8,59 @@ use schema::message;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A commit.
+/// Commit of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Commit {
     pub repo: String,
-    /// The revision, as it was requested; empty: the default branch. In a history the commit's id.
+    /// Requested revision; empty: the default branch. In a history: the commit's id.
     pub rev: String,
     pub id: String,
     pub tree: String,
     pub parents: Vec<String>,
     pub author: Person,
     pub committer: Person,
-    /// The first paragraph of the message, as one line.
+    /// First paragraph of the message, as one line.
     pub subject: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub subject_base64: Option<String>,
-    /// The rest of the message.
+    /// Rest of the message.
     pub body: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub body_base64: Option<String>,
-    /// The short names of tags that point to it. Bytes that are not UTF-8 are replaced; `/api/v2/refs` has
-    /// the exact names.
+    /// Short names of its tags, as lossy UTF-8; `/api/v2/refs` has exact names.
+    /// names.
     pub tags: Vec<String>,
-    /// Present and true if a name, the message, the parents or the tags were too long, and are cut off.
+    /// Present and true if a name, the message, the parents or the tags are cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub shortened: bool,
 }
 
-/// Who wrote or committed a change, and when.
+/// Author or committer of a change, with the time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Person {
     pub name: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub name_base64: Option<String>,
     pub email: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub email_base64: Option<String>,
-    /// With the time zone of the person; null if git recorded no possible date.
+    /// Date with time zone; null if git recorded no possible date.
     #[schema(required, example = "2024-02-29T23:59:59+01:30")]
     pub date: Option<String>,
-    /// The same, in seconds since 1970.
+    /// Date in seconds since 1970.
     pub seconds: i64,
 }
 
-/// The commits that are asked for at once.
+/// Commits of a request.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"revisions": [{"repo": "project", "rev": "HEAD~1"}, {"repo": "project"}]}))]
@@ -68,7 +68,7 @@ pub struct RevisionNames {
     pub revisions: Vec<RevisionName>,
 }
 
-/// A revision of a repository.
+/// Revision of a repository.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevisionName {
@@ -79,13 +79,13 @@ pub struct RevisionName {
     pub rev: String,
 }
 
-/// Commits, or why they are not there, in the order of the request.
+/// Commits or problems, in the order of the request.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Commits {
     pub commits: Vec<CommitEntry>,
 }
 
-/// A commit, or why it is not there.
+/// Commit, or the problem that prevents it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CommitEntry {
     pub repo: String,
@@ -93,46 +93,46 @@ pub struct CommitEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub commit: Option<Commit>,
-    /// What a request for this commit alone would be answered.
+    /// Answer to a request for this commit alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub problem: Option<ProblemDocument>,
 }
 
-/// A part of a history, in the order of `git log`.
+/// Part of a history, in the order of `git log`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CommitLog {
     pub repo: String,
     pub rev: String,
     pub commits: Vec<Commit>,
-    /// The value of `cursor` for the rest; null if this is all.
+    /// Value of `cursor` for the rest; null at the end.
     #[schema(required)]
     pub next: Option<String>,
 }
 
-/// A part of the references of a repository, by name.
+/// Part of the references of a repository, by name.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Refs {
     pub repo: String,
     pub refs: Vec<Ref>,
-    /// The value of `after` for the rest; null if this is all.
+    /// Value of `after` for the rest; null at the end.
     #[schema(required)]
     pub next: Option<String>,
 }
 
-/// A name of a commit.
+/// Name of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Ref {
-    /// In full, such as `refs/heads/main`.
+    /// Full name, such as `refs/heads/main`.
     pub name: String,
-    /// Present if it is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub name_base64: Option<String>,
     pub kind: RefKind,
-    /// The id of the commit.
+    /// Id of the commit.
     pub id: String,
-    /// Whether it can be searched.
+    /// True if it can be searched.
     pub indexed: bool,
 }
 
@@ -145,7 +145,7 @@ pub enum RefKind {
 }
 
 impl Commit {
-    /// The commit of a repository under a revision.
+    /// Commit of a repository under a revision.
     pub fn new(repo: &str, rev: &str, commit: &message::Commit) -> Commit {
         let (subject, subject_base64) = readable_owned(&commit.subject);
         let (body, body_base64) = readable_owned(&commit.body);
@@ -185,7 +185,7 @@ impl Person {
     }
 }
 
-/// Renders a time as in RFC 3339; `None` for a year of more than four digits, or an impossible time zone.
+/// Renders an RFC 3339 time; `None` for years above four digits and impossible time zones.
 pub(super) fn date(seconds: i64, offset_minutes: i32) -> Option<String> {
     let offset = Offset::from_seconds(offset_minutes.checked_mul(60)?).ok()?;
     let at = offset.to_datetime(Timestamp::from_second(seconds).ok()?);

@@ -1,41 +1,41 @@
-//! What can be typed at a place in a query.
+//! Completions of a query.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How a query that is being typed may go on.
+/// Completions of a query that is being typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Completions {
-    /// Which bytes of the query a completion takes the place of: from here
+    /// Start of the replaced bytes of the query.
     pub from: usize,
-    /// to here.
+    /// End of the replaced bytes.
     pub to: usize,
-    /// The most likely first.
+    /// Most likely first.
     pub completions: Vec<Completion>,
 }
 
-/// A way to go on.
+/// One completion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Completion {
-    /// What stands in the query then.
+    /// Replacement text.
     pub text: String,
-    /// What it is called, if that is not its text.
+    /// Display name.
     pub label: String,
     pub kind: CompletionKind,
-    /// What it does, in a few words; empty: nothing to say.
+    /// Effect in a few words; may be empty.
     pub about: String,
 }
 
-/// What a completion is.
+/// Kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CompletionKind {
-    /// A key, with its colon: a value follows.
+    /// Key with its colon; a value follows.
     Key,
-    /// A value of an option, or a kind of document.
+    /// Value of an option, or kind of document.
     Value,
     Language,
     Package,
-    /// The path of a file.
+    /// Path of a file.
     File,
 }

@@ -1,42 +1,42 @@
-//! The list of documents with the same text.
+//! List of documents with the same text.
 
 use super::bytes::readable_owned;
 use super::facets::SummaryHead;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Documents with the same text and the same matching lines.
+/// Documents with the same text and matching lines.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CopyList {
     #[serde(flatten)]
     pub head: SummaryHead,
-    /// How many there are, with the document that was asked for.
+    /// Number of documents, including the requested one.
     pub total: u64,
-    /// The page's number, from 0.
+    /// Page number, from 0.
     pub page: u64,
     pub per_page: usize,
     pub pages: u64,
-    /// In the order of their best match: the first is the one that is shown if copies are folded.
+    /// By best match: folded copies show the first.
     pub documents: Vec<CopyDocument>,
 }
 
-/// A document of a list of copies.
+/// Document of a list of copies.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CopyDocument {
     pub package: String,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
     pub path: String,
-    /// Present if the path is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
     pub language: String,
-    /// Short names of the first revisions that have it, the default one first; empty for a directory's file.
+    /// Short names of the first revisions that have it, the default one first; empty outside git.
     pub revisions: Vec<String>,
-    /// The commit at which the first of them was indexed.
+    /// Indexed commit of the first revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub commit: Option<String>,

@@ -1,4 +1,4 @@
-//! Events of a search (server-sent events), and the JSON that they carry.
+//! Server-sent events of a search, with their JSON.
 
 use super::matches::Match;
 use super::page::{Missing, Overlaps, Progress, Timings};
@@ -6,15 +6,16 @@ use super::problem::ProblemDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What is reported while a search runs.
+/// Event of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Event {
     pub event: EventName,
-    /// JSON. `notice`: a `Notice`. `facets`: `Facets`. `progress`: a `Progress` and the `id` of the search.
-    /// `matches`: the best ten so far, also as `html`; `final` if they cannot change any more. `done`: the
-    /// fields of a `Page` about the answer; if the search failed, those of a `Problem`, whose `detail` is
-    /// also in `error`. `reconnect`: the server is about to stop; send the same request again, after `retry_ms`, and
-    /// another server answers. For a search by its id, `at` is a position in `interpreted_as`.
+    /// JSON. `notice`: a `Notice`. `facets`: `Facets`. `progress`: a `Progress` with the search's
+    /// `id`. `matches`: the best ten so far, also as `html`; `final` if they cannot change any
+    /// more. `done`: the fields of a `Page` about the answer, or of a `Problem` after a failure,
+    /// with its `detail` in `error`. `reconnect`: the server is about to stop; repeat the request
+    /// after `retry_ms` for another server. For a search by id, `at` is a position in
+    /// `interpreted_as`.
     pub data: String,
 }
 
@@ -42,7 +43,7 @@ impl EventName {
     }
 }
 
-/// `progress`: how far the search is.
+/// Data of `progress`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchProgress {
     pub id: String,
@@ -50,28 +51,28 @@ pub struct SearchProgress {
     pub progress: Progress,
 }
 
-/// `matches`: the best matches so far.
+/// Data of `matches`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BestMatches<'a> {
-    /// Whether they cannot change any more.
+    /// True if they cannot change any more.
     pub r#final: bool,
     pub matches: Vec<Match<'a>>,
-    /// The same as a part of an HTML page.
+    /// The matches as a part of an HTML page.
     pub html: String,
 }
 
-/// `reconnect`: the server is about to stop, and the search goes on elsewhere.
+/// Data of `reconnect`: the server is about to stop, and another one continues the search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reconnect {
     pub id: String,
-    /// The documents that were searched: the value of `generation`, to follow the same search.
+    /// Value of `generation` to follow the same search.
     pub generation: String,
     pub interpreted_as: String,
-    /// When to ask again.
+    /// Delay before the next request.
     pub retry_ms: u64,
 }
 
-/// `done`: the end of the search.
+/// Data of `done`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchEnd {
     pub id: String,
@@ -82,13 +83,13 @@ pub struct SearchEnd {
     #[serde(default)]
     pub pending: u64,
     pub missing: Vec<Missing>,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlaps: Option<Overlaps>,
     pub documents: u64,
     pub packages: usize,
     pub timings: Option<Timings>,
-    /// Why the search failed: the detail of the problem.
+    /// Detail of the problem if the search failed.
     pub error: Option<String>,
     #[serde(flatten)]
     pub problem: Option<ProblemDocument>,

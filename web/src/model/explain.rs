@@ -1,4 +1,4 @@
-//! What a query would cost: how it was understood, as a tree, and how much text must be read for it.
+//! Cost of a query: its expression tree, and the amount of text to read.
 
 use super::page::{Missing, Notice, notices};
 use frontend::SearchResult;
@@ -8,74 +8,74 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use utoipa::ToSchema;
 
-/// What a query would cost.
+/// Estimated cost of a query.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Explanation {
     pub generation: String,
     pub interpreted_as: String,
     pub notices: Vec<Notice>,
-    /// Whether every shard was asked.
+    /// True if every shard has answered.
     pub complete: bool,
     pub missing: Vec<Missing>,
-    /// What holds for a matching document.
+    /// Condition on matching documents.
     pub expression: ExpressionTree,
-    /// Whether only names of documents match, never lines.
+    /// True if only names of documents match.
     pub names: bool,
-    /// The trigram query of the whole expression.
+    /// Trigram query of the whole expression.
     pub plan: String,
-    /// Each pattern of the expression, in its order.
+    /// Patterns of the expression, in order.
     pub patterns: Vec<PatternCost>,
     pub cost: SearchCost,
-    /// What would reduce the cost, in words.
+    /// Suggestions that reduce the cost.
     pub cheaper: Vec<String>,
 }
 
-/// What one pattern would cost alone, within the filters.
+/// Cost of one pattern alone, within the filters.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PatternCost {
     pub pattern: PatternLeaf,
-    /// Its trigram query.
+    /// Trigram query.
     pub plan: String,
-    /// Candidate blocks: those that the index cannot rule out.
+    /// Candidate blocks.
     pub blocks: u64,
-    /// The share of all blocks, from 0 to 1.
+    /// Share of all blocks, from 0 to 1.
     pub share: f64,
 }
 
-/// How much must be read, and about how long that takes.
+/// Amount of data to read, and time for it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Cost)]
 pub struct SearchCost {
-    /// Candidate blocks: those that the index cannot rule out, and that are read.
+    /// Candidate blocks, which the index cannot rule out.
     pub blocks: u64,
     /// All blocks.
     pub of: u64,
     /// `blocks` of `of`, from 0 to 1.
     pub share: f64,
-    /// About how many bytes the candidate blocks have.
+    /// Approximate bytes of the candidate blocks.
     pub bytes: u64,
-    /// About how much processor time of the backends: that of the estimate, and a constant for each block.
+    /// Approximate processor time of the backends: that of the estimate, plus a constant per block.
     pub milliseconds: f64,
     pub class: CostClass,
 }
 
-/// Whether a search waits for admission.
+/// Admission class of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Class)]
 pub enum CostClass {
-    /// It starts at once.
+    /// Starts at once.
     Light,
-    /// It may wait for other heavy searches.
+    /// May wait for other heavy searches.
     Heavy,
 }
 
-/// An expression as a tree: an object with one field, whose name is the kind of the node.
+/// Expression tree: an object with one field, named after the kind of node.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Expression)]
 pub enum ExpressionTree {
-    /// The text, or the path, matches.
+    /// The text or path matches.
     Pattern(PatternLeaf),
     /// The document satisfies the filter.
     Filter(FilterLeaf),
@@ -93,7 +93,7 @@ pub enum ExpressionTree {
     Line(Box<ExpressionTree>),
 }
 
-/// A text or a regular expression.
+/// Text or regular expression.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Pattern)]
 pub struct PatternLeaf {
@@ -103,15 +103,15 @@ pub struct PatternLeaf {
     pub ignore_case: bool,
     /// Only whole words match.
     pub word: bool,
-    /// The path is searched, not the text.
+    /// Searches the path instead of the text.
     pub in_path: bool,
 }
 
-/// A condition on a document that is checked without its text.
+/// Condition on a document, checked without its text.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Filter)]
 pub struct FilterLeaf {
-    /// `package`, `path`, `language`, `extension` or `name`.
+    /// `package`, `path`, `language`, `extension`, `name`, `revision`, `branch` or `kind`.
     pub field: Cow<'static, str>,
     /// `regexp`, `exact` or `glob`.
     pub reading: Cow<'static, str>,
@@ -121,7 +121,7 @@ pub struct FilterLeaf {
 }
 
 impl Explanation {
-    /// The explanation of a query by the estimates in `answer`.
+    /// Explains a query by the estimates in `answer`.
     pub(crate) fn new(
         query: &Query,
         about_query: &[frontend::query::Notice],

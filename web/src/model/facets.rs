@@ -1,4 +1,4 @@
-//! Summaries of an answer: how many matches have a package, a language, a kind or a directory.
+//! Summaries of an answer: matches by package, language, kind and directory.
 
 use super::bytes::readable_owned;
 use super::page::{Missing, Notice, notices};
@@ -7,7 +7,7 @@ use schema::message::{DocumentKind, Facet, SpoolFacets};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a summary says about its answer.
+/// Common head of the summaries of an answer.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Head)]
 pub struct SummaryHead {
@@ -16,40 +16,40 @@ pub struct SummaryHead {
     pub interpreted_as: String,
     pub notices: Vec<Notice>,
     pub complete: bool,
-    /// What was not searched, and why; absent if the answer is complete.
+    /// Parts that were not searched, with reasons; absent if complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub missing: Vec<Missing>,
 }
 
-/// Numbers of matches by package, language, kind and directory.
+/// Matches by package, language, kind and directory.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Facets {
     #[serde(flatten)]
     pub head: SummaryHead,
-    /// Matches in all.
+    /// All matches.
     pub total: u64,
     /// Packages with a match.
     pub packages_total: usize,
-    /// Those with the most matches.
+    /// Packages with the most matches.
     pub packages: Vec<PackageCount>,
     pub languages: Vec<LanguageCount>,
     /// Kinds of documents with a match.
     pub kinds: Vec<KindCount>,
-    /// The first directory of a path, empty if the path has none. If the query selects a directory
+    /// First directory of a path, empty without one. If the query selects a directory
     /// (`path:^src/`), the first one below it (`src/lib`), or it itself.
     pub directories: Vec<DirectoryCount>,
-    /// Matches in directories that are not listed.
+    /// Matches in further directories.
     pub other_directories: u64,
 }
 
-/// The packages with a match.
+/// Packages with a match.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Packages {
     #[serde(flatten)]
     pub head: SummaryHead,
     pub packages_total: usize,
-    /// In the order of their best match.
+    /// By best match.
     pub packages: Vec<PackageCount>,
 }
 
@@ -59,7 +59,7 @@ macro_rules! counts {
         #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
         pub struct $shape {
             pub $name: String,
-            /// Present if the name is not UTF-8.
+            /// Present if not UTF-8.
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schema(nullable = false)]
             pub $name_base64: Option<String>,
@@ -76,25 +76,24 @@ macro_rules! counts {
 }
 
 counts! {
-    /// How many matches a package has.
+    /// Matches of a package.
     PackageCount: package, package_base64;
-    /// How many matches are in documents of a language; empty if the language is unknown.
+    /// Matches in a language; empty if unknown.
     LanguageCount: language, language_base64;
-    /// How many matches are in documents below a directory.
+    /// Matches below a directory.
     DirectoryCount: directory, directory_base64;
 }
 
-/// How many matches are in documents of a kind.
+/// Matches in a kind of document.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct KindCount {
-    /// `source`, `documentation` (and configuration, and what is none of the others), `tests` (and examples and
-    /// benchmarks) or `vendored` (written by others or by programs).
+    /// `source`, `documentation` (with configuration and others), `tests` (with examples and
+    /// benchmarks) or `vendored` (third-party or generated).
     pub kind: String,
     pub total: u64,
 }
 
 impl SummaryHead {
-    /// The head of a summary of the search with this id.
     pub(crate) fn new(
         answer: &SearchResult,
         id: &str,
@@ -112,8 +111,7 @@ impl SummaryHead {
 }
 
 impl Facets {
-    /// The facets of an answer. `packages` are all, in the order of their best match; `packages_max` of
-    /// them are listed.
+    /// `packages` are all, in the order of their best match; `packages_max` are listed.
     pub(crate) fn new(
         answer: &SearchResult,
         head: SummaryHead,
@@ -121,7 +119,7 @@ impl Facets {
         packages_max: usize,
         facets: SpoolFacets,
     ) -> Self {
-        // Stable: packages with as many matches stay in the order of their best match.
+        // Stable: ties stay in the order of their best match.
         packages.sort_by_key(|package| std::cmp::Reverse(package.total));
         packages.truncate(packages_max);
         Facets {

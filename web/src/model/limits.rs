@@ -1,9 +1,9 @@
-//! The limits that a client can meet.
+//! Limits of clients.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The limits of queries, pages, requests and the server.
+/// All limits.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Limits {
     pub query: QueryLimits,
@@ -31,11 +31,11 @@ pub struct QueryLimits {
     pub compiled_filter_bytes: usize,
     /// Lines of context before and after a match.
     pub context_lines: u64,
-    /// The highest value of `limit`.
+    /// Maximum of `limit`.
     pub limit: u64,
-    /// The default of `timeout`.
+    /// Default of `timeout`.
     pub timeout_default_ms: u64,
-    /// The highest value of `timeout`.
+    /// Maximum of `timeout`.
     pub timeout_ms: u64,
     /// A search with more candidate blocks is heavy, and waits for admission.
     pub light_blocks: u64,
@@ -44,20 +44,20 @@ pub struct QueryLimits {
 /// Limits of a page or another part of an answer.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PageLimits {
-    /// The highest value of `per_page`.
+    /// Maximum of `per_page`.
     pub per_page: usize,
-    /// The highest value of `per_package`.
+    /// Maximum of `per_package`.
     pub per_package: usize,
-    /// The highest value of `per_document`.
+    /// Maximum of `per_document`.
     pub per_document: usize,
-    /// Documents on all pages of `group=document`, the best ones.
+    /// Best documents on all pages of `group=document`.
     pub documents: usize,
     /// Matches of an export; null: no limit.
     pub export: Option<u64>,
-    /// The default of `count` for a file, in bytes. A backend may send less than requested.
+    /// Default of `count` for a file, in bytes. A backend may send less.
     pub file_bytes_default: u64,
-    /// How long a search without a client continues, for a client that has its id. A cursor is valid
-    /// while its answer is kept, or can be searched again over the same documents.
+    /// Time that a search continues without a client. A cursor is valid while its answer is kept,
+    /// or the same documents can be searched again.
     pub kept_ms: u64,
 }
 
@@ -65,24 +65,24 @@ pub struct PageLimits {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RequestLimits {
     pub address_bytes: usize,
-    /// Bytes of the names and values of all headers.
+    /// Bytes of all header names and values.
     pub header_bytes: usize,
     pub body_bytes: usize,
-    /// How long a body may take to arrive.
+    /// Time for a body to arrive.
     pub body_ms: u64,
     pub parameters: usize,
-    /// Revisions in a body of `POST /api/v2/commits`, and its bytes.
+    /// Revisions in a body of `POST /api/v2/commits`.
     pub commits: usize,
     pub commits_body_bytes: usize,
 }
 
-/// Limits of the server, for all clients together.
+/// Limits for all clients together.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ServerLimits {
-    /// Heavy searches that run at the same time.
+    /// Concurrent heavy searches.
     pub running: usize,
-    /// Heavy searches that wait; more are refused.
+    /// Waiting heavy searches; more are refused.
     pub queued: usize,
-    /// Bytes of finished answers that are kept.
+    /// Bytes of stored answers.
     pub spool_bytes: u64,
 }

@@ -1,7 +1,7 @@
 //! Matches, alone and in groups.
 //!
-//! A match is written often, up to a million times in an export. So it borrows what the spool has read,
-//! and none of its fields is flattened, which serde does through a slower path.
+//! An export writes up to a million matches, so a match borrows from the spool, and none of its
+//! fields is flattened, which serde does through a slower path.
 
 use super::bytes::{Malformed, exact, from_hex, hex, readable};
 use frontend::{Copies, Document, DocumentRevisions};
@@ -10,57 +10,56 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// A line that matches, or several, or the name of a document.
+/// Matching line, span of lines, or name of a document.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Match<'a> {
-    /// The package, as its directory was named.
+    /// Package, named after its directory.
     pub package: Cow<'a, str>,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The path within the package.
+    /// Path within the package.
     pub path: Cow<'a, str>,
-    /// Present if the path is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// The line's number, from 1; 0 if the match is the document's name.
+    /// Line number, from 1; 0 for a match of the name.
     pub line: u32,
-    /// How many lines the match spans; absent if it is one.
+    /// Number of lines, if more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 2)]
     pub lines: Option<u32>,
-    /// The line without its end, or lines joined by line feeds, or the path.
+    /// Line without its end, lines joined by line feeds, or the path.
     pub text: Cow<'a, str>,
-    /// Present if the text is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub text_base64: Option<String>,
-    /// Start and end of each part that matched, in bytes of the text.
+    /// Start and end of each matching part, in bytes of the text.
     pub ranges: Vec<[usize; 2]>,
     pub context: Context<'a>,
-    /// The document's language; empty if unknown.
+    /// Language; empty if unknown.
     pub language: Cow<'a, str>,
-    /// How good the match is. Matches are ordered by rank, highest first.
+    /// Matches are ordered by rank, highest first.
     pub rank: f32,
     /// BLAKE3 of the document's text.
     pub hash: String,
-    /// The revisions of a git repository that have the document: short names, the default one first, the others
-    /// ascending; at most 64. Absent for a file of a directory.
+    /// At most 64 short names of git revisions that have the document, the default one first, the
+    /// others ascending. Absent outside git.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false, value_type = Vec<String>)]
     pub revisions: Cow<'a, [String]>,
-    /// How many revisions have it. Absent for a file of a directory.
+    /// Number of revisions that have it. Absent outside git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub revision_count: Option<u32>,
-    /// The id of the commit at which the first revision was indexed: `rev` of a link that lasts. Absent for a file
-    /// of a directory.
+    /// Id of the first revision's indexed commit, as `rev` of a permanent link. Absent outside git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub commit: Option<Cow<'a, str>>,
-    /// Where in the document the line begins, in bytes.
+    /// Offset of the line in the document, in bytes.
     pub offset: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -71,30 +70,30 @@ pub struct Match<'a> {
     pub copies: Option<DocumentCopies>,
 }
 
-/// Other documents with the same text and the same matching lines.
+/// Other documents with the same text and matching lines.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Copies)]
 pub struct DocumentCopies {
-    /// How many there are.
+    /// Number of copies.
     #[schema(minimum = 1)]
     pub count: u64,
-    /// The match's position among all matches, from 0. `/api/v2/copies` lists the copies by it.
+    /// Position among all matches, from 0, to list the copies by `/api/v2/copies`.
     pub position: u64,
 }
 
-/// The requested lines around a match.
+/// Requested lines around a match.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Context<'a> {
     pub before: Vec<ContextLine<'a>>,
     pub after: Vec<ContextLine<'a>>,
 }
 
-/// A line beside a match.
+/// Line beside a match.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextLine<'a> {
     pub line: u32,
     pub text: Cow<'a, str>,
-    /// Present if the text is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub text_base64: Option<String>,
@@ -103,17 +102,17 @@ pub struct ContextLine<'a> {
     pub window: Option<MatchWindow>,
 }
 
-/// Which part of a long line the text is.
+/// Shown part of a long line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Window)]
 pub struct MatchWindow {
-    /// Where in the line it begins, in bytes.
+    /// Offset in the line, in bytes.
     pub start: u64,
     /// Bytes of the whole line.
     pub line_bytes: u64,
 }
 
-/// The matches of a page, in order or in groups.
+/// Matches of a page, in order or in groups.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Results<'a> {
@@ -121,49 +120,48 @@ pub enum Results<'a> {
     Groups(Vec<MatchGroup<'a>>),
 }
 
-/// The first matches of a package or of a document.
+/// First matches of a package or document.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Group)]
 pub struct MatchGroup<'a> {
     pub package: Cow<'a, str>,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// Only of a document.
+    /// Present for a document.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path: Option<Cow<'a, str>>,
-    /// Present if the path is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
-    /// Only of a document.
+    /// Present for a document.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<Cow<'a, str>>,
-    /// Only of a document: BLAKE3 of its text.
+    /// Present for a document: BLAKE3 of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hash: Option<String>,
-    /// Only of a document of a git repository: the revisions that have it, as in a match.
+    /// Present for a document in git: its revisions, as in a match.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false, value_type = Vec<String>)]
     pub revisions: Cow<'a, [String]>,
-    /// Only of a document of a git repository: how many revisions have it.
+    /// Present for a document in git: number of its revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub revision_count: Option<u32>,
-    /// Only of a document of a git repository: the commit at which the first revision was indexed.
+    /// Present for a document in git: its first revision's indexed commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub commit: Option<Cow<'a, str>>,
-    /// How many matches there are; null if more documents match than are counted.
+    /// Number of matches; null if more documents match than are counted.
     #[schema(required)]
     pub total: Option<u64>,
-    /// The best matches: of a package the best first, of a document by line. Of a document each line of
-    /// context is there once: the context after a match ends before the next match, and the context before
-    /// a match begins after what precedes it.
+    /// Best matches: of a package by rank, of a document by line. Context lines of a document never
+    /// overlap.
     pub matches: Vec<Match<'a>>,
 }
 
@@ -287,7 +285,6 @@ impl From<MatchWindow> for frontend::Window {
 }
 
 impl<'a> MatchGroup<'a> {
-    /// The group of a package.
     pub(crate) fn of_package(
         package: &'a frontend::PackageGroup,
         matches: &'a [frontend::Match],
@@ -308,7 +305,7 @@ impl<'a> MatchGroup<'a> {
         }
     }
 
-    /// The group of a document; `None` without a match, which names the document.
+    /// `None` without a match, which names the document.
     pub(crate) fn of_document(total: Option<u64>, matches: &'a [frontend::Match]) -> Option<Self> {
         let document = &matches.first()?.document;
         let (package, package_base64) = readable(&document.package);

@@ -1,29 +1,29 @@
-//! The outline of a file.
+//! Outline of a file.
 
 use super::bytes::readable_owned;
 use crate::outline::{self, Outline};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The lines of a file that look like definitions. They are guessed, by the looks of single lines; nothing is parsed.
+/// Lines that look like definitions, guessed from single lines without parsing.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Outline)]
 pub struct FileOutline {
-    /// The package, with its version.
+    /// Package, with its version.
     pub package: String,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The language; empty if it is unknown.
+    /// Language; empty if unknown.
     pub language: String,
     /// Ascending by line.
     pub definitions: Vec<OutlineDefinition>,
-    /// Whether the whole file was read, and all lines are listed that look like definitions.
+    /// True if the whole file was read, and all such lines are listed.
     pub complete: bool,
 }
 
-/// A line that looks like a definition.
+/// Line that looks like a definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutlineDefinition {
     pub name: String,
@@ -43,7 +43,7 @@ pub enum DefinitionKind {
 }
 
 impl FileOutline {
-    /// The outline of the file of a package; `is_whole` says whether it was read to its end.
+    /// `is_whole` tells whether the file was read to its end.
     pub(crate) fn new(package: &[u8], language: &str, outline: Outline, is_whole: bool) -> Self {
         let (package, package_base64) = readable_owned(package);
         let definitions = outline.definitions.into_iter();

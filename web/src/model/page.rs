@@ -1,5 +1,5 @@
-//! A page of an answer, and what it says about the search. An export that is written while the search
-//! runs says the same at its end.
+//! Page of an answer with the state of its search. An export in the order of finding ends with the
+//! same state.
 
 use super::bytes::{hex, readable_owned};
 use super::matches::Results;
@@ -9,35 +9,34 @@ use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 use utoipa::ToSchema;
 
-/// A page of an answer, or of what is known while the search runs.
+/// Page of an answer or of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<'a> {
-    /// Names the search; of a page by `cursor` or by a link, that.
+    /// Id of the search, or the cursor or link of the request.
     pub id: Cow<'a, str>,
-    /// Names the documents that were searched.
+    /// Identifies the searched documents.
     pub generation: Cow<'a, str>,
-    /// Names the answer for everybody who sees the same: it may be used in place of an id, on every frontend with the
-    /// same secrets, as long as these documents are served. Null while the search runs.
+    /// Name of the answer for callers with the same access, on every frontend with the same
+    /// secrets. It replaces an id while these documents are served. Null while the search runs.
     #[serde(default)]
     #[schema(required)]
     pub link: Option<String>,
-    /// The cursor of the next page; null on the last page, or while the search runs.
+    /// Cursor of the next page; null on the last page, or while the search runs.
     pub next: Option<String>,
-    /// The query as it was understood, in the query language.
+    /// Interpreted query, in the query language.
     pub interpreted_as: String,
     pub notices: Vec<Notice>,
     pub state: SearchState,
-    /// Whether every shard was searched to its end.
+    /// True if every shard was searched to its end.
     pub complete: bool,
-    /// How many files are known to have changed and are not in the index yet. Only a server that watches its sources
-    /// knows of any.
+    /// Number of known changed files that are not indexed yet.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
-    /// What was not searched, and why.
+    /// Parts that were not searched, with reasons.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
@@ -47,17 +46,16 @@ pub struct Page<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reached: Option<Reached>,
-    /// How many matches there are, also beyond `limit`; null while the search runs.
+    /// Number of matches, also beyond `limit`; null while the search runs.
     pub found: Option<u64>,
-    /// Whether `found` counts all matches.
+    /// Relation of `found` to the number of all matches.
     #[serde(default)]
     #[schema(required)]
     pub total_relation: TotalRelation,
-    /// How many matches there are: with `copies=all`, on all pages.
+    /// Number of matches; with `copies=all`, on all pages.
     pub total: u64,
-    /// How many matches there are if only one of the documents counts that have the same text and the same
-    /// matching lines: with `copies=folded`, on all pages. Null while the search runs, with a limit, or if no
-    /// matches were asked for.
+    /// Number without copies; with `copies=folded`, on all pages. Null while the search runs, with
+    /// a limit, or without requested matches.
     #[serde(default)]
     #[schema(required)]
     pub unique: Option<u64>,
@@ -65,14 +63,14 @@ pub struct Page<'a> {
     pub documents: u64,
     /// Packages with a match.
     pub packages: usize,
-    /// The page's number, from 0.
+    /// Page number, from 0.
     pub page: usize,
     pub per_page: usize,
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: usize,
     #[serde(flatten)]
     pub results: Results<'a>,
-    /// Null on a page by `cursor` or by a link, which is the same whoever renders it.
+    /// Null on a page by `cursor` or link, which is the same on every frontend.
     pub timings: Option<Timings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
@@ -80,30 +78,30 @@ pub struct Page<'a> {
     pub explain: Option<IndexUse>,
 }
 
-/// A part of a query that may have another meaning than the one it was given.
+/// Part of a query that may have another meaning.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Notice {
-    /// Where in the query, in bytes.
+    /// Position in the query, in bytes.
     pub at: Option<usize>,
-    /// How it was understood.
+    /// Chosen meaning.
     pub reason: String,
-    /// What to type for the other meaning.
+    /// Text for the other meaning.
     pub hint: Option<String>,
 }
 
-/// How many of the known documents were searched to the end.
+/// Known documents that were searched to the end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Searched {
     pub documents: u64,
     pub of: u64,
 }
 
-/// How far an incomplete search came, in the parts of the index too that were not searched to their end.
+/// Progress of an incomplete search.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Reached {
-    /// Blocks of text that were searched, of those that may match.
+    /// Searched candidate blocks.
     pub blocks_done: u64,
-    /// Blocks of text that may match, on the backends that had counted theirs.
+    /// Candidate blocks, on the backends that had counted theirs.
     pub blocks_total: u64,
     /// Documents that were searched, at least in part.
     pub documents: u64,
@@ -117,14 +115,14 @@ pub enum SearchState {
     Done,
 }
 
-/// How a number of matches compares with how many there are.
+/// Relation of a number of matches to all matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TotalRelation {
-    /// There are so many.
+    /// It is exact.
     #[default]
     Eq,
-    /// There are so many or more.
+    /// It is a lower bound.
     Gte,
 }
 
@@ -138,7 +136,7 @@ impl TotalRelation {
     }
 }
 
-/// A backend whose shards were not all searched to the end.
+/// Backend with shards that were not searched to the end.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Missing {
     pub backend: String,
@@ -148,54 +146,53 @@ pub struct Missing {
     pub since: u64,
 }
 
-/// Packages that several backends have in different shards. The newest build of each was searched, and
-/// counted once.
+/// Packages on several backends; only the newest build of each was searched and counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Overlaps {
     pub count: u64,
-    /// The first of them.
+    /// First of these packages.
     pub packages: Vec<OverlappingPackage>,
 }
 
-/// A package that several backends have.
+/// Package on several backends.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct OverlappingPackage {
     pub package: String,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
-    /// The backend with the newest build.
+    /// Backend with the newest build.
     pub searched: String,
-    /// The backends with the other builds, one for each.
+    /// Backends with the other builds, one for each.
     pub superseded: Vec<String>,
 }
 
-/// Documents that could not be searched, and why.
+/// Documents that could not be searched, with reasons.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Skipped {
     pub count: u64,
-    /// The first of them.
+    /// First of these documents.
     pub documents: Vec<SkippedDocument>,
 }
 
-/// A document that could not be searched.
+/// Document that could not be searched.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct SkippedDocument {
     pub package: String,
-    /// Present if the package's name is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package_base64: Option<String>,
     pub path: String,
-    /// Present if the path is not UTF-8.
+    /// Present if not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub path_base64: Option<String>,
     pub reason: String,
 }
 
-/// How long each phase of a search took.
+/// Duration of each phase of a search.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Timings {
     pub queue_ms: f64,
@@ -208,22 +205,22 @@ pub struct Timings {
     pub render_ms: f64,
 }
 
-/// How far a running search is.
+/// Progress of a running search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Progress {
     pub blocks_done: u64,
     pub blocks_total: u64,
     pub documents: u64,
     pub matches: u64,
-    /// No later match has a higher rank; null while that is unknown.
+    /// No later match has a higher rank; null if unknown.
     pub bound: Option<f32>,
     pub elapsed_ms: u64,
-    /// An estimate; null while there is none.
+    /// Estimate; null without one.
     pub eta_ms: Option<u64>,
     pub backends: Vec<BackendProgress>,
 }
 
-/// How far a backend is with a search.
+/// Progress of a backend.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BackendProgress {
     pub name: String,
@@ -234,7 +231,7 @@ pub struct BackendProgress {
     pub bound: Option<f32>,
 }
 
-/// How a search used the index.
+/// Use of the index by a search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = Explain)]
 pub struct IndexUse {
@@ -257,7 +254,6 @@ impl From<&frontend::query::Notice> for Notice {
     }
 }
 
-/// Returns the notices of a query.
 pub(crate) fn notices(notices: &[frontend::query::Notice]) -> Vec<Notice> {
     notices.iter().map(Notice::from).collect()
 }
@@ -272,7 +268,7 @@ impl From<&SearchResult> for Searched {
 }
 
 impl Reached {
-    /// How far an incomplete search came.
+    /// `None` for a complete answer.
     pub(crate) fn of(answer: &SearchResult) -> Option<Reached> {
         let reached = answer.reached();
         (!answer.is_complete()).then_some(Reached {
@@ -284,7 +280,6 @@ impl Reached {
 }
 
 impl Missing {
-    /// What an answer is missing.
     pub(crate) fn of(answer: &SearchResult) -> Vec<Missing> {
         let missing = |missing: &frontend::Missing| Missing {
             backend: missing.backend.clone(),
@@ -301,7 +296,7 @@ impl Missing {
 }
 
 impl Overlaps {
-    /// The overlaps, if there are any.
+    /// `None` without overlaps.
     pub(crate) fn of(overlaps: &frontend::Overlaps) -> Option<Overlaps> {
         let describe = |overlap: &frontend::OverlappingPackage| {
             let (package, package_base64) = readable_owned(&overlap.package);
@@ -340,7 +335,7 @@ impl From<&frontend::Skipped> for Skipped {
 }
 
 impl Timings {
-    /// The timings of an answer, and of the page that was `rendered` from it.
+    /// Timings of an answer, and of the page `rendered` from it.
     pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
         let timings = answer.timings();
@@ -356,7 +351,7 @@ impl Timings {
         }
     }
 
-    /// Names and milliseconds of the phases, in the order of time; the last one is rendering.
+    /// Names and milliseconds of the phases, in order; rendering comes last.
     pub(crate) fn each(&self) -> [(&'static str, f64); 7] {
         [
             ("queue", self.queue_ms),
@@ -407,37 +402,35 @@ impl From<&Explain> for IndexUse {
     }
 }
 
-/// The last line of `format=jsonl` with `order=found`: how the search ended.
+/// Last line of `format=jsonl` with `order=found`: the end of the search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportEnd {
     pub done: ExportDone,
 }
 
-/// The last line of `format=jsonl` whose reader may not see any more what the answer shows. The transfer then breaks
-/// off.
+/// Last line of `format=jsonl` for a reader that has lost access; the transfer then breaks off.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BrokenOff {
     pub problem: super::ProblemDocument,
 }
 
-/// What a page says about the answer.
+/// State of a finished search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportDone {
-    /// Names the search.
+    /// Id of the search.
     pub id: String,
-    /// Names the documents that were searched.
+    /// Identifies the searched documents.
     pub generation: String,
-    /// Whether every shard was searched to its end.
+    /// True if every shard was searched to its end.
     pub complete: bool,
-    /// How many files are known to have changed and are not in the index yet. Only a server that watches its sources
-    /// knows of any.
+    /// Number of known changed files that are not indexed yet.
     #[serde(default)]
     #[schema(required)]
     pub pending: u64,
-    /// What was not searched, and why.
+    /// Parts that were not searched, with reasons.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
-    /// Present if several backends have the same package.
+    /// Packages on several backends, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
@@ -446,22 +439,22 @@ pub struct ExportDone {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reached: Option<Reached>,
-    /// How many matches there are, also beyond `limit`.
+    /// Number of matches, also beyond `limit`.
     pub found: u64,
-    /// How many matches were written above; lines, if they are text.
+    /// Matches written above; lines of text.
     pub total: u64,
     /// Documents with a match.
     pub documents: u64,
     /// Packages with a match.
     pub packages: usize,
     pub explain: IndexUse,
-    /// What the user may want to know about the query. Absent if there is nothing.
+    /// Remarks about the query; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
 impl ExportEnd {
-    /// The end of an export of `written` matches, of the search with this id and so many pending files.
+    /// `written` counts matches, and `pending` changed files.
     pub(crate) fn new(
         answer: &SearchResult,
         (id, pending): (&str, u64),

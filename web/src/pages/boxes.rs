@@ -1,7 +1,7 @@
-//! Boxes: the matches of one file on a page of results, with what belongs to the file.
+//! Boxes: the matches of one file on a page of results.
 //!
-//! Grouped by file, a box has the lines of several matches, ascending, with gaps between them; in the other
-//! groups it has one match. Each line is there once.
+//! Grouped by file, a box has the lines of several matches, ascending, with gaps between them. In
+//! other groups it has one match. No line appears twice.
 
 use super::filters;
 use super::form::Form;
@@ -13,45 +13,41 @@ use crate::links::FileAddress;
 use askama::Template;
 use frontend::{Match, SearchResult, SpoolError};
 
-/// The matches of a file.
 pub(super) struct BoxView {
-    /// Names the file on the page, for the script.
+    /// For the script.
     pub(super) key: String,
     pub(super) href: String,
     pub(super) raw_href: String,
-    /// The address that exports the file's matches. A name that is not UTF-8 is no filter's value, so it has none.
+    /// `None` if the name is not UTF-8.
     pub(super) export_href: Option<String>,
     pub(super) package: String,
     /// With marks if the name is the match.
     pub(super) path: Vec<Piece>,
-    /// The line of a box with one match; 0 if there are several, or if the name is the match.
+    /// 0 for several matches or a match of the name.
     pub(super) line: u32,
     pub(super) language: String,
     pub(super) revisions: RevisionsView,
     pub(super) rows: Vec<Row>,
-    /// How many matches the file has, if there are more than one and they were counted.
+    /// Matches of the file, if counted and more than one.
     pub(super) total: Option<u64>,
     pub(super) more: Option<More>,
     pub(super) copies: Option<CopiesView>,
 }
 
-/// A line, and whether lines are left out before it.
 pub(super) struct Row {
     pub(super) gap: bool,
     pub(super) line: LineView,
 }
 
-/// The matches of a file that a box does not show.
 pub(super) struct More {
-    /// How many they are, if they were counted.
     pub(super) count: Option<u64>,
     pub(super) href: Option<String>,
-    /// Whether the lines at this address come after those of the box, or take their place.
+    /// True if `href` continues the box instead of replacing its lines.
     pub(super) continues: bool,
 }
 
 impl BoxView {
-    /// A box of matches of one document, in the order of lines.
+    /// Matches of one document, in line order.
     ///
     /// # Panics
     /// Without a match.
@@ -66,7 +62,7 @@ impl BoxView {
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
             key: address.show_href(line),
-            // If the name matched, the page of the file has nothing to mark.
+            // Pages of files cannot mark a match of the name.
             href: if first.is_name() {
                 address.show_href(0)
             } else {
@@ -101,7 +97,7 @@ impl BoxView {
         }
     }
 
-    /// A box of the first matches of a document that has `total`, if they were counted.
+    /// `total` is the document's, if counted.
     pub(super) fn of_document(
         form: &Form,
         total: Option<u64>,
@@ -121,14 +117,12 @@ impl BoxView {
         view
     }
 
-    /// Makes the box one about the file, whatever lines it has.
     pub(super) fn about_file(mut self, form: &Form, found: &Match) -> BoxView {
         self.key = form.address_of(&found.document).show_href(0);
         self.line = 0;
         self
     }
 
-    /// Adds the copies of the file.
     pub(super) fn with_copies(
         mut self,
         answer: &SearchResult,
@@ -141,14 +135,14 @@ impl BoxView {
     }
 }
 
-/// Returns the names of a match's document, if they can be filters' values.
+/// Names of a document, if filters can contain them.
 pub(super) fn names(found: &Match) -> Option<(&str, &str)> {
     let document = &found.document;
     let package = str::from_utf8(&document.package).ok()?;
     Some((package, str::from_utf8(&document.path).ok()?))
 }
 
-/// The match with the best score; of equal ones the first.
+/// Highest rank; of equal ones the first.
 fn best(matches: &[Match]) -> &Match {
     let best = matches
         .iter()
@@ -169,7 +163,6 @@ fn rows(matches: &[Match], address: FileAddress<'_>, colours: &DocumentColours) 
     lines.map(row).collect()
 }
 
-/// Renders boxes for a page that is already open.
 pub(super) fn fragment(boxes: Vec<BoxView>) -> String {
     #[derive(Template)]
     #[template(path = "boxes.html")]

@@ -1,4 +1,4 @@
-//! A commit of a git repository: its message, who wrote it and when, and the files that it changed.
+//! Page of a commit of a git repository: message, author, date and changed files.
 
 use super::form::{Form, Layout};
 use super::{filters, visible};
@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::response::Html;
 use schema::message::{Change, ChangeKind, ChangeList, Commit, Signature};
 
-/// Files that are listed: as many as a backend tells.
+/// The most that a backend sends.
 const CHANGES_MAX: u32 = 1000;
 
 #[derive(Template)]
@@ -27,19 +27,17 @@ struct CommitPage {
     id: String,
     history_href: String,
     author: Signed,
-    /// If the person or the time differs from the author's.
+    /// Present if it differs from the author.
     committer: Option<Signed>,
-    /// The ids of the parents, and their addresses.
+    /// Ids and addresses.
     parents: Vec<(String, String)>,
     tags: Vec<String>,
     shortened: bool,
     changes: Vec<ChangeRow>,
     more: bool,
-    /// Why the files are not listed.
     notice: Option<String>,
 }
 
-/// Who wrote something, and when.
 #[derive(PartialEq, Eq)]
 pub(super) struct Signed {
     pub(super) name: String,
@@ -50,12 +48,11 @@ pub(super) struct Signed {
 struct ChangeRow {
     kind: &'static str,
     path: String,
-    /// The file at the commit; of a removed one, before it.
+    /// At the commit; before it for a removed file.
     href: Option<String>,
     history_href: String,
 }
 
-/// Shows a commit.
 pub(crate) async fn commit(
     State(app): State<App>,
     viewer: Viewer,
@@ -151,7 +148,6 @@ impl ChangeRow {
     }
 }
 
-/// Renders who wrote something, and when.
 pub(super) fn signed(signature: &Signature) -> Signed {
     let seconds = u64::try_from(signature.seconds).unwrap_or_default();
     let moment = filters::moment(seconds);

@@ -1,7 +1,7 @@
-//! A directory of a package: its entries. Of the package itself also what is known of it, and its README as text.
+//! Page of a directory, or of a package with its data and README.
 //!
-//! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. A package without a version
-//! is its newest one.
+//! The address is `/p/PACKAGE/` or `/p/PACKAGE/DIR/`, with `?rev=NAME` of a git repository. Without
+//! a version, the newest is shown.
 
 use super::form::{Form, Layout};
 use super::package::{self, PackageView, RepositoryView};
@@ -32,19 +32,17 @@ struct DirectoryPage {
     package: String,
     path: String,
     place: Place,
-    /// Empty: the default one.
+    /// Empty: the default revision.
     revision: String,
     notice: Option<String>,
-    /// What the first page of a package says about it; other pages have none.
+    /// Data of the package, on its first page only.
     about: Option<PackageView>,
-    /// If the package is a git repository.
     repository: Option<RepositoryView>,
-    /// The address of the directory's history; `None` if the package is not a git repository.
     history: Option<String>,
     tree: TreeView,
 }
 
-/// Shows a directory, or leads to the page of a file.
+/// Shows a directory, or redirects to a file.
 pub(crate) async fn directory(
     State(app): State<App>,
     viewer: Viewer,
@@ -107,7 +105,7 @@ pub(crate) async fn directory(
     Ok(Html(page.render().expect("a page fits in memory")).into_response())
 }
 
-/// Returns the package and the path of an address; no path: not even a slash.
+/// Splits an address; the path is `None` without a slash.
 fn names(uri: &Uri) -> Result<(Vec<u8>, Option<Vec<u8>>), Problem> {
     let rest = uri.path().strip_prefix("/p/").unwrap_or_default();
     let (name, path) = match rest.split_once('/') {
@@ -121,7 +119,7 @@ fn names(uri: &Uri) -> Result<(Vec<u8>, Option<Vec<u8>>), Problem> {
     Ok((decode_path(name)?, path))
 }
 
-/// Returns the package: this version, or the newest one if the name has none or the version is not indexed.
+/// Returns the package, or its newest version with a notice if this one is not indexed.
 pub(super) async fn find(
     app: &App,
     scope: &Scope,
@@ -166,7 +164,6 @@ fn missing_in((package, revision): (&[u8], &str), path: &[u8]) -> Problem {
     Problem::missing(detail).hint(format!("{default} has the default revision"))
 }
 
-/// Returns the name after which the list begins.
 pub(super) fn after(params: &Params) -> Result<Vec<u8>, Problem> {
     let text = params.text("after")?.unwrap_or_default();
     BASE64.decode(text).map_err(|_| {

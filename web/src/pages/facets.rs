@@ -1,9 +1,8 @@
-//! The facets of a page of results: how many matches each package, language, kind and directory has. Boxes tick
-//! several values of a list, links keep one, or all others.
+//! Facets of a page of results: matches per package, language, kind and directory.
 //!
-//! The counts of an answer are exact. While a search runs they are of what has arrived, and the script asks for
-//! them again ([`fragment`]). A list of which values are ticked lacks the others at first, since they have no match in
-//! the answer: the script asks for them, and [`fragment`] counts them with a search that has no filter by the list.
+//! Counts of an answer are exact. Those of a running search cover the matches so far, and the
+//! script reloads them ([`fragment`]). A list with selected values lacks the other values, which
+//! the answer filters out; [`fragment`] counts them by a search without the filters of that list.
 
 mod row;
 
@@ -27,42 +26,36 @@ use schema::message::{DocumentKind, Facet, Field, SpoolFacets, Want};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Values of a list that are shown at once.
 const SHOWN_MAX: usize = 8;
 
-/// Values of a list on the page. The API lists more.
+/// The API lists more.
 const LISTED_MAX: usize = 24;
 
-/// How long a request for the facets alone waits for its search: the script asks again.
+/// The script repeats a request after this time.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How long the values that are not selected are counted, of each list. What takes longer is stopped, and the list
-/// keeps a link to all values.
+/// Limit of counting unselected values, per list; after it, the list links to all values.
 const WIDER_MAX: Duration = Duration::from_millis(1000);
 
-/// What a document without a language is called, also in a query.
 const UNKNOWN: &str = "unknown";
 
-/// The lists of a page; none if there are no counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FacetsView {
     pub(super) lists: Vec<FacetList>,
-    /// The query without what the boxes say.
+    /// Parameters besides those of the boxes.
     pub(super) hidden: Vec<(String, String)>,
-    /// The address of the next counts, while the search runs or values are not counted yet.
+    /// Address of later counts, if any will follow.
     pub(super) next: Option<String>,
 }
 
-/// The values of a property, those with the most matches first.
+/// Most matches first.
 #[derive(Clone, Debug)]
 pub(super) struct FacetList {
-    /// Names it among the ids of the page.
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) rows: Vec<FacetRow>,
-    /// Values that are not listed.
     pub(super) behind: u64,
-    /// The address of the query with every value, if some are selected.
+    /// Query without a selection, if there is one.
     pub(super) all: Option<String>,
 }
 
@@ -72,7 +65,7 @@ struct Fragment {
     facets: FacetsView,
 }
 
-/// The counts of fields without the filter by them.
+/// Counts of fields, without filters by them.
 type Wider = Vec<(Field, Vec<Facet>)>;
 
 impl FacetList {
@@ -86,7 +79,7 @@ impl FacetList {
 }
 
 impl FacetsView {
-    /// The facets of an answer; none if not all of its matches were sent. Blocks on the disk.
+    /// Empty if not all matches were sent. Blocks on the disk.
     pub(super) fn of_answer(answer: &SearchResult, form: &Form) -> Result<FacetsView, SpoolError> {
         let view = FacetsView::with_wider(answer, form, &Vec::new())?;
         let has_more = view.lists.iter().any(|list| list.all.is_some());
@@ -112,7 +105,6 @@ impl FacetsView {
         ))
     }
 
-    /// What is known while a search runs.
     pub(super) fn so_far(search: &SearchHandle, form: &Form) -> FacetsView {
         let with_id = Form {
             run: Some(search.id().to_owned()),
@@ -156,7 +148,7 @@ impl FacetsView {
     }
 }
 
-/// Returns the counts of an answer; `None` if not all of its matches were sent. Blocks on the disk.
+/// `None` if not all matches were sent. Blocks on the disk.
 fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
     if matches!(answer.query().want(), Want::Count | Want::Estimate) || answer.is_empty() {
         return Ok(None);
@@ -169,12 +161,11 @@ fn counts(answer: &SearchResult) -> Result<Option<FacetsSoFar>, SpoolError> {
         .into_iter()
         .map(|package| (package.name, package.total))
         .collect();
-    // Stable: packages with as many matches stay in the order of their best match.
+    // Stable: ties stay in order of best match.
     packages.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
     Ok(Some(FacetsSoFar { packages, others }))
 }
 
-/// Returns the counts of a field.
 fn of_field(counts: &FacetsSoFar, field: Field) -> Vec<Facet> {
     match field {
         Field::Package => counts.packages.clone(),
@@ -183,7 +174,7 @@ fn of_field(counts: &FacetsSoFar, field: Field) -> Vec<Facet> {
     }
 }
 
-/// A language by the name that a query has for it.
+/// Names the empty language as queries do.
 fn named((name, count): &Facet) -> Facet {
     match &name[..] {
         b"" => (UNKNOWN.as_bytes().to_vec(), *count),
@@ -201,7 +192,6 @@ fn kinds(counts: &SpoolFacets) -> Vec<Facet> {
     kinds
 }
 
-/// Shows the facets alone.
 pub(crate) async fn fragment(
     State(app): State<App>,
     viewer: Viewer,
@@ -229,7 +219,7 @@ pub(crate) async fn fragment(
     Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(html)).into_response())
 }
 
-/// Counts the values of each list of which some are selected, without the filter by it.
+/// Counts all values of lists with a selection.
 async fn wider(app: &App, scope: &Scope, params: &Params, form: &Form) -> Wider {
     let selected = TickedValues::of(form);
     let mut found = Vec::new();
@@ -246,7 +236,6 @@ async fn wider(app: &App, scope: &Scope, params: &Params, form: &Form) -> Wider 
     found
 }
 
-/// Searches for the query of a form, and counts; `None` if it cannot be searched for.
 async fn wider_counts(
     app: &App,
     scope: &Scope,
@@ -261,16 +250,15 @@ async fn wider_counts(
     blocking(move || counts(&answer)).await.ok()?
 }
 
-/// The values of a field that a list shows.
 struct Values {
     field: Field,
     all: Vec<Facet>,
-    /// The values that the query's matches have; all others are not selected.
+    /// Values among the query's matches; the rest are not selected.
     own: Vec<String>,
 }
 
 impl Values {
-    /// The values of the matches, or those without the filter by the field. The filters are spelled as they are.
+    /// Values of the matches, or of `wider`. Filters are respelled like the values.
     fn of(
         counts: &FacetsSoFar,
         field: Field,

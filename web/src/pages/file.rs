@@ -1,7 +1,7 @@
-//! A file with line numbers: all of it, or a part of a long one.
+//! Page of a file with line numbers: all of it, or a part of a long file.
 //!
-//! The handler finds the text ([`open`]) and the matches of the query in it ([`marks`]), and renders what is around
-//! the lines ([`page`]); the lines are rendered while they are sent ([`body`]).
+//! The handler finds the text ([`open`]) and the query's matches ([`marks`]), and renders the parts
+//! around the lines ([`page`]). The lines are rendered while they are sent ([`body`]).
 
 mod asked;
 mod blame;
@@ -35,10 +35,9 @@ use open::Opened;
 use page::{FilePage, Shown};
 use schema::message::{FileRange, FileRequest, FileSource};
 
-/// The level of a page's heading.
 const PAGE_LEVEL: u8 = 1;
 
-/// Shows a file, or leads to the directory of this name.
+/// Shows a file, or redirects to a directory.
 pub(crate) async fn show(
     State(app): State<App>,
     viewer: Viewer,
@@ -93,7 +92,7 @@ pub(crate) async fn show(
     Ok((html, body.send().await).into_response())
 }
 
-/// Renders Markdown, if all of its text was fetched.
+/// Renders Markdown if it was fetched completely.
 async fn rendered(
     app: &App,
     scope: &Scope,
@@ -115,7 +114,7 @@ async fn rendered(
     Some(markdown::of_file(app, scope, file, &reply.text, PAGE_LEVEL).await)
 }
 
-/// Finds the commits of the lines, if they are asked for; if that is not possible, a notice says why.
+/// Looks up commits on request; a failure becomes a notice.
 async fn blamed(
     app: &App,
     scope: &Scope,
@@ -138,7 +137,7 @@ async fn blamed(
     found.ok()
 }
 
-/// Returns the text from a line on, if what was fetched does not begin there.
+/// Fetches the text from line `first`, unless `fetched` begins there.
 async fn from_line(
     app: &App,
     scope: &Scope,
@@ -169,7 +168,6 @@ fn lines_from(first: u32) -> FileRange {
     }
 }
 
-/// A request for the beginning of the text that was fetched.
 fn request(asked: &AskedFile<'_>, fetched: &Fetched) -> FileRequest {
     let commit = &fetched.reply.commit;
     FileRequest {

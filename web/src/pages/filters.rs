@@ -1,10 +1,10 @@
-//! Filters of the templates: numbers and plurals.
+//! Filters of the templates: numbers, plurals, sizes and times.
 #![expect(unreachable_pub, reason = "the macro generates public items")]
 
 use super::markdown::inline;
 use jiff::Timestamp;
 
-/// A number that a template prints. Templates pass references to what they print.
+/// Templates pass references to integers.
 pub(super) trait Number {
     fn value(&self) -> u64;
 }
@@ -58,13 +58,11 @@ pub(super) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
-/// The plural ending `s`.
 #[askama::filter_fn]
 pub(super) fn plural(number: impl Number, _: &dyn askama::Values) -> askama::Result<&'static str> {
     Ok(if number.value() == 1 { "" } else { "s" })
 }
 
-/// The plural ending `es`.
 #[askama::filter_fn]
 pub(super) fn plural_es(
     number: impl Number,
@@ -73,13 +71,13 @@ pub(super) fn plural_es(
     Ok(if number.value() == 1 { "" } else { "es" })
 }
 
-/// The words of a name, each with the sign behind it: a line may break between them.
+/// Splits a name where a line may break.
 pub(super) fn words(name: &str) -> Vec<&str> {
     name.split_inclusive(['/', '_', '-', '+', '~', ':'])
         .collect()
 }
 
-/// A description of our own, with its markup rendered.
+/// Renders the markup of our own text.
 #[askama::filter_fn]
 pub(super) fn markdown(text: impl AsRef<str>, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(inline(text.as_ref()))
@@ -124,15 +122,13 @@ pub(super) fn sized(bytes: u64) -> String {
     format!("{size:.digits$} {unit}")
 }
 
-/// Digits of a commit id that are shown.
 const SHORT_ID: usize = 10;
 
-/// The beginning of a commit's id.
 pub(super) fn short_id(id: &str) -> String {
     id.chars().take(SHORT_ID).collect()
 }
 
-/// `2026-11-23 14:05 UTC`, of seconds since 1970; the beginning of time if they are out of range.
+/// `2026-11-23 14:05 UTC`; 1970 for an invalid time.
 pub(super) fn moment(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or_default();
     let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);

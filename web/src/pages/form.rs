@@ -1,7 +1,6 @@
-//! The search form: a query and how its results are shown, as they stand in an address.
+//! Search form: a query and the choices for its results, as in an address.
 //!
-//! A form keeps what the user typed, whether or not it can be understood: the page of an error shows
-//! it again. Its methods return the addresses of other pages of the same query.
+//! It keeps invalid input, for the page of an error. Its methods return related addresses.
 
 use super::visible;
 use crate::assets;
@@ -12,18 +11,16 @@ use frontend::Document;
 use frontend::query::{Query, filter};
 use schema::message::Field;
 
-/// The fields of the search form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     pub(super) q: String,
     pub(super) mode: Mode,
-    /// If it is not the mode's default.
+    /// `None` for the mode's default.
     pub(super) case: Option<Case>,
-    /// Only whole words match.
     pub(super) word: bool,
-    /// If it is not the default.
+    /// `None` for the default.
     pub(super) group: Option<Group>,
-    /// If it is not the default.
+    /// `None` for the default.
     pub(super) copies: Option<Copies>,
     pub(super) filters: Vec<FormFilter>,
     pub(super) context: Option<String>,
@@ -32,28 +29,24 @@ pub(crate) struct Form {
     pub(super) total: Option<String>,
     pub(super) timeout: Option<String>,
     pub(super) generation: Option<String>,
-    /// If it is not the default.
+    /// `None` for the default.
     pub(super) per_page: Option<usize>,
     pub(super) per_package: Option<String>,
     pub(super) per_document: Option<String>,
-    /// The first line that is shown, of results in one file; if it is not the first of all.
+    /// First line shown of results in one file; `None` for line 1.
     pub(super) from: Option<u32>,
-    /// The id of the search that the script of the page follows. No other address has it: people share
-    /// those.
+    /// Search that the page's script follows. Other addresses omit it, since users share them.
     pub(super) run: Option<String>,
-    /// Whether the client has a key, which it may want to give up.
+    /// The page offers to sign out.
     pub(super) has_key: bool,
-    /// The names of the revisions that the query selects, if it names them.
     pub(super) revisions: Vec<String>,
 }
 
-/// Bytes of the parameters of a query that the links to files carry. A page has some hundred of these links.
+/// A page has hundreds of links with these bytes.
 const MARKING_BYTES_MAX: usize = 512;
 
-/// What a page of results shows by default.
 pub(super) const GROUP_DEFAULT: Group = Group::Document;
 
-/// A link to the same results, grouped in another way.
 #[derive(Clone, Debug)]
 pub(super) struct Tab {
     pub(super) label: &'static str,
@@ -61,7 +54,6 @@ pub(super) struct Tab {
     pub(super) current: bool,
 }
 
-/// An option of a select element.
 pub(super) struct SelectOption {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
@@ -77,16 +69,13 @@ fn options<C: Choice>(chosen: C) -> Vec<SelectOption> {
     C::ALL.iter().map(option).collect()
 }
 
-/// A filter as it stands in the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FormFilter {
-    /// The name of the parameter.
     pub(super) name: &'static str,
     pub(super) typed: String,
 }
 
 impl FormFilter {
-    /// Returns the filter as it is interpreted.
     pub(super) fn label(&self) -> String {
         let field = filter::field(self.name).expect("the name is that of a filter");
         let label = match filter::parse(field, &self.typed) {
@@ -98,7 +87,7 @@ impl FormFilter {
 }
 
 impl Form {
-    /// Returns the form that the parameters fill in. Values that are not a choice are left out.
+    /// Drops values that are not a choice.
     pub(crate) fn new(params: &Params) -> Form {
         let text = |value| lossy(Some(value)).into_owned();
         let typed = |name| params.bytes(name).map(text);
@@ -130,7 +119,6 @@ impl Form {
         }
     }
 
-    /// The same, with links to the revisions that the query names.
     pub(super) fn in_revisions_of(self, query: &Query) -> Form {
         Form {
             revisions: query.revisions(),
@@ -138,7 +126,7 @@ impl Form {
         }
     }
 
-    /// Returns the address of a document: in the revision that the query names, else at the commit that was indexed.
+    /// Address in the query's revision, else at the indexed commit.
     pub(super) fn address_of<'a>(&'a self, document: &'a Document) -> FileAddress<'a> {
         let address = FileAddress::of(document);
         let has = |name: &&String| document.revisions.names.contains(name);
@@ -156,7 +144,6 @@ impl Form {
         }
     }
 
-    /// Returns the form of the query alone, without filters and choices of how to show an answer.
     pub(super) fn of_query(&self) -> Form {
         Form {
             q: self.q.clone(),
@@ -167,7 +154,6 @@ impl Form {
         }
     }
 
-    /// Returns the query as a page's title.
     pub(super) fn title(&self) -> String {
         visible::plain(self.q.as_bytes())
     }
@@ -183,17 +169,14 @@ impl Form {
         }))
     }
 
-    /// Returns how results are grouped.
     pub(super) fn group(&self) -> Group {
         self.group.unwrap_or(GROUP_DEFAULT)
     }
 
-    /// Returns the name of the group, if it is not the default.
     pub(super) fn group_name(&self) -> Option<&'static str> {
         self.group.map(Group::name)
     }
 
-    /// Returns links to the same results in each group.
     pub(super) fn tabs(&self) -> Vec<Tab> {
         let tab = |group: Group| Tab {
             label: group.label(),
@@ -212,7 +195,7 @@ impl Form {
         form.href(0)
     }
 
-    /// Returns the address that searches for the query as one text, if it was read as several words.
+    /// Query as one text, if it was read as several words.
     pub(super) fn href_exact(&self) -> Option<String> {
         let several = self.q.split_whitespace().nth(1).is_some();
         (several && self.mode == Mode::Keyword).then(|| {
@@ -222,7 +205,7 @@ impl Form {
         })
     }
 
-    /// Returns the parameters that say which parts of a text match: `q=…` and how it is read.
+    /// Parameters that decide which parts of a text match.
     pub(super) fn query_parameters(&self) -> String {
         let mut parameters = format!("q={}", encode(self.q.as_bytes()));
         if self.mode != Mode::default() {
@@ -237,8 +220,8 @@ impl Form {
         parameters
     }
 
-    /// Returns the parameters with which the page of a file marks what matches; empty without a query, and of one
-    /// that is too long to stand in every link of a page.
+    /// Parameters with which a file's page marks matches; empty for a query too long to repeat in
+    /// every link.
     pub(super) fn marking_parameters(&self) -> String {
         if self.q.trim().is_empty() {
             return String::new();
@@ -251,7 +234,7 @@ impl Form {
         }
     }
 
-    /// Returns the parameters of the query itself, encoded: what it searches for, not how it is shown.
+    /// Parameters of the search, without those of the display.
     pub(super) fn search_parameters(&self) -> String {
         let mut query = self.query_parameters();
         let mut push = |name: &str, value: &str| {
@@ -275,12 +258,10 @@ impl Form {
         query
     }
 
-    /// Returns the address of a page of results.
     pub(super) fn href(&self, page: usize) -> String {
         format!("/search?{}", self.parameters(page))
     }
 
-    /// Returns the address of the events of the running search.
     pub(super) fn events_href(&self) -> String {
         format!("/search/events?{}", self.parameters(0))
     }
@@ -316,7 +297,6 @@ impl Form {
         href
     }
 
-    /// Returns the parameters as fields of a form.
     pub(super) fn fields(&self) -> Vec<(String, String)> {
         let params = Params::parse(&self.parameters(0)).unwrap_or_default();
         let pairs = params.into_pairs().into_iter();
@@ -325,12 +305,10 @@ impl Form {
             .collect()
     }
 
-    /// Returns the address of the facets of the query.
     pub(super) fn href_facets(&self) -> String {
         self.href(0).replacen("/search?", "/search/facets?", 1)
     }
 
-    /// Returns the address of the query with or without copies.
     pub(super) fn href_copies(&self, copies: Copies) -> String {
         let mut form = self.clone();
         form.copies = Some(copies).filter(|&copies| copies != Copies::Folded);
@@ -338,7 +316,6 @@ impl Form {
         form.href(0)
     }
 
-    /// Returns the address of the query without one of its filters.
     pub(super) fn href_without(&self, filter: &usize) -> String {
         let mut form = self.clone();
         form.filters.remove(*filter);
@@ -346,12 +323,11 @@ impl Form {
         form.href(0)
     }
 
-    /// Returns the query in one package.
     pub(super) fn in_package(&self, package: &str) -> Form {
         self.with_filters(&[(Field::Package, package)])
     }
 
-    /// Returns the query in one document, whose page has its lines in order.
+    /// One document's matches by line.
     pub(super) fn in_document(&self, package: &str, path: &str) -> Form {
         self.with_filters(&[(Field::Package, package), (Field::Path, path)])
     }
@@ -368,14 +344,13 @@ impl Form {
         form
     }
 
-    /// Returns the address of the same results from a line on.
     pub(super) fn href_from(&self, line: u32) -> String {
         let mut form = self.clone();
         (form.from, form.run) = (Some(line), None);
         form.href(0)
     }
 
-    /// Returns the address of the same results over the same documents, whatever is indexed later.
+    /// Independent of later indexing.
     pub(super) fn href_permanent(&self, generation: &str) -> String {
         let mut form = self.clone();
         form.generation = Some(generation.to_owned());
@@ -383,7 +358,6 @@ impl Form {
         form.href(0)
     }
 
-    /// Returns the address of all matches in one format.
     pub(super) fn href_export(&self, format: &str) -> String {
         format!(
             "/api/v2/export?{}&format={format}",
@@ -392,11 +366,11 @@ impl Form {
     }
 }
 
-/// What every page has: the search form and the addresses of the assets.
+/// Search form and assets of a page.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) form: Form,
-    /// Whether the page says what is wrong with the query, in the element `fault`.
+    /// True if the element `fault` explains a fault of the query.
     pub(super) has_fault: bool,
     pub(super) style: String,
     pub(super) script: String,
@@ -472,7 +446,7 @@ mod tests {
     fn addresses_keep_every_parameter_of_the_query_and_of_how_it_is_shown() {
         let kept = "q=x&mode=regexp&case=no&word=yes&lang=c&package=p&path=s&rev=v1&branch=main&kind=tests&context=1\
             &want=count&limit=7&total=exact&timeout=9&generation=g&group=package&copies=all&per_page=5&per_package=2&per_document=3";
-        // `page` is a choice of each link, and the others are of programs.
+        // `page` is a choice of each link; programs use the others.
         let left_out = ["page", "wait", "explain", "cursor"];
         let names: Vec<&str> = kept
             .split('&')

@@ -1,4 +1,4 @@
-//! The page about the query language: every example is a link, and every key has a line.
+//! Help: every example is a link, and every key has a line.
 
 mod examples;
 
@@ -29,7 +29,6 @@ struct ExampleLink {
     about: &'static str,
 }
 
-/// A key: its names, what it does, and an example.
 struct KeyLine {
     name: &'static str,
     others: Vec<&'static str>,
@@ -68,7 +67,6 @@ fn link(q: &'static str, about: &'static str) -> ExampleLink {
     }
 }
 
-/// The keys that the help knows, in its order, with all of their names.
 fn keys() -> Vec<KeyLine> {
     let names = key_names();
     let line = |&(name, q, about): &(&'static str, &'static str, &'static str)| {

@@ -1,4 +1,4 @@
-//! The history of a repository, or of one of its files or directories: the commits that changed it, youngest first.
+//! History of a repository, file or directory: the commits that changed it, newest first.
 
 use super::commit::signed;
 use super::file::FileView;
@@ -15,7 +15,6 @@ use axum::extract::State;
 use axum::response::Html;
 use schema::message::Commit;
 
-/// Commits on a page.
 const COMMITS_MAX: u32 = 100;
 
 #[derive(Template)]
@@ -24,7 +23,7 @@ struct HistoryPage {
     layout: Layout,
     repo: String,
     repo_href: String,
-    /// The file or directory, and its address; empty: the whole repository.
+    /// Empty: the whole repository.
     path: String,
     path_href: String,
     rev: String,
@@ -38,11 +37,9 @@ struct CommitRow {
     id: String,
     author: String,
     day: String,
-    /// The file at this commit.
     file: Option<String>,
 }
 
-/// Lists the commits that a revision reaches.
 pub(crate) async fn history(
     State(app): State<App>,
     viewer: Viewer,

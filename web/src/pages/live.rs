@@ -1,8 +1,8 @@
-//! The events of a running search for its page: progress, the best so far in boxes, and the end.
+//! Events of a running search for its page: progress, best matches, end.
 //!
-//! `progress` and `done` are JSON for the script of the page, not for programs, which have `/api/v2/events`. `boxes`
-//! carries HTML, rendered by the templates of the page. A client that reconnects, also after a restart, is told
-//! about the same search, or about a new one for the same query.
+//! `progress` and `done` are JSON for the page's script; programs use `/api/v2/events`. `boxes`
+//! carries HTML. A client that reconnects, even after a restart, follows the same search or a new
+//! one.
 
 use super::boxes::fragment;
 use super::form::{Form, GROUP_DEFAULT};
@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
-/// Events that wait for a slow client. It gets the next state instead of a backlog.
+/// A slow client gets the newest state instead of a backlog.
 const WAITING_MAX: usize = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,13 +37,13 @@ struct LiveProgress {
     matches: u64,
     blocks_done: u64,
     blocks_total: u64,
-    /// In words; empty if it is unknown.
+    /// In words; empty if unknown.
     left: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct LiveBoxes {
-    /// Whether no match still to come can change which boxes these are, or their order.
+    /// True if later matches cannot change these boxes.
     r#final: bool,
     html: String,
 }
@@ -51,11 +51,9 @@ struct LiveBoxes {
 #[derive(Clone, Debug, Serialize)]
 struct LiveEnd {
     matches: u64,
-    /// Why there is no page of the answer for this client.
     error: Option<String>,
 }
 
-/// Sends the events of the search that a page shows.
 pub(crate) async fn live(
     State(app): State<App>,
     viewer: Viewer,
@@ -98,16 +96,13 @@ pub(crate) async fn live(
     Ok(events.into_response())
 }
 
-/// A page that is open in a browser.
 struct OpenPage {
     search: Arc<SearchHandle>,
     proof: Option<Proof>,
     form: Form,
-    /// What is changed in the boxes.
     edits: PageEdits,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
-    /// What the last `boxes` showed.
     shown: Option<(String, bool)>,
     reported: Option<LiveProgress>,
 }
@@ -136,7 +131,7 @@ impl Report for OpenPage {
             };
             let best = blocking(read).await.ok();
             if is_proven && best.as_ref().is_some_and(|(_, is_final)| !is_final) {
-                // What was proven is not the page, and nothing else will be.
+                // The proven best are not the page's, and nothing else will be proven.
                 self.proof = None;
             }
             let is_news = |(html, _): &(String, bool)| !html.trim().is_empty();
@@ -183,7 +178,6 @@ impl Report for OpenPage {
 }
 
 impl OpenPage {
-    /// What was proven to be the best.
     fn proven(&self) -> Option<&Arc<SearchResult>> {
         self.proof.as_ref()?.best()
     }

@@ -1,12 +1,11 @@
-//! Markdown as HTML, a safe subset: READMEs, Markdown files, and descriptions of our own.
+//! Markdown as a safe subset of HTML: READMEs, Markdown files, our own descriptions.
 //!
-//! The parser's events are rendered, never the file's own markup: every text is escaped, and of
-//! HTML in Markdown only its text, images and line breaks are left. Headings fit below those of the
-//! page.
+//! Events of the parser are rendered, never markup of the file: text is escaped, and HTML in
+//! Markdown keeps only text, images and line breaks. Headings nest below those of the page.
 //!
-//! **Invariants:** every address is one that the caller chose or one of another site's page that
-//! only a click opens; an image comes from this site; no attribute but `href`, `title`, `id`, `src`
-//! and `alt` has a text of the file.
+//! **Invariants:** addresses are the caller's, or lead to other sites on a click only; images come
+//! from this site; only the attributes `href`, `title`, `id`, `src` and `alt` have text of the
+//! file.
 
 mod html;
 mod slug;
@@ -23,16 +22,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use targets::Targets;
 
-/// Elements within each other. Browsers flatten what is deeper than some hundred.
+/// Browsers flatten deeper nesting beyond a few hundred.
 const DEPTH_MAX: usize = 50;
 
-/// Endings of names of Markdown files, after the last dot.
 const ENDINGS: [&[u8]; 4] = [b"md", b"markdown", b"mdown", b"mkd"];
 
-/// Beginnings of addresses that a click may open.
+/// Schemes that a click may open.
 const FOREIGN: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// A parsed text.
 struct Markdown<'a> {
     events: Vec<Event<'a>>,
 }
@@ -46,7 +43,6 @@ impl<'a> Markdown<'a> {
         }
     }
 
-    /// Returns the addresses of links and images, each once.
     fn addresses(&self) -> BTreeSet<String> {
         let address = |event: &Event<'_>| match event {
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
@@ -57,8 +53,7 @@ impl<'a> Markdown<'a> {
         self.events.iter().filter_map(address).collect()
     }
 
-    /// Renders the text below a heading of level `below`. `targets` says where links lead; others
-    /// are text.
+    /// Renders below a heading of level `below`. Links missing in `targets` become text.
     fn render(self, targets: &Targets, below: u8) -> String {
         let mut renderer = Renderer {
             targets,
@@ -77,14 +72,12 @@ impl<'a> Markdown<'a> {
     }
 }
 
-/// Returns true if the name of a file says that it is Markdown.
 pub(super) fn is_markdown(path: &[u8]) -> bool {
     let end = path.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     let end = end.to_ascii_lowercase();
     path.len() > end.len() && ENDINGS.contains(&&end[..])
 }
 
-/// Renders the text of a file below a heading of level `below`.
 pub(super) async fn of_file(
     app: &App,
     scope: &Scope,
@@ -102,8 +95,7 @@ pub(super) async fn of_file(
     blocking(move || Markdown::parse(&text).render(&targets, below)).await
 }
 
-/// Renders a text of our own, without the paragraph around a single one. Its links are whole
-/// addresses.
+/// Renders our own text, without the paragraph around a single one. Links are absolute.
 pub(super) fn inline(text: &str) -> String {
     let html = Markdown::parse(text).render(&Targets::default(), 1);
     let html = html.trim_end();
@@ -116,28 +108,23 @@ pub(super) fn inline(text: &str) -> String {
         .to_owned()
 }
 
-/// Makes the events that are rendered of those that were parsed.
 struct Renderer<'a> {
     targets: &'a Targets,
-    /// Number of headings with the same id, by id.
     slugs: HashMap<String, u32>,
-    /// The elements that are open.
     open: Vec<Open>,
-    /// The level of the heading above, and of the last one: none is left out between two.
+    /// Levels of the page's heading and the last one.
     base: u8,
     level: u8,
     out: Vec<Event<'a>>,
 }
 
-/// An element that has begun.
 enum Open {
-    /// It is rendered, and ends like this.
+    /// Rendered, with this end.
     Kept(TagEnd),
     Dropped,
 }
 
 impl<'a> Renderer<'a> {
-    /// Renders the event at `at`.
     fn event(&mut self, events: &'a [Event<'a>], at: usize) {
         match &events[at] {
             Event::Start(tag) => {
@@ -164,12 +151,12 @@ impl<'a> Renderer<'a> {
                 let mark = if *is_done { "☑ " } else { "☐ " };
                 self.out.push(Event::Text(mark.into()));
             }
-            // `html::as_markdown` leaves no HTML, and the other extensions are off.
+            // `html::as_markdown` leaves no HTML; other extensions are off.
             _ => {}
         }
     }
 
-    /// Returns the element that is rendered; `None` if only its content is.
+    /// `None` if only the content is kept.
     fn tag(&mut self, tag: &'a Tag<'a>, content: &'a [Event<'a>]) -> Option<Tag<'a>> {
         match tag {
             Tag::Heading { level, .. } => Some(Tag::Heading {
@@ -179,7 +166,7 @@ impl<'a> Renderer<'a> {
                 attrs: Vec::new(),
             }),
             Tag::CodeBlock(_) => Some(Tag::CodeBlock(CodeBlockKind::Indented)),
-            // The style of an element would be its own.
+            // Alignment would add style attributes.
             Tag::Table(columns) => Some(Tag::Table(vec![Alignment::None; columns.len()])),
             Tag::Link {
                 dest_url, title, ..
@@ -212,15 +199,14 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Returns the level on the page, at most one below the heading before.
+    /// At most one below the last heading.
     fn heading(&mut self, level: u8) -> HeadingLevel {
         let level = level.saturating_add(self.base);
         self.level = level.min(self.level + 1).min(6).max(self.base.min(5) + 1);
         HeadingLevel::try_from(usize::from(self.level)).unwrap_or(HeadingLevel::H6)
     }
 
-    /// Returns the id of a heading, made of its text as GitHub does, so that tables of contents
-    /// lead there.
+    /// Id as on GitHub, so that tables of contents work.
     fn slug(&mut self, content: &[Event<'_>]) -> String {
         let end = |event: &&Event<'_>| !matches!(event, Event::End(TagEnd::Heading(_)));
         let mut words = String::new();
@@ -239,7 +225,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn link(&self, address: &str, title: &str) -> Option<Tag<'a>> {
-        // Elements of links cannot be within each other.
+        // Links cannot be nested.
         let is_within = |open: &Open| matches!(open, Open::Kept(TagEnd::Link | TagEnd::Image));
         if self.open.iter().any(is_within) {
             return None;
@@ -262,7 +248,7 @@ impl<'a> Renderer<'a> {
         self.targets.link(address).map(str::to_owned)
     }
 
-    /// Returns a link to an image that is not shown; its words stand for it, or its address.
+    /// Links to a hidden image, under its description or address.
     fn in_place_of_image(&mut self, address: &'a str, content: &[Event<'_>]) -> Option<Tag<'a>> {
         let link = self.link(address, "")?;
         if matches!(content.first(), Some(Event::End(TagEnd::Image))) {
@@ -274,11 +260,10 @@ impl<'a> Renderer<'a> {
         Some(link)
     }
 
-    /// Adds a text. Its quotes are escaped, too: later changes of a page take an unescaped one for
-    /// an attribute's.
+    /// Escapes quotes too: later page edits would take one for an attribute's.
     fn text(&mut self, text: &str, (before, after): (&str, &str)) {
         let text = shown(text);
-        // The description of an image is an attribute, which is escaped where it is written.
+        // Descriptions of images are attributes, escaped on output.
         if self
             .open
             .iter()
@@ -291,7 +276,6 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// Returns true for an address of another site that a click may open.
 fn is_foreign(address: &str) -> bool {
     let begins = |scheme: &&str| {
         address
@@ -301,7 +285,6 @@ fn is_foreign(address: &str) -> bool {
     FOREIGN.iter().any(begins)
 }
 
-/// Returns a text with every character visible, line by line.
 fn shown(text: &str) -> String {
     let lines = text.split('\n').map(|line| visible::plain(line.as_bytes()));
     lines.collect::<Vec<_>>().join("\n")

@@ -7,31 +7,25 @@ use crate::links::FileAddress;
 use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
 use std::ops::Range;
 
-/// Copies of a document that are listed with a match.
 const COPIES_SHOWN_MAX: usize = 10;
 
-/// Lines of one match that are shown. The page of the file shows all.
+/// The file's page shows all.
 const LINES_MAX: usize = 50;
 
-/// Revisions that are named beside a document.
 const REVISIONS_MAX: usize = 3;
 
-/// The first copies of a document, by their names and addresses, and how many more there are.
+/// First copies of a document, as names and addresses.
 #[derive(Clone)]
 pub(super) struct CopiesView {
     pub(super) count: u64,
     pub(super) names: Vec<(String, String)>,
     pub(super) more: u64,
-    /// The address of the page with all copies.
     pub(super) more_href: String,
 }
 
-/// The revisions that have a document.
 #[derive(Default)]
 pub(super) struct RevisionsView {
-    /// The first of them.
     pub(super) names: Vec<String>,
-    /// How many more there are.
     pub(super) more: u64,
 }
 
@@ -46,7 +40,6 @@ impl From<&DocumentRevisions> for RevisionsView {
     }
 }
 
-/// A line: its number, and its text as pieces.
 pub(super) struct LineView {
     pub(super) number: u32,
     pub(super) href: String,
@@ -57,9 +50,8 @@ pub(super) struct LineView {
     pub(super) cut_after: u64,
 }
 
-/// Returns the lines of a match and of its context, with their addresses; none if its name is the match.
-/// `address` is that of its document, with the query, so that the page of the file marks the same. `colours` are those
-/// of the document, whose lines come in ascending order.
+/// Lines of a match and its context; empty for a match of the name. `address` includes the query,
+/// for marks. Lines ascend, as `colours` requires.
 pub(super) fn match_lines(
     found: &Match,
     address: FileAddress<'_>,
@@ -88,7 +80,7 @@ pub(super) fn match_lines(
 }
 
 impl CopiesView {
-    /// The copies of a match's document; `None` if it has none. Blocks on the disk.
+    /// Copies, if any. Blocks on the disk.
     pub(super) fn of(
         answer: &SearchResult,
         found: &Match,
@@ -117,7 +109,7 @@ impl CopiesView {
     }
 }
 
-/// Returns the best matches so far without those in copies of documents that come before them.
+/// Drops matches in copies of earlier documents.
 pub(super) fn without_copies(matches: &[Match]) -> impl Iterator<Item = &Match> {
     let is_copy = |found: &Match, other: &Match| {
         let (found, line) = (&found.document, found.line);
@@ -132,7 +124,6 @@ pub(super) fn without_copies(matches: &[Match]) -> impl Iterator<Item = &Match> 
     })
 }
 
-/// Returns the lines of a match, each with its share of the ranges.
 fn hits(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
     if found.lines == 1 {
         let (line, ranges) = (found.line, &found.ranges);
@@ -157,7 +148,7 @@ fn hits(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
         .collect()
 }
 
-/// Returns the parts of `ranges` that are in a line, relative to its start.
+/// Clips `ranges` to a line.
 pub(super) fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
     let part = |range: &Range<usize>| {
         let (start, end) = (range.start.max(line.start), range.end.min(line.end));
@@ -175,7 +166,7 @@ impl LineView {
         hit: bool,
         colours: &DocumentColours,
     ) -> Self {
-        // What comes before a part of a line is not known.
+        // Colours depend on the text before a window, which is unknown.
         let is_whole = window.is_none_or(|window| window.start == 0);
         let tokens = if is_whole {
             colours.tokens(number, text)

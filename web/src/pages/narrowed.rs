@@ -1,30 +1,27 @@
-//! The addresses of a query with one filter more or less.
+//! Addresses of a query with one filter more or less.
 //!
-//! Exact filters of a field are alternatives, so a filter that is to be the only one takes the place of those; also
-//! of those in the text of the query.
+//! Exact filters of a field are alternatives, so one that must stand alone replaces the others,
+//! also in the text of the query.
 
 use super::form::{Form, FormFilter};
 use frontend::query::filter;
 use schema::message::{Expr, Field, Filter, Reading};
 
-/// A query whose matches are to be fewer.
 pub(super) struct Narrowed<'a> {
     form: &'a Form,
     directory: Option<Vec<u8>>,
 }
 
 impl<'a> Narrowed<'a> {
-    /// A query, and the directory that it selects.
     pub(super) fn new(form: &'a Form, directory: Option<Vec<u8>>) -> Narrowed<'a> {
         Narrowed { form, directory }
     }
 
-    /// The directory that the query selects, with its slash.
     pub(super) fn directory(&self) -> Option<&[u8]> {
         self.directory.as_deref()
     }
 
-    /// Returns the address of the query with this filter instead of its alternatives, or of a directory above.
+    /// Query with this filter instead of alternatives or a parent directory.
     pub(super) fn only(&self, filter: &FormFilter) -> String {
         let mut form = self.form.clone();
         form.filters.retain(|other| !gives_way(other, filter));
@@ -32,7 +29,6 @@ impl<'a> Narrowed<'a> {
         first_page(form)
     }
 
-    /// Returns the address of the query without these matches.
     pub(super) fn others(&self, filter: &FormFilter) -> String {
         let mut form = self.form.clone();
         form.filters.push(FormFilter {
@@ -42,14 +38,13 @@ impl<'a> Narrowed<'a> {
         first_page(form)
     }
 
-    /// Returns the address of the query without this filter, if it is a parameter.
     pub(super) fn without(&self, filter: &FormFilter) -> Option<String> {
         let at = self.form.filters.iter().position(|other| other == filter)?;
         Some(self.form.href_without(&at))
     }
 }
 
-/// Whether a filter would make `filter` an alternative, or says less than it.
+/// True for an alternative of `filter`, or a directory above its path.
 fn gives_way(other: &FormFilter, filter: &FormFilter) -> bool {
     if other.name != filter.name {
         return false;
@@ -76,7 +71,7 @@ mod tests {
     use super::super::selected::parameter;
     use super::*;
 
-    /// The address with only `filter`, with all others, and without it.
+    /// Addresses with only `filter`, excluding it, and without it.
     fn check(filters: &[(&'static str, &str)], filter: Filter) -> [String; 3] {
         let filters = filters.iter().map(|(name, typed)| FormFilter {
             name,

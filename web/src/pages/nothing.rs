@@ -1,8 +1,7 @@
-//! What may help a search that found nothing: the same query without one of its parts, in any case, as text, or with a
-//! word that is spelled nearly the same, each with the number of its matches; and names of packages that do not exist.
+//! Suggestions for a search without a match: the query without one part, in any case, as text, or
+//! with a similar spelling; and unknown names of packages.
 //!
-//! A few more searches count these matches, all at once and for a bounded time. What is not counted by then is not
-//! shown.
+//! Concurrent searches under one time limit count their matches; uncounted suggestions are dropped.
 
 use super::form::{Form, FormFilter};
 use super::parts::{self, Origin, QueryPart};
@@ -18,40 +17,32 @@ use schema::message::{Expr, Field, Filter, Pattern, Want};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Other queries that are counted.
 const QUERIES_MAX: usize = 8;
 
-/// Words for which near spellings are looked for.
 const WORDS_MAX: usize = 2;
 
-/// Filters by package that are looked at.
 const PACKAGES_MAX: usize = 3;
 
-/// How long they may take, all together.
+/// Time limit of all suggestions together.
 const TIME_MAX: Duration = Duration::from_millis(400);
 
-/// What may help.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NothingFound {
-    /// Names in filters that no visible package has.
+    /// Names in filters without a visible package.
     pub(super) unknown: Vec<UnknownPackage>,
-    /// Queries with another spelling of a word that find something.
     pub(super) spellings: Vec<OtherQuery>,
-    /// Other queries that find something.
     pub(super) others: Vec<OtherQuery>,
 }
 
-/// A query that finds something.
 #[derive(Clone, Debug)]
 pub(super) struct OtherQuery {
-    /// What is different, as words before and after a part of the query.
+    /// Difference, as words before `part`.
     pub(super) change: Change,
     pub(super) part: String,
     pub(super) href: String,
     pub(super) found: u64,
 }
 
-/// What is different in another query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Without,
@@ -62,16 +53,14 @@ pub(super) enum Change {
     Spelling,
 }
 
-/// A filter by package that keeps none.
 #[derive(Clone, Debug)]
 pub(super) struct UnknownPackage {
     pub(super) name: String,
-    /// Similar names, with the addresses of the query in these packages.
+    /// Names, with the addresses of the query in these packages.
     pub(super) similar: Vec<(String, String)>,
 }
 
 impl Change {
-    /// The words before the part of the query.
     pub(super) fn words(self) -> &'static str {
         match self {
             Change::Without => "without",
@@ -87,7 +76,7 @@ impl Change {
 }
 
 impl NothingFound {
-    /// What may help for a query, if its complete answer has no match.
+    /// Suggestions for a query, if its complete answer has no match.
     pub(super) async fn of(
         app: &App,
         scope: &Scope,
@@ -122,7 +111,6 @@ impl NothingFound {
     }
 }
 
-/// Returns the queries that may find more, with what is different in them.
 fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(Change, String, Form)> {
     let mut all = Vec::new();
     let first = Form {
@@ -171,7 +159,7 @@ fn candidates(form: &Form, parts: &[QueryPart]) -> Vec<(Change, String, Form)> {
     all
 }
 
-/// The other ways to read what was typed, without those that find the same.
+/// Other modes, without those that find the same.
 fn other_modes(form: &Form) -> &'static [Mode] {
     const METACHARACTERS: [char; 14] = [
         '\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$',
@@ -189,7 +177,6 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Counts the matches of another query; `None` if it finds nothing or takes too long.
 async fn counted(
     app: &App,
     scope: &Scope,
@@ -205,7 +192,7 @@ async fn counted(
     })
 }
 
-/// Returns the pattern of a part that is a word.
+/// Pattern of a word.
 fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
     let Origin::Term(term) = &part.origin else {
         return None;
@@ -220,7 +207,6 @@ fn word(form: &Form, part: &QueryPart) -> Option<Pattern> {
     }
 }
 
-/// Returns the queries with words that are spelled nearly as that of a part.
 async fn spellings_of(
     app: &App,
     scope: &Scope,
@@ -245,7 +231,7 @@ async fn spellings_of(
     join_all(others).await.into_iter().flatten().collect()
 }
 
-/// Counts the matches of a form's query; `None` if that takes too long.
+/// Counts the matches of a form's query; `None` on a timeout.
 async fn count(app: &App, scope: &Scope, client: u64, form: &Form) -> Option<u64> {
     let query = parts::parse(form).ok()?.query;
     count_query(app, scope, client, query).await
@@ -262,7 +248,7 @@ async fn count_query(app: &App, scope: &Scope, client: u64, query: Query) -> Opt
     answer.is_complete().then(|| answer.found())
 }
 
-/// Returns the filter of a part, if it keeps packages by their name.
+/// Filter by package, if the part is one.
 fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
     let alone = match &part.origin {
         Origin::Term(term) => parts::with_text(form, form.q.get(term.clone())?),
@@ -277,7 +263,6 @@ fn package(form: &Form, part: &QueryPart) -> Option<Filter> {
     }
 }
 
-/// Returns the name in a filter if no package has it.
 async fn unknown_package(
     app: &App,
     scope: &Scope,

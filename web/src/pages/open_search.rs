@@ -1,4 +1,4 @@
-//! What a browser needs to make this server one of its search engines (OpenSearch 1.1).
+//! OpenSearch 1.1 description for browsers.
 
 use crate::assets;
 use crate::problem::Problem;
@@ -14,12 +14,12 @@ use axum::response::IntoResponse;
 #[template(path = "opensearch.xml")]
 struct Description {
     host: String,
-    /// The address below which the server is shown, without a slash at its end.
+    /// Without a slash at its end.
     site: String,
     icon: String,
 }
 
-/// Describes the search by the name at which the client reached this server.
+/// Names the server as the client did.
 pub(crate) async fn description(
     State(app): State<App>,
     https: Option<Extension<IsHttps>>,

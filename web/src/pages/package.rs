@@ -1,4 +1,4 @@
-//! What is known of a package: its size, its other versions, its revisions, what was skipped, and its README.
+//! Data of a package: size, other versions, revisions, skipped files and README.
 
 use super::filters;
 use super::markdown;
@@ -15,73 +15,59 @@ use schema::message::{
 };
 use schema::name::revision_name;
 
-/// Lines of a README that are shown.
 const README_LINES_MAX: u32 = 300;
 
-/// The level of the heading with a README's name.
 const README_LEVEL: u8 = 2;
 
-/// Skipped files that are listed.
 const SKIPPED_MAX: u32 = 100;
 
-/// A package.
 pub(super) struct PackageView {
     pub(super) documents: u32,
     pub(super) lines: u64,
     pub(super) bytes: u64,
-    /// When it was indexed.
     pub(super) indexed: String,
-    /// The other versions, with their addresses.
+    /// Names and addresses.
     pub(super) versions: Vec<(String, String)>,
-    /// Skipped files, and why.
+    /// Paths and reasons.
     pub(super) skipped: Vec<(String, String)>,
-    /// The address of the rest of them, if there are more.
     pub(super) skipped_more: Option<String>,
     pub(super) readme: Option<Readme>,
-    /// The filter of a search in the package; `None` if its name is not text.
+    /// `None` if the name is not UTF-8.
     pub(super) filter: Option<String>,
-    /// The revision that is shown; empty: the default one.
+    /// Empty: the default one.
     pub(super) revision: String,
 }
 
-/// A git repository that is indexed.
 pub(super) struct RepositoryView {
     pub(super) default: String,
-    /// When it was fetched.
     pub(super) fetched: Option<String>,
-    /// Why it could not be brought up to date.
+    /// Reason for a failed update, or empty.
     pub(super) problem: String,
     pub(super) revisions: Vec<RevisionView>,
-    /// Revisions that are not listed.
     pub(super) more: u32,
-    /// The default revision, at the commit that is indexed.
+    /// Package, and indexed commit of the default revision.
     name: String,
     commit: String,
 }
 
-/// A revision that is indexed.
 pub(super) struct RevisionView {
     pub(super) name: String,
-    /// The files of the revision.
     pub(super) files_href: String,
     pub(super) commit: String,
-    /// The page of the commit.
     pub(super) href: String,
     pub(super) committed: String,
     pub(super) behind: Option<u32>,
 }
 
-/// The beginning of a README.
 pub(super) struct Readme {
     pub(super) name: String,
     pub(super) href: String,
     pub(super) text: String,
-    /// The text as HTML, if it is Markdown.
     pub(super) html: Option<String>,
     pub(super) is_whole: bool,
 }
 
-/// Collects what is known of a package. `tree` is its highest directory, in a revision.
+/// Collects data. `tree` is the top directory in a revision.
 pub(super) async fn about(
     app: &App,
     scope: &Scope,
@@ -92,7 +78,7 @@ pub(super) async fn about(
     let others = versions(app, scope, entry.name()).await?;
     let others = others.iter().filter(|other| other.package != package);
     let (skipped, has_more) = skipped(app, scope, package).await?;
-    // The entry has the sums of the default revision.
+    // The entry sums up the default revision.
     let (documents, lines, bytes) = match revision {
         "" => (entry.documents, entry.lines, entry.text_bytes),
         _ => tree.sums(),
@@ -125,7 +111,7 @@ fn list_of(kind: ListKind, package: &[u8], prefix: &[u8], count: u32) -> ListReq
     }
 }
 
-/// Returns the first skipped files with reasons, and whether there are more.
+/// Also returns true if there are more.
 async fn skipped(
     app: &App,
     scope: &Scope,
@@ -142,7 +128,7 @@ async fn skipped(
     Ok((entries.collect(), list.more))
 }
 
-/// Returns what is known of a package as a git repository; `None` if it is none.
+/// `None` if the package is not a repository.
 pub(super) async fn repository(
     app: &App,
     scope: &Scope,
@@ -155,7 +141,7 @@ pub(super) async fn repository(
     Ok(found.map(|found| RepositoryView::new(name, found)))
 }
 
-/// Returns what the index has of a git repository; `None` if the package is none.
+/// `None` if the package is not a repository.
 pub(super) async fn indexed_repository(
     app: &App,
     scope: &Scope,
@@ -202,7 +188,7 @@ impl RepositoryView {
         }
     }
 
-    /// The address of the history of a directory in a revision; empty: the default one.
+    /// An empty `revision` is the default one.
     pub(super) fn history_href(&self, path: &[u8], revision: &str) -> String {
         let address = RepositoryAddress {
             repo: &self.name,
@@ -216,12 +202,11 @@ impl RepositoryView {
     }
 }
 
-/// Returns the name of a revision as people type it.
+/// Shortens a revision to its usual form.
 pub(super) fn short_name(full: &str) -> &str {
     str::from_utf8(revision_name(full.as_bytes())).expect("the prefix that is missing is ASCII")
 }
 
-/// Reads the beginning of the package's README.
 async fn readme(
     app: &App,
     scope: &Scope,

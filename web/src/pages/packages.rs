@@ -1,4 +1,4 @@
-//! The list of packages, by name.
+//! List of packages, by name.
 
 use super::directory::after;
 use super::filters;
@@ -18,29 +18,24 @@ use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::{Duration, Instant};
 
-/// Packages on a page.
 const PACKAGES_MAX: u32 = 500;
 
-/// Lists that are read to find names that contain a text. Each has about a thousand packages.
+/// Lists read to find names that contain a text, of about 1,000 packages each.
 const LISTS_MAX: usize = 64;
 
-/// How long that may take.
 const TIME_MAX: Duration = Duration::from_millis(500);
 
 #[derive(Template)]
 #[template(path = "packages.html")]
 struct PackagesPage {
     layout: Layout,
-    /// What the names begin with, or contain.
     prefix: String,
-    /// Packages that the caller may see.
+    /// Packages visible to the caller.
     total: u64,
     packages: Vec<PackageRow>,
-    /// The address of the packages that follow.
     next: Option<String>,
-    /// Whether names that contain the text may be missing, because there are too many packages.
+    /// True if there are too many packages to find all names.
     is_cut: bool,
-    /// Backends that could not be asked, and why.
     missing: Vec<(String, String)>,
 }
 
@@ -53,8 +48,7 @@ struct PackageRow {
     indexed: String,
 }
 
-/// Lists packages, from the name `after` on. Those whose names contain the text elsewhere follow those that begin with
-/// it.
+/// Lists packages after `after`: names that begin with the text, then those that contain it.
 pub(crate) async fn packages(
     State(app): State<App>,
     viewer: Viewer,
@@ -99,7 +93,7 @@ pub(crate) async fn packages(
     Ok(Html(page.render().expect("a page fits in memory")))
 }
 
-/// Returns packages whose names contain a text but do not begin with it, and whether these are all.
+/// Names that contain the text elsewhere, and true if these are all.
 async fn containing(
     app: &App,
     scope: &Scope,

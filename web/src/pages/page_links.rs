@@ -2,7 +2,6 @@
 
 use super::form::Form;
 
-/// A link to a page of results, or the gap between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PageLink {
     pub(super) text: String,
@@ -12,8 +11,7 @@ pub(super) struct PageLink {
     pub(super) gap: bool,
 }
 
-/// Returns links to the first and the last page, to the pages around the current one, and to its
-/// neighbours.
+/// Links to neighbours, the first and last page, and those around the current one.
 pub(super) fn page_links(form: &Form, page: usize, pages: usize) -> Vec<PageLink> {
     let link = |text: &str, page: usize, rel| PageLink {
         text: text.to_owned(),

@@ -1,4 +1,4 @@
-//! The query as it was understood: a part for each term, option and filter, with a link that leaves it out.
+//! Parts of a query: terms, options and filters, with links that remove them.
 
 use super::form::Form;
 use super::visible;
@@ -7,30 +7,25 @@ use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, filter};
 use schema::message::{Expr, Syntax};
 use std::ops::Range;
 
-/// The meaning of a negated term.
 pub(super) const EXCLUDED: &str = "excluded";
 
-/// A part of a query.
 #[derive(Clone, Debug)]
 pub(super) struct QueryPart {
     pub(super) text: String,
-    /// What it means, in words.
     pub(super) meaning: &'static str,
-    /// The form of the query without it; `None` if that is no query.
+    /// `None` if that is not a valid query.
     pub(super) without: Option<Form>,
     pub(super) origin: Origin,
 }
 
-/// Where a part of a query stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A range of bytes of the query text.
+    /// Byte range of the query text.
     Term(Range<usize>),
-    /// A parameter, by its place among the filters.
+    /// Index of a filter parameter.
     Parameter(usize),
 }
 
-/// Returns the parts of the query that was parsed from a form.
 pub(super) fn parts(form: &Form, parsed: &ParsedQuery) -> Vec<QueryPart> {
     let terms = parsed.terms.iter().enumerate().filter_map(|(index, term)| {
         let typed = form.q.get(term.clone())?;
@@ -58,7 +53,6 @@ pub(super) fn parts(form: &Form, parsed: &ParsedQuery) -> Vec<QueryPart> {
     terms.chain(filters).collect()
 }
 
-/// Parses the query of a form.
 pub(super) fn parse(form: &Form) -> Result<ParsedQuery, BadQuery> {
     let filters = form.filters.iter().filter_map(|each| {
         let field = filter::field(each.name)?;
@@ -75,7 +69,6 @@ pub(super) fn parse(form: &Form) -> Result<ParsedQuery, BadQuery> {
     })
 }
 
-/// Returns the form with another text of a term alone.
 pub(super) fn with_text(form: &Form, q: &str) -> Form {
     Form {
         q: q.to_owned(),
@@ -96,24 +89,24 @@ fn without_term(form: &Form, terms: &[Range<usize>], index: usize) -> Form {
     }
 }
 
-/// Returns a form if its query can be searched for, and its terms mean the same as in the whole one.
+/// Returns a valid form if its terms keep their meaning in `whole`.
 fn checked(form: Form, whole: &ParsedQuery) -> Option<Form> {
     let form = Form { run: None, ..form };
     let parsed = parse(&form).ok()?;
     (!takes_more_signs_for_text(&parsed, whole)).then_some(form)
 }
 
-/// Whether a part of a query excludes nothing when it is alone, but searches for its signs.
+/// True if `part` alone searches for signs that exclude in `whole`.
 pub(super) fn takes_more_signs_for_text(part: &ParsedQuery, whole: &ParsedQuery) -> bool {
     part.has_signs_as_text && !whole.has_signs_as_text
 }
 
-/// Says what a term of a query means, which is the text of a form.
+/// Meaning of one term of `whole`.
 fn meaning(form: &Form, whole: &ParsedQuery) -> &'static str {
     let has_sign = form.q.starts_with(['-', 'n', 'N']);
     let parsed = match parse(form) {
         Ok(parsed) if !has_sign || !takes_more_signs_for_text(&parsed, whole) => parsed,
-        // Negated terms and options are no query of their own.
+        // Negated terms and options alone are not queries.
         _ => return if has_sign { EXCLUDED } else { "option" },
     };
     match parsed.query.expr() {

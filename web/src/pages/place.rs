@@ -1,26 +1,23 @@
-//! Where a file or a directory is: its package and the directories above it, as links.
+//! Location of a file or directory, with links to its parents.
 
 use super::visible;
 use crate::links::FileAddress;
 
-/// A link to a directory, in the list of those above a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Crumb {
     pub(super) name: String,
     pub(super) href: String,
 }
 
-/// The names on the way to a file or a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The package and the directories above.
     pub(super) above: Vec<Crumb>,
-    /// The last name; the package itself if the path is empty.
+    /// Last name; of an empty path the package.
     pub(super) name: String,
 }
 
 impl Place {
-    /// The place of a path in a revision of a package; a directory ends with `/`.
+    /// Directories end with `/`.
     pub(super) fn new(package: &[u8], path: &[u8], revision: &str) -> Place {
         let href = |path| {
             FileAddress {
@@ -55,7 +52,7 @@ impl Place {
     }
 }
 
-/// Returns the directory of a path, with `/` at its end; empty: the package itself.
+/// Directory of a path, with `/`; empty: the package.
 pub(super) fn directory_of(path: &[u8]) -> &[u8] {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     &path[..slash.map_or(0, |at| at + 1)]

@@ -1,5 +1,4 @@
-//! Problems as people read them: the body of an error response by its address, and the pages about the
-//! kinds of problems.
+//! Problems as bodies of responses, and pages about their kinds.
 
 mod ways;
 
@@ -21,13 +20,12 @@ use ways::Way;
 struct ProblemPage<'a> {
     layout: Layout,
     problem: &'a Problem,
-    /// The text with the fault, and a caret below it.
     caret: Option<String>,
-    /// What is wrong, in words for people: pages count from 1 there.
+    /// Pages count from 1 in it.
     detail: String,
-    /// The address that the hint begins with, and what follows it.
+    /// Address at the start of the hint, and its rest.
     hint_link: Option<(&'a str, &'a str)>,
-    /// Names that were meant, with their addresses. They stand in the place of the hint.
+    /// Similar names, with addresses, instead of the hint.
     near: Vec<(String, String)>,
     ways: Vec<Way>,
     last_page: Option<String>,
@@ -40,9 +38,8 @@ struct KindsPage {
     kinds: &'static [&'static Kind],
 }
 
-/// Gives a problem the body that fits its address: below `/api/v1/` a line of text, which clients of
-/// Debian Code Search expect; elsewhere below `/api/` the problem document; else a page, which asks for a key
-/// if that is missing.
+/// Renders a problem as a line of text below `/api/v1/`, as clients of Debian Code Search expect;
+/// as a problem document elsewhere below `/api/`; else as a page, or the form for a key.
 pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
@@ -66,7 +63,7 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     }
 }
 
-/// Renders a problem as a page that keeps what the user typed and marks the fault in it.
+/// Keeps the typed query, and marks the fault.
 pub(crate) fn page(problem: Problem, form: Form) -> Response {
     let mut response = problem.into_response();
     let problem = response.extensions_mut().remove::<Problem>();
@@ -105,7 +102,7 @@ fn html(
     with_body(response, "text/html; charset=utf-8", page)
 }
 
-/// Splits a hint that begins with an address of this site, such as `/packages lists all packages`.
+/// Splits a hint such as `/packages lists all packages`.
 fn link(hint: &str) -> Option<(&str, &str)> {
     let (address, rest) = hint.split_once(' ')?;
     let is_address = ["/packages", "/api/v2/", "/help", "/show?"]
@@ -114,7 +111,7 @@ fn link(hint: &str) -> Option<(&str, &str)> {
     is_address.then_some((address, rest))
 }
 
-/// Returns a pattern or a filter with a caret below the fault at byte `at`.
+/// Puts a caret below the fault at byte `at`.
 fn caret(pattern: &str, at: Option<usize>) -> Option<String> {
     let before = pattern.get(..at?)?;
     let column = visible::plain(before.as_bytes()).chars().count();
@@ -127,17 +124,15 @@ fn with_body(response: Response, content_type: &'static str, body: String) -> Re
     let content_type = HeaderValue::from_static(content_type);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);
-    // The answer to a HEAD request keeps the length of the body that it had.
+    // A HEAD response still has the old length.
     headers.remove(header::CONTENT_LENGTH);
     response
 }
 
-/// All kinds of problems.
 pub(crate) async fn kinds() -> Html<String> {
     kinds_page(KINDS)
 }
 
-/// One kind of problem.
 pub(crate) async fn kind(Path(name): Path<String>) -> Result<Html<String>, Problem> {
     match KINDS.iter().position(|kind| kind.name == name) {
         Some(at) => Ok(kinds_page(&KINDS[at..=at])),

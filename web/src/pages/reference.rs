@@ -1,4 +1,4 @@
-//! The reference of the JSON API for people, made of its description (OpenAPI).
+//! Reference of the JSON API, generated from the OpenAPI description.
 
 use super::filters;
 use super::form::{Form, Layout};
@@ -12,7 +12,6 @@ struct ReferencePage<'a> {
     reference: &'a Reference,
 }
 
-/// What the reference says.
 pub(crate) struct Reference {
     about: String,
     groups: Vec<OperationGroup>,
@@ -42,14 +41,12 @@ struct ParameterView {
     about: String,
 }
 
-/// The methods, in the order in which they are shown.
 const METHODS: [&str; 3] = ["get", "post", "delete"];
 
-/// Responses that most operations share are said once, at the end.
+/// Responses listed per operation; shared errors come once, at the end.
 const OWN_STATUS: [&str; 2] = ["2", "3"];
 
 impl Reference {
-    /// Reads a description.
     pub(crate) fn new(document: &str) -> Reference {
         let document: Value = serde_json::from_str(document).expect("the description is JSON");
         let tags = document["tags"].as_array().into_iter().flatten();
@@ -64,7 +61,6 @@ impl Reference {
         }
     }
 
-    /// Renders the page.
     pub(crate) fn page(&self, has_key: bool) -> String {
         let page = ReferencePage {
             layout: Layout::new(Form {
@@ -120,7 +116,7 @@ fn parameter(document: &Value, parameter: &Value) -> ParameterView {
     }
 }
 
-/// Returns the type of a parameter in words: its values, if there are few.
+/// Type in words: its values, if there are few.
 fn kind(document: &Value, schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str() {
         let named = document.pointer(name.trim_start_matches('#'));

@@ -1,7 +1,7 @@
-//! The answer of a finished search as a page: counts, what is missing, and the matches in boxes.
+//! Page of a finished search: counts, missing parts, and matches in boxes.
 //!
-//! By default a page has ten different files, each with its best lines in order. An answer with one file has
-//! that file's lines in order instead, a hundred at a time: that is where "more in this file" leads.
+//! A page has ten files by default, each with its best lines. An answer with a single file lists
+//! its lines in order, a hundred a page; "more in this file" leads there.
 
 use super::boxes::{BoxView, More};
 use super::facets::FacetsView;
@@ -21,10 +21,8 @@ use schema::message::Want;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Skipped documents on a page. The API lists more.
 const SKIPPED_MAX: usize = 100;
 
-/// Matches of a page about one file.
 const FILE_LINES_MAX: usize = 100;
 
 #[derive(Template)]
@@ -34,23 +32,20 @@ struct ResultsPage<'a> {
     answer: &'a SearchResult,
     interpreted_as: String,
     facets: FacetsView,
-    /// What may help, if nothing was found.
     nothing: Option<NothingFound>,
     notices: &'a [Notice],
-    /// Which revisions were searched, if the query does not say it.
+    /// Names the searched revisions, if the query does not.
     of_revisions: Option<Notice>,
-    /// Changed files that the answer does not have.
+    /// Changed files that the answer lacks.
     pending: u64,
-    /// The address that searches for the exact text, if the query was read as several words.
+    /// Query as one text, if it was read as several words.
     exact: Option<String>,
-    /// The address that searches again.
     again: String,
-    /// Matches or, with `want_documents`, documents; `total` of them are on the pages.
+    /// Matches, or documents with `want_documents`; `total` of them are on the pages.
     found: u64,
     total: u64,
-    /// How many of these matches are not in folded copies, if some are folded.
     folded: Option<u64>,
-    /// The address that shows copies, or folds them; if there are any.
+    /// Address that toggles copies.
     switch: Option<String>,
     want_documents: bool,
     want_count: bool,
@@ -74,12 +69,12 @@ impl ResultsPage<'_> {
         self.answer.skipped().count - self.skipped().count() as u64
     }
 
-    /// What is to be known of the answer: first what the query may have meant.
+    /// Notices about the query come first.
     fn all_notices(&self) -> impl Iterator<Item = &Notice> {
         self.notices.iter().chain(&self.of_revisions)
     }
 
-    /// The notice that matters most, and how many others there are; `None` without any.
+    /// Most important notice, and number of others.
     fn notices_label(&self) -> Option<(String, usize)> {
         let skipped = self.answer.skipped().count;
         let skipped = (skipped > 0).then(|| format!("{skipped} not searched completely"));
@@ -94,7 +89,6 @@ impl ResultsPage<'_> {
         Some((labels.next()?, labels.count()))
     }
 
-    /// Says that several backends have a package; empty if none.
     fn overlaps_label(&self) -> String {
         match self.answer.overlaps().packages.len() {
             0 => String::new(),
@@ -106,18 +100,15 @@ impl ResultsPage<'_> {
         }
     }
 
-    /// Whether the search ended because somebody stopped it.
     fn was_stopped(&self) -> bool {
         self.answer.was_stopped()
     }
 }
 
-/// The matches of a package.
 struct PackageView {
     name: String,
     total: u64,
-    /// How many matches are not shown, and the address that shows them. A name that is not UTF-8 is
-    /// no filter's value, so it has no such address.
+    /// Hidden matches. A name that is not UTF-8 cannot be a filter, so it has no address.
     more: u64,
     more_href: Option<String>,
     boxes: Vec<BoxView>,
@@ -136,7 +127,6 @@ impl PackageView {
     }
 }
 
-/// What a page says about its query.
 pub(super) struct AboutQuery {
     pub(super) nothing: Option<NothingFound>,
     pub(super) notices: Vec<Notice>,
@@ -144,8 +134,7 @@ pub(super) struct AboutQuery {
     pub(super) pending: u64,
 }
 
-/// Renders a page of an answer. `first_line` is the first line of an answer with one file; `colours` finds those of
-/// the documents that the page shows.
+/// Renders a page. `first_line` begins an answer with one file.
 pub(super) fn finished_page(
     answer: &SearchResult,
     mut form: Form,
@@ -164,7 +153,7 @@ pub(super) fn finished_page(
         generation: None,
         ..form.clone()
     };
-    // Links to other pages stay with this answer, although the next search may find more.
+    // Page links keep this answer, even if the next search finds more.
     let mut pages_form = form.clone();
     if !answer.is_complete() {
         pages_form.generation = Some(answer.generation().to_owned());
@@ -191,7 +180,7 @@ pub(super) fn finished_page(
     let page = ResultsPage {
         answer,
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
-        // The matches are worth showing without their counts.
+        // Matches are worth showing without counts.
         facets: FacetsView::of_answer(answer, &form).unwrap_or_default(),
         nothing: about.nothing,
         notices: &about.notices,
@@ -229,20 +218,16 @@ pub(super) fn finished_page(
     Ok(html)
 }
 
-/// Formats of an export, by their label on the page.
 const EXPORTS: [(&str, &str); 3] = [("JSON lines", "jsonl"), ("CSV", "csv"), ("text", "text")];
 
-/// An answer, and what links in its boxes need.
 struct Shown<'a> {
     answer: &'a SearchResult,
     form: &'a Form,
-    /// The address of the page that shows all copies.
     all_href: String,
     colours: &'a dyn Fn(Vec<Arc<Document>>) -> PageColours,
 }
 
 impl Shown<'_> {
-    /// Boxes of a page, or packages with theirs.
     fn items(&self, items: Items) -> Result<(Vec<BoxView>, Vec<PackageView>), SpoolError> {
         let (mut boxes, mut groups) = (Vec::new(), Vec::new());
         let colours = &(self.colours)(documents(&items));
@@ -282,7 +267,6 @@ impl Shown<'_> {
         matches.iter().map(view).collect()
     }
 
-    /// The box of the only file, from a line on.
     fn file(&self, first_line: u32) -> Result<BoxView, Problem> {
         // The name of a file matches in line 0.
         let from = if first_line == 1 { 0 } else { first_line };
@@ -305,7 +289,6 @@ impl Shown<'_> {
     }
 }
 
-/// The documents of a page.
 fn documents(items: &Items) -> Vec<Arc<Document>> {
     let document = |found: &Match| Arc::clone(&found.document);
     match items {

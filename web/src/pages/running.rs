@@ -1,5 +1,4 @@
-//! A search that runs: the page with what is known of it so far, which reloads itself or follows the search with
-//! the script.
+//! Page of a running search, which reloads itself or follows the search by script.
 
 use super::boxes::{BoxView, fragment};
 use super::facets::FacetsView;
@@ -23,24 +22,20 @@ use std::time::Duration;
 #[template(path = "running.html")]
 struct RunningPage<'a> {
     layout: Layout,
-    /// Counts so far.
     facets: FacetsView,
     id: &'a str,
-    /// The address of this page, for browsers without the script.
+    /// For browsers without the script.
     follow: String,
-    /// The address of the events that the script follows.
     events: String,
-    /// The address of the page that the script loads when the search has ended: the answer of this client,
-    /// also if it has stopped the search.
+    /// Page after the end of the search: this client's answer, even if it stopped the search.
     finished: String,
     tabs: Vec<Tab>,
     progress: Progress,
     remaining: String,
-    /// The best matches so far.
     boxes: Vec<BoxView>,
 }
 
-/// Renders the page, with the best that was proven, if it was, or the best so far. Blocks on the disk.
+/// Shows the proven best matches, or the best so far. Blocks on the disk.
 pub(super) fn running_page(
     search: &SearchHandle,
     proven: Option<&SearchResult>,
@@ -48,7 +43,7 @@ pub(super) fn running_page(
     page: usize,
 ) -> Result<String, SpoolError> {
     let facets = FacetsView::so_far(search, &form);
-    // Whoever sees this address may not stop the search.
+    // A shared address must not stop the search.
     form.run = None;
     let (follow, tabs) = (form.href(page), form.tabs());
     let SoFar { boxes, .. } = SoFar::read(search, proven, &form)?;
@@ -70,14 +65,13 @@ pub(super) fn running_page(
     Ok(page.render().expect("a page fits in memory"))
 }
 
-/// The best of a running search, in boxes.
 pub(super) struct SoFar {
     pub(super) boxes: Vec<BoxView>,
-    /// Whether no match still to come can change which boxes these are, or their order.
+    /// True if later matches cannot change these boxes.
     pub(super) is_final: bool,
 }
 
-/// What the boxes of a form show: the best files, or the best lines if it does not group by file.
+/// Best files, or best lines if the form does not group by file.
 pub(super) fn wanted(form: &Form) -> Best {
     match form.group() {
         Group::Document => Best::Files {
@@ -87,14 +81,14 @@ pub(super) fn wanted(form: &Form) -> Best {
     }
 }
 
-/// Whether the page of the answer folds copies. They are not known of the best matches, nor among names.
+/// True if the answer's page folds copies: of names and limited searches they are unknown.
 pub(super) fn folds(search: &SearchHandle, form: &Form) -> bool {
     let query = search.query();
     form.copies != Some(Copies::All) && query.limit() == 0 && !query.names()
 }
 
 impl SoFar {
-    /// Reads what was proven to be the best, if it was, or the best so far. Blocks on the disk.
+    /// Reads the proven best matches, or the best so far. Blocks on the disk.
     pub(super) fn read(
         search: &SearchHandle,
         proven: Option<&SearchResult>,
@@ -113,7 +107,7 @@ impl SoFar {
             let best = search.top_matches();
             let boxes = one_by_one(form, &search.read(&best.pointers)?, folds);
             return Ok(SoFar {
-                // In place of copies, which are left out, the page has others.
+                // The page replaces copies by other matches.
                 is_final: best.is_final
                     && boxes.len() == best.pointers.len()
                     && form.group() == Group::None,
@@ -134,7 +128,7 @@ impl SoFar {
     }
 }
 
-/// Boxes of the result of [`wanted`], if they are those of the page: `None` if copies have taken the places of some.
+/// Boxes of the result of [`wanted`]; `None` if folded copies change the page.
 fn proven_boxes(
     best: &SearchResult,
     form: &Form,
@@ -164,7 +158,7 @@ fn proven_boxes(
     Ok(is_page.then_some(boxes))
 }
 
-/// Returns the files that are no copies of earlier ones, if copies are folded.
+/// Drops copies of earlier files, if `folds`.
 fn different(files: Vec<Vec<Match>>, folds: bool) -> Vec<Vec<Match>> {
     let mut texts = BTreeSet::new();
     let mut is_new = |file: &Vec<Match>| {
@@ -192,12 +186,11 @@ fn one_by_one(form: &Form, matches: &[Match], folds: bool) -> Vec<BoxView> {
     }
 }
 
-/// Renders a list of the best matches so far, each in a box, for a page that is already open.
 pub(crate) fn match_list(matches: &[Match]) -> String {
     fragment(one_by_one(&Form::default(), matches, true))
 }
 
-/// Returns an estimate in words, which do not promise more than it can. `running.js` shows them.
+/// No more precise than the estimate. `running.js` shows it.
 pub(super) fn remaining_text(time: Duration) -> String {
     match time.as_secs_f64().ceil() as u64 {
         0..=1 => "almost done".to_owned(),

@@ -1,4 +1,4 @@
-//! Search results as a page: the answer, or what is known of it while the search runs.
+//! Page of a search: its answer, or the matches so far.
 
 use super::form::{Form, GROUP_DEFAULT};
 use super::nothing::NothingFound;
@@ -31,15 +31,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, OnceCell};
 use tokio::time::{sleep, timeout};
 
-/// How long a request waits at most for its search or its first matches. Most searches end within it, so their
-/// first page is whole.
+/// Wait for the answer or first matches. Most searches end within it, with a complete first page.
 const WAIT: Duration = Duration::from_millis(300);
 
-/// How long it waits for the best files, once it has matches: the first that arrive are those of the packages that are
-/// searched first.
+/// Wait for the best files once there are matches: early ones come from the first packages.
 const BEST_WAIT: Duration = Duration::from_millis(150);
 
-/// Shows a page of results.
 pub(crate) async fn search(
     State(app): State<App>,
     viewer: Viewer,
@@ -79,7 +76,6 @@ async fn page(
     let (proven, is_proven) = (OnceCell::new(), Notify::new());
     let proof = async {
         if let Some(best) = best_of(app, params.client, &search, wanted(&form)).await {
-            // It is set once.
             _ = proven.set(best);
             is_proven.notify_one();
         }
@@ -99,7 +95,7 @@ async fn page(
                 of_revisions,
                 pending: search.pending(),
             };
-            // One in memory is rendered in a moment, and its colours may have to be waited for.
+            // Rendering from memory is fast, and its colours may come late.
             let is_kept = view.group != Group::None && !answer.is_in_memory();
             let colours = colours(app, &search);
             let shown = known.address().to_owned();
@@ -132,15 +128,14 @@ async fn page(
     }
 }
 
-/// What finds the colours of documents, on a thread that may block.
+/// Looks up colours, on a thread that may block.
 fn colours(app: &App, search: &SearchHandle) -> impl Fn(Vec<Arc<Document>>) -> PageColours + use<> {
     let (cache, coordinator) = (Arc::clone(&app.colours), Arc::clone(&app.coordinator));
     let (scope, runtime) = (search.scope().clone(), Handle::current());
     move |documents| runtime.block_on(cache.of(&coordinator, &scope, documents))
 }
 
-/// Waits for the answer; `None` if there is something to show in the meantime, or if it takes long: the best files, or
-/// after a while the best so far.
+/// Waits for the answer. `None` once the best files are final, or after a while.
 async fn wait(
     (search, form): (&SearchHandle, &Form),
     parsed: &ParsedQuery,
@@ -171,8 +166,8 @@ async fn wait(
     }
 }
 
-/// Returns the search that an earlier page showed, if it is still known, else a search for the query. Further
-/// pages are of the answer of which the first was shown, even if it is incomplete.
+/// Returns the search of an earlier page if still known, else a new one. Later pages show the
+/// answer of the first one, even if incomplete.
 pub(super) async fn find(
     app: &App,
     scope: &Scope,

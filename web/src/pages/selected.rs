@@ -1,7 +1,6 @@
-//! The values of facets that a query selects or excludes, whether they are parameters or were typed, and the query
-//! without them.
+//! Facet values that a query selects or excludes, by parameters or typed filters.
 //!
-//! Exact values of a field are alternatives, so each is a box that can be ticked beside others.
+//! Exact values of a field are alternatives, so each has a box that can be ticked beside others.
 
 use super::form::{Form, FormFilter};
 use super::parts;
@@ -9,13 +8,12 @@ use crate::choice::Mode;
 use frontend::query::filter;
 use schema::message::{Expr, Field, Filter, Reading};
 
-/// Fields with a list of values to tick. Directories are steps of a way down instead.
+/// Fields with values to tick. Directories are steps of a path instead.
 pub(super) const TICKED: [Field; 3] = [Field::Package, Field::Language, Field::Kind];
 
-/// A query whose filters by [`TICKED`] fields are parameters.
+/// Query with its [`TICKED`] filters as parameters.
 #[derive(Clone, Debug)]
 pub(super) struct TickedValues {
-    /// The query without these filters.
     rest: Form,
     filters: Vec<FormFilter>,
 }
@@ -43,26 +41,23 @@ impl TickedValues {
         TickedValues { rest, filters }
     }
 
-    /// The query without the filters of the lists.
     pub(super) fn rest(&self) -> &Form {
         &self.rest
     }
 
-    /// The whole query.
     pub(super) fn form(&self) -> Form {
         let mut form = self.rest.clone();
         form.filters.extend_from_slice(&self.filters);
         form
     }
 
-    /// The query with every value of a field.
     pub(super) fn without(&self, field: Field) -> Form {
         let mut form = self.form();
         form.filters.retain(|filter| !is_exact(filter, field));
         form
     }
 
-    /// Filters by a field: values, patterns, and what is excluded.
+    /// Values, patterns and exclusions.
     pub(super) fn by(&self, field: Field) -> impl Iterator<Item = &FormFilter> {
         let name = filter::name(field);
         self.filters
@@ -70,14 +65,12 @@ impl TickedValues {
             .filter(move |filter| filter.name == name)
     }
 
-    /// Counts the values of a field that are selected.
     pub(super) fn count(&self, field: Field) -> usize {
         let all = self.by(field);
         all.filter(|filter| is_exact(filter, field)).count()
     }
 
-    /// Spells the selected values of a field as `values` do, which are those of the query's matches: `lang:cpp` selects
-    /// C++.
+    /// Respells selected values like `values`, those of the matches: `lang:cpp` selects C++.
     pub(super) fn recognise(&mut self, field: Field, values: &[&str]) {
         let (mut known, mut others) = (Vec::new(), Vec::new());
         for filter in self.by(field).filter(|filter| is_exact(filter, field)) {
@@ -108,7 +101,7 @@ impl TickedValues {
     }
 }
 
-/// Returns the parameter that keeps one value; `None` if none can say it.
+/// `None` if no parameter can select the value.
 pub(super) fn exactly(field: Field, value: &str) -> Option<FormFilter> {
     parameter(&Expr::Filter(Filter {
         field,
@@ -117,20 +110,17 @@ pub(super) fn exactly(field: Field, value: &str) -> Option<FormFilter> {
     }))
 }
 
-/// Returns a filter as a parameter.
 pub(super) fn parameter(filter: &Expr) -> Option<FormFilter> {
     let (name, typed) = filter::typed(filter)?;
     Some(FormFilter { name, typed })
 }
 
-/// Whether it keeps one value of a field.
 fn is_exact(filter: &FormFilter, field: Field) -> bool {
     let parsed = filter::field(filter.name).map(|named| filter::parse(named, &filter.typed));
     matches!(parsed, Some(Ok(Expr::Filter(found)))
         if found.field == field && found.reading == Reading::Exact)
 }
 
-/// The value of a filter.
 fn text_of(filter: &FormFilter) -> String {
     let field = filter::field(filter.name).expect("the name is that of a filter");
     match filter::parse(field, &filter.typed) {
@@ -139,8 +129,8 @@ fn text_of(filter: &FormFilter) -> String {
     }
 }
 
-/// Returns the text of a query without the filters of the lists, and these; `None` if it has none,
-/// or if its other terms mean something else without them.
+/// Splits typed filters off a query; `None` without any, or if other terms would change their
+/// meaning.
 fn without_filters(form: &Form) -> Option<(String, Vec<FormFilter>)> {
     let parsed = parts::parse(form).ok()?;
     let (mut kept, mut filters) = (Vec::new(), Vec::new());
@@ -160,7 +150,7 @@ fn without_filters(form: &Form) -> Option<(String, Vec<FormFilter>)> {
     (!is_changed).then_some((rest, filters))
 }
 
-/// Returns the filters that a term consists of: one, or alternatives.
+/// Filters of a term: one, or alternatives.
 fn filters_of(form: &Form, typed: &str) -> Option<Vec<FormFilter>> {
     let (sign, bare) = match typed.strip_prefix('-') {
         Some(bare) => ("-", bare),
@@ -193,7 +183,6 @@ fn filters_of(form: &Form, typed: &str) -> Option<Vec<FormFilter>> {
 mod tests {
     use super::*;
 
-    /// The text that is left of a query, and its filters.
     fn check(q: &str, filters: &[(&'static str, &str)], rest: &str, expected: &[&str]) {
         let selected = selected(q, filters);
         let labels: Vec<_> = (selected.filters.iter())

@@ -1,7 +1,7 @@
-//! The form that asks for a key once, where keys are required; and what ends its cookie.
+//! Form for a key, where keys are required.
 //!
-//! A page that needs a key shows the form in its place, and the user comes back to it. The form works without
-//! the script. **Invariant:** whatever the address says, it leads to a page of this server.
+//! It replaces a page that needs a key, and returns the user to it. It works without the script.
+//! **Invariant:** whatever the address, it redirects to a page of this server.
 
 use super::form::{Form, Layout};
 use crate::access::{Access, KeyName};
@@ -22,24 +22,24 @@ use axum::response::{Html, IntoResponse, Response};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-/// Bytes of the form: a key and an address.
+/// A key and an address.
 const FORM_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
     layout: Layout,
-    /// Where the user comes from.
+    /// Page to return to.
     next: String,
     fault: Option<String>,
-    /// The name of the key, if there is one already.
+    /// Name of the client's key.
     holder: Option<String>,
-    /// Whether to load the page once more: a browser that follows a link of another site leaves our cookie out,
-    /// and sends it when the page itself asks.
+    /// Browsers omit our cookie on links from other sites, but send it when the page reloads
+    /// itself.
     asks_again: bool,
 }
 
-/// Shows the form, or whose key the client has.
+/// Shows the form, or the key's owner.
 pub(crate) async fn form(State(app): State<App>, request: Request) -> Response {
     if required(&app).is_none() {
         return problem::not_found(request.uri().clone())
@@ -63,7 +63,7 @@ pub(crate) async fn form(State(app): State<App>, request: Request) -> Response {
     page.respond(StatusCode::OK)
 }
 
-/// Takes a key: gives the client a cookie and sends it back to where it came from.
+/// Accepts a key: sets a cookie and redirects.
 pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Response {
     let Some(access) = required(&app) else {
         return problem::not_found(request.uri().clone())
@@ -105,7 +105,6 @@ async fn accept(access: &Access, parts: &Parts, body: Body) -> Result<Response, 
     Ok(back_to(next, &cookie, parts))
 }
 
-/// Ends the cookie.
 pub(crate) async fn sign_out(State(app): State<App>, request: Request) -> Response {
     if required(&app).is_none() {
         return problem::not_found(request.uri().clone())
@@ -125,7 +124,6 @@ fn address(parts: &Parts) -> IpAddr {
     client.map_or(Ipv4Addr::UNSPECIFIED.into(), Client::address)
 }
 
-/// Redirects to a local address, with a new cookie.
 fn back_to(path: &str, cookie: &str, parts: &Parts) -> Response {
     let location = HeaderValue::from_str(path).expect("the address was checked");
     let head = [
@@ -139,7 +137,6 @@ fn back_to(path: &str, cookie: &str, parts: &Parts) -> Response {
     response
 }
 
-/// Shows the form in the place of a page that needs a key.
 pub(super) fn instead_of(asked: &Asked, response: Response) -> Response {
     let mut page = SignInPage::new(&asked.next);
     page.asks_again = asked.is_from_elsewhere;
@@ -153,7 +150,6 @@ pub(super) fn instead_of(asked: &Asked, response: Response) -> Response {
     shown
 }
 
-/// What a request asked for.
 pub(super) struct Asked {
     next: String,
     is_from_elsewhere: bool,
@@ -194,8 +190,8 @@ impl SignInPage {
     }
 }
 
-/// Returns an address if it is a path of this server. Browsers read `//host`, also with other slashes or with
-/// invisible characters between, as another host.
+/// Accepts a path of this server. Browsers read `//host`, also with backslashes or invisible
+/// characters, as another host.
 fn local(address: &[u8]) -> Option<&str> {
     let address = str::from_utf8(address).ok()?;
     let is_plain = address

@@ -1,7 +1,6 @@
-//! What was left out of the index, and why: of all packages, or of one. It has the reasons with their counts, and the
-//! files from a name on.
+//! List of files left out of the index, with counts of the reasons.
 //!
-//! Backends send such lists in parts and without counts, so a bounded number of parts is read and counted here.
+//! Backends send it in parts without counts, so a bounded number of parts is counted here.
 
 use super::directory::{after, find};
 use super::form::{Form, Layout};
@@ -22,34 +21,29 @@ use schema::message::{ListEntry, ListKind, ListRequest};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Files on a page.
 const LISTED_MAX: usize = 500;
 
-/// Parts of the list that are read for the counts: a backend reads all names for each.
+/// Parts that are counted; a backend reads all names for each.
 const PARTS_MAX: usize = 4;
 
-/// Entries of a part: about what a backend sends at once.
+/// About as many as a backend sends at once.
 const PART_ENTRIES: u32 = 1000;
 
 #[derive(Template)]
 #[template(path = "skipped.html")]
 struct SkippedPage {
     layout: Layout,
-    /// The package whose files are listed; empty: all packages.
+    /// Empty: all packages.
     package: String,
     package_href: String,
-    /// Why the files of another package are listed.
     notice: Option<String>,
-    /// Reasons, and how many of the files that were counted have them. On the first page only.
+    /// Counts, on the first page only.
     reasons: Vec<(String, usize)>,
     counted: usize,
-    /// Whether there are more files than were counted.
     has_uncounted: bool,
     files: Vec<SkippedFile>,
     next: Option<String>,
-    /// The address of the same for programs.
     json_href: String,
-    /// Backends that could not be asked, and why.
     missing: Vec<(String, String)>,
 }
 
@@ -60,7 +54,6 @@ struct SkippedFile {
     words: String,
 }
 
-/// Lists what was left out, from the name `after` on.
 pub(crate) async fn skipped(
     State(app): State<App>,
     viewer: Viewer,
@@ -115,7 +108,6 @@ pub(crate) async fn skipped(
     Ok(Html(page.render().expect("a page fits in memory")))
 }
 
-/// Reads some parts of a list.
 async fn read(
     app: &App,
     scope: &Scope,
@@ -136,7 +128,7 @@ async fn read(
     Ok(whole)
 }
 
-/// Returns the reasons, the most frequent first.
+/// Most frequent first.
 fn reasons(entries: &[ListEntry]) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in entries {
@@ -146,12 +138,11 @@ fn reasons(entries: &[ListEntry]) -> Vec<(String, usize)> {
     let mut counts: Vec<_> = counts
         .map(|(reason, count)| (visible::plain(LeftOut::kind(reason).as_bytes()), count))
         .collect();
-    // Stable: reasons with equal counts stay in order.
+    // Stable: ties stay in order.
     counts.sort_by_key(|(_, count)| Reverse(*count));
     counts
 }
 
-/// Returns the address of the files that follow those of the page.
 fn next(package: &[u8], list: &Listing) -> Option<String> {
     let has_more = list.more || list.entries.len() > LISTED_MAX;
     let last = list.entries.iter().take(LISTED_MAX).next_back();

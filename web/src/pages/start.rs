@@ -1,4 +1,4 @@
-//! The start page: what is indexed, and examples of queries.
+//! Start page: indexed data and example queries.
 
 use super::filters;
 use super::form::{Form, Layout};
@@ -19,11 +19,9 @@ struct StartPage {
     packages: u64,
     documents: u64,
     text_bytes: u64,
-    /// Seconds since the oldest index was written.
+    /// Age of the oldest index.
     age_s: Option<u64>,
-    /// Backends that are not searched, and why.
     unsearched: Vec<(String, String)>,
-    /// Why packages that are not public are not searched.
     undecided: Option<String>,
 }
 
@@ -55,7 +53,6 @@ pub(crate) async fn start(
     Ok(Html(page.render().expect("a page fits in memory")))
 }
 
-/// Returns the seconds since a time, which is in seconds since 1970.
 fn age_s(time: u64) -> u64 {
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
     now.saturating_sub(time)

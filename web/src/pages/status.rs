@@ -1,6 +1,6 @@
-//! The state of the server for people: what is indexed and how old it is, who has it, and how long queries take.
+//! Page about the server: indexed data and its age, backends, and query times.
 //!
-//! What all callers did is shown only to those who may see everything: it tells how much there is.
+//! Times of all callers need full access, since they reveal the amount of data.
 
 use super::filters;
 use super::form::{Form, Layout};
@@ -10,7 +10,7 @@ use frontend::{QueryTimes, SlowQuery};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Bytes of text from which on memory by text says something.
+/// Less text makes the ratio of memory to text meaningless.
 const TELLING_BYTES_MIN: u64 = 100_000_000;
 
 #[derive(Template)]
@@ -18,19 +18,17 @@ const TELLING_BYTES_MIN: u64 = 100_000_000;
 struct StatusPage<'a> {
     layout: Layout,
     status: &'a Status,
-    /// Times of the queries of all callers.
     usage: Option<Usage>,
 }
 
 struct Usage {
     times: QueryTimes,
-    /// Bytes of memory of this process.
     memory: Option<u64>,
-    /// The same for a gigabyte of text.
+    /// Per gigabyte of text.
     memory_by_text: Option<u64>,
 }
 
-/// Renders the page. `times` are of all callers: `None` for one who may not see everything.
+/// `times` needs full access.
 pub(crate) fn page(status: &Status, times: Option<QueryTimes>, has_key: bool) -> String {
     let page = StatusPage {
         layout: Layout::new(Form {
@@ -56,7 +54,7 @@ impl Usage {
     }
 }
 
-/// The memory of this process that is its own, where the system tells.
+/// Private memory, if the system reports it.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -75,7 +73,6 @@ fn shown(time: Duration) -> String {
     }
 }
 
-/// Seconds since a query ended.
 fn ago(query: &SlowQuery) -> u64 {
     Instant::now()
         .saturating_duration_since(query.ended)

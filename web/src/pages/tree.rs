@@ -1,6 +1,6 @@
-//! The entries of a directory as links: beside a file, and as a page.
+//! Entries of a directory as links: beside a file, and as a page.
 //!
-//! Directories come before files. A part of a long directory is shown, with a link to the page that has more.
+//! Directories come before files. A long directory is shown in parts.
 
 use super::filters;
 use super::visible;
@@ -12,32 +12,25 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
-/// Entries of a directory that are shown at once.
 pub(super) const ENTRIES_MAX: u32 = 1000;
 
-/// The entries of a directory.
 pub(super) struct TreeView {
     pub(super) entries: Vec<TreeItem>,
-    /// The address of the entries that follow.
     pub(super) more: Option<String>,
 }
 
-/// A file or a directory.
 pub(super) struct TreeItem {
-    /// The path in the package.
     pub(super) path: Vec<u8>,
     pub(super) name: String,
     pub(super) href: String,
     pub(super) is_directory: bool,
-    /// Whether it is the file that the page shows.
     pub(super) is_current: bool,
     pub(super) documents: u32,
     pub(super) lines: u64,
     pub(super) bytes: u64,
 }
 
-/// Lists a directory of a package in a revision, from the name `after` on. `current` is the path of the file that is
-/// shown.
+/// Lists a directory after the name `after`. `current` is the shown file.
 pub(super) async fn list(
     app: &App,
     scope: &Scope,
@@ -79,12 +72,12 @@ pub(super) async fn list(
 }
 
 impl TreeView {
-    /// Whether the revision of the entries is indexed. Of another one only names are known.
+    /// Of revisions that are not indexed only names are known.
     pub(super) fn is_indexed(&self) -> bool {
         self.entries.iter().any(|entry| entry.documents > 0)
     }
 
-    /// Documents, lines and bytes of the entries.
+    /// Documents, lines and bytes.
     pub(super) fn sums(&self) -> (u32, u64, u64) {
         let entries = self.entries.iter();
         entries.fold((0, 0, 0), |(documents, lines, bytes), entry| {
@@ -125,7 +118,6 @@ impl TreeItem {
         }
     }
 
-    /// What it has, in words.
     pub(super) fn about(&self) -> String {
         if self.documents == 0 {
             return String::new();

@@ -1,52 +1,47 @@
-//! Source code as text that shows every byte and does nothing.
+//! Source code as text in which every byte is visible and inert.
 //!
-//! Control characters, bytes that are not UTF-8, and characters that reorder or hide the text around
-//! them become visible escapes, each in a [`Piece`] of its own, so that a template can set them apart.
-//! Nothing is escaped for HTML here: the templates do that for every piece.
+//! Control characters, invalid UTF-8, and characters that reorder or hide text become escapes, each
+//! in a [`Piece`] of its own for the template. Templates escape HTML, not this module.
 
 use crate::colours::Colour;
 use std::ops::Range;
 
-/// A part of a line whose characters are shown in the same way.
+/// Part of a line in one style.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
-    /// Whether it is in a range that matched.
     pub(super) marked: bool,
-    /// Whether it is the first and the last piece of such a range.
+    /// True for the first and last piece of a marked range.
     pub(super) opens: bool,
     pub(super) closes: bool,
-    /// Whether it is an escape of characters that cannot be shown.
     pub(super) escaped: bool,
-    /// The class of its colour; empty if it has none.
+    /// CSS class, or empty.
     pub(super) colour: &'static str,
 }
 
-/// Parts of a line that have a colour, ascending.
+/// Ascending.
 pub(super) type Coloured = [(Range<usize>, Colour)];
 
-/// Bytes of a long line that are shown before the first range.
+/// Bytes before the first range of a long line.
 const BEFORE_BYTES_MAX: usize = 80;
 
-/// Bytes of a line that are shown.
 const LINE_BYTES_MAX: usize = 300;
 
-/// A line as pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VisibleLine {
     pub(super) pieces: Vec<Piece>,
-    /// Bytes before and after the pieces that are not shown.
+    /// Hidden bytes.
     pub(super) cut_before: u64,
     pub(super) cut_after: u64,
 }
 
-/// Returns a line of results, cut around its first range if it is long.
+/// Cuts a long line around its first range.
 pub(super) fn line(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> VisibleLine {
     let window = cut(text, ranges.first(), BEFORE_BYTES_MAX, LINE_BYTES_MAX);
     shown(text, ranges, coloured, window)
 }
 
-/// Returns a line of at most `bytes_max` bytes, cut with its first range in the middle if it is longer.
+/// Cuts a longer line with its first range in the middle.
 pub(super) fn long_line(
     text: &[u8],
     ranges: &[Range<usize>],
@@ -70,12 +65,11 @@ fn shown(
     }
 }
 
-/// Returns all of a text, with the ranges marked.
 pub(super) fn pieces(text: &[u8], ranges: &[Range<usize>], coloured: &Coloured) -> Vec<Piece> {
     pieces_within(text, ranges, coloured, 0..text.len())
 }
 
-/// Returns all of a text as one string, for places without markup.
+/// Whole text as one string, without markup.
 pub(super) fn plain(text: &[u8]) -> String {
     let pieces = pieces(text, &[], &[]).into_iter();
     pieces.map(|piece| piece.text).collect()
@@ -110,16 +104,15 @@ fn pieces_within(
     writer.pieces
 }
 
-/// Divides a text into pieces.
 struct Writer<'a> {
     text: &'a [u8],
-    /// The coloured parts that do not end before the next byte.
+    /// Parts that end after the current byte.
     coloured: &'a Coloured,
     pieces: Vec<Piece>,
 }
 
 impl Writer<'_> {
-    /// Adds the pieces of a part that is marked or not. A part begins with a piece of its own.
+    /// Adds a marked or plain part as new pieces.
     fn push(&mut self, part: Range<usize>, marked: bool) {
         let (mut at, first) = (part.start, self.pieces.len());
         while at < part.end {
@@ -157,7 +150,6 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the bytes of a line that are shown: all of a short line.
 fn cut(
     text: &[u8],
     first: Option<&Range<usize>>,
@@ -173,7 +165,7 @@ fn cut(
     character_start(text, start)..character_start(text, end)
 }
 
-/// Returns the start of the character at `at`, or `at` if the bytes are not UTF-8.
+/// Start of the character at `at`; `at` in invalid UTF-8.
 fn character_start(text: &[u8], at: usize) -> usize {
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
     (at.saturating_sub(3)..=at)
@@ -182,7 +174,7 @@ fn character_start(text: &[u8], at: usize) -> usize {
         .unwrap_or(at)
 }
 
-/// Calls `each` with the characters of a text as they are shown, and whether they are escapes.
+/// Calls `each` with visible text, and true for an escape.
 fn show(bytes: &[u8], mut each: impl FnMut(&str, bool)) {
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();
@@ -202,7 +194,7 @@ fn show(bytes: &[u8], mut each: impl FnMut(&str, bool)) {
     }
 }
 
-/// Appends text to the last piece, if that comes after `first` others and is shown in the same way.
+/// Extends the last piece of the same style, but none of the `first`.
 fn append(pieces: &mut Vec<Piece>, first: usize, text: &str, form: Piece) {
     if text.is_empty() {
         return;
@@ -217,8 +209,8 @@ fn append(pieces: &mut Vec<Piece>, first: usize, text: &str, form: Piece) {
     }
 }
 
-/// Returns the escape of a character that must not be shown as it is, as most languages write it. (Many
-/// fonts lack the pictures that Unicode has for control characters.)
+/// Escape of a character that must not be shown, as in most languages. Many fonts lack Unicode's
+/// pictures of control characters.
 fn escape(character: char) -> Option<String> {
     match character {
         '\t' => None,
@@ -230,9 +222,8 @@ fn escape(character: char) -> Option<String> {
     }
 }
 
-/// Whether a character is a C1 control, a mark or override of direction, or has no width, so that text
-/// looks like other text. Soft hyphens and emoji joiners are among them: in source code it is better
-/// to see them.
+/// True for C1 controls, direction marks and overrides, and characters of no width: they make text
+/// look like other text. Soft hyphens and emoji joiners are better seen in source code.
 fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -246,7 +237,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    /// Renders marked pieces in brackets and escapes in braces.
+    /// Marked pieces in brackets, escapes in braces.
     fn check(text: &[u8], ranges: &[Range<usize>], expected: Expect) {
         check_coloured(text, ranges, &[], expected);
     }

@@ -1,4 +1,4 @@
-//! Searches whose clients disconnect at any moment: they leave nothing behind, and delay no others.
+//! Clients that disconnect at any moment leave nothing behind, and delay no others.
 
 use crate::shards;
 use crate::site::{PATIENCE, Site, eventually, eventually_within};
@@ -10,13 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-/// How many searches a test abandons.
 const SEARCHES: u64 = 200;
 
-/// How long an unused connection may stay open: the frontend's limit, and its heartbeat.
+/// The frontend's limit, and its heartbeat.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
-/// Returns another query for each number, of four sets of matches.
+/// Distinct queries, with four sets of matches.
 fn query(number: u64) -> Query {
     let pattern = Pattern {
         text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
@@ -32,13 +31,11 @@ fn query(number: u64) -> Query {
     Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2).unwrap()
 }
 
-/// Returns a pseudorandom number below `below`.
 fn random(seed: u64, below: u64) -> u64 {
     let mixed = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) % below
 }
 
-/// Starts two slow backends, and a frontend that admits all searches.
 fn stage() -> (Site, [Arc<Fake>; 2]) {
     let mut parts = shards(1, 2);
     let second = Fake::with("second", parts.split_off(1), Fault::Slow);
@@ -52,8 +49,7 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     (site, [first, second])
 }
 
-/// Starts all searches at about the same time, abandons each after a while, and returns their ids. A few
-/// clients wait for their answers, which are complete.
+/// Starts all searches, and abandons most. A few clients wait for complete answers.
 fn leave_all(site: &Site) -> Vec<String> {
     let left = (0..SEARCHES).map(|number| {
         let frontend = Arc::clone(&site.frontend);
@@ -94,7 +90,7 @@ fn abandoned_searches_leave_nothing() {
     for fake in &fakes {
         assert!(fake.broken_off.load(SeqCst) > 0, "backends are told");
     }
-    // Every slot has been released: as many searches as are allowed run at once.
+    // Every slot is free again.
     fakes.iter().for_each(|fake| fake.set(Fault::Gate));
     let before = fakes[0].searches.load(SeqCst);
     let running: Vec<_> = (SEARCHES..SEARCHES + 8)

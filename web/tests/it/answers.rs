@@ -1,4 +1,4 @@
-//! Complete answers: counts, order, pages, exports. Pages are compared as JSON, field by field.
+//! Complete answers: counts, order, pages, exports. Pages are compared field by field.
 
 use crate::shards;
 use crate::site::Site;
@@ -7,7 +7,6 @@ use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Renders a page without what may differ from search to search.
 fn stripped(mut page: Value) -> String {
     for name in ["id", "link", "generation", "searched", "timings", "next"] {
         page.as_object_mut().unwrap().remove(name);
@@ -293,7 +292,7 @@ fn searches_a_replicated_shard_once() {
     let both = Site::new(vec![a.backend(), b.backend()]);
     let one = Site::new(vec![a.backend()]);
     assert_eq!(stripped(both.search("arse")), stripped(one.search("arse")));
-    // The other backend has the same shards, so nothing is missing.
+    // The other backend has the same shards.
     a.set_down(true);
     crate::site::eventually("the loss of a", || {
         both.frontend

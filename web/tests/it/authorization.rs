@@ -1,6 +1,5 @@
-//! Callers who may see different packages: who decides, what is kept of it, and what becomes of it.
-//!
-//! The corpus has `package0` to `package4`; `package0` is public.
+//! Callers with access to different packages. The corpus has `package0` to `package4`; `package0`
+//! is public.
 
 mod decisions;
 mod failures;
@@ -47,7 +46,7 @@ fn site(fake: &Arc<Fake>, options: &AuthorizationOptions) -> Site {
     let limits = ConnectionLimits::default();
     Site::start(vec![fake.backend()], web, limits, |config| {
         config.has_scopes = true;
-        // Views of results on the disk are kept as they were rendered.
+        // Views of results on the disk are cached.
         config.result_memory_bytes = 0;
     })
 }
@@ -80,7 +79,6 @@ impl Guarded {
         self.site.send(Method::GET, path, &[("cookie", cookie)])
     }
 
-    /// The lines of a stream of events, as BOB gets them.
     fn events(&self) -> impl Iterator<Item = String> + use<> {
         let mut stream = self.site.connect();
         let request = format!(
@@ -92,7 +90,7 @@ impl Guarded {
         BufReader::new(stream).lines().map(Result::unwrap)
     }
 
-    /// The names of packages, without versions, that a search finds.
+    /// Names without versions.
     fn finds(&self, cookie: &str) -> BTreeSet<String> {
         let answer = self.get("/api/v2/packages?q=arse&format=text", cookie);
         assert_eq!(answer.status, 200, "{}", answer.text());

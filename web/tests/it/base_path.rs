@@ -1,4 +1,4 @@
-//! Pages below the path of a proxy, and with the colours that a user has chosen.
+//! Pages below the path of a proxy, and with chosen colours.
 
 use crate::shards;
 use crate::site::Site;
@@ -15,7 +15,6 @@ fn site() -> Site {
     Site::with_options(vec![Fake::new("one", shards(1, 2)).backend()], options)
 }
 
-/// The addresses of this server in the attributes of a page.
 fn addresses(page: &str) -> Vec<&str> {
     let attribute = |name| page.split(name).skip(1);
     let all = ["href=\"/", " action=\"/", " src=\"/"]
@@ -46,7 +45,7 @@ fn every_address_of_a_page_is_below_the_path() {
     }
 }
 
-/// Scripts of pages, and people who want the same as JSON, follow these.
+/// For scripts, and users of the JSON.
 #[test]
 fn addresses_of_the_api_in_pages_are_below_the_path() {
     let site = site();

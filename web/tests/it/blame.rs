@@ -5,7 +5,6 @@ use fake_backend::{Document, Fake, FakeRepository, commit_id};
 use std::sync::Arc;
 use web::model::{Blame, ChangedFileKind, Changes};
 
-/// A backend with the repository `project` of so many commits.
 fn site(commits: usize) -> (Site, Arc<Fake>) {
     let document = Document {
         package: b"project".to_vec(),

@@ -1,4 +1,4 @@
-//! The catalog: packages, directories, what was left out, and the status of the index.
+//! Packages, directories, files left out, and status.
 
 use crate::site::{Site, eventually};
 use fake_backend::{Document, Fake, Fault};
@@ -22,7 +22,7 @@ fn backend(name: &str, shard: u8, names: &[&str]) -> std::sync::Arc<Fake> {
     Fake::new(name, vec![(shard, documents)])
 }
 
-/// Starts two backends that both have `b_1`.
+/// Two backends that both have `b_1`.
 fn two() -> (Site, [std::sync::Arc<Fake>; 2]) {
     let a = [
         "alpha_1.0/src/x/a.c",
@@ -209,7 +209,7 @@ fn explains_why_a_path_is_not_found() {
     );
     assert_eq!(paths(&why("")).len(), 2);
     assert_eq!(site.get("/api/v2/skipped?path=a").status, 400);
-    // A package that may be on a lost backend is not reported as unknown.
+    // It may be on the lost backend.
     fakes[1].set_down(true);
     eventually("the loss of a backend", || {
         site.get("/api/v2/skipped?package=alpah").status == 503

@@ -1,4 +1,4 @@
-//! Commits, histories and references of the backends' repositories.
+//! Commits, histories and references of repositories.
 
 use crate::shards;
 use crate::site::{PATIENCE, Site, eventually};
@@ -25,7 +25,7 @@ fn one() -> (Site, Arc<Fake>) {
     (Site::new(vec![fake.backend()]), fake)
 }
 
-/// Starts a backend without repositories, and two that both have `both`.
+/// A backend without repositories, and two that both have `both`.
 fn three() -> (Site, [Arc<Fake>; 3]) {
     let fakes = [
         backend("none", 1, &[]),
@@ -294,7 +294,7 @@ fn references_come_by_name_in_parts() {
 #[test]
 fn an_answer_is_kept_and_a_problem_is_not() {
     let (site, fake) = one();
-    // Answers are kept for the documents of a generation, which is known when the backend is connected.
+    // The cache needs the generation of a connected backend.
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
     for _ in 0..5 {
         site.read::<Commit>("/api/v2/commit?repo=project&rev=main");

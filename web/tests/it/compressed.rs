@@ -1,4 +1,4 @@
-//! Answers that are compressed for browsers are the same answers, and end where they end.
+//! Compressed answers have the same content and end.
 
 use crate::shards;
 use crate::site::{Answer, Site};
@@ -17,13 +17,12 @@ fn numbered(count: usize) -> Document {
     }
 }
 
-/// Returns the answer as a browser and as a bare client get it.
 fn both(site: &Site, method: &Method, path: &str, headers: &[(&str, &str)]) -> [Answer; 2] {
     let plain = [&[PLAIN], headers].concat();
     [headers, &plain].map(|headers| site.send(method.clone(), path, headers))
 }
 
-/// Times and ids differ from answer to answer, and have digits.
+/// Times and ids differ, and consist of digits.
 fn without_digits(answer: &Answer) -> String {
     let text = answer.text();
     text.chars().filter(|it| !it.is_ascii_hexdigit()).collect()

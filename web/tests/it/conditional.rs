@@ -7,7 +7,6 @@ use frontend::Scope;
 use std::sync::atomic::Ordering::SeqCst;
 use ureq::http::Method;
 
-/// Requests a page again with the tag of the first response, and returns the status.
 fn again(site: &Site, path: &str) -> u16 {
     let tag = site.get(path).header("etag").to_owned();
     assert!(tag.starts_with("W/\""), "{path}: {tag}");
@@ -54,7 +53,7 @@ fn checks_tags_without_a_search() {
         let tags = [("if-none-match", &tag[..])];
         site.send(Method::GET, "/api/v2/search?q=arse", &tags)
     };
-    // Another frontend over the same shards has never searched for it, and does not need to.
+    // The same shards need no search.
     let other = Site::new(vec![fake.backend()]);
     eventually("a connection", || {
         other.frontend.backends(&Scope::everything())[0].shards == 2

@@ -1,5 +1,4 @@
-//! Connections that take something without using it: they are ended after a while, and there are limits on
-//! their number.
+//! Unused connections time out, and their number is limited.
 
 use crate::shards;
 use crate::site::{Answer, Site, eventually};
@@ -13,7 +12,6 @@ use web::{ConnectionLimits, TrustedProxies};
 const SHORT: Duration = Duration::from_millis(300);
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// Limits of which none is reached.
 pub(crate) fn patient() -> ConnectionLimits {
     ConnectionLimits {
         head_max: LONG,
@@ -27,7 +25,7 @@ fn site(limits: ConnectionLimits) -> Site {
     Site::with_limits(vec![Fake::new("one", shards(1, 2)).backend()], limits)
 }
 
-/// Waits until the server ends a connection, and returns what it sent before.
+/// Returns the bytes before the server ends the connection.
 fn end(mut stream: TcpStream) -> String {
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
@@ -47,7 +45,6 @@ fn sent(site: &Site, bytes: &str) -> TcpStream {
     stream
 }
 
-/// Whether the server answers on a connection.
 fn answers(mut stream: &TcpStream, path: &str) -> bool {
     let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
     let mut start = [0; 12];
@@ -66,7 +63,7 @@ fn half_open_requests_end() {
         end(sent(&site, bytes));
         assert!(asked.elapsed() >= SHORT, "{bytes:?}");
     }
-    // Bytes now and then do not extend the time.
+    // Occasional bytes do not extend the time.
     let mut slow = site.connect();
     slow.set_nodelay(true).unwrap();
     let ended = (0..1000).any(|_| {
@@ -85,7 +82,6 @@ fn a_body_that_arrives_too_slowly_ends_with_a_problem() {
     let head = "POST /api/v2/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json";
     let mut slow = sent(&site, &format!("{head}\r\ncontent-length: 1000\r\n\r\n"));
     let asked = Instant::now();
-    // Bytes now and then do not extend the time.
     let mut dripping = slow.try_clone().unwrap();
     let drip = std::thread::spawn(move || {
         while asked.elapsed() < 2 * SHORT && dripping.write_all(b" ").is_ok() {
@@ -126,7 +122,7 @@ fn idle_connections_end_but_not_those_that_wait_for_a_search() {
         "GET /api/v2/search?q=arse HTTP/1.1\r\nhost: x\r\n\r\n",
     );
     let idle = site.connect();
-    // Before the answer: this thread may not run for a while after it.
+    // Before the answer: this thread may pause.
     let asked = Instant::now();
     assert!(answers(&idle, "/healthz"));
     end(idle);
@@ -173,13 +169,13 @@ fn connections_past_the_limit_are_refused_except_for_health() {
         });
         let held: Vec<_> = (0..8).map(|_| site.connect()).collect();
         assert!(held.iter().all(|stream| answers(stream, "/api/v2/limits")));
-        // Every connection asks once more, so the server has accepted all of them.
+        // The server has accepted all of them.
         let refused = site.raw(b"GET /api/v2/limits HTTP/1.1\r\nhost: x\r\n\r\n");
         assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
         assert!(refused.contains("retry-after: ") && refused.contains("/problems/busy"));
         assert!(answers(&site.connect(), "/healthz"));
         assert!(answers(&site.connect(), "/metrics"));
-        // A client does not get all that are kept either.
+        // A client does not get all kept connections either.
         let more: Vec<_> = (0..20).map(|_| site.connect()).collect();
         assert!(
             more.iter()
@@ -207,7 +203,7 @@ fn clients_behind_a_trusted_proxy_are_counted_by_request() {
         let head = format!("host: x\r\nx-forwarded-for: {client}\r\nconnection: close");
         sent(&site, &format!("GET {path} HTTP/1.1\r\n{head}\r\n\r\n"))
     };
-    // The head of a stream of events comes at once, its end when the search has ended.
+    // The head of a stream comes at once, its end after the search.
     let mut streams = [(); 2].map(|()| ask("192.0.2.1", "/api/v2/events?q=arse"));
     for stream in &mut streams {
         let mut status = [0; 12];

@@ -1,4 +1,4 @@
-//! Documents with the same text, shown all or folded: counts, pages, lists, and what the pages say.
+//! Documents with the same text, all or folded.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Small numbers that look random.
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,7 +19,6 @@ impl Numbers {
     }
 }
 
-/// Documents with few different texts.
 fn documents(numbers: &mut Numbers) -> Vec<Document> {
     let count = 1 + numbers.below(40);
     let texts = 1 + numbers.below(count);
@@ -43,7 +41,6 @@ fn documents(numbers: &mut Numbers) -> Vec<Document> {
         .collect()
 }
 
-/// The documents in shards on `count` backends.
 fn backends(numbers: &mut Numbers, count: u64, documents: &[Document]) -> Vec<Backend> {
     let mut shards = vec![BTreeMap::new(); count as usize];
     for document in documents {
@@ -72,7 +69,7 @@ fn document(found: &Value) -> (&str, &str) {
     )
 }
 
-/// All pages of an answer, by number and by cursor.
+/// By number and by cursor.
 fn all_pages(site: &Site, copies: &str) -> (Value, Vec<Value>) {
     let path = format!("/api/v2/search?q=arse&context=0&per_page=7&copies={copies}");
     let first = site.get(&path).json();
@@ -94,10 +91,9 @@ fn all_pages(site: &Site, copies: &str) -> (Value, Vec<Value>) {
     (first, by_number)
 }
 
-/// A text's hash and the lines that match.
+/// Hash, and matching lines.
 type Text = (String, Vec<u64>);
 
-/// The documents of each text, by the text's hash and the lines that match; all matches are in order.
 fn texts(all: &[Value]) -> BTreeMap<Text, Vec<(&str, &str)>> {
     let mut lines: BTreeMap<_, Text> = BTreeMap::new();
     let mut order = Vec::new();

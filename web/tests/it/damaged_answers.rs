@@ -1,5 +1,7 @@
-//! Recorded answers of a backend, damaged at every place, and bytes that are no answer. A match that did
-//! not arrive completely is never shown, and an incomplete answer never claims to be complete.
+//! Recorded answers of a backend, damaged at every place, and garbage.
+//!
+//! **Invariant:** incomplete matches are never shown, and incomplete answers never claim
+//! completeness.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake, Fault};
@@ -11,13 +13,12 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// All matches on one page.
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
 
 /// Shard 1 is on the good backend, shard 2 on the bad one.
 const SHARDS: [u8; 2] = [1, 2];
 
-/// A small document; `split` sends each match in a frame of its own.
+/// `split` sends each match in a frame of its own.
 pub(crate) fn document(number: u8, split: bool) -> Document {
     let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
     Document {
@@ -28,12 +29,12 @@ pub(crate) fn document(number: u8, split: bool) -> Document {
     }
 }
 
-/// Two backends, and the frames of the second one's answer, one of them PROGRESS.
+/// The second backend's frames include PROGRESS.
 struct Stage {
     site: Site,
     bad: Arc<Fake>,
     frames: Vec<Vec<u8>>,
-    /// The page without damage.
+    /// Undamaged page.
     whole: Value,
     queries: AtomicUsize,
 }
@@ -65,7 +66,7 @@ impl Stage {
         let mut progress = Vec::new();
         Progress::default().encode(&mut progress).unwrap();
         frames.insert(2, progress);
-        // From another site, so that this one has nothing cached.
+        // From another site, to keep this cache empty.
         let whole = Site::new(vec![good.backend(), bad.backend()])
             .get(PATH)
             .json();
@@ -82,16 +83,15 @@ impl Stage {
         }
     }
 
-    /// Returns the page with a fault of the second backend. Each call is another query, since a complete
-    /// answer would be cached.
+    /// Page with a fault of the second backend. Each has another query, since complete answers are
+    /// cached.
     fn page(&self, fault: Fault) -> Value {
         self.bad.set(fault);
         let query = self.queries.fetch_add(1, Relaxed);
         self.site.get(&format!("{PATH}&path=-no{query}")).json()
     }
 
-    /// Expects that the page for these bytes is incomplete, names the backend, and has only true matches:
-    /// those of the good backend, and at most `kept` of the other.
+    /// Expects an incomplete page with the good backend's matches, and at most `kept` of the other.
     fn check_lost(&self, bytes: &[u8], kept: u64, what: &str) -> String {
         let page = self.page(Fault::Replay(bytes.to_vec()));
         self.check_incomplete(&page, kept, what)
@@ -108,7 +108,7 @@ impl Stage {
         assert_eq!(shown.len() as u64, total, "{what}");
         assert!((9..=9 + kept).contains(&total), "{what}: {total} of {kept}");
         let all = self.whole["matches"].as_array().unwrap();
-        // In the same order, so none appears twice.
+        // In the same order, so without duplicates.
         let mut rest = all.iter();
         assert!(
             shown
@@ -119,7 +119,6 @@ impl Stage {
         missing["reason"].as_str().unwrap().to_owned()
     }
 
-    /// Expects the same page as without damage.
     fn check_whole(&self, bytes: Vec<u8>, what: &str) {
         let page = self.page(Fault::Replay(bytes));
         assert_eq!(page["complete"], json!(true), "{what}");
@@ -127,7 +126,6 @@ impl Stage {
         assert_eq!(page["total"], self.whole["total"], "{what}");
     }
 
-    /// Counts the matches in complete frames within the first `bytes`.
     fn whole_within(&self, bytes: usize) -> u64 {
         let matches = [3, 1, 0, 1, 1, 3, 0];
         let mut end = 0;
@@ -215,7 +213,7 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Bytes that are no answer, the reported reason, and the label of the metric.
+/// Garbage, reported reason, and label of the metric.
 fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let claim = [&(u32::MAX - 7).to_le_bytes()[..], &[3, 0, 0, 0], &[0; 8]].concat();
     let mut checksum = frame(Kind::Batch, &[0; 64]);
@@ -321,7 +319,7 @@ fn reports_a_web_server_instead_of_a_backend() {
     assert!(site.counter(lost) > 0);
 }
 
-/// Whether two matches are the same, whatever copies of their documents have arrived.
+/// Ignores copies, which may be incomplete.
 fn is_same(one: &Value, other: &Value) -> bool {
     let alone = |found: &Value| {
         let mut found = found.clone();

@@ -1,4 +1,4 @@
-//! The API and the addresses of Debian Code Search: shapes, keys, errors, description.
+//! API and addresses of Debian Code Search: shapes, keys, errors, description.
 
 mod contract;
 
@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use ureq::http::Method;
 use web::Options;
 
-/// Returns a document of a package.
 fn document(package: &str, lines: &[&str]) -> Document {
     Document {
         package: package.into(),
@@ -142,11 +141,10 @@ fn requires_a_key_if_there_are_any() {
     for key in ["sesame", "other"] {
         assert_eq!(ask(&site, path, &[("x-dcs-apikey", key)]).status, 200);
     }
-    // The keys do not concern our own API.
+    // Its keys do not affect our own API.
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
 }
 
-/// Checks the answer to a preflight request.
 fn check_preflight(site: &Site, path: &str) {
     let asks = ("access-control-request-method", "GET");
     let before = site.send(
@@ -177,7 +175,7 @@ fn pages_of_other_sites_may_ask_with_a_key() {
     assert_eq!(allowed.header("access-control-allow-origin"), origin.1);
     let exposed = allowed.header("access-control-expose-headers");
     assert!(exposed.contains("x-codesearch-filestotal"), "{exposed}");
-    // Otherwise any page could read the private sources of the person who looks at it.
+    // Otherwise any page could read its visitor's private sources.
     let open = ask(&with_keys(&[]), path, &[origin]);
     assert_eq!(open.status, 200);
     assert_eq!(open.header("access-control-allow-origin"), "");

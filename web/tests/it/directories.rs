@@ -1,4 +1,4 @@
-//! The pages of packages and directories.
+//! Pages of packages and directories.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};

@@ -1,5 +1,4 @@
-//! A frontend that is about to stop: no search starts any more, and those that run end, or their clients are told to ask
-//! another frontend.
+//! A draining frontend starts no search; running ones end, or move to another frontend.
 
 use crate::shards;
 use crate::site::{Answer, PATIENCE, Site, eventually};
@@ -11,7 +10,6 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use ureq::http::Method;
 
-/// A site whose searches wait for the gate, but for one that has ended.
 fn site() -> (Site, Arc<Fake>) {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::with(vec![fake.backend()], |config| config.silence_max = PATIENCE);
@@ -20,19 +18,18 @@ fn site() -> (Site, Arc<Fake>) {
     (site, fake)
 }
 
-/// Asks on a connection of its own. Those that are kept are closed when a frontend begins to drain.
+/// Draining closes idle connections.
 fn fresh(site: &Site, path: &str) -> Answer {
     site.get_without_following(path)
 }
 
-/// Begins to follow a search. Returns the lines after the name of the first event.
+/// Lines after the first event's name.
 fn followed(site: &Site, path: &str) -> impl Iterator<Item = String> + use<> {
     let mut lines = site.lines(path).map(Result::unwrap);
     assert!(lines.any(|line| line.starts_with("event: ")), "{path}");
     lines
 }
 
-/// The name and the data of the last event.
 fn last_event(lines: impl Iterator<Item = String>) -> (String, Value) {
     let (mut name, mut data) = (String::new(), Value::Null);
     for line in lines {
@@ -76,14 +73,13 @@ fn no_search_starts_while_a_frontend_drains() {
     let page = fresh(&site, "/search?q=arsenal");
     assert_eq!(page.status, 503);
     assert!(page.text().contains("about to stop"), "{}", page.text());
-    // What is there is shown, each answer on a connection of its own.
+    // Finished answers come on connections of their own.
     let known = fresh(&site, "/api/v2/search?q=parse");
     assert_eq!(
         (known.status, &known.json()["complete"]),
         (200, &json!(true))
     );
     assert_eq!(known.header("connection"), "close");
-    // What runs can be joined.
     let joined = fresh(&site, "/api/v2/search?q=arse&wait=false");
     assert_eq!(joined.json()["state"], json!("running"));
     fake.open_gate();
@@ -92,7 +88,7 @@ fn no_search_starts_while_a_frontend_drains() {
     check_ended(site);
 }
 
-/// Calls `then` while a client waits for the answer to a search that runs. Returns its answer.
+/// Calls `then` while a client waits, and returns its answer.
 fn while_one_waits(site: &Site, fake: &Fake, then: impl FnOnce()) -> Answer {
     let before = fake.searches.load(SeqCst);
     thread::scope(|scope| {
@@ -145,7 +141,7 @@ fn clients_are_handed_over_to_another_frontend() {
     assert_eq!(field("retry: "), Some("500"));
     let generation = field("id: ").unwrap();
     assert_eq!(data["generation"], json!(generation));
-    // As browsers do; also when the documents have changed.
+    // As browsers do, even if the documents have changed.
     for (id, is_same) in [(generation, true), ("0123456789abcdef", false)] {
         let again = other.send(Method::GET, path, &[("last-event-id", id)]);
         assert_eq!(again.status, 200, "{}", again.text());

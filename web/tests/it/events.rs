@@ -1,4 +1,4 @@
-//! Server-sent events: what a search finds while it runs, and its end.
+//! Server-sent events: matches of a running search, and its end.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -12,7 +12,6 @@ fn names(events: &[(String, Value)]) -> Vec<&str> {
     events.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// Returns the data of the last event with this name.
 fn last<'a>(events: &'a [(String, Value)], name: &str) -> &'a Value {
     let found = events.iter().rfind(|(known, _)| known == name);
     &found.unwrap_or_else(|| panic!("no {name} in {events:?}")).1
@@ -67,7 +66,7 @@ fn sends_the_first_match_at_once() {
         assert_eq!(names(&events), ["matches"]);
         took
     };
-    // The next regular event would come after 250 ms. A busy machine delays this one, but not each time.
+    // Regular events come after 250 ms. A busy machine may delay some rounds.
     let mut times = (0..20).map(|_| first_match_after());
     assert!(times.any(|took| took < Duration::from_millis(150)));
 }
@@ -81,14 +80,14 @@ fn progress_comes_less_often_while_nothing_changes() {
         let data: Value = serde_json::from_str(line.strip_prefix("data: ")?).unwrap();
         data["elapsed_ms"].as_u64()
     });
-    // The first follow 250, 500 and 1,000 ms later; these have no change.
+    // The first follow after 250, 500 and 1,000 ms; these have no change.
     let times: Vec<u64> = progress.take(8).collect();
     let last = times[7] - times[6];
     assert!(last > 1_500, "{times:?}");
     fake.open_gate();
 }
 
-/// Two documents: twelve good matches before the gate, and twelve worse ones after it.
+/// Good matches before the gate, and worse ones after it.
 fn good_and_bad() -> Vec<(u8, Vec<Document>)> {
     let document = |path: &[u8], line: &[u8]| Document {
         package: b"p".to_vec(),
@@ -108,7 +107,6 @@ fn first_page_is_final_once_the_bound_is_lower() {
         let fake = Fake::with("one", good_and_bad(), Fault::Gate);
         *fake.bound.lock().unwrap() = bound;
         let site = Site::new(vec![fake.backend()]);
-        // Keeps the search running while listeners come and go.
         let _held = site.get("/api/v2/search?q=arse&wait=false");
         let listen = |last: &str| site.events("/api/v2/events?q=arse", last);
         eventually("the bound", || {
@@ -167,20 +165,18 @@ fn failed_search_ends_with_a_problem() {
     assert_eq!(refused["hint"], json!("did you mean C?"));
     assert_eq!(refused["status"], json!(400));
     let id = refused["id"].clone();
-    // A fault in a parameter is reported with its text.
     let refused = done("/api/v2/events?q=arse&lang=D");
     assert_eq!(
         (&refused["at"], &refused["filter"]),
         (&json!(0), &json!("D"))
     );
-    // By id, the position is in the query as it is shown.
+    // By id, the position is in the displayed query.
     let path = format!("/api/v2/search/{}/events", id.as_str().unwrap());
     let refused = done(&path);
     assert_eq!(
         (&refused["interpreted_as"], &refused["at"]),
         (&json!("arse lang:D"), &json!(10))
     );
-    // An answer has none of these fields.
     let whole = done("/api/v2/events?q=arse");
     assert_eq!((&whole["error"], whole.get("detail")), (&Value::Null, None));
 }
@@ -189,7 +185,6 @@ fn failed_search_ends_with_a_problem() {
 fn cancels_a_search_without_listeners() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    // The client disconnects after the first event.
     site.events("/api/v2/events?q=arse", "matches");
     eventually("the end of the search", || {
         fake.broken_off.load(SeqCst) == 1

@@ -1,5 +1,4 @@
-//! Exports in the order in which matches are found: they start while the search runs, and say at their end
-//! whether they are complete.
+//! Exports in the order of finding, and the completeness that they report at their end.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -27,7 +26,7 @@ fn sends_all_matches_and_then_the_end() {
         Fake::new("one", shards(1, 2)).backend(),
         Fake::new("two", shards(3, 1)).backend(),
     ]);
-    // The first export runs with the search, the others after its end.
+    // The first export runs with the search.
     for round in 0..3 {
         let found = site.get("/api/v2/export?q=arse&order=found").text();
         let (all, end) = found.trim_end().rsplit_once('\n').unwrap();
@@ -104,7 +103,7 @@ fn sends_compressed_lines_before_the_end() {
     stream.write_all(request.as_bytes()).unwrap();
     let mut came = Vec::new();
     let (mut part, asked) = ([0; 4096], Instant::now());
-    // More than the header of gzip follows the head.
+    // More than a gzip header.
     let body = |came: &[u8]| {
         let head = came.windows(4).position(|part| part == b"\r\n\r\n");
         head.map_or(0, |head| came.len() - head - 4)
@@ -132,7 +131,7 @@ fn incomplete_export_says_so_or_breaks_off() {
     assert!(!end.complete);
     assert_eq!(end.missing[0].backend, "lost");
     assert_eq!(end.total, lines.lines().count() as u64 - 1);
-    // A body that breaks off lacks what was not compressed yet.
+    // A broken-off body lacks uncompressed data.
     let plain = [("accept-encoding", "identity")];
     let text: Vec<_> = site
         .lines_with("/api/v2/export?q=arse&order=found&format=text", &plain)

@@ -1,11 +1,11 @@
-//! Exports of many matches: every byte is the same whatever memory and threads are used.
+//! Large exports: the bytes do not depend on memory and threads.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
 use serde_json::{Value, json};
 use web::{ConnectionLimits, Options};
 
-/// 40,000 matches of different lengths, so that several threads render a part of the order each.
+/// Matches of different lengths, for several threads.
 fn corpus() -> Vec<(u8, Vec<Document>)> {
     let line = |number: u32| match number % 5 {
         0 => b"nothing".to_vec(),
@@ -34,7 +34,7 @@ fn site(memory_bytes: u64) -> Site {
 
 #[test]
 fn exports_are_the_same_with_much_and_with_little_memory() {
-    // With little memory nothing is read ahead: each part of the order is a few hundred matches.
+    // With little memory nothing is read ahead.
     let (much, little) = (site(256 << 20), site(6 << 20));
     for format in [
         "api/v2/export?q=arse&format=text",

@@ -1,4 +1,4 @@
-//! Facets, the list of packages, how much was searched, and links with a generation.
+//! Facets, list of packages, progress, and links with a generation.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -7,7 +7,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use web::model::{Facets, Match, Packages, Page, Results};
 
-/// Counts the matches of all pages by what `name` returns.
 fn count(site: &Site, name: impl Fn(&Match<'_>) -> String) -> BTreeMap<String, u64> {
     let page: Page<'_> = site.read("/api/v2/search?q=arse&per_page=1000");
     let Results::Matches(matches) = page.results else {
@@ -122,7 +121,7 @@ fn an_incomplete_answer_says_how_far_the_search_came() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     assert!(site.search("arse").get("reached").is_none(), "complete");
-    // It reports that one block of four is done, and never ends.
+    // One block of four is done, without an end.
     fake.set(Fault::Gate);
     let page = site.get("/api/v2/search?q=parse&timeout=1").json();
     let reached = json!({"blocks_done": 1, "blocks_total": 4, "documents": 0});
@@ -154,7 +153,7 @@ fn reports_that_a_generation_is_gone() {
     eventually("other documents", || {
         site.search("parse")["generation"] != json!(generation)
     });
-    // A finished answer is still kept.
+    // A finished answer is still cached.
     let link = |q: &str| format!("?q={q}&generation={generation}");
     assert_eq!(
         site.get(&format!("/api/v2/search{}", link("arse"))).status,

@@ -1,4 +1,4 @@
-//! Backends that fail: the matches of the others stay, and the answer says what is missing.
+//! Failing backends: answers keep other matches, and report the loss.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -10,7 +10,6 @@ use schema::order::SEMANTICS;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Searches two backends, the second with a fault.
 fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     let mut parts = shards(1, 2);
     let bad = Fake::with("bad", parts.split_off(1), fault);
@@ -18,7 +17,7 @@ fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     (site.search("arse"), site, bad)
 }
 
-/// Expects the reason of a fault, the matches of the good backend, and a later search to be complete.
+/// Expects a reason, the good backend's matches, and a complete later search.
 fn check(fault: Fault, expected: Expect) {
     let good = Site::new(vec![
         Fake::new("good", shards(1, 2).drain(..1).collect()).backend(),
@@ -89,7 +88,6 @@ fn reports_a_silent_backend() {
     check(Fault::Silence, expect!["no data for 2.0 s"]);
 }
 
-/// The frame of a message.
 fn framed(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), MessageError>) -> Vec<u8> {
     let mut frame = Vec::new();
     encode(&mut frame).unwrap();
@@ -251,7 +249,7 @@ fn an_answer_has_matches_of_one_semantics_alone() {
     );
     assert_eq!(ready.json()["backends"][1]["reason"], json!(reason));
 
-    // One that is older is to be updated itself; once it is, it takes part.
+    // An older backend must be updated; then it takes part.
     other.semantics.store(SEMANTICS - 1, SeqCst);
     eventually("another reason", || {
         let status = site.get("/api/v2/status").json();
@@ -378,7 +376,7 @@ fn without_any_backend_the_status_is_503_and_complete_is_false() {
             .text()
             .contains("This answer is incomplete")
     );
-    // What is known is still shown, and one backend is enough for an answer.
+    // Known answers are still shown, and one backend is enough.
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
     a.set_down(false);
     assert_eq!(site.get("/api/v2/search?q=parse").status, 200);
@@ -434,7 +432,7 @@ fn reuses_connections_and_replaces_dead_ones() {
         2,
         "one for control, and one for all queries"
     );
-    // Greetings wait on the idle connection before it is closed.
+    // Greetings precede the close.
     let greetings = fake.greetings.load(SeqCst);
     eventually("greetings", || fake.greetings.load(SeqCst) >= greetings + 6);
     fake.drop_idle.store(true, SeqCst);
@@ -451,7 +449,7 @@ fn reuses_connections_and_replaces_dead_ones() {
 
 #[test]
 fn readiness_takes_the_path_of_a_search() {
-    // The backend is connected and says HELLO, but fails searches.
+    // It sends HELLO, but fails searches.
     let failure = Fault::Failure(FailureKind::Unavailable, None);
     let fake = Fake::with("one", shards(1, 2), failure);
     let site = Site::new(vec![fake.backend()]);

@@ -1,4 +1,4 @@
-//! The page of a file: whole or in parts, with the matches of a query, and what a link leads to later.
+//! Pages of files.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake, Fault};
@@ -20,7 +20,7 @@ fn site(documents: Vec<Document>) -> Site {
     Site::new(vec![Fake::new("one", vec![(1, documents)]).backend()])
 }
 
-/// The numbers of the first and the last line of a page, and how many lines it has.
+/// First and last line, and their count.
 fn lines(page: &str) -> (u32, u32, usize) {
     let numbers: Vec<u32> = page
         .split(" id=\"L")

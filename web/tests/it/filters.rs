@@ -1,4 +1,4 @@
-//! Filters in addresses: what they select, how pages show them, and which are rejected.
+//! Filters in addresses: selection, display and rejection.
 
 use crate::shards;
 use crate::site::Site;
@@ -13,7 +13,6 @@ fn site() -> (Arc<Fake>, Site) {
     (fake, site)
 }
 
-/// Returns the package and the path of every match.
 fn found(page: &Value) -> Vec<(String, String)> {
     let text = |found: &Value, name: &str| found[name].as_str().unwrap().to_owned();
     let matches = page["matches"].as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! A full disk: the query that writes ends with the reason, others go on.
+//! Full disk: the writing query ends with the reason, others continue.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
@@ -8,13 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Lines of each document.
 const LINES: usize = 250;
 
-/// Documents of both backends.
 const DOCUMENTS: usize = 80;
 
-/// Starts two backends whose matches do not fit into memory.
+/// More matches than memory.
 fn fakes() -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: b"p".to_vec(),
@@ -31,7 +29,6 @@ fn fakes() -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Starts a frontend whose writes fail after `writes` more.
 fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
     Site::with(fakes.iter().map(Fake::backend).collect(), |config| {
@@ -48,7 +45,6 @@ fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     })
 }
 
-/// Returns all matches of a search, page by page.
 fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
     let id = page["id"].as_str().unwrap();
     let path = |number| format!("/api/v2/search/{id}?per_page=1000&page={number}");
@@ -87,7 +83,7 @@ fn full_disk_ends_only_the_query_that_writes() {
         assert!(is_part, "{allowed} writes: in order, and nothing else");
         if page["complete"] == json!(true) {
             assert_eq!(found, expected);
-            // A write after the last match failed: the answer will not survive a restart.
+            // A later write failed: the answer will not survive a restart.
             continue;
         }
         let reason = page["missing"][0]["reason"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! A backend that may answer on the thread that waits for the answer.
+//! Backend that may answer on the waiting thread.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -9,10 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Sends some of an answer's frames.
 type Send<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
-/// Searches a fake backend that answers with a function of its frames.
+/// Answers with a function of the recorded frames.
 fn search_with(
     answer: impl Fn(Vec<Vec<u8>>, &AtomicBool, Send<'_>) -> bool + std::marker::Send + Sync + 'static,
 ) -> (Value, Arc<AtomicUsize>) {
@@ -28,7 +27,6 @@ fn search_with(
     (comparable(Site::new(vec![backend]).get(PATH).json()), calls)
 }
 
-/// Leaves out what differs between two answers.
 fn comparable(mut page: Value) -> Value {
     for key in ["id", "timings"] {
         page.as_object_mut().unwrap().remove(key);
@@ -79,7 +77,7 @@ fn an_answer_that_is_cut_or_malformed_is_incomplete() {
         "connection closed before the end of the answer"
     );
     let (malformed, _) = search_with(|mut frames, _, send| {
-        // A byte of the header that is always zero.
+        // Always zero.
         frames[1][5] = 1;
         let wanted = frames.iter().take_while(|frame| send(frame)).count();
         assert_eq!(wanted, 1, "nothing is wanted after an error");

@@ -1,4 +1,4 @@
-//! Keys of clients and cookies of pages: who gets in with what, and what an answer says about it.
+//! Keys of clients, and cookies of pages.
 
 use crate::shards;
 use crate::site::{Answer, Site, eventually};
@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use ureq::http::Method;
 use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, NewKey, Options, TrustedProxies};
 
-/// A site whose clients need keys, and the keys of two of them.
 struct Guarded {
     site: Site,
     robot: String,
@@ -40,7 +39,7 @@ impl Guarded {
         );
         let mut options = Options::new(Vec::new(), vec!["dcs-key-of-old".to_owned()]).unwrap();
         options.access = Some(Arc::new(access));
-        // Requests with x-forwarded-for come from somebody else.
+        // For requests with x-forwarded-for.
         let limits = ConnectionLimits {
             trusted_proxies: TrustedProxies::new(&["127.0.0.1".to_owned()]).unwrap(),
             ..ConnectionLimits::default()
@@ -66,7 +65,6 @@ impl Guarded {
         self.site.post("/sign-in", headers, form.as_bytes())
     }
 
-    /// The cookie of a client that has signed in.
     fn cookie(&self, key: &str) -> String {
         let answer = self.sign_in(&format!("key={key}&next=%2F"), &[]);
         assert_eq!(answer.status, 303, "{}", answer.text());
@@ -74,7 +72,7 @@ impl Guarded {
     }
 }
 
-/// What a browser sends for the cookie of a response.
+/// Checks a cookie, and returns it like a browser.
 fn sent_back(answer: &Answer) -> String {
     let cookie = answer.header("set-cookie");
     for part in [
@@ -142,7 +140,7 @@ fn pages_are_open_and_bring_the_cookie_with_which_they_ask() {
     assert_eq!(ask(&cookie).status, 200);
     assert_eq!(ask(&format!("other=1; {cookie}; x=y")).status, 200);
     assert!(is_refused(&ask(&cookie[..cookie.len() - 1])));
-    // Nobody needs a second one, also not with the answer that the browser has already.
+    // A second cookie is not needed, even for an unchanged answer.
     let again = guarded.get("/search?q=arse", &[("cookie", &cookie)]);
     assert_eq!(again.header("set-cookie"), "");
     let tag = page.header("etag");
@@ -244,7 +242,7 @@ fn with_required_keys_everything_but_health_needs_one() {
     assert_eq!(guarded.get("/readyz", &[]).text(), r#"{"status":"ok"}"#);
     let ready = guarded.with_key("/readyz", &guarded.robot);
     assert_eq!(ready.json()["backends"][0]["name"], "one");
-    // A cookie that an open page was given is not enough where keys are required.
+    // Cookies of open sites grant no access here.
     let open = Guarded::new(false);
     let cookie = sent_back(&open.get("/", &[]));
     assert!(is_refused(&guarded.get("/", &[("cookie", &cookie)])));
@@ -344,7 +342,7 @@ fn a_revoked_key_ends_with_its_cookies_and_without_a_restart() {
     assert_eq!(guarded.get(path, &[("cookie", &cookie)]).status, 200);
     let lines = std::fs::read_to_string(&guarded.file).unwrap();
     let robot = lines.lines().next().unwrap();
-    // A file that cannot be used changes nothing, a good one does.
+    // Invalid files change nothing.
     std::fs::write(&guarded.file, "robot").unwrap();
     assert_eq!(guarded.with_key(path, &guarded.human).status, 200);
     std::fs::write(&guarded.file, robot).unwrap();
@@ -369,7 +367,7 @@ fn heavy_slots_are_shared_by_key_and_not_by_address() {
         assert_eq!(guarded.get(&path, &headers).status, 200);
         path
     };
-    // One client has at most all slots but one, from however many addresses it asks.
+    // Addresses of one client share all slots but one.
     start("arse", &guarded.robot, "192.0.2.1");
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     start("parse", &guarded.robot, "192.0.2.2");

@@ -1,4 +1,4 @@
-//! Links to answers: every frontend with the same secrets renders their pages to the same bytes.
+//! Links to answers: frontends with the same secrets render identical pages.
 
 use crate::shards;
 use crate::site::Site;
@@ -13,7 +13,7 @@ use web::{LinkSecrets, Options};
 const OLD: &str = "the old secret, which has more than 32 characters\n";
 const NEW: &str = "the new secret, which has more than 32 characters\n";
 
-/// Longer than a changed file of secrets is unnoticed, on a busy machine.
+/// Longer than a busy machine needs to read changed secrets.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 fn fakes() -> [Arc<Fake>; 2] {
@@ -23,14 +23,13 @@ fn fakes() -> [Arc<Fake>; 2] {
     ]
 }
 
-/// A frontend with secrets.
 fn frontend(fakes: &[Arc<Fake>], secrets: &Path) -> Site {
     let mut options = Options::default();
     options.links = LinkSecrets::open(secrets).unwrap();
     Site::with_options(fakes.iter().map(Fake::backend).collect(), options)
 }
 
-/// The bytes of all pages, by cursors and by numbers. The first is by its number.
+/// Bytes of pages by number and by cursor.
 fn pages(site: &Site, link: &str, view: &str) -> Vec<Vec<u8>> {
     let page = |path: String| {
         let answer = site.get(&path);
@@ -68,7 +67,7 @@ fn frontends_with_the_same_secrets_render_the_same_bytes() {
         "&group=document&copies=folded&per_page=3",
     ] {
         let here = pages(&one, link, view);
-        // By searching again, and from its spool.
+        // By another search, then from its spool.
         assert!(pages(&two, link, view) == here, "{view}");
         assert!(pages(&two, link, view) == here, "{view}");
         assert!(here.len() > 5, "{view}");
@@ -77,7 +76,6 @@ fn frontends_with_the_same_secrets_render_the_same_bytes() {
     assert_eq!(page["id"], json!(link));
     assert_eq!(page["link"], json!(link));
     assert_eq!(page["timings"], json!(null));
-    // The rest of the answer.
     for part in ["facets", "packages", "export?format=text", "events"] {
         let path = format!("/api/v2/search/{link}/{part}");
         let [here, there] = [&one, &two].map(|site| site.get(&path));
@@ -86,7 +84,6 @@ fn frontends_with_the_same_secrets_render_the_same_bytes() {
             assert_eq!(here.body, there.body);
         }
     }
-    // Permanent links of pages for people.
     let generation = page["generation"].as_str().unwrap();
     for number in 0..3 {
         let path = format!("/search?q=arse&generation={generation}&page={number}");
@@ -131,7 +128,6 @@ fn a_link_needs_the_secret_that_signed_it() {
         }
     }
     assert_eq!(fakes[0].searches.load(SeqCst), searches, "nobody was asked");
-    // Truncated and changed.
     let link = links[0]["link"].as_str().unwrap();
     for end in [0, 7, 8, 20, 40, link.len() - 1] {
         let status = |path: &str| sites[0].get(&format!("{path}{}", &link[..end])).status;
@@ -153,13 +149,13 @@ fn a_secret_is_replaced_while_links_are_used() {
     let sites = files.each_ref().map(|file| frontend(&fakes, file));
     let old = sites[0].search("arse")["link"].as_str().unwrap().to_owned();
     let opens = |site: &Site, link: &str| site.get(&format!("/api/v2/search/{link}")).status;
-    // Each step reaches the frontends one after the other; links of each are opened by both.
+    // Frontends change one after the other; each opens the other's links.
     for step in [format!("{OLD}{NEW}"), format!("{NEW}{OLD}")] {
         for (file, site) in files.iter().zip(&sites) {
             write(file, &step);
             let since = Instant::now();
             let signs_like = |site: &Site| site.search("arse")["link"].as_str().unwrap().to_owned();
-            // The second step shows in what is signed; the first one has no sign, and takes two looks.
+            // The second step changes signatures; the first takes two looks.
             while step.starts_with(NEW) && signs_like(site) == old {
                 assert!(since.elapsed() < WAIT_MAX, "the secrets were not read");
                 std::thread::sleep(Duration::from_millis(50));
@@ -186,7 +182,6 @@ fn a_secret_is_replaced_while_links_are_used() {
     }
 }
 
-/// A link that a frontend with this secret has made.
 fn link_by(secret: &str, fakes: &[Arc<Fake>], directory: &Path) -> String {
     let file = directory.join("another");
     std::fs::write(&file, secret).unwrap();

@@ -44,7 +44,7 @@ mod tls;
 
 use fake_backend::Document;
 
-/// Returns documents with lines that contain `arse`, and with hostile texts and paths.
+/// Documents with `arse`, and with hostile texts and paths.
 pub(crate) fn corpus() -> Vec<Document> {
     (0..40_u32)
         .map(|number| {
@@ -71,7 +71,7 @@ pub(crate) fn corpus() -> Vec<Document> {
         .collect()
 }
 
-/// Splits the corpus into `count` shards, with ids from `first` on.
+/// Splits the corpus into shards from id `first` on.
 pub(crate) fn shards(first: u8, count: usize) -> Vec<(u8, Vec<Document>)> {
     let mut shards: Vec<_> = (0..count)
         .map(|shard| (first + shard as u8, Vec::new()))

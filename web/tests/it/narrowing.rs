@@ -1,4 +1,4 @@
-//! Facets beside the results, the parts of a query, and what may help when nothing was found.
+//! Facets, parts of a query, and suggestions for an empty result.
 
 use crate::shards;
 use crate::site::Site;
@@ -9,7 +9,6 @@ fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
 }
 
-/// The part of a page from one text to another.
 fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     let (_, rest) = page
         .split_once(start)

@@ -1,4 +1,4 @@
-//! Backends that join and leave while a frontend runs.
+//! Backends that join and leave a running frontend.
 
 use crate::shards;
 use crate::site::{PATIENCE, Site, eventually};
@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Starts a frontend whose backends may change.
 fn site(backends: Vec<Backend>) -> Site {
     Site::with(backends, |config: &mut Config| {
         config.changes_backends = true;
@@ -18,14 +17,12 @@ fn site(backends: Vec<Backend>) -> Site {
     })
 }
 
-/// Two backends with a shard each.
 fn two() -> [Arc<Fake>; 2] {
     let mut parts = shards(1, 2);
     let second = Fake::new("second", parts.split_off(1));
     [Fake::new("first", parts), second]
 }
 
-/// Replaces the backends, and waits until those that are new are connected.
 fn set(site: &Site, backends: Vec<Backend>) {
     let count = backends.len();
     site.frontend.set_backends(backends).unwrap();
@@ -60,7 +57,6 @@ fn a_backend_that_joins_is_searched_and_one_that_left_is_not() {
     );
     let health: Value = site.get("/readyz").json();
     assert_eq!(health["backends"].as_array().unwrap().len(), 1, "{health}");
-    // It comes back.
     let both = vec![second.backend(), first.backend()];
     set(&site, both);
     assert_eq!(total(&site.search("arse")), all);
@@ -98,21 +94,20 @@ fn a_draining_backend_gets_no_new_searches_of_what_another_serves() {
     let searches = first.searches.load(SeqCst);
     let drained = vec![first.backend().draining(true), second.backend()];
     site.frontend.set_backends(drained).unwrap();
-    // Otherwise both would get some of them.
     for word in ["parse", "sparse", "a", "r", "s", "e", "rs", "ar"] {
         let other = site.search(word);
         assert_eq!(before["generation"], other["generation"]);
     }
     assert_eq!(first.searches.load(SeqCst), searches);
     assert!(second.searches.load(SeqCst) >= 8);
-    // Nobody else serves its shards.
+    // No other backend has its shards.
     let alone = vec![first.backend().draining(true)];
     site.frontend.set_backends(alone).unwrap();
     total(&site.search("nothing"));
     assert_eq!(first.searches.load(SeqCst), searches + 1);
 }
 
-/// A node that is listed and cannot be reached takes nothing away.
+/// A listed but unreachable node removes nothing.
 #[test]
 fn a_newcomer_counts_once_it_is_connected() {
     let [first, second] = two();
@@ -125,7 +120,7 @@ fn a_newcomer_counts_once_it_is_connected() {
     assert_eq!(site.get("/readyz").json()["status"], json!("ok"));
     second.set_down(false);
     eventually("it is searched", || total(&site.search("arse")) > before);
-    // Now it counts, also while it is away.
+    // Now it counts, even while it is away.
     second.set_down(true);
     second.drop_idle.store(true, SeqCst);
     second.set(Fault::NoEnd);
@@ -158,13 +153,13 @@ fn what_a_backend_alone_has_would_be_lost_without_it() {
     assert!(!loses(&[]) && !loses(&["other"]));
 }
 
-/// What it has alone does not just disappear from answers that say they are complete.
+/// Complete answers must not lose its own shards.
 #[test]
 fn a_node_that_moved_is_missing_until_it_is_connected_if_others_lack_its_shards() {
     let first = Fake::new("first", shards(1, 2));
     let second = Fake::new("second", shards(1, 2).split_off(1));
     let site = site(vec![first.backend(), second.backend()]);
-    // A kept answer of the same shards would be whole.
+    // Cached answers would be complete.
     let queries = ["arse", "arse+-path:no.such.1", "arse+-path:no.such.2"];
     let before = total(&site.search(queries[0]));
     let nowhere = |name| Backend::tcp("127.0.0.1:1").named(name);

@@ -1,4 +1,4 @@
-//! The OpenAPI description: it equals the reviewed one (`UPDATE_EXPECT=1` writes it), and responses match it.
+//! OpenAPI description: equals the reviewed one (`UPDATE_EXPECT=1` writes it) and the responses.
 
 use crate::shards;
 use crate::site::Site;
@@ -23,7 +23,6 @@ fn matches_the_reviewed_description() {
     known.assert_eq(&document.text());
 }
 
-/// Compares a value with a schema, and returns where they differ.
 fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let schema = document.pointer(name.strip_prefix('#').unwrap());
@@ -87,8 +86,7 @@ fn check_type(said: &Value, value: &Value) -> Option<()> {
     fits.then_some(())
 }
 
-/// Returns addresses of an operation: with examples of all required parameters, and each optional one in
-/// turn.
+/// With examples of required parameters, and each optional one in turn.
 fn addresses(path: &str, operation: &Value, id: &str) -> Vec<String> {
     let path = path.replace("{id}", id);
     let parameters: Vec<_> = operation["parameters"]
@@ -132,7 +130,7 @@ fn responses_match_the_description() {
             continue;
         };
         if path == "/api/v2/copies" {
-            // The example of a query finds nothing here, so there is no position.
+            // The example has no match here.
             continue;
         }
         for address in addresses(path, operation, &id) {

@@ -1,4 +1,4 @@
-//! HTML pages, and the errors for malformed requests.
+//! HTML pages, and errors for malformed requests.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -266,7 +266,6 @@ fn serves_status_and_assets() {
     assert!(site.get("/robots.txt").text().contains("Disallow: /\n"));
 }
 
-/// The addresses of assets on a page.
 fn assets(page: &str) -> Vec<&str> {
     let parts = page.split("=\"/assets/").skip(1);
     parts.map(|part| part.split('"').next().unwrap()).collect()
@@ -354,7 +353,7 @@ fn the_reference_describes_every_operation_of_the_api() {
 fn the_status_shows_queries_by_what_they_looked_up() {
     let site = site();
     site.search("arse");
-    // A query is counted when its answer has been sent.
+    // A query counts once its answer has been sent.
     crate::site::eventually("the query counts", || {
         let page = site.get("/status").text();
         page.contains("<dt>Queries that ran</dt><dd>1</dd>")
@@ -413,7 +412,7 @@ fn a_line_within_a_comment_looks_like_one_on_a_page_of_results() {
     let site = Site::new(vec![fake.backend()]);
     let line = "<span class=\"c-c\">an </span><mark><span class=\"c-c\">arse</span></mark>";
     for group in ["document", "none", "package"] {
-        // A page does not wait long for colours; a later one has them.
+        // Pages do not wait long for colours.
         eventually(&format!("a comment's colour, by {group}"), || {
             let page = site.get(&format!("/search?q=arse&group={group}")).text();
             page.contains(line)

@@ -1,4 +1,4 @@
-//! Answers on disk: they survive a restart, damage is noticed, and evicted ones are searched again.
+//! Answers on disk survive a restart; damaged and evicted ones are searched again.
 
 use crate::site::{PATIENCE, Site};
 use fake_backend::{Document, Fake};
@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Two backends with `documents` documents of three matches each.
 fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: format!("p{}", number % 7).into_bytes(),
@@ -29,7 +28,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Writes everything to the disk, and spills pointers.
+/// Spills everything to the disk.
 fn little_memory(config: &mut Config) {
     config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
@@ -39,14 +38,12 @@ fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
     Site::with(fakes.iter().map(Fake::backend).collect(), change)
 }
 
-/// Returns a page without what may differ between two executions.
 fn page(site: &Site, path: &str) -> Value {
     let mut page = site.get(path).json();
     (page["timings"], page["id"]) = (Value::Null, Value::Null);
     page
 }
 
-/// Returns pages of all kinds.
 fn pages(site: &Site) -> Vec<Value> {
     let base = "/api/v2/search?q=arse&context=1";
     [
@@ -88,7 +85,6 @@ fn answers_survive_a_restart() {
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), before);
 }
 
-/// What happens to the files of a result.
 const DAMAGES: [fn(&Path) -> io::Result<()>; 4] = [
     |file| std::fs::remove_file(file),
     |file| std::fs::write(file, b""),
@@ -102,7 +98,7 @@ const DAMAGES: [fn(&Path) -> io::Result<()>; 4] = [
     },
 ];
 
-/// Returns what is there; the server removes files of a result that it does not use again.
+/// The server removes files of unusable results.
 fn if_there<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(there) => Some(there),
@@ -111,7 +107,6 @@ fn if_there<T>(result: io::Result<T>) -> Option<T> {
     }
 }
 
-/// The files of the results in a directory.
 fn result_files(spool: &Path) -> Vec<PathBuf> {
     let paths = |directory: &Path| -> Vec<PathBuf> {
         let entries = if_there(std::fs::read_dir(directory)).into_iter().flatten();
@@ -142,7 +137,7 @@ fn searches_again_if_files_are_cut_removed_or_overwritten() {
         damage_all();
         let id = first["id"].as_str().unwrap();
         for path in [
-            // Every document has the same text.
+            // All documents have the same text.
             "/search?q=arse&context=1&copies=all&page=2".to_owned(),
             format!("/api/v2/search/{id}?page=3"),
             "/api/v2/export?q=arse&context=1".to_owned(),
@@ -217,7 +212,7 @@ fn limit_keeps_the_best_matches_when_spilled() {
     let best = site
         .get("/api/v2/search?q=arse&per_page=20&limit=20")
         .json();
-    // Copies are known only of all matches.
+    // Copies are known only with all matches.
     let mut expected = all["matches"].clone();
     for found in expected.as_array_mut().unwrap() {
         found.as_object_mut().unwrap().remove("copies");

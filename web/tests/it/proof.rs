@@ -1,11 +1,11 @@
-//! The best matches and files of a search that takes long are shown before it ends.
+//! A long search shows its best matches and files before it ends.
 
 use crate::site::{Site, eventually};
 use fake_backend::{Document, Fake, Fault};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Fifteen files, each with four matching lines that no other has, and a copy of each.
+/// Fifteen distinct files with four matches, and copies.
 fn files() -> Vec<Document> {
     let file = |number: u32, path: String| Document {
         package: b"p_1".to_vec(),
@@ -22,7 +22,7 @@ fn files() -> Vec<Document> {
     files.collect()
 }
 
-/// A backend that sends the matches of one file, and then waits, unless the best ones suffice.
+/// The backend waits after one file, unless the best ones suffice.
 fn slow() -> (Arc<Fake>, Site) {
     let fake = Fake::with("one", vec![(1, files())], Fault::Gate);
     fake.more_documents.store(100_000, SeqCst);
@@ -30,14 +30,13 @@ fn slow() -> (Arc<Fake>, Site) {
     (fake, site)
 }
 
-/// The files of the boxes on a page or in an event, in order.
 fn boxes(html: &str) -> Vec<&str> {
     let boxes = html.split("data-box=\"").skip(1);
     boxes.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Follows a running search until an event has `"final":true`. It may come later than others, since the machine may be
-/// busy: then the second search has taken too long, and begins again with the next request.
+/// Waits for `"final":true`. If a busy machine delays it, the second search times out, and is
+/// repeated.
 fn final_event(site: &Site, path: &str) -> String {
     let mut found = None;
     eventually("the final event", || {
@@ -62,7 +61,7 @@ fn the_best_matches_are_final_while_the_search_waits() {
     let event: serde_json::Value = serde_json::from_str(&event).unwrap();
     let mut page = site.search("arse");
     for found in page["matches"].as_array_mut().unwrap() {
-        // Unknown until all matches are there.
+        // Unknown before all matches have arrived.
         found
             .as_object_mut()
             .unwrap()
@@ -78,7 +77,7 @@ fn a_page_shows_the_best_files_with_their_lines_while_the_search_waits() {
     let event = final_event(&site, "/search/events?q=arse");
     let event: serde_json::Value = serde_json::from_str(&event).unwrap();
     let live = event["html"].as_str().unwrap();
-    // It is there now, so a page has it from the beginning.
+    // Already proven, so a page has it from the beginning.
     let mut running = String::new();
     eventually("a page with the best files", || {
         running = site.get("/search?q=arse").text();

@@ -1,4 +1,4 @@
-//! Expensive answers: rendered once, kept, and never taken for another one.
+//! Expensive answers: rendered once, cached, and never mixed up.
 
 use crate::shards;
 use crate::site::Site;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use web::Options;
 use web::model::Page;
 
-/// Views of one answer that are kept if it is on the disk.
+/// Views that are cached if the answer is on the disk.
 const VIEWS: [&str; 11] = [
     "/api/v2/facets?q=arse",
     "/api/v2/facets?q=ars",
@@ -25,7 +25,7 @@ const VIEWS: [&str; 11] = [
     "/search?q=arse&group=package",
 ];
 
-/// A site that keeps so many bytes of rendered answers, and every result on the disk.
+/// Keeps results on the disk.
 fn site(fake: &Arc<Fake>, rendered_bytes_max: u64) -> Site {
     let mut options = Options::default();
     options.rendered_bytes_max = rendered_bytes_max;
@@ -33,10 +33,9 @@ fn site(fake: &Arc<Fake>, rendered_bytes_max: u64) -> Site {
     Site::start(vec![fake.backend()], options, Default::default(), on_disk)
 }
 
-/// Returns a body without ids, times, and what depends on the number of an execution.
+/// Drops ids, times, and execution numbers.
 fn masked(body: &str) -> String {
     let Ok(mut json) = serde_json::from_str::<Value>(body) else {
-        // A page says how long the search took.
         let lines = body.lines().filter(|line| !line.contains(" ms"));
         return lines.collect::<Vec<_>>().join("\n");
     };
@@ -56,7 +55,7 @@ fn callers_of_one_expensive_answer_share_its_rendering_and_have_ids_of_their_own
         let pages = callers.into_iter().map(|caller| caller.join().unwrap());
         pages.collect()
     });
-    // Each rendering takes a time of its own.
+    // Each rendering has another time.
     let render_ms = |page: &Page<'_>| page.timings.unwrap().render_ms.to_bits();
     let renderings: BTreeSet<u64> = pages.iter().map(render_ms).collect();
     assert_eq!(renderings.len(), 1);
@@ -96,7 +95,7 @@ fn an_expensive_answer_is_the_same_kept_or_not_and_no_view_is_taken_for_another(
 fn what_the_query_was_taken_for_is_said_to_the_client_who_typed_it() {
     let fake = Fake::new("one", shards(1, 2));
     let site = site(&fake, 16 << 20);
-    // The same query, of which one spelling has a notice.
+    // Only one spelling has a notice.
     let plain: Value = site.get("/api/v2/facets?q=%22std::arse%22").json();
     let noticed: Value = site.get("/api/v2/facets?q=std::arse").json();
     assert_eq!(plain["interpreted_as"], noticed["interpreted_as"]);

@@ -1,4 +1,4 @@
-//! Requests of programs: cursors, long queries, limits, exports, estimates, and other origins.
+//! Requests of programs.
 
 use crate::shards;
 use crate::site::{Answer, Site};
@@ -15,7 +15,6 @@ fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
 }
 
-/// Expects a problem document of a kind.
 fn check(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.status, status, "{}", answer.text());
     assert_eq!(answer.header("content-type"), "application/problem+json");
@@ -23,7 +22,7 @@ fn check(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.json()["status"], json!(status));
 }
 
-/// Replaces the number at `at` of a cursor, with the signature of a server without secrets.
+/// Changes a number in a cursor, and signs it without secrets.
 fn forged(cursor: &str, at: usize, number: u64) -> String {
     let (route, rest) = cursor.split_at(8);
     let mut bytes = u32::from_str_radix(route, 16)
@@ -76,7 +75,6 @@ fn cursors_page_through_one_answer() {
         let Some(next) = page["next"].as_str() else {
             break;
         };
-        // With and without the query, and with another page size.
         let query = if found.len() % 2 == 0 { "q=arse&" } else { "" };
         page = site
             .get(&format!("/api/v2/search?{query}cursor={next}&per_page=33"))
@@ -94,7 +92,7 @@ fn cursors_page_through_one_answer() {
         400,
         "bad-request",
     );
-    // Another frontend does not know the documents of the cursor.
+    // Another frontend lacks these documents.
     let other = Site::new(vec![Fake::new("other", shards(7, 1)).backend()]);
     let expired = other.get(&format!("/api/v2/search?cursor={next}"));
     check(&expired, 410, "gone");

@@ -1,4 +1,4 @@
-//! The page of results: one box a file, tabs, the lines of one file, and what is said while a search runs.
+//! Page of results: boxes, tabs, lines of one file, and running searches.
 
 use crate::shards;
 use crate::site::Site;
@@ -8,7 +8,7 @@ fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
 }
 
-/// A file in which `arse` is in every third of 700 lines, and another with one.
+/// `arse` is in every third of 700 lines.
 fn long_file() -> Site {
     let line = |number: usize| match number % 3 {
         0 => format!("arse {number}").into_bytes(),
@@ -27,7 +27,6 @@ fn long_file() -> Site {
     ])
 }
 
-/// Returns the addresses of the files on a page, in their order.
 fn files(page: &str) -> Vec<String> {
     let boxes = page.split("data-box=\"").skip(1);
     boxes
@@ -35,7 +34,6 @@ fn files(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the numbers of the lines in each box.
 fn lines(page: &str) -> Vec<Vec<u32>> {
     let numbers = |each: &str| {
         let numbers = each.split("class=\"number\"").skip(1);
@@ -137,7 +135,7 @@ fn a_line_to_begin_with_that_does_not_exist_is_refused() {
     let malformed = site.get(&format!("{query}&from=x"));
     assert_eq!(malformed.status, 400);
     assert!(malformed.text().contains("from=x is not a number"));
-    // With several files there is nothing that it could mean.
+    // Meaningless with several files.
     assert_eq!(site.get("/search?q=arse&from=5").status, 200);
 }
 
@@ -205,7 +203,7 @@ fn the_events_of_a_page_carry_boxes_and_then_the_end() {
     let (_, end) = all.last().unwrap();
     assert_eq!(end["error"], serde_json::Value::Null);
     assert_eq!(end["matches"], 157);
-    // A client that comes back after a restart is told about the same query.
+    // A client that reconnects after a restart follows the same query.
     let unknown = events.replace("&run=", "&run=0");
     let (_, end) = site.events(&unknown, "done").pop().unwrap();
     assert_eq!(end["matches"], 157);

@@ -1,5 +1,5 @@
-//! Two backends have the same shards, and the answer of the one that is asked breaks at every place: the page is that of
-//! an undisturbed search.
+//! An answer breaks at every place, and a second backend has the same shards: the page equals that
+//! of an undisturbed search.
 
 use crate::damaged_answers::document;
 use crate::site::{SILENCE_MAX, Site, eventually};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Longer than a frontend waits for a connection.
+/// Longer than the connection timeout.
 const NEVER: Duration = Duration::from_secs(60);
 
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000&context=1";
@@ -24,15 +24,14 @@ struct Stage {
     site: Site,
     fakes: Vec<Arc<Fake>>,
     next: NextFault,
-    /// The answer of a backend to the search for `PATH`.
+    /// Undisturbed answer to `PATH`.
     frames: Vec<Vec<u8>>,
-    /// The page of an undisturbed search.
+    /// Its page.
     whole: Value,
     queries: AtomicUsize,
 }
 
 impl Stage {
-    /// Backends with these shards each.
     fn new(backends: &[&[u8]]) -> Stage {
         Stage::with(backends, SILENCE_MAX)
     }
@@ -71,7 +70,7 @@ impl Stage {
         Stage { whole, ..stage }
     }
 
-    /// A page without what differs between two searches. Each is another query, since an answer would be kept.
+    /// Drops varying fields. Each page has another query, since answers are cached.
     fn page(&self) -> Value {
         let query = self.queries.fetch_add(1, Relaxed);
         let page = self.site.get(&format!("{PATH}&path=-no{query}")).json();
@@ -136,7 +135,7 @@ fn an_answer_with_a_flipped_bit_or_a_repeated_frame_goes_on() {
     stage.check(Fault::Silence);
 }
 
-/// Nothing else would end the silence before the query is given up.
+/// Only a hedge ends the silence before the query's timeout.
 #[test]
 fn another_backend_goes_on_with_an_answer_that_stops_coming() {
     let stage = Stage::with(&[&[1, 2], &[1, 2]], Duration::from_secs(3600));
@@ -155,7 +154,7 @@ fn another_backend_goes_on_with_an_answer_that_stops_coming() {
     assert!(stage.site.counter(won) >= before + 3);
 }
 
-/// One backend has all shards, the others have one each.
+/// One backend has all shards, the others one each.
 #[test]
 fn several_backends_go_on_with_their_parts() {
     let stage = Stage::new(&[&[1, 2], &[2], &[1]]);
@@ -167,7 +166,7 @@ fn several_backends_go_on_with_their_parts() {
     }
 }
 
-/// Packets of the first one vanish, so nothing says that it cannot be connected.
+/// Packets vanish, so the connection attempt does not fail.
 #[test]
 fn a_backend_that_is_slow_to_connect_is_not_waited_for_if_another_one_serves_its_shards() {
     let stage = Stage::new(&[&[1, 2], &[1, 2]]);
@@ -182,7 +181,7 @@ fn a_backend_that_is_slow_to_connect_is_not_waited_for_if_another_one_serves_its
     assert!(began.elapsed() < NEVER);
 }
 
-/// The first packet to each of them is lost, and sent again after a second.
+/// First packets are lost, and sent again after a second.
 #[test]
 fn backends_that_are_slow_to_connect_get_more_time_if_there_is_no_other_one() {
     let stage = Stage::new(&[&[1, 2], &[1, 2]]);
@@ -205,7 +204,7 @@ fn a_lost_backend_is_not_waited_for_if_another_one_serves_its_shards() {
             connected.count() == count
         });
     };
-    // A search that begins with an attempt to connect would wait for a second. Other work may delay one of them.
+    // A connection attempt takes a second. Other work may delay some rounds.
     let is_soon = (0..5).any(|_| {
         *victim.connecting.lock().unwrap() = NEVER;
         victim.set_down(true);

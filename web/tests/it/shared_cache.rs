@@ -1,4 +1,4 @@
-//! Two frontends that share decisions and commits through a Redis, which may do anything.
+//! Frontends that share decisions and commits through an unreliable Redis.
 
 use crate::authorization::tls;
 use crate::shards;
@@ -18,7 +18,6 @@ const ANN: &str = "user=ann";
 const FILE: &str = "/api/v2/file?package=package2_1.2&path=src/file2.c";
 const COMMIT: &str = "/api/v2/commit?repo=project&rev=";
 
-/// A frontend with a connection to Redis.
 struct Sharing {
     site: Site,
     fake: Arc<Fake>,
@@ -77,7 +76,6 @@ fn start() -> (FakeRedis, FakeService) {
 
 const TTL: Duration = Duration::from_secs(30);
 
-/// Waits until a frontend has written so many entries more.
 fn written(redis: &FakeRedis, before: usize, more: usize) {
     eventually("it is written", || redis.commands("SET") >= before + more);
 }
@@ -90,7 +88,7 @@ fn two_frontends_share_decisions_and_no_caller_gets_those_of_another() {
     let search = "/api/v2/packages?q=arse&format=text";
     let found = one.get(search, ANN).text();
     written(&redis, 0, 2);
-    // A look-up that takes more than 20 ms is given up, and the service is asked: on a busy machine, but not each time.
+    // On a busy machine Redis may exceed its 20 ms, so the service is asked.
     let asks_again = || {
         let two = Sharing::new(&redis, Some(&service), TTL);
         let asked = service.requests();
@@ -174,7 +172,7 @@ fn two_frontends_share_commits_and_ask_again_when_they_are_lost() {
             .iter()
             .any(|(key, _)| key.starts_with("trawl:1:lookup:"))
     };
-    // On a busy machine Redis may not answer in its 20 ms: then the backend is asked.
+    // Or the backend.
     let is_taken = (2..22).any(|number| {
         redis.wipe();
         let commit = format!("{COMMIT}HEAD~{number}");

@@ -84,7 +84,7 @@ fn cancels_when_the_last_client_leaves() {
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
-    // A search whose only client leaves later is cancelled first.
+    // The only client leaves during the search.
     let other = site
         .runtime
         .block_on(site.frontend.search(&Scope::everything(), query("parse")))
@@ -101,12 +101,10 @@ fn cancels_when_the_last_client_leaves() {
         fake.broken_off.load(SeqCst) == 2
     });
     fake.set(Fault::None);
-    // A client that comes back later gets an answer.
     let page = site.get(&format!("/api/v2/search/{id}")).json();
     assert_eq!(page["complete"], json!(true));
 }
 
-/// Starts a site with one slot for heavy queries, and a queue of one.
 fn narrow_site(fake: &Arc<Fake>) -> Site {
     Site::with(vec![fake.backend()], |config| {
         (config.running_max, config.queued_max) = (1, 1);
@@ -124,8 +122,7 @@ fn refuses_too_many_heavy_queries() {
     };
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
-    // Which of the two has the place in the queue depends on which the backend refuses first as a light
-    // query. When the other has failed, the queue is full.
+    // The first query that the backend refuses as light takes the place; the other one fails.
     let others = [search("parse").unwrap(), search("int").unwrap()];
     eventually("a search without a place", || {
         others.iter().any(|search| search.is_finished())
@@ -167,7 +164,7 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
     let mut greedy = Vec::new();
     for (refused, text) in ["arse", "parse", "int"].into_iter().enumerate() {
         greedy.push(search(1, text));
-        // The first has a slot; the others are refused as light queries, and wait.
+        // The others are refused as light queries, and wait.
         eventually("a slot or a refusal", || {
             fake.searches.load(SeqCst) == 1 && fake.refused.load(SeqCst) == refused
         });
@@ -177,7 +174,7 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
         fake.searches.load(SeqCst) == 2
     });
     let waiting = search(2, "alert");
-    // One of the two that wait loses its place, which depends on the order in which they came to the queue.
+    // One waiting search loses its place, by order of arrival.
     eventually("a place for another client", || {
         greedy[1..].iter().any(|search| search.is_finished())
     });
@@ -214,7 +211,7 @@ fn light_queries_do_not_wait() {
 fn stops_a_query_at_its_timeout() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    // Long enough for the second client to come in time on a busy machine.
+    // Long enough for the second client on a busy machine.
     let timeout = Duration::from_millis(500);
     let search = |text| {
         let everything = Scope::everything();
@@ -228,12 +225,12 @@ fn stops_a_query_at_its_timeout() {
     let answer = site.runtime.block_on(answer.finished()).unwrap();
     let reason = &answer.missing()[0].reason;
     assert_eq!(reason, "the query was not done within 500ms");
-    // A client with a longer timeout extends it for all.
+    // A longer timeout extends it for all.
     let short = search("parse");
     let long = site
         .runtime
         .block_on(site.frontend.search(&Scope::everything(), query("parse")));
-    // A search that began later has reached the same timeout.
+    // A later search has reached the same timeout.
     let later = search("int");
     site.runtime.block_on(later.finished()).unwrap();
     assert!(!short.is_finished());
@@ -251,7 +248,7 @@ fn timeout_includes_the_queue() {
         .runtime
         .block_on(site.frontend.search(&Scope::everything(), query("arse")));
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
-    // Long enough for a busy backend to say that the query is costly.
+    // Long enough to report a costly query.
     let timeout = Some(Duration::from_secs(2));
     let everything = Scope::everything();
     let second = site
@@ -274,7 +271,7 @@ fn a_query_that_is_found_heavy_before_its_task_has_run_waits_for_a_slot() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let frontend = Coordinator::start(Config::new(spool.path()), vec![fake.backend()]).unwrap();
-        // No slot for heavy queries is taken for it at first.
+        // First it takes no heavy slot.
         let input = QueryInput {
             q: "arse",
             limit: Some("10"),
@@ -283,7 +280,7 @@ fn a_query_that_is_found_heavy_before_its_task_has_run_waits_for_a_slot() {
         };
         let query = Query::parse(&input).unwrap().query;
         let search = frontend.search(&Scope::everything(), query).await.unwrap();
-        // This holds up the only thread for tasks.
+        // This blocks the only thread for tasks.
         eventually("a refusal", || fake.refused.load(SeqCst) == 1);
         thread::sleep(Duration::from_millis(100));
         let answer = tokio::time::timeout(Duration::from_secs(20), search.finished()).await;
@@ -317,7 +314,6 @@ fn cancelled_query_in_the_queue_asks_no_backend() {
     );
 }
 
-/// Stops the search with this id.
 fn delete(site: &Site, id: &str) -> u16 {
     let path = format!("/api/v2/search/{id}");
     let deleted = site.send(ureq::http::Method::DELETE, &path, &[]);
@@ -325,7 +321,6 @@ fn delete(site: &Site, id: &str) -> u16 {
     deleted.status
 }
 
-/// Starts a search, and returns its id.
 fn started(site: &Site) -> String {
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
     page["id"].as_str().unwrap().to_owned()
@@ -343,7 +338,7 @@ fn nobody_can_cancel_the_search_of_another_client() {
         site.lines(&path)
     };
     assert_eq!(delete(&site, &mine), 204);
-    // Mine has ended, wherever I wait for it.
+    // On every route.
     let events: Vec<String> = follower.map(Result::unwrap).collect();
     let last = events
         .iter()
@@ -352,7 +347,7 @@ fn nobody_can_cancel_the_search_of_another_client() {
     assert!(last.contains("ended by its client"), "{last}");
     assert_eq!(site.get(&format!("/api/v2/search/{mine}")).status, 410);
     assert_eq!(delete(&site, &mine), 204, "it is no error to stop again");
-    // Theirs goes on, although its client has no open request.
+    // Theirs continues, even without an open request.
     assert_eq!(fake.broken_off.load(SeqCst), 0);
     fake.open_gate();
     let page = site.get(&format!("/api/v2/search/{theirs}")).json();
@@ -385,7 +380,6 @@ fn deleting_a_search_cancels_it_if_nobody_else_waits() {
     assert_eq!(delete(&site, "0123456789abcdef0123456789abcdef"), 404);
     let shown = site.get(&format!("/search?q=arse&run={id}"));
     assert!(shown.text().contains("Stopped by you"));
-    // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
 }
@@ -411,7 +405,6 @@ fn addresses_that_people_share_have_no_id() {
     let next = first["next"].as_str().unwrap();
     let second = site.get(&format!("/api/v2/search?cursor={next}")).json();
     assert_ne!(first["id"], second["id"], "a cursor makes another client");
-    // It works after the answer was forgotten, and on another frontend.
     let other = Site::new(vec![fake.backend()]);
     let there = other.get(&format!("/api/v2/search?cursor={next}")).json();
     assert_eq!(there["matches"], second["matches"]);

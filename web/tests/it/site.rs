@@ -1,4 +1,4 @@
-//! A frontend that listens on a port, and a client of it.
+//! Frontend on a port, and a client.
 
 use frontend::{Backend, Config, Coordinator};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -13,17 +13,16 @@ use web::{ConnectionLimits, Options, app};
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(2);
 
-/// For tests in which no backend is silent, however busy the machine is.
+/// For tests without a silent backend.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long the pages of tests wait for the whole answer: long enough for a busy machine and for a spool that waits for
-/// room, short enough for tests whose search is held up.
+/// Wait for whole pages: longer than a busy machine needs, but short for blocked searches.
 const WHOLE_PAGE: Duration = Duration::from_secs(2);
 
-/// Threads for blocking work: few, so that a test notices when one of them waits for a client.
+/// Few, so that a test notices a thread that waits for a client.
 pub(crate) const BLOCKING_THREADS: usize = 32;
 
-/// The metrics of all sites of the process: a test can only tell that a number has grown.
+/// Shared by all sites, so tests can only check growth.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     let installed = PrometheusBuilder::new().install_recorder();
     installed.expect("no other recorder is installed")
@@ -33,16 +32,14 @@ pub(crate) struct Site {
     pub(crate) frontend: Arc<Coordinator>,
     pub(crate) runtime: Runtime,
     _panics: Panics,
-    /// Ends when the site has drained.
     pub(crate) served: tokio::task::JoinHandle<()>,
     pub(crate) spool: tempfile::TempDir,
     address: String,
-    /// Follows redirects.
     agent: ureq::Agent,
     sent: AtomicUsize,
 }
 
-/// Names of threads of sites that have panicked, one for each panic.
+/// Names of panicked threads.
 static PANICS: LazyLock<Arc<Mutex<Vec<String>>>> = LazyLock::new(|| {
     let names = Arc::<Mutex<Vec<String>>>::default();
     let (report, noted) = (std::panic::take_hook(), Arc::clone(&names));
@@ -54,9 +51,8 @@ static PANICS: LazyLock<Arc<Mutex<Vec<String>>>> = LazyLock::new(|| {
     names
 });
 
-/// Fails at the end of a site if one of its threads has panicked.
+/// Fails if a thread of the site has panicked.
 struct Panics {
-    /// The name of its threads.
     threads: String,
 }
 
@@ -81,10 +77,8 @@ impl Drop for Panics {
     }
 }
 
-/// The longest response that a test may get.
 const BODY_BYTES_MAX: u64 = 64 << 20;
 
-/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
@@ -122,7 +116,6 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> &'a str {
     found.map_or("", |(_, value)| value)
 }
 
-/// A response, before its body is read.
 struct Response {
     status: u16,
     headers: Vec<(String, String)>,
@@ -131,7 +124,7 @@ struct Response {
 }
 
 impl Response {
-    /// Reads the body as a browser does, decoded.
+    /// Decodes the body.
     fn reader(self) -> Box<dyn Read> {
         let encoding = match header(&self.headers, "content-encoding") {
             _ if self.is_head => "",
@@ -165,7 +158,7 @@ impl Site {
         limits: ConnectionLimits,
         change: impl FnOnce(&mut Config),
     ) -> Site {
-        // A page is whole, however busy the machine is, unless its search is held up.
+        // Pages are complete unless their search is blocked.
         options.first_matches_after = options.first_matches_after.max(WHOLE_PAGE);
         let spool = tempfile::tempdir().unwrap();
         let mut config = Config::new(spool.path());
@@ -204,7 +197,7 @@ impl Site {
         }
     }
 
-    /// Stops the frontend, and returns its spool directory.
+    /// Returns the spool directory.
     pub(crate) fn stop(self) -> tempfile::TempDir {
         drop(self.runtime);
         drop(self.frontend);
@@ -215,7 +208,6 @@ impl Site {
         self.send(Method::GET, path, &[])
     }
 
-    /// Sends a GET request and does not follow redirects.
     pub(crate) fn get_without_following(&self, path: &str) -> Answer {
         Answer::new(self.run(&not_following(), Method::GET, path, &[], ()))
     }
@@ -224,18 +216,17 @@ impl Site {
         Answer::new(self.call(method, path, headers))
     }
 
-    /// Sends a POST request and does not follow redirects.
+    /// Does not follow redirects.
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         Answer::new(self.run(&not_following(), Method::POST, path, headers, body))
     }
 
-    /// Opens a connection.
     pub(crate) fn connect(&self) -> std::net::TcpStream {
         let address = self.address.strip_prefix("http://").unwrap();
         std::net::TcpStream::connect(address).unwrap()
     }
 
-    /// Sends bytes, and returns the head and the body of the response.
+    /// Returns head and body.
     pub(crate) fn raw(&self, request: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(request).unwrap();
@@ -246,13 +237,13 @@ impl Site {
 
     fn call(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
         let has_body = method != Method::GET && method != Method::HEAD;
-        // A server that refuses a request before its body has ended closes the connection.
+        // A server closes the connection of a refused request.
         let close = has_body.then_some(("connection", "close"));
         let headers: Vec<_> = close.into_iter().chain(headers.iter().copied()).collect();
         self.run(&self.agent, method, path, &headers, ())
     }
 
-    /// Sends a request with the headers of a browser, and `headers` in the place of those that it names.
+    /// `headers` override those of a browser.
     fn run(
         &self,
         agent: &ureq::Agent,
@@ -284,7 +275,6 @@ impl Site {
         }
     }
 
-    /// Reads a shape of the API's model.
     pub(crate) fn read<T: serde::de::DeserializeOwned>(&self, path: &str) -> T {
         let answer = self.get(path);
         let read = serde_json::from_slice(&answer.body);
@@ -295,7 +285,7 @@ impl Site {
         self.get(&format!("/api/v2/search?q={q}")).json()
     }
 
-    /// Returns the names and data of server-sent events, up to and including the first `last`.
+    /// Names and data, up to the first `last`.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
         let response = self.call(Method::GET, path, &[]);
         let mut name = String::new();
@@ -314,7 +304,7 @@ impl Site {
         events
     }
 
-    /// Returns the lines of a body as they arrive, and at their end an error if it breaks off.
+    /// Ends with an error if the body breaks off.
     pub(crate) fn lines(
         &self,
         path: &str,
@@ -330,7 +320,7 @@ impl Site {
         let response = self.call(Method::GET, path, headers);
         assert_eq!(response.status, 200, "{path}");
         let lines = BufReader::new(response.reader()).split(b'\n');
-        // A reader returns the error of a broken-off body for ever.
+        // The reader repeats its error.
         let mut is_broken = false;
         let lines = lines.map_while(move |line| {
             let first = !is_broken;
@@ -340,7 +330,7 @@ impl Site {
         lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
     }
 
-    /// Returns a counter of `/metrics`; 0 if it is missing.
+    /// 0 if the counter is missing.
     pub(crate) fn counter(&self, name: &str) -> u64 {
         let text = self.get("/metrics").text();
         let value = text
@@ -349,7 +339,6 @@ impl Site {
         value.map_or(0, |value| value.parse().unwrap())
     }
 
-    /// Counts the directories of results in the spool.
     pub(crate) fn spooled(&self) -> usize {
         std::fs::read_dir(self.spool.path()).unwrap().count() - 1
     }
@@ -364,12 +353,11 @@ fn not_following() -> ureq::Agent {
     config.into()
 }
 
-/// Polls a condition, and fails if it does not hold within 20 s, which only a busy machine needs.
+/// Polls for 20 s, which only a busy machine needs.
 pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
     eventually_within(Duration::from_secs(20), what, condition);
 }
 
-/// Polls a condition, and fails if it does not hold in time.
 pub(crate) fn eventually_within(time: Duration, what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + time;
     while !condition() {

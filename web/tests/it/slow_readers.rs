@@ -1,5 +1,5 @@
-//! Clients that do not read their exports: they hold no thread and little memory, and there is a limit on
-//! their number.
+//! Clients that do not read their exports hold no thread and little memory, and their number is
+//! limited.
 
 use crate::site::{BLOCKING_THREADS, PATIENCE, Site, eventually};
 use fake_backend::{Document, Fake};
@@ -9,12 +9,12 @@ use std::net::TcpStream;
 use std::time::Duration;
 use web::{ConnectionLimits, Options};
 
-/// A corpus with 10,000 matches: far more bytes than sockets and pieces hold.
+/// 10,000 matches exceed sockets and pieces.
 pub(crate) fn large() -> Vec<(u8, Vec<Document>)> {
     documents(100)
 }
 
-/// Documents of 100 matches, which have 1,000 bytes each.
+/// 100 matches of 1,000 bytes per document.
 fn documents(count: u32) -> Vec<(u8, Vec<Document>)> {
     let document = |number: u32| Document {
         package: b"p".to_vec(),
@@ -46,8 +46,7 @@ const FORMATS: [&str; 4] = [
     "/api/v1/search?query=arse",
 ];
 
-/// Sends a request, and reads the first bytes of the response. HTTP/1.0 has no chunks, whose lengths depend
-/// on the pieces.
+/// HTTP/1.0 has no chunks, which would depend on the pieces.
 fn begin(site: &Site, path: &str) -> TcpStream {
     let mut stream = site.connect();
     let request = format!("GET {path} HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
@@ -93,8 +92,7 @@ fn exports_past_the_limit_are_refused() {
     }
 }
 
-/// A slow client gets what was read ahead a second time, in small pieces. A fast one gets several windows,
-/// each rendered while the one before it is sent.
+/// A slow client gets read-ahead data again, a fast one windows rendered during transfer.
 #[test]
 fn slow_and_fast_readers_get_the_same_bytes() {
     let (small, windows) = (site(64, 256 << 20), site_of(documents(200), 64, 256 << 20));

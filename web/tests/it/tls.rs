@@ -1,4 +1,4 @@
-//! Connections over TLS: handshakes that are not finished end, and count, as half-open requests do.
+//! Unfinished TLS handshakes time out, and count like half-open requests.
 
 use crate::connections::{LONG, patient};
 use axum::Router;
@@ -20,10 +20,9 @@ const SHORT: Duration = Duration::from_millis(300);
 /// More than the buffers of two sockets.
 const LARGE: usize = 32 << 20;
 
-/// The first bytes of a handshake.
+/// Beginnings of a handshake.
 const UNFINISHED: [&[u8]; 3] = [b"", b"\x16", b"\x16\x03\x01\x02\x00\x01"];
 
-/// A server that speaks TLS.
 struct Server {
     address: SocketAddr,
     ca: Authority,
@@ -64,7 +63,6 @@ impl Server {
         stream
     }
 
-    /// Sends a request over TLS.
     fn ask(&self, path: &str) -> std::io::Result<Stream> {
         let name = ServerName::try_from("localhost").unwrap();
         let session = ClientConnection::new(fake_ca::client(&self.ca, None), name).unwrap();
@@ -82,7 +80,7 @@ impl Server {
     }
 }
 
-/// A server may close without saying so.
+/// A server may close without close_notify.
 fn cut(error: std::io::Error) -> std::io::Result<usize> {
     match error.kind() {
         ErrorKind::UnexpectedEof => Ok(0),
@@ -90,7 +88,6 @@ fn cut(error: std::io::Error) -> std::io::Result<usize> {
     }
 }
 
-/// Waits until the server ends a connection.
 fn wait_for_end(mut stream: TcpStream) {
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => {}

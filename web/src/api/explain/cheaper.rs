@@ -1,16 +1,15 @@
-//! Suggestions that make a query cost less, in words. A cheap query gets none.
+//! Suggestions for expensive queries.
 
 use crate::model::{CostClass, SearchCost};
 use frontend::query::Query;
 use schema::message::{Estimate, Expr, Pattern, Syntax};
 
-/// The index hardly helps a pattern whose candidates are more than this share of all blocks.
+/// Share of blocks above which the index hardly helps a pattern.
 const SHARE_LARGE: f64 = 0.5;
 
-/// Bytes of a trigram.
 const TRIGRAM_BYTES: usize = 3;
 
-/// Returns suggestions for a query; none if it is cheap.
+/// Empty for a cheap query.
 pub(crate) fn suggestions(query: &Query, estimates: &[Estimate], cost: &SearchCost) -> Vec<String> {
     let is_cheap = cost.class == CostClass::Light && cost.share < SHARE_LARGE;
     if cost.blocks == 0 || is_cheap {
@@ -44,7 +43,7 @@ fn is_large(pattern: &Pattern, estimate: &Estimate, cost: &SearchCost) -> bool {
     !pattern.in_path && estimate.candidates as f64 > cost.of as f64 * SHARE_LARGE
 }
 
-/// Suggests how to change a pattern that the index does not help with.
+/// Suggests a change to a pattern that the index does not narrow down.
 fn longer(pattern: &Pattern) -> String {
     let text = &pattern.text;
     match pattern.syntax {
@@ -62,7 +61,7 @@ fn longer(pattern: &Pattern) -> String {
     }
 }
 
-/// Whether documents can match without a pattern or filter that they must satisfy.
+/// Returns true if documents can match without any pattern or filter.
 fn is_negative(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(_) | Expr::Filter(_) | Expr::Line(_) => false,
@@ -72,7 +71,7 @@ fn is_negative(expr: &Expr) -> bool {
     }
 }
 
-/// Whether matching documents must satisfy a filter.
+/// Returns true if matching documents must satisfy a filter.
 fn has_filter(expr: &Expr) -> bool {
     expr.factors().iter().any(|factor| match factor {
         Expr::Filter(_) => true,
@@ -109,7 +108,6 @@ mod tests {
         }
     }
 
-    /// Returns the first words of each suggestion, if every block is a candidate of every pattern.
     fn check(expr: Expr, blocks: u64) -> Vec<String> {
         let query = Query::new(expr, 0).unwrap();
         let estimate = Estimate {

@@ -1,19 +1,16 @@
 //! Matches as CSV (RFC 4180), for spreadsheets.
 //!
-//! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-` or `@`, also after spaces. Text of
-//! a repository must not run, so such a cell gets a `'` in front. If a cell is not exact, for this reason or
-//! since the bytes are not UTF-8, the column with the suffix `_base64` has the exact bytes; else that
-//! column is empty. The names of revisions, which have no spaces, are separated by one.
+//! Spreadsheets run a cell as a formula if it begins with `=`, `+`, `-` or `@`, even after spaces.
+//! Such text of a repository gets a leading `'`. Columns with the suffix `_base64` have the bytes
+//! of cells that are not exact. Spaces separate revisions.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::Match;
 
-/// The names of the columns, and a line end.
 pub(crate) const HEADER: &[u8] = b"package,path,line,lines,text,language,rank,offset,\
     package_base64,path_base64,text_base64,commit,revision_count,revisions\r\n";
 
-/// Appends a match as a line.
 pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
     let document = &found.document;
     let cells = [&document.package, &document.path, &found.text].map(|bytes| Cell::new(bytes));
@@ -42,10 +39,9 @@ pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Bytes as a cell shows them.
 struct Cell {
     shown: String,
-    /// The exact bytes in base64, if they are not what is shown.
+    /// Base64 of the bytes, if `shown` differs.
     exact: String,
 }
 

@@ -1,4 +1,4 @@
-//! The formats and orders of an export, and their headers.
+//! Formats, orders and headers of an export.
 
 use crate::model;
 use crate::params::Params;
@@ -10,22 +10,20 @@ use frontend::query::{BadQuery, Notice, Query};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use schema::message::{TextOrder, Want};
 
-/// The query as it was understood.
 const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
 
-/// A notice about the query; repeated for several.
+/// Repeated for several notices.
 const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
 
-/// Bytes that are escaped in a header, besides those that are not ASCII.
+/// Besides bytes that are not ASCII.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// What is written for a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Lines,
     Csv,
     Text,
-    /// Only the paths of documents, each followed by this byte.
+    /// Paths, each followed by this byte.
     Paths(u8),
 }
 
@@ -49,7 +47,6 @@ impl Format {
         Ok(format)
     }
 
-    /// Appends a match as a line of JSON.
     pub(crate) fn write_json(found: &Match, out: &mut Vec<u8>) {
         serde_json::to_writer(&mut *out, &model::Match::from(found))
             .expect("matches are plain data");
@@ -60,12 +57,12 @@ impl Format {
         HeaderValue::from_static(match self {
             Format::Lines => "application/x-ndjson",
             Format::Csv => "text/csv; charset=utf-8; header=present",
-            // A browser must not take bytes of a repository for a page of this site.
+            // Keeps browsers from showing repository bytes as a page.
             Format::Text | Format::Paths(_) => "application/octet-stream",
         })
     }
 
-    /// Returns the query whose answer is written. For paths, one match of each document is enough.
+    /// Paths need one match of each document.
     pub(crate) fn query(self, query: Query) -> Result<Query, BadQuery> {
         match (self, query.want()) {
             (Format::Paths(_), Want::Matches) => {
@@ -80,13 +77,13 @@ impl Format {
     }
 }
 
-/// The order in which matches are written.
+/// Order of the written matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum Order {
     /// Best first, once the search has ended.
     Rank,
-    /// As they are found, while the search runs.
+    /// As found, while the search runs.
     Found,
 }
 
@@ -113,7 +110,6 @@ impl Order {
 }
 
 impl Order {
-    /// In which order an export of this format needs nothing but text.
     pub(crate) fn of_text(self, format: Format) -> TextOrder {
         match (format, self) {
             (Format::Text, Order::Rank) => TextOrder::Ranked,
@@ -123,12 +119,12 @@ impl Order {
     }
 }
 
-/// How an export says whether it has all matches.
+/// Report of completeness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The last line is JSON that says so.
+    /// Last line in JSON.
     Line,
-    /// The transfer breaks off if matches are missing.
+    /// Transfer broken off if matches are missing.
     BreakOff,
 }
 
@@ -143,7 +139,6 @@ impl End {
     }
 }
 
-/// Returns the headers of an export in either order.
 pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
     let about = [
         response::search_header(id),
@@ -157,7 +152,6 @@ pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) 
     headers
 }
 
-/// Percent-encodes text for a header.
 fn escaped(text: &str) -> HeaderValue {
     let text = utf8_percent_encode(text, ESCAPED).to_string();
     HeaderValue::from_str(&text).expect("escaped text is printable ASCII")

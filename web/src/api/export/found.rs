@@ -1,9 +1,10 @@
-//! An export in the order in which matches are found, while the search runs.
+//! Export in the order of finding.
 //!
-//! A part is read from the spool, behind the streams that write it, only when the client has taken the part
-//! before. So a slow client costs the memory of a part and a document, blocks no thread, and delays no other
-//! client of the same search.
-//! **Invariant:** a client that gets a clean end has all matches, or reads there what is missing.
+//! A part is read from the spool only after the client has taken the previous one. A slow client
+//! therefore costs the memory of a part and a document, blocks no thread, and delays no other
+//! client.
+//!
+//! **Invariant:** a client with a clean end has all matches, or a list of missing ones.
 
 use super::format::{End, Format, head};
 use crate::join;
@@ -24,8 +25,7 @@ use std::sync::Arc;
 use std::{io, vec};
 use tokio::sync::watch;
 
-/// Sends matches as they are found. The headers wait for the first part, so that a search that fails
-/// before it is a problem with a status.
+/// Headers wait for the first part, so that an earlier failure has a status.
 pub(crate) async fn export(
     export: Export,
     search: SearchHandle,
@@ -45,7 +45,7 @@ pub(crate) async fn export(
     let body = match export.part().await? {
         None => Body::empty(),
         Some((first, rest)) => {
-            // It is there if this part is the last one.
+            // Present for the last part.
             answer = rest.answer.clone();
             let rest = stream::try_unfold(rest, FoundExport::part);
             let rest = rest.map_err(|problem| io::Error::other(problem.to_string()));
@@ -60,7 +60,6 @@ pub(crate) async fn export(
     Ok(response)
 }
 
-/// A running export.
 struct FoundExport {
     export: Export,
     search: SearchHandle,
@@ -69,13 +68,11 @@ struct FoundExport {
     parsed: Option<ParsedQuery>,
     follower: MatchStream,
     news: watch::Receiver<()>,
-    /// The rest of the document that is being written.
     document: vec::IntoIter<Match>,
-    /// The rest of the line with which the last part of a text ends.
     line: Option<LongLine>,
-    /// How many matches were written; lines, if they are text.
+    /// Matches, or lines of text.
     written: u64,
-    /// What was found, once the end was written.
+    /// Present after the end.
     answer: Option<Arc<SearchResult>>,
 }
 
@@ -102,7 +99,6 @@ impl FoundExport {
         }
     }
 
-    /// Waits for the next part, and returns it with the rest of the export; `None` after the end.
     async fn part(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         while self.answer.is_none() {
             if let Some(line) = &mut self.line {
@@ -113,7 +109,7 @@ impl FoundExport {
                 }
                 self.line = None;
             }
-            // Checked first: what is found after this check is read in the next round.
+            // Checked first, so that the next round has later matches.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
                 let (read, part) = blocking(move || {
@@ -135,7 +131,6 @@ impl FoundExport {
         Ok(None)
     }
 
-    /// Reads and renders what has been found, about a chunk of it.
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if let Format::Text = self.format {
@@ -168,7 +163,7 @@ impl FoundExport {
                 written,
                 ..
             } = self;
-            // A break loses nothing: matches that are not written stay in `document`.
+            // A break loses nothing: unwritten matches stay in `document`.
             let _ = follower.read(has_ended, &mut |matches| {
                 *document = matches.into_iter();
                 write(document, written, &mut out)
@@ -181,7 +176,7 @@ impl FoundExport {
         write(&mut self.document, &mut self.written, out)
     }
 
-    /// Returns the last part, once the search has ended and all its matches are written.
+    /// Last part, after all matches.
     async fn end(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
         self.answer = Some(Arc::clone(&answer));
@@ -205,7 +200,7 @@ impl FoundExport {
     }
 }
 
-/// Appends matches as lines of JSON until there are enough for a chunk.
+/// Fills a chunk with lines of JSON.
 fn write(
     document: &mut vec::IntoIter<Match>,
     written: &mut u64,
@@ -221,7 +216,7 @@ fn write(
     ControlFlow::Break(())
 }
 
-/// Appends matches as text until there are enough for a chunk, or one has only a part of its line: the rest is then in `line`.
+/// Fills a chunk with text, up to a split line.
 fn write_text(
     document: &mut vec::IntoIter<Match>,
     line: &mut Option<LongLine>,
@@ -237,7 +232,6 @@ fn write_text(
     ControlFlow::Continue(())
 }
 
-/// Whether there is room for more in a chunk.
 fn flow(out: &[u8]) -> ControlFlow<()> {
     if out.len() < PIECE_BYTES {
         ControlFlow::Continue(())
@@ -246,8 +240,7 @@ fn flow(out: &[u8]) -> ControlFlow<()> {
     }
 }
 
-/// The problem of an incomplete answer in a format that cannot say so: the transfer breaks off, or does
-/// not begin.
+/// The transfer breaks off, or does not begin.
 fn incomplete(answer: &SearchResult) -> Problem {
     let each = answer.missing().iter();
     let missing: Vec<_> = each

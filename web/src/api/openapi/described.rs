@@ -1,6 +1,5 @@
-//! Parameters and problems, for the OpenAPI description: what [`Params`](crate::params::Params) reads from
-//! an address, and what an operation may answer with. A test compares the parameters with the lists of
-//! known ones.
+//! Parameters that [`Params`](crate::params::Params) reads, and responses. A test compares the
+//! parameters with the known ones.
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
@@ -10,56 +9,57 @@ use crate::model::ProblemDocument;
 use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
 
-/// The query and its execution.
+/// Query and its execution.
 #[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 #[schema(as = Query)]
 pub(crate) struct QueryParams {
-    /// The query: with `mode=keyword` in the query language, else a text or a regular expression.
+    /// Query: with `mode=keyword` in the query language, else a text or a regular expression.
     #[param(example = "errno EINTR lang:C")]
     #[schema(example = "errno EINTR lang:C")]
     pub(crate) q: String,
-    /// How the query is read.
+    /// Syntax of the query.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) mode: Option<Mode>,
-    /// Whether upper and lower case differ. `auto`: if the text has an upper case letter. The default is
-    /// `auto` for keywords, else `yes`.
+    /// Case sensitivity. `auto`: only if the text has an upper case letter. The default is `auto`
+    /// for keywords, else `yes`.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) case: Option<Case>,
-    /// Whether only whole words match.
+    /// Match whole words only.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) word: Option<WordChoice>,
-    /// Only documents in these languages; with a leading `-`, in other languages.
+    /// Documents in these languages; with a leading `-`, in others.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) lang: Option<Vec<String>>,
-    /// Only packages whose name matches a regular expression, a glob, or `=` and the exact name; with a
-    /// leading `-`, all other packages.
+    /// Packages with a name that matches a regular expression, a glob, or `=` and the exact name;
+    /// with a leading `-`, all others.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) package: Option<Vec<String>>,
-    /// Only documents whose path matches; written like `package`.
+    /// Documents with a matching path; written like `package`.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) path: Option<Vec<String>>,
-    /// Only documents of these revisions of git repositories: branches, tags, 7 or more digits of a commit id,
-    /// or globs; with a leading `-`, all others. Absent, as is `branch`: the default revision of each.
+    /// Documents of these git revisions: branches, tags, 7 or more digits of a commit id, or globs;
+    /// with a leading `-`, all others. Without it and `branch`: the default revision of each
+    /// repository.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) rev: Option<Vec<String>>,
-    /// Only documents of these branches; written like `rev`.
+    /// Documents of these branches; written like `rev`.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) branch: Option<Vec<String>>,
-    /// Only documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a leading `-`, of all
-    /// other kinds.
+    /// Documents of these kinds: `source`, `documentation`, `tests` or `vendored`; with a leading
+    /// `-`, of others.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) kind: Option<Vec<String>>,
-    /// Lines of context before and after each match. The default is 2.
+    /// Lines of context before and after each match (2).
     #[param(nullable = false, minimum = 0, maximum = 10)]
     #[schema(nullable = false, minimum = 0, maximum = 10)]
     pub(crate) context: Option<u32>,
@@ -67,32 +67,32 @@ pub(crate) struct QueryParams {
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) want: Option<WantChoice>,
-    /// How many of the best matches to return; 0: all.
+    /// Number of best matches to return; 0: all.
     #[param(nullable = false, minimum = 0, maximum = 10_000)]
     #[schema(nullable = false, minimum = 0, maximum = 10_000)]
     pub(crate) limit: Option<u64>,
-    /// With `limit`: `exact` (the default), or `estimate`: matches beyond the limit need not be counted, so the best
-    /// ones are often found without looking at the others.
+    /// With `limit`: `exact` (the default), or `estimate`: matches beyond the limit need not be
+    /// counted, which often finds the best ones sooner.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) total: Option<TotalChoice>,
-    /// The time limit of the search: seconds, or milliseconds such as `500ms`. The answer then has what
-    /// was found by that time, and says that it is incomplete.
+    /// Time limit of the search: seconds, or milliseconds such as `500ms`. Then the answer is
+    /// incomplete.
     #[param(nullable = false, example = "2")]
     #[schema(nullable = false, example = "2")]
     pub(crate) timeout: Option<String>,
-    /// Search the documents of an earlier answer: its `generation`.
+    /// `generation` of an earlier answer, to search the same documents.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) generation: Option<String>,
 }
 
-/// A part of an answer.
+/// Part of an answer.
 #[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 #[schema(as = View)]
 pub(crate) struct ViewParams {
-    /// The page's number, from 0.
+    /// Page number, from 0.
     #[param(nullable = false, minimum = 0)]
     #[schema(nullable = false, minimum = 0)]
     pub(crate) page: Option<u64>,
@@ -100,7 +100,7 @@ pub(crate) struct ViewParams {
     #[param(nullable = false, minimum = 1, maximum = 1000)]
     #[schema(nullable = false, minimum = 1, maximum = 1000)]
     pub(crate) per_page: Option<usize>,
-    /// The items of a page: matches, packages or documents, ordered by their best match.
+    /// Items of a page: matches, packages or documents, ordered by their best match.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) group: Option<Group>,
@@ -112,38 +112,38 @@ pub(crate) struct ViewParams {
     #[param(nullable = false, minimum = 1, maximum = 5)]
     #[schema(nullable = false, minimum = 1, maximum = 5)]
     pub(crate) per_document: Option<usize>,
-    /// `folded` shows one of the documents that have the same text and the same matching lines,
-    /// the one whose best match comes first; a group by package has all. The default is `all`.
+    /// `folded` shows only the best of the documents with the same text and matching lines; a group
+    /// by package has all. The default is `all`.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) copies: Option<Copies>,
-    /// `false`: answer at once with what is known so far, and an id for the next request. `fresh`: wait until what has
-    /// changed before the request is in the index (see `pending`), for half of the search's time at most.
+    /// `false`: answer at once with the results so far, and an id for the next request. `fresh`:
+    /// wait until earlier changes are indexed (see `pending`), for half of the search's time at
+    /// most.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) wait: Option<WaitChoice>,
-    /// Whether to say how the index was used.
+    /// Report the use of the index.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) explain: Option<bool>,
-    /// `next` of an earlier page, to continue the same answer there. Then `q` may be left out.
+    /// `next` of an earlier page, to continue the same answer; `q` may be omitted.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) cursor: Option<String>,
 }
 
-/// What a search waits for.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WaitParam {
-    /// `fresh`: begin when what has changed before the request is in the index, or half of the search's time is over.
+    /// `fresh`: begin once earlier changes are indexed, or half of the search's time is over.
     #[param(inline, nullable = false)]
     wait: Option<WaitChoice>,
 }
 
 const _: () = assert!(PER_PAGE_MAX == 1000 && PER_PACKAGE_MAX == 10 && PER_DOCUMENT_MAX == 5);
 
-/// The body of a search: the parameters of an address, as JSON.
+/// Body of a search: the parameters of an address, as JSON.
 #[derive(ToSchema)]
 #[schema(as = SearchRequest, example = json!({"q": "errno EINTR", "lang": ["C"], "per_page": 5}))]
 pub(crate) struct SearchRequest {
@@ -153,14 +153,13 @@ pub(crate) struct SearchRequest {
     view: ViewParams,
 }
 
-/// A match, and a part of the list of its copies.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CopiesParams {
-    /// The match's position among all matches, from 0: `copies.position` of a match.
+    /// `copies.position` of a match.
     #[param(minimum = 0)]
     pub(crate) position: u64,
-    /// The page's number, from 0.
+    /// Page number, from 0.
     #[param(nullable = false, minimum = 0)]
     pub(crate) page: Option<u64>,
     /// Documents on a page (100).
@@ -168,26 +167,25 @@ pub(crate) struct CopiesParams {
     pub(crate) per_page: Option<usize>,
 }
 
-/// The form of an export.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportParams {
-    /// JSON Lines, CSV with a header line, only the paths of documents, or `package/path:line:text`.
+    /// JSON Lines, CSV with a header line, only the paths of documents, or
+    /// `package/path:line:text`.
     #[param(inline, nullable = false)]
     format: Option<ExportFormat>,
-    /// With `format=paths`: end each path with a NUL byte, not a line feed.
+    /// With `format=paths`: end each path with a NUL byte instead of a line feed.
     #[param(nullable = false)]
     null: Option<bool>,
-    /// Best first, once the search has ended; or as they are found, with `format=jsonl` or `text`.
+    /// Best first, after the search has ended; or as found, with `format=jsonl` or `text`.
     #[param(inline, nullable = false)]
     order: Option<Order>,
-    /// With `format=text`: the last line is JSON that says whether the export is complete, as that of `jsonl` with
-    /// `order=found` does. Its `total` counts lines.
+    /// With `format=text`: end with a line of JSON, like `jsonl` with `order=found`, that tells
+    /// whether the export is complete. Its `total` counts lines.
     #[param(nullable = false)]
     end: Option<bool>,
 }
 
-/// The form of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FormatParam {
@@ -196,150 +194,137 @@ pub(crate) struct FormatParam {
     format: Option<ListFormat>,
 }
 
-/// A query that is being typed.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CompleteParams {
-    /// The query until now.
+    /// Query so far.
     #[param(example = "errno lang:py")]
     q: String,
-    /// Where the user types, in bytes of `q`; absent: at its end.
+    /// Position of the cursor, in bytes of `q`; absent: at its end.
     #[param(nullable = false, minimum = 0)]
     at: Option<usize>,
 }
 
-/// A file.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FileParams {
-    /// The package, as its directory was named.
+    /// Package, named after its directory.
     #[param(example = "package2_1.2")]
     package: String,
-    /// The path within the package.
+    /// Path within the package.
     #[param(example = "src/file2.c")]
     path: String,
-    /// A revision of a git repository: a branch, a tag, or 7 or more digits of a commit id; absent: the default one.
+    /// Git revision: a branch, a tag, or 7 or more digits of a commit id; absent: the default one.
     #[param(nullable = false, example = "v1.0")]
     rev: Option<String>,
 }
 
-/// A part of a document.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct BytesParams {
-    /// The first byte.
+    /// First byte.
     #[param(nullable = false, minimum = 0)]
     offset: Option<u64>,
-    /// The maximum number of bytes. A backend may send less.
+    /// Maximum number of bytes. A backend may send less.
     #[param(nullable = false, minimum = 0)]
     count: Option<u64>,
 }
 
-/// A part of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PartParams {
     /// `next` of an earlier answer.
     #[param(nullable = false)]
     after: Option<String>,
-    /// The maximum number of entries.
+    /// Maximum number of entries.
     #[param(nullable = false, minimum = 1, maximum = 1000)]
     count: Option<u32>,
 }
 
-/// Some packages.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PrefixParam {
-    /// The beginning of the names of their directories.
+    /// Beginning of the names of their directories.
     #[param(nullable = false)]
     prefix: Option<String>,
 }
 
-/// A directory.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DirectoryParams {
-    /// The package: its name, or the name of its directory.
+    /// Package: its name, or the name of its directory.
     #[param(example = "package2_1.2")]
     package: String,
-    /// The directory within the package; absent: the package itself.
+    /// Directory within the package; absent: the package itself.
     #[param(nullable = false)]
     path: Option<String>,
 }
 
-/// A package or a path that a search does not find.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MissedParams {
-    /// The package: its name, or the name of its directory; absent: all packages.
+    /// Package: its name, or the name of its directory; absent: all packages.
     #[param(nullable = false)]
     package: Option<String>,
-    /// A path within the package.
+    /// Path within the package.
     #[param(nullable = false)]
     path: Option<String>,
 }
 
-/// A repository.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RepositoryParam {
-    /// The repository: its path below the directory of repositories, without `.git` at its end.
+    /// Repository: its path below the directory of repositories, without `.git` at its end.
     #[param(example = "project")]
     repo: String,
 }
 
-/// A revision of a repository.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RevisionParams {
-    /// The repository: its path below the directory of repositories, without `.git` at its end.
+    /// Repository: its path below the directory of repositories, without `.git` at its end.
     #[param(example = "project")]
     repo: String,
-    /// A branch, a tag, an id or its beginning, or an expression such as `HEAD~25` or `v1.0^{commit}`; absent:
-    /// the default branch.
+    /// Branch, tag, id or its beginning, or an expression such as `HEAD~25` or `v1.0^{commit}`;
+    /// absent: the default branch.
     #[param(nullable = false, example = "HEAD~1")]
     rev: Option<String>,
 }
 
-/// A file of a repository.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PathParam {
-    /// The path of the file.
+    /// Path of the file.
     #[param(example = "src/main.c")]
     path: String,
 }
 
-/// How much of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CountParam {
-    /// The maximum number of entries.
+    /// Maximum number of entries.
     #[param(nullable = false, minimum = 1, maximum = 1000)]
     count: Option<u32>,
 }
 
-/// A part of a history.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LogParams {
-    /// Only commits that changed this file or directory.
+    /// Commits that changed this file or directory.
     #[param(nullable = false)]
     path: Option<String>,
     /// `next` of an earlier answer.
     #[param(nullable = false)]
     cursor: Option<String>,
-    /// The maximum number of commits.
+    /// Maximum number of commits.
     #[param(nullable = false, minimum = 1, maximum = 1000)]
     count: Option<u32>,
 }
 
-/// A search.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct IdParam {
-    /// The `id` or the `link` of an answer.
+    /// `id` or `link` of an answer.
     id: String,
 }
 
@@ -360,7 +345,6 @@ names! {
     ListFormat { Json, Text }
 }
 
-/// Responses of any operation.
 #[derive(IntoResponses)]
 pub(crate) enum Any {
     /// A parameter or the query is malformed.
@@ -368,7 +352,6 @@ pub(crate) enum Any {
     BadRequest(ProblemDocument),
 }
 
-/// Responses of an operation that searches.
 #[derive(IntoResponses)]
 pub(crate) enum Searching {
     /// A parameter or the query is malformed.
@@ -380,12 +363,12 @@ pub(crate) enum Searching {
     /// The stored answer is damaged.
     #[response(status = 500, content_type = "application/problem+json")]
     Damaged(ProblemDocument),
-    /// Too many heavy queries are running; `Retry-After` says when to try again.
+    /// Too many heavy queries are running; retry after `Retry-After`.
     #[response(status = 503, content_type = "application/problem+json")]
     Overloaded(ProblemDocument),
 }
 
-/// There is no such search, page, file, package or directory.
+/// No such search, page, file, package or directory.
 #[derive(IntoResponses)]
 #[response(status = 404, content_type = "application/problem+json")]
 pub(crate) struct NotFound(ProblemDocument);
@@ -395,7 +378,6 @@ pub(crate) struct NotFound(ProblemDocument);
 #[response(status = 410, content_type = "application/problem+json")]
 pub(crate) struct NotIndexed(ProblemDocument);
 
-/// Responses of an operation that asks a repository.
 #[derive(IntoResponses)]
 pub(crate) enum Repositories {
     /// The repository or the revision is unknown or ambiguous, or no backend has repositories.
@@ -404,7 +386,7 @@ pub(crate) enum Repositories {
     /// The repository cannot be read.
     #[response(status = 502, content_type = "application/problem+json")]
     Unreadable(ProblemDocument),
-    /// A backend that may have the repository cannot be reached, or was too slow.
+    /// A backend that may have the repository is unreachable or too slow.
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(ProblemDocument),
 }
@@ -414,12 +396,11 @@ pub(crate) enum Repositories {
 #[response(status = 304)]
 pub(crate) struct Unchanged;
 
-/// A backend that may have the answer cannot be reached.
+/// A backend that may have the answer is unreachable.
 #[derive(IntoResponses)]
 #[response(status = 503, content_type = "application/problem+json")]
 pub(crate) struct BackendLost(ProblemDocument);
 
-/// Responses of an operation with a body.
 #[derive(IntoResponses)]
 pub(crate) enum Body {
     /// The body did not arrive in time.
@@ -433,10 +414,9 @@ pub(crate) enum Body {
     Unsupported(ProblemDocument),
 }
 
-/// Responses that every request may get.
 #[derive(IntoResponses)]
 pub(crate) enum AnyRequest {
-    /// The server asks for a key, and the request has none that is known.
+    /// The server requires a key, and the request has no valid one.
     #[response(status = 401, content_type = "application/problem+json")]
     KeyNeeded(ProblemDocument),
     /// The address is too long.

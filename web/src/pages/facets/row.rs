@@ -1,4 +1,4 @@
-//! The rows of a list beside the results: a value, its box, and the links that keep it alone or leave it out.
+//! Rows of a facet list: a value, its box, and links that keep or exclude it.
 
 use super::super::form::FormFilter;
 use super::super::narrowed::Narrowed;
@@ -7,26 +7,22 @@ use super::super::visible;
 use frontend::query::selecting;
 use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
 
-/// A value and how many matches have it.
 #[derive(Clone, Debug)]
 pub(in super::super) struct FacetRow {
     pub(in super::super) label: String,
-    /// `None` if it has no match, or that is unknown.
+    /// `None` without a match, or if unknown.
     pub(in super::super) count: Option<u64>,
-    /// The parameter that its box sends; `None` if it has no box.
     pub(in super::super) ticks: Option<(&'static str, String)>,
-    /// The addresses of the query with only these matches, and with all others; `None` if no filter can say
-    /// it.
+    /// Queries with only these matches, and without them; `None` if no filter can express it.
     pub(in super::super) only: Option<String>,
     pub(in super::super) others: Option<String>,
-    /// Whether the query has a filter for it.
     pub(in super::super) selected: bool,
-    /// Whether `only` is the address without that filter.
+    /// True if `only` removes that filter.
     pub(in super::super) removes: bool,
 }
 
 impl FacetRow {
-    /// A value with an exact filter, one of `ticked` that the query selects or another one.
+    /// `ticked` values of the field are selected.
     pub(super) fn value(
         narrowed: &Narrowed<'_>,
         field: Field,
@@ -57,7 +53,7 @@ impl FacetRow {
         }
     }
 
-    /// A filter that is none of the values: a pattern, one that excludes, or a value that has no match.
+    /// Filter without a listed value: a pattern, an exclusion, or a value without matches.
     pub(super) fn other(narrowed: &Narrowed<'_>, filter: &FormFilter) -> FacetRow {
         let label = match filter.typed.strip_prefix('-') {
             Some(excluded) => format!("not {excluded}"),
@@ -74,7 +70,7 @@ impl FacetRow {
         }
     }
 
-    /// A directory, which keeps what is below it; or the files of the directory that is selected already.
+    /// Directory with all below it, or the direct files of the selected one.
     pub(super) fn directory(narrowed: &Narrowed<'_>, name: &[u8], count: u64) -> FacetRow {
         let is_selected = narrowed
             .directory()
@@ -110,7 +106,6 @@ impl FacetRow {
     }
 }
 
-/// What a value is called on the page.
 fn label(field: Field, name: &[u8]) -> String {
     let kind = (field == Field::Kind)
         .then(|| DocumentKind::named(str::from_utf8(name).ok()?))

@@ -1,44 +1,38 @@
-//! What an address of a file asks for.
+//! Parsed address of a file's page.
 
 use super::super::form::Form;
 use super::super::markdown::is_markdown;
 use crate::params::Params;
 use crate::problem::Problem;
 
-/// A range of lines, from 1; empty if `last` is 0.
+/// From 1; empty if `last` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LineRange {
     pub(super) first: u32,
     pub(super) last: u32,
 }
 
-/// The file and the part of it that a request names.
 pub(super) struct AskedFile<'a> {
     pub(super) package: &'a [u8],
     pub(super) path: &'a [u8],
     pub(super) revision: &'a str,
-    /// The lines that are highlighted.
+    /// Highlighted lines.
     pub(super) lines: LineRange,
-    /// The first line on the page.
     pub(super) first: Option<u32>,
-    /// The BLAKE3 hash that the text had when the link was made.
+    /// BLAKE3 of the linked text.
     pub(super) hash: Option<Vec<u8>>,
-    /// The query whose matches are marked.
+    /// Query to mark.
     pub(super) form: Form,
-    /// Whether the commit of each line is shown.
     pub(super) blame: bool,
-    /// Markdown is shown as its lines.
+    /// Shows Markdown as lines.
     pub(super) plain: bool,
     pub(super) params: &'a Params,
 }
 
-/// The parameter that shows the lines of Markdown.
 pub(super) const PLAIN: &str = "plain=yes";
 
-/// The parameter that shows the commits of lines.
 pub(super) const BLAME: &str = "blame=yes";
 
-/// Digits of the hash of a text.
 const HASH_DIGITS: usize = 64;
 
 impl<'a> AskedFile<'a> {
@@ -58,19 +52,18 @@ impl<'a> AskedFile<'a> {
         })
     }
 
-    /// The fragment of an address that names the lines; empty without.
     pub(super) fn fragment(&self) -> String {
         self.lines.fragment()
     }
 
-    /// Returns true if the file is Markdown and nothing in its lines is asked for.
+    /// Returns true for Markdown if the address asks for nothing in its lines.
     pub(super) fn is_rendered(&self) -> bool {
         let has_lines = self.lines.last > 0 || self.first.is_some() || self.hash.is_some();
         let is_view = self.plain || self.blame || !self.query().is_empty();
         is_markdown(self.path) && !has_lines && !is_view
     }
 
-    /// The parameters of how the file is shown: the query, and whether with the commits of its lines.
+    /// Query, and `blame`.
     pub(super) fn view(&self) -> String {
         let mut view = self.query();
         if self.blame {
@@ -81,12 +74,10 @@ impl<'a> AskedFile<'a> {
         view
     }
 
-    /// The parameters of the query; empty if there is none.
     pub(super) fn query(&self) -> String {
         query_of(&self.form)
     }
 
-    /// What other pages about the file keep.
     pub(super) fn kept(&self) -> FileView {
         FileView {
             query: self.query(),
@@ -96,7 +87,7 @@ impl<'a> AskedFile<'a> {
 }
 
 impl LineRange {
-    /// Reads `7`, `7-9` or nothing. The end may come first; line 0 does not exist.
+    /// Reads `7`, `7-9` or nothing, in either order. Line 0 does not exist.
     fn parse(text: &str) -> Result<LineRange, Problem> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let number = |text: &str| text.parse::<u32>().ok();
@@ -123,7 +114,7 @@ impl LineRange {
         }
     }
 
-    /// The parameter that names the lines, as it follows another one; empty without.
+    /// `&line=7`, `&line=7-9` or nothing.
     fn parameter(self) -> String {
         match self {
             LineRange { last: 0, .. } => String::new(),
@@ -137,14 +128,13 @@ impl LineRange {
     }
 }
 
-/// The query and the lines of a file's page, which the pages keep that lead to it at another commit.
+/// Query and lines, for links to other commits.
 pub(in super::super) struct FileView {
     pub(in super::super) query: String,
     lines: LineRange,
 }
 
 impl FileView {
-    /// The names of its parameters.
     pub(in super::super) const PARAMETERS: &[&str] = &["q", "mode", "case", "word", "line"];
 
     pub(in super::super) fn new(params: &Params) -> Result<FileView, Problem> {
@@ -155,7 +145,7 @@ impl FileView {
         })
     }
 
-    /// The parameters, as they follow others.
+    /// Follows other parameters.
     pub(in super::super) fn parameters(&self) -> String {
         let separator = if self.query.is_empty() { "" } else { "&" };
         format!("{separator}{}{}", self.query, self.lines.parameter())
@@ -174,7 +164,6 @@ fn query_of(form: &Form) -> String {
     }
 }
 
-/// Reads a hash of a text.
 fn hash(digits: &str) -> Result<Option<Vec<u8>>, Problem> {
     if digits.is_empty() {
         return Ok(None);

@@ -1,6 +1,6 @@
-//! The commit of each line of a file, as a column beside the lines.
+//! Commit of each line of a file, as a column.
 //!
-//! The first line of each hunk says who wrote it and when, with a link to the commit and one to the blame before it.
+//! The first line of a hunk links to its commit, and to the blame before it.
 
 use super::super::commit::signed;
 use super::super::visible;
@@ -12,35 +12,29 @@ use frontend::Scope;
 use schema::message::{Blame, BlameHunk};
 use std::sync::Arc;
 
-/// Who wrote the lines of a file.
 pub(super) struct BlameColumn {
     repo: String,
     path: Vec<u8>,
-    /// The parameters that the addresses of other blames have, too.
     parameters: String,
     found: Arc<Blame>,
 }
 
-/// What stands before a line.
 pub(super) struct BlameCell {
-    /// Whether the line before it is of another commit.
+    /// True if the line before it is of another commit.
     pub(super) starts: bool,
-    /// Only the first line of a hunk, and of a rendered chunk, has it.
+    /// Present in the first line of a hunk, and of a rendered chunk.
     pub(super) about: Option<BlameAbout>,
 }
 
-/// The commit of a hunk.
 pub(super) struct BlameAbout {
     pub(super) href: String,
-    /// The beginning of the message.
     pub(super) title: String,
     pub(super) author: String,
     pub(super) day: String,
-    /// The blame before this commit, at the same place.
     pub(super) before_href: Option<String>,
 }
 
-/// Finds who wrote the lines of a file, or says why that is unknown.
+/// Returns a reason if the blame is unavailable.
 pub(super) async fn find(
     app: &App,
     scope: &Scope,
@@ -74,12 +68,11 @@ pub(super) async fn find(
 }
 
 impl BlameColumn {
-    /// Whether the commit of each line was found.
     pub(super) fn is_complete(&self) -> bool {
         self.found.complete
     }
 
-    /// What stands before a line; `is_first` if it is the first of a chunk.
+    /// `is_first` marks the first line of a chunk.
     pub(super) fn cell(&self, line: u32, is_first: bool) -> BlameCell {
         let hunks = &self.found.hunks;
         let at = hunks.partition_point(|hunk| hunk.first <= line);
@@ -126,7 +119,7 @@ impl BlameColumn {
             } else {
                 author.day
             },
-            // The file before may be shorter: then the page begins at its start.
+            // The earlier file may be shorter.
             before_href: (!source.previous.is_empty()).then(|| match at {
                 0 | 1 => before.show_href(0),
                 _ => format!("{}#L{at}", before.show_href(0)),

@@ -1,9 +1,10 @@
-//! The body of a file's page, rendered while it is sent: what is on the screen comes first.
+//! Body of a file's page, rendered while it is sent.
 //!
-//! A file that is read in one piece is rendered at once. A longer one counts as one of the process's exports; if
-//! there is no room for it, the page ends where the first piece does.
+//! A file read in one piece is rendered at once. A longer file counts as an export; without room
+//! for it, the page ends with the first piece.
 //!
-//! **Invariant:** all lines of a page are of one text: if the file changes meanwhile, the page ends and says so.
+//! **Invariant:** all lines are of one text: if the file changes meanwhile, the page ends with a
+//! notice.
 
 use super::super::place::directory_of;
 use super::super::tree;
@@ -21,32 +22,30 @@ use futures_util::stream;
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::convert::Infallible;
 
-/// Lines that are asked of a backend at once. It sends at most 512 KiB.
+/// A backend sends at most 512 KiB.
 pub(super) const PIECE_LINES: u32 = 5000;
 
-/// What is left to send.
 enum Stage {
     Head,
     Lines,
     Done,
 }
 
-/// A page of which the lines are rendered while it is sent.
 pub(super) struct PageBody {
     app: App,
-    /// What the caller may see is decided again before each piece is read.
+    /// Access is checked before each piece.
     viewer: Viewer,
-    /// Names the commit that was read first, if there is one.
+    /// Pins the commit of the first piece.
     request: FileRequest,
     hash: Vec<u8>,
     parts: PageParts,
     view: LinesView,
-    /// HTML in the place of the lines, if they are not shown.
+    /// HTML instead of the lines.
     rendered: Option<String>,
-    /// Whole lines, and how many of their bytes are rendered.
+    /// Whole lines, and rendered bytes.
     text: Vec<u8>,
     at: usize,
-    /// The line to render next, and the last one of the page.
+    /// Next and last line to render.
     next: u32,
     last: u32,
     bytes_left: u64,
@@ -55,7 +54,6 @@ pub(super) struct PageBody {
 }
 
 impl PageBody {
-    /// Begins with the lines of `reply`, up to line `last`.
     pub(super) fn new(
         (app, viewer): (App, Viewer),
         request: FileRequest,
@@ -89,7 +87,6 @@ impl PageBody {
         }
     }
 
-    /// Returns the body.
     pub(super) async fn send(mut self) -> Body {
         let (_, in_hand) = first_lines(&self.text, usize::MAX);
         let end = self.next.saturating_add(in_hand);
@@ -134,7 +131,6 @@ impl PageBody {
         }
     }
 
-    /// Renders the next lines; `None` after the last ones.
     async fn chunk(&mut self) -> Result<Option<String>, Problem> {
         if self.next > self.last || self.bytes_left == 0 {
             return Ok(None);
@@ -155,7 +151,6 @@ impl PageBody {
         Ok(Some(html))
     }
 
-    /// Reads the lines that follow.
     async fn read(&mut self) -> Result<(), Problem> {
         let request = FileRequest {
             range: FileRange::Lines {
@@ -174,7 +169,6 @@ impl PageBody {
         Ok(())
     }
 
-    /// Renders what follows the lines: why they end, the directory, other versions, and the outline.
     async fn end(&mut self, problem: Option<Problem>) -> String {
         self.stage = Stage::Done;
         let tree = self.tree().await.ok();
@@ -201,7 +195,7 @@ impl PageBody {
     }
 }
 
-/// Returns the text without a last line that is not whole, unless it is the only one.
+/// Drops an incomplete last line unless it is the only one.
 fn whole_lines(reply: FileReply) -> Vec<u8> {
     let mut text = reply.text;
     let end = reply.offset + text.len() as u64;

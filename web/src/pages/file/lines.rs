@@ -1,6 +1,6 @@
-//! The lines of a file as HTML, chunk by chunk.
+//! Lines of a file as HTML.
 //!
-//! A chunk is an element of its own, so that a browser lays out those alone that are on the screen.
+//! Chunks are elements, so that a browser lays out only visible ones.
 
 use super::super::filters;
 use super::super::visible::{self, VisibleLine};
@@ -11,16 +11,15 @@ use crate::colours::DocumentColours;
 use crate::outline::Outline;
 use askama::Template;
 
-/// Lines of a chunk. The style sheet knows how high that is.
+/// The style sheet has the height of a chunk.
 pub(super) const CHUNK_LINES: usize = 200;
 
-/// Bytes of a line that are shown.
 const LINE_BYTES_MAX: usize = 4000;
 
 #[derive(Template)]
 #[template(path = "file_lines.html")]
 struct Chunk {
-    /// Whether it has [`CHUNK_LINES`] lines.
+    /// True with [`CHUNK_LINES`] lines.
     is_full: bool,
     lines: Vec<Line>,
 }
@@ -32,20 +31,16 @@ struct Line {
     shown: VisibleLine,
 }
 
-/// How the lines of a file are shown.
 pub(super) struct LinesView {
     pub(super) marks: Marks,
-    /// The commits of the lines, if they are shown.
     pub(super) blame: Option<BlameColumn>,
-    /// Highlighted.
     pub(super) hit: LineRange,
     pub(super) colours: DocumentColours,
-    /// The definitions in the lines that were rendered.
     pub(super) outline: Outline,
 }
 
 impl LinesView {
-    /// Renders whole lines, of which the first has the number `first`.
+    /// `first` is the number of the first line.
     pub(super) fn render(&mut self, first: u32, text: &[u8]) -> String {
         let line = |(number, text)| {
             let coloured = self.colours.tokens(number, text);
@@ -67,7 +62,7 @@ impl LinesView {
     }
 }
 
-/// Splits a text into lines without `\n` and `\r\n`.
+/// Splits text into lines without `\n` and `\r\n`.
 fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -75,7 +70,7 @@ fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Returns the length of the first `count` lines of a text, with their ends, and how many there are.
+/// Bytes and number of at most `count` lines.
 pub(super) fn first_lines(text: &[u8], count: usize) -> (usize, u32) {
     let (mut bytes, mut lines) = (0, 0);
     for line in text.split_inclusive(|&byte| byte == b'\n').take(count) {

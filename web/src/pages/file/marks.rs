@@ -1,7 +1,7 @@
-//! The matches of a query in a file: a search in this document alone.
+//! Matches of a query in a file.
 //!
-//! Without an answer within [`WAIT`] the file is shown without marks. Matches of another text than the one that is
-//! shown are never marked.
+//! Without an answer within [`WAIT`] the page has no marks. Matches of another text are never
+//! marked.
 
 use super::super::matches::within;
 use super::asked::AskedFile;
@@ -17,24 +17,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a page waits for the matches.
 const WAIT: Duration = Duration::from_millis(500);
 
-/// Matches that are marked.
 const MARKED_MAX: &str = "10000";
 
-/// Where a file matches.
 #[derive(Default)]
 pub(super) struct Marks {
     /// Byte ranges by line.
     lines: BTreeMap<u32, Vec<Range<usize>>>,
-    /// Matching lines, marked or not.
+    /// With and without marks.
     pub(super) total: u64,
-    /// Why there are no marks.
     pub(super) problem: Option<String>,
 }
 
-/// Searches in the file for the query that the address has.
 pub(super) async fn find(
     app: &App,
     scope: &Scope,
@@ -77,7 +72,6 @@ async fn search(
     Ok(marks)
 }
 
-/// The query of the address, in one document.
 fn within_file(asked: &AskedFile<'_>, shown: &Fetched) -> Params {
     let exactly = |text: &[u8]| [b"=", text].concat();
     let mut pairs = vec![
@@ -127,12 +121,10 @@ impl Marks {
         marked.sort_by_key(|range| (range.start, range.end));
     }
 
-    /// The byte ranges of a line that match.
     pub(super) fn of_line(&self, line: u32) -> &[Range<usize>] {
         self.lines.get(&line).map_or(&[], Vec::as_slice)
     }
 
-    /// The lines with marks, in order.
     pub(super) fn lines(&self) -> impl Iterator<Item = u32> {
         self.lines.keys().copied()
     }

@@ -1,5 +1,4 @@
-//! The page of a file that a repository has and that has no lines to show: an image, or other
-//! bytes.
+//! Page of a repository's file without lines: an image, or other bytes.
 
 use super::super::form::{Form, Layout};
 use super::super::place::Place;
@@ -22,7 +21,6 @@ struct OpaquePage {
     is_image: bool,
 }
 
-/// Renders the page.
 pub(super) fn render(asked: &AskedFile<'_>, Fetched { package, reply }: &Fetched) -> String {
     let address = FileAddress {
         revision: &reply.commit,

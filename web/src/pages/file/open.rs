@@ -1,4 +1,4 @@
-//! Finds the text that an address means, also if what it names has changed or moved since it was made.
+//! Finds the text of an address, even if it has changed or moved since.
 
 use super::super::visible;
 use super::asked::AskedFile;
@@ -13,23 +13,19 @@ use frontend::Scope;
 use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest};
 use schema::name::package_name;
 
-/// Bytes at the beginning of a file that tell an image from others.
+/// Enough to tell an image.
 const HEAD_BYTES: u64 = 16;
 
-/// Versions of a package in which a text is looked for.
 const VERSIONS_MAX: usize = 16;
 
-/// What is at an address.
 pub(super) enum Opened {
-    /// A file, and what is to be said of it.
     File(Fetched, Vec<String>),
-    /// The beginning of a file that a repository has, and that is not text.
+    /// Beginning of a repository's file that is not text.
     Opaque(Fetched),
-    /// A directory: the address of its page.
     Directory(String),
 }
 
-/// Opens what an address names. Instead of a revision or a version that is no longer indexed, the current one.
+/// Falls back to the current text if a revision or version is no longer indexed.
 pub(super) async fn open(
     app: &App,
     scope: &Scope,
@@ -70,8 +66,8 @@ pub(super) async fn open(
     opened.ok_or_else(|| why.unwrap_or(problem))
 }
 
-/// Opens a file that the index does not have, such as a symbolic link or an image, as its
-/// repository has it. `why` the index left it out is said.
+/// Opens a file that only the repository has, such as a symbolic link or an image. A notice gives
+/// the reason in `why`.
 async fn in_repository(
     app: &App,
     scope: &Scope,
@@ -118,7 +114,7 @@ fn request(asked: &AskedFile<'_>, range: FileRange) -> FileRequest {
     }
 }
 
-/// Returns the text that a link by content names, if one of the versions has it, else the current one.
+/// Prefers the text with the hash of a link.
 async fn with_hash(
     app: &App,
     scope: &Scope,
@@ -160,7 +156,6 @@ async fn with_hash(
     Ok(Opened::File(fetched, vec![notice.to_owned()]))
 }
 
-/// Returns the address of the directory that the path names, if there is one.
 async fn directory(app: &App, scope: &Scope, asked: &AskedFile<'_>) -> Option<String> {
     let mut path = asked.path.to_vec();
     if path.last() != Some(&b'/') {

@@ -1,4 +1,4 @@
-//! The same file in the other versions of its package, or in other revisions of its repository, beside its lines.
+//! Links to a file in other versions or revisions.
 
 use super::super::package::{indexed_repository, short_name};
 use super::super::visible;
@@ -12,20 +12,18 @@ use frontend::Scope;
 use schema::message::{FileRange, FileRequest, IndexedRepository};
 use schema::name::package_name;
 
-/// Revisions of a repository that are asked for the file.
 const REVISIONS_MAX: usize = 16;
 
 #[derive(Template)]
 #[template(path = "file_versions.html")]
 struct OtherVersions {
-    /// What the file is in: versions, or revisions.
+    /// Versions, or revisions.
     of: &'static str,
-    /// Names of those that have the file, with its addresses.
+    /// Names and addresses.
     versions: Vec<(String, String)>,
 }
 
-/// Renders links to the file in other versions, the newest first, or in other revisions than the one `asked` for;
-/// nothing if no other has it. The links keep the query and the lines.
+/// Links to the file in other versions, newest first, or revisions. They keep query and lines.
 pub(super) async fn render(
     app: &App,
     scope: &Scope,
@@ -100,7 +98,6 @@ async fn other_revisions(
     })
 }
 
-/// The names of the revisions that are not shown.
 fn others(repository: IndexedRepository, request: &FileRequest, asked: &str) -> Vec<String> {
     let is_shown = |full: &str, commit: &str| match asked {
         "" => short_name(full) == repository.default,

@@ -1,4 +1,4 @@
-//! The outline of a file beside its lines: links to the lines of the page that look like definitions.
+//! Outline beside a file: links to lines that look like definitions.
 
 use crate::outline::{Defined, Definition, Outline};
 use askama::Template;
@@ -10,7 +10,7 @@ struct OutlineView<'a> {
     is_cut: bool,
 }
 
-/// Renders an outline; nothing if no line looks like a definition.
+/// Empty without definitions.
 pub(super) fn render(outline: &Outline) -> String {
     if outline.definitions.is_empty() {
         return String::new();
@@ -22,7 +22,7 @@ pub(super) fn render(outline: &Outline) -> String {
     view.render().expect("an outline has a bound")
 }
 
-/// What a definition looks like in the list: its kind in a word, a sign for it, and the class of its colour.
+/// Kind, sign and CSS class.
 fn look(kind: &Defined) -> (&'static str, &'static str, &'static str) {
     match kind {
         Defined::Function => ("function", "f", "c-f"),

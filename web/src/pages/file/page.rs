@@ -1,4 +1,4 @@
-//! What a file's page shows around the lines.
+//! Page of a file, around its lines.
 
 use super::super::filters;
 use super::super::form::{Form, Layout};
@@ -16,21 +16,19 @@ use askama::Template;
 use frontend::DocumentRevisions;
 use schema::message::FileReply;
 
-/// Lines of a page of which all lines are shown.
+/// A longer file is shown in part.
 const WHOLE_LINES_MAX: u32 = 20_000;
 
-/// Bytes of text on a page, so that a browser stays usable.
+/// Keeps a browser usable.
 pub(super) const PAGE_BYTES_MAX: u64 = 4 << 20;
 
-/// Lines of a page of a longer file, and how many of them come before the line that is asked for.
+/// Lines on a page of a longer file, and those before the requested one.
 const WINDOW_LINES: u32 = 5000;
 const LINES_BEFORE: u32 = 1000;
 
-/// Matching lines that are listed as links.
 const MARKS_LISTED_MAX: usize = 200;
 
-/// Where the lines of the page come in the template, and what follows them. Texts cannot contain these: their `<`
-/// is escaped.
+/// Divide the rendered template. Texts cannot contain them, since `<` is escaped.
 const LINES: &str = "<!-- lines -->";
 const AFTER: &str = "<!-- after -->";
 const TREE: &str = "<!-- tree -->";
@@ -44,13 +42,11 @@ pub(super) struct FilePage {
     path: String,
     place: Place,
     language: String,
-    /// The commit, and the address of the file at it.
     commit: String,
     permalink: String,
-    /// Links to the history and the blame, if the file is in a git repository.
     git: Option<GitLinks>,
     revisions: RevisionsView,
-    /// Why another text is shown than the one that the address names.
+    /// Differences from the named text.
     notices: Vec<String>,
     shown: Shown,
     total_lines: u64,
@@ -59,60 +55,51 @@ pub(super) struct FilePage {
     earlier: Option<String>,
     marks: Option<MarksView>,
     find: Option<FindForm>,
-    /// True for Markdown that is not shown as its lines.
     is_rendered: bool,
-    /// The address of Markdown as its lines, or rendered.
     other_view: Option<String>,
-    /// The address of the page without a line, and the one that keeps its text.
+    /// Without a line, and for this exact text.
     page_href: String,
     exact_href: String,
     address: FileName,
 }
 
-/// What is known of a file from its repository.
 struct GitLinks {
     commit: String,
     history: String,
-    /// The page with the commits of the lines, or without them.
+    /// Toggles the blame.
     blame: String,
     has_blame: bool,
 }
 
-/// The file, as addresses name it.
 struct FileName {
     package: Vec<u8>,
     path: Vec<u8>,
-    /// The commit.
     revision: String,
-    /// The revision as it was asked for; empty: the default one.
+    /// Requested; empty: the default one.
     asked: String,
     query: String,
-    /// Names the lines that are highlighted.
     fragment: String,
 }
 
-/// The lines of a file that its page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     pub(super) first: u32,
     pub(super) last: u32,
 }
 
-/// The matches of the query.
 struct MarksView {
     total: u64,
-    /// The first matching lines, with their addresses.
     lines: Vec<(u32, String)>,
     more: u64,
 }
 
-/// The form that searches in the file: the file, as hidden fields, and the query.
+/// Hidden fields name the file.
 struct FindForm {
     hidden: Vec<(&'static str, String)>,
     q: String,
 }
 
-/// The page in parts: `head`, the lines, and what [`PageParts::end`] returns.
+/// `head`, the lines, and the result of [`PageParts::end`].
 pub(super) struct PageParts {
     pub(super) head: String,
     after_lines: String,
@@ -130,7 +117,6 @@ struct After {
     problem: Option<String>,
 }
 
-/// The directory of the file.
 #[derive(Template)]
 #[template(path = "file_tree.html")]
 struct Beside {
@@ -140,7 +126,7 @@ struct Beside {
 }
 
 impl Shown {
-    /// The lines to show of a file: all, or of a long file some around those that are asked for.
+    /// All lines, or those around the requested ones.
     pub(super) fn of(asked: &AskedFile<'_>, reply: &FileReply) -> Shown {
         let total = reply.total_lines;
         if asked.first.is_none() && total <= WHOLE_LINES_MAX && reply.total_bytes <= PAGE_BYTES_MAX
@@ -229,7 +215,6 @@ impl FilePage {
         }
     }
 
-    /// Renders the page without its lines.
     pub(super) fn parts(self) -> PageParts {
         let page = self.render().expect("a page fits in memory");
         let (head, rest) = page.split_once(LINES).expect("the template has it");
@@ -252,7 +237,7 @@ impl FilePage {
     }
 }
 
-/// Returns the address that leads to this text: of a repository, at its commit, else by its hash.
+/// Names a commit, or the hash of the text.
 fn exact_href(name: &FileName, reply: &FileReply) -> String {
     if !reply.commit.is_empty() {
         return FileAddress {
@@ -270,7 +255,7 @@ fn exact_href(name: &FileName, reply: &FileReply) -> String {
 }
 
 impl GitLinks {
-    /// The links; `None` if the file is of no repository.
+    /// `None` outside a repository.
     fn new(asked: &AskedFile<'_>, package: &[u8], reply: &FileReply) -> Option<GitLinks> {
         let repo = str::from_utf8(package).ok();
         let repo = repo.filter(|_| !reply.commit.is_empty())?;
@@ -300,7 +285,6 @@ impl GitLinks {
 }
 
 impl FileName {
-    /// The address of Markdown as its lines, or rendered if it is shown as its lines.
     fn other_view(&self, is_rendered: bool) -> String {
         let query = if is_rendered { PLAIN } else { "" };
         FileAddress {
@@ -321,7 +305,6 @@ impl FileName {
 }
 
 impl MarksView {
-    /// The matches in the file at `address`, of which the page has the lines `shown`.
     fn new(marks: &Marks, shown: Shown, address: FileAddress<'_>) -> MarksView {
         let link = |line| {
             if (shown.first..=shown.last).contains(&line) {
@@ -340,7 +323,7 @@ impl MarksView {
 }
 
 impl FindForm {
-    /// The form; `None` if a form cannot send the name of the file as it is.
+    /// `None` if a form cannot send the exact name of the file.
     fn new(asked: &AskedFile<'_>) -> Option<FindForm> {
         let text = |bytes: &[u8]| {
             let text = str::from_utf8(bytes).ok()?;
@@ -365,23 +348,20 @@ impl FindForm {
 }
 
 impl PageParts {
-    /// The parameters of how the file is shown: see [`AskedFile::view`].
+    /// See [`AskedFile::view`].
     pub(super) fn query(&self) -> &str {
         &self.address.query
     }
 
-    /// The revision as it was asked for; empty: the default one.
     pub(super) fn asked_revision(&self) -> &str {
         &self.address.asked
     }
 
-    /// Names the lines that are highlighted.
     pub(super) fn fragment(&self) -> &str {
         &self.address.fragment
     }
 
-    /// Renders what follows the lines, of which `next` is the first that is not shown: the directory with the other
-    /// versions below it, and the outline.
+    /// Renders the page behind the lines. `next` is the first line not shown.
     pub(super) fn end(
         &self,
         next: u32,

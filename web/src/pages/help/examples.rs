@@ -1,6 +1,6 @@
-//! The texts of the help: queries, and what each finds.
+//! Texts of the help.
 
-/// A query, and what it finds.
+/// Query, and its matches in words.
 type Example = (&'static str, &'static str);
 
 pub(super) const SECTIONS: &[(&str, &[Example])] = &[
@@ -57,7 +57,6 @@ pub(super) const SECTIONS: &[(&str, &[Example])] = &[
     ),
 ];
 
-/// Keys by their canonical names, each with a query and what it finds.
 pub(super) const KEYS: &[(&str, &str, &str)] = &[
     (
         "package",

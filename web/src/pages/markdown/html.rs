@@ -1,27 +1,22 @@
-//! HTML in Markdown as what it says: its text, its images and its line breaks. Everything else of
-//! it is dropped.
+//! HTML in Markdown, reduced to its text, images and line breaks.
 
 use pulldown_cmark::{CowStr, Event, LinkType, Tag, TagEnd};
 
-/// Elements with a content that is no text.
 const NO_TEXT: [&str; 2] = ["script", "style"];
 
-/// Bytes of a tag. A `<` without a `>` within them is text, so that a text of many is not read
-/// again for each.
+/// Bytes of a tag. Beyond them `<` is text, which keeps the scan for `>` linear.
 const TAG_BYTES_MAX: usize = 4 << 10;
 
-/// Characters that are often written as entities.
 const ENTITIES: [(&str, &str); 6] = [
     ("&lt;", "<"),
     ("&gt;", ">"),
     ("&quot;", "\""),
     ("&nbsp;", "\u{a0}"),
     ("&copy;", "©"),
-    // The last: what it makes is no entity.
+    // Last, so that its output is not decoded again.
     ("&amp;", "&"),
 ];
 
-/// Returns the events, those of HTML as events of Markdown.
 pub(super) fn as_markdown<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let (mut out, mut block) = (Vec::new(), None::<String>);
     for event in events {
@@ -49,7 +44,6 @@ pub(super) fn as_markdown<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Ev
     out
 }
 
-/// Returns what HTML says.
 fn said<'a>(html: &str) -> Vec<Event<'a>> {
     let (mut out, mut rest) = (Vec::new(), html);
     while let Some(start) = rest.find('<') {
@@ -85,7 +79,7 @@ fn push_text(out: &mut Vec<Event<'_>>, text: &str) {
     if words.is_empty() {
         return;
     }
-    // Blanks beside a tag are blanks in the text.
+    // Whitespace beside a tag is whitespace in the text.
     let edge = |is_blank: bool| if is_blank { " " } else { "" };
     let before = edge(text.starts_with(|it: char| it.is_ascii_whitespace()) && !out.is_empty());
     let after = edge(text.ends_with(|it: char| it.is_ascii_whitespace()));
@@ -99,8 +93,7 @@ fn decoded(text: &str) -> String {
     ENTITIES.iter().fold(text.to_owned(), decode)
 }
 
-/// Returns where a tag ends that begins with `<`: behind its first `>` that is in no value of an
-/// attribute.
+/// Offset behind the first `>` outside an attribute's value.
 fn tag_end(html: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in html.bytes().take(TAG_BYTES_MAX).enumerate() {
@@ -121,7 +114,6 @@ fn name(tag: &str) -> &str {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Returns what follows the end tag of an element.
 fn after_element<'a>(mut html: &'a str, wanted: &str) -> &'a str {
     while let Some((_, tag)) = html.split_once("</") {
         html = tag;
@@ -150,7 +142,6 @@ fn image<'a>(tag: &str) -> Vec<Event<'a>> {
     out
 }
 
-/// Returns the value of an attribute of a tag.
 fn attribute(tag: &str, wanted: &str) -> Option<String> {
     let mut rest = tag[name(tag).len() + 1..].trim_end_matches(['>', '/']);
     while let Some((before, after)) = rest.split_once('=') {

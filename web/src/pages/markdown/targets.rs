@@ -1,5 +1,4 @@
-//! Targets of the links and images of a Markdown file: files and directories that are there.
-//! Each is asked for, so that no page leads to one that does not exist.
+//! Targets of links and images of a Markdown file. Each is looked up, so that no link is dead.
 
 use super::slug;
 use crate::file_content::is_image;
@@ -11,16 +10,15 @@ use percent_encoding::percent_decode_str;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource, ListKind, ListRequest};
 use std::collections::{BTreeSet, HashMap};
 
-/// Files and directories that are asked for. What further links lead to stays text.
+/// Further links stay text.
 const ASKED_MAX: usize = 100;
 
-/// Files that are asked for at once.
 const TOGETHER: usize = 10;
 
-/// Bytes at the beginning of a file that tell an image from others.
+/// Enough to tell an image.
 const HEAD_BYTES: u64 = 16;
 
-/// Addresses on this site, by those in the text.
+/// Local addresses, by those in the text.
 #[derive(Default)]
 pub(super) struct Targets {
     links: HashMap<String, String>,
@@ -36,7 +34,6 @@ impl Targets {
         self.images.get(address).cloned()
     }
 
-    /// Asks for what `addresses` name relative to `file`.
     pub(super) async fn find(
         app: &App,
         scope: &Scope,
@@ -63,15 +60,13 @@ impl Targets {
     }
 }
 
-/// A relative address.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
-    /// The path in the package; a directory may end with `/`.
+    /// Path in the package; directories may end with `/`.
     path: Vec<u8>,
     fragment: String,
 }
 
-/// The addresses at which it is shown.
 #[derive(Default)]
 struct Found {
     page: Option<String>,
@@ -79,8 +74,7 @@ struct Found {
 }
 
 impl Named {
-    /// Reads a relative address in the file at `file`. `None` if it is another one, or leads out of
-    /// the package.
+    /// Resolves an address in `file`; `None` if it is absolute or leaves the package.
     fn new(address: &str, file: &[u8]) -> Option<Named> {
         let (path, fragment) = address.split_once('#').unwrap_or((address, ""));
         let path = path.split_once('?').map_or(path, |(path, _)| path);
@@ -133,7 +127,7 @@ impl Named {
 
     fn file(&self, target: FileAddress<'_>, reply: &FileReply) -> Found {
         if reply.original {
-            // Its page shows what it is.
+            // Its page shows the kind of file.
             return Found {
                 page: Some(target.show_href(0)),
                 image: is_image(reply).then(|| target.raw_href()),
@@ -168,7 +162,6 @@ fn beginning(target: FileAddress<'_>) -> FileRequest {
     }
 }
 
-/// Returns the address of a directory that has files.
 async fn directory(app: &App, scope: &Scope, target: FileAddress<'_>) -> Option<String> {
     let mut path = target.path.to_vec();
     if !path.is_empty() && path.last() != Some(&b'/') {

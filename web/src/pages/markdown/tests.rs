@@ -145,7 +145,7 @@ fn an_image_of_another_site_is_a_link_to_it() {
     );
     let link = "<p><a href=\"https://e.example/x.png\">https://e.example/x.png</a></p>\n";
     assert_eq!(render("![](https://e.example/x.png)"), link);
-    // An image in a link: the link is the outer one.
+    // An image in a link: the outer link wins.
     assert_eq!(
         render("[![b](https://e.example/b.svg)](https://e.example/ci)"),
         "<p><a href=\"https://e.example/ci\">b</a></p>\n"

@@ -1,4 +1,4 @@
-//! Links of the page of a problem: addresses that do better than the one that failed.
+//! Alternative addresses on the page of a problem.
 
 use super::super::form::{Form, FormFilter};
 use super::super::visible;
@@ -8,7 +8,6 @@ use crate::params::{decode_path, lossy};
 use crate::problem::Problem;
 use axum::http::Uri;
 
-/// A link, in words and a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) words: &'static str,
@@ -21,7 +20,6 @@ fn way(words: &'static str, name: impl Into<String>, href: String) -> Way {
     Way { words, name, href }
 }
 
-/// Returns other queries than one that failed.
 pub(super) fn of_query(problem: &Problem, form: &Form) -> Vec<Way> {
     let mut ways = Vec::new();
     let first = Form {
@@ -66,7 +64,6 @@ pub(super) fn of_query(problem: &Problem, form: &Form) -> Vec<Way> {
     ways
 }
 
-/// Returns other addresses than one that failed.
 pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
     let address = Address::new(uri);
     let mut ways = Vec::new();
@@ -119,7 +116,7 @@ pub(super) fn of_address(problem: &Problem, uri: &Uri) -> Vec<Way> {
     ways
 }
 
-/// Returns names that are near the one that failed, with their addresses.
+/// Similar names, with addresses.
 pub(super) fn near(problem: &Problem, uri: &Uri) -> Vec<(String, String)> {
     let Some((replaced, names)) = problem.near() else {
         return Vec::new();
@@ -152,10 +149,9 @@ fn shown(value: &str) -> String {
     lossy(Some(&value)).into_owned()
 }
 
-/// An address that failed.
 struct Address<'a> {
     path: &'a str,
-    /// Names and values as they were sent.
+    /// Names and values as sent.
     parameters: Vec<(&'a str, &'a str)>,
 }
 
@@ -176,8 +172,7 @@ impl<'a> Address<'a> {
         decode_path(&value.replace('+', " ")).ok()
     }
 
-    /// Returns the address with the values that `change` returns, without the parameters for which
-    /// it returns `None`.
+    /// Maps values by `change`; drops parameters for which it returns `None`.
     fn with(&self, change: impl Fn(&str, &str) -> Option<String>) -> String {
         let parameters = self.parameters.iter();
         let parameters =

@@ -1,4 +1,4 @@
-//! What the service decides: what callers see, what is kept of it, and that nobody else gets it.
+//! Decisions of the service, their cache, and its isolation of callers.
 
 use super::{ANN, BOB, FILE, Guarded, PUBLIC, names, site, tls};
 use crate::site::eventually;
@@ -132,12 +132,12 @@ fn many_requests_at_once_ask_the_service_once() {
 
 #[test]
 fn no_reader_waits_while_a_decision_is_refreshed() {
-    // A busy machine may stand still from the moment when a decision is to be asked for again until it is too old.
+    // A busy machine may pause until a decision has expired.
     let mut rounds = (0..3).map(|_| slowest_of_two_refreshes());
     assert!(rounds.any(|slowest| slowest < Duration::from_millis(1500)));
 }
 
-/// How long a reader waits at most while the service takes two seconds for each of two refreshes.
+/// Longest wait of a reader during two refreshes of two seconds each.
 fn slowest_of_two_refreshes() -> Duration {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
@@ -158,7 +158,7 @@ fn a_decision_that_nobody_uses_is_not_asked_for_again() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     guarded.get(FILE, ANN);
     let mut last = (guarded.service.requests(), Instant::now());
-    // One refresh is for the use that there was.
+    // The earlier use causes one refresh.
     eventually("the end of refreshes", || {
         let requests = guarded.service.requests();
         if requests != last.0 {
@@ -176,7 +176,7 @@ fn a_denial_of_one_name_takes_it_out_of_searches_too() {
     assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package2", "package3"]));
     guarded.service.allow(BOB, &["package3"]);
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
-    // The next search already: what was known about all names is forgotten with the denial.
+    // The denial also evicts the decisions about all names.
     assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package3"]));
     guarded.service.allow(BOB, &["package2"]);
     eventually("the right that came back", || {

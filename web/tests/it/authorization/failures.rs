@@ -1,4 +1,4 @@
-//! A service that fails: what stays allowed, what is never allowed, and how answers say so.
+//! A failing service: rights that stay, rights that are denied, and their reports.
 
 use super::{ANN, BOB, FILE, Guarded, PUBLIC, PUBLIC_FILE, names};
 use crate::shards;
@@ -29,7 +29,7 @@ fn whatever_the_service_answers_unknown_is_never_allowed() {
             modes.extend([Mode::Garbage, Mode::WrongType]);
         }
         for (number, mode) in modes.into_iter().enumerate() {
-            // A service of its own each time, so that the breaker does not answer for it.
+            // A new service, without an open breaker.
             let guarded = Guarded::new(|options| options.batch = batch);
             guarded.service.set_mode(mode);
             let caller = format!("user={number}");
@@ -61,7 +61,6 @@ fn a_service_that_hangs_or_drips_costs_its_time_and_public_files_none() {
     }
 }
 
-/// Requests that show everything that a caller may see.
 const ALL: [&str; 9] = [
     "/api/v2/search?q=arse",
     "/api/v2/search?q=arse&group=package",
@@ -74,7 +73,7 @@ const ALL: [&str; 9] = [
     "/search?q=arse",
 ];
 
-/// Whether an answer has a package that is not public, and whether it says that something is missing.
+/// Returns whether an answer has private packages, and whether it reports missing ones.
 fn shows(answer: &Answer) -> (bool, bool) {
     let text = answer.text();
     assert_eq!(answer.status, 200, "{text}");
@@ -102,9 +101,9 @@ fn while_the_service_fails_public_packages_are_searched_at_once_and_answers_say_
             assert_eq!(shows(&answer), (false, true), "{mode:?} {path}");
         }
         let took = started.elapsed();
-        // The first one waits for a second, and then nobody more than a moment.
+        // Only the first request waits for a second.
         assert!(took < Duration::from_secs(5), "{mode:?} {took:?}");
-        // A name answers the same whether it exists or not.
+        // Answers do not reveal whether a name exists.
         let missing = FILE.replace("package2", "package9");
         let (hidden, missing) = (guarded.get(FILE, ANN), guarded.get(&missing, ANN));
         assert_eq!((hidden.status, missing.status), (503, 503));
@@ -171,7 +170,7 @@ fn a_service_without_tls_or_behind_no_port_allows_nothing() {
 
 #[test]
 fn the_last_allow_stays_while_the_service_fails() {
-    // A decision that nobody uses until it is to be refreshed is dropped: a busy machine must not be so slow.
+    // Long enough on a busy machine, since unused decisions are dropped before their refresh.
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(4));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
     assert_eq!(guarded.finds(ANN), names(&[PUBLIC, "package2"]));

@@ -1,4 +1,4 @@
-//! Streams and exports end when their caller loses a right.
+//! Streams and exports end once their caller loses a right.
 
 use super::{BOB, FILE, Guarded};
 use crate::site::eventually;
@@ -21,7 +21,7 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
     let data = lines.find_map(|line| line.strip_prefix("data: ").map(str::to_owned));
     let done: Value = serde_json::from_str(&data.unwrap()).unwrap();
     assert_eq!(done["type"], "/problems/access-changed", "{done}");
-    // The decision lives for a second, and is then asked again in the background.
+    // The decision lives for a second.
     assert!(ended < Duration::from_secs(11), "{ended:?}");
     guarded.fake.open_gate();
 }
@@ -32,7 +32,7 @@ fn a_stream_keeps_the_decisions_that_it_depends_on_however_short_their_life() {
     guarded.fake.set(Fault::Gate);
     let mut lines = guarded.events();
     assert!(lines.any(|line| line == "event: progress"));
-    // Long enough for a decision that nobody uses to be forgotten.
+    // Long enough to evict an unused decision.
     let asked = guarded.service.requests();
     eventually("the decision is asked for again", || {
         guarded.service.requests() >= asked + 3
@@ -55,7 +55,7 @@ fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
     let learned = Instant::now();
     assert!(lines.any(|line| line == "event: done"));
-    // Milliseconds on an idle machine. Without the denial it would look again after ten seconds.
+    // Without the denial, the next check is after ten seconds.
     assert!(learned.elapsed() < Duration::from_secs(3));
     guarded.fake.open_gate();
 }
@@ -80,7 +80,7 @@ fn an_export_breaks_off_with_a_last_line_when_its_caller_loses_a_right() {
     guarded.service.allow(BOB, &["package3"]);
     let revoked = Instant::now();
     let mut rest = Vec::new();
-    // The transfer breaks off, which is no clean end of its chunks.
+    // A broken-off transfer lacks the end of its chunks.
     let _ = reader.read_to_end(&mut rest);
     let rest = String::from_utf8_lossy(&rest).into_owned();
     assert!(rest.contains("/problems/access-changed"), "{rest}");

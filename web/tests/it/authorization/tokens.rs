@@ -1,4 +1,4 @@
-//! Callers with signed tokens: what these list, which are not accepted, and the keys that sign them.
+//! Signed tokens of callers, and the keys that sign them.
 
 use super::{FILE, PUBLIC, PUBLIC_FILE, site};
 use crate::shards;
@@ -14,7 +14,6 @@ use std::time::Duration;
 use ureq::http::Method;
 use web::AuthorizationOptions;
 
-/// A site whose callers have tokens, and the file of keys.
 struct Issued {
     site: Site,
     file: std::path::PathBuf,
@@ -152,7 +151,6 @@ fn keys_at_an_address_are_fetched_and_a_token_with_an_unknown_key_asks_again_onc
     assert_eq!(fetched.load(SeqCst), 1, "asked a moment ago");
 }
 
-/// Answers one request with JSON.
 fn answer_once(mut stream: TcpStream, body: &str) {
     let mut head = [0; 4096];
     let _ = stream.read(&mut head);

@@ -1,14 +1,12 @@
-//! The part of OpenAPI that our description uses: checks answers against it, and YAML against JSON.
+//! Checks answers against an OpenAPI description, and YAML against JSON.
 
 use crate::site::Answer;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A description.
 pub(super) struct Contract(pub(super) Value);
 
 impl Contract {
-    /// Checks that the description has this answer to a GET request of `path`.
     pub(super) fn check(&self, path: &str, answer: &Answer) {
         let responses = &self.0["paths"][path]["get"]["responses"];
         let response = self.follow(&responses[answer.status.to_string()]);
@@ -37,7 +35,6 @@ impl Contract {
         }
     }
 
-    /// Resolves a reference.
     fn follow<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str() {
             Some(reference) => {
@@ -75,7 +72,7 @@ impl Contract {
     }
 }
 
-/// Returns all values that are neither arrays nor objects, with their paths.
+/// Scalars and empty lists, with their paths.
 pub(super) fn leaves(value: &Value) -> BTreeSet<String> {
     fn walk(value: &Value, path: &str, out: &mut BTreeSet<String>) {
         match value {
@@ -95,11 +92,10 @@ pub(super) fn leaves(value: &Value) -> BTreeSet<String> {
     out
 }
 
-/// Returns the same for YAML with objects and lists in block style, quoted texts, and lists indented
-/// below their name.
+/// Reads YAML in block style with quoted texts and indented lists.
 pub(super) fn leaves_of_yaml(yaml: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    // The indentation and the names around a line; in a list, the name is the index of the item.
+    // Indentation and names around a line.
     let mut above: Vec<(usize, String)> = Vec::new();
     for line in yaml.lines() {
         let text = line.trim_start();
