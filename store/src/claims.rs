@@ -1,38 +1,38 @@
-//! Claims: which machine builds which package, so that any number of machines share a list of packages.
+//! Claims of packages by machines, so that any number of machines share a list of packages.
 //!
-//! A claim is a small object that expires. Who wants a package creates its claim, or takes over one that has expired, by
-//! compare-and-swap; so of several one succeeds. A machine that stands still longer than its claim may find that another has done the
-//! same work: both publish, and nothing is lost. Times are those of the store's clock.
+//! A claim is a small object with an expiry. A machine creates it, or takes over an expired one, by
+//! compare-and-swap, so only one of several succeeds. If a machine stalls longer than its claim,
+//! another may repeat its work: both publish, and nothing is lost. Times are by the store's clock.
 
 use crate::error::StoreError;
 use crate::objects::{Objects, Put, Version, random_name};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Where claims are.
+/// Prefix of claims.
 const CLAIMS: &str = "claims";
 
-/// The first line of a claim.
+/// First line of a claim.
 const TITLE: &str = "trawl-claim 1";
 
-/// How long a claim lasts if it is not renewed.
+/// Life of a claim that is not renewed.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// The longest time for which a claim can last. One that says more was made while the clock of the store was wrong.
+/// Maximum life of a claim. A longer one was made while the store's clock was wrong.
 const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The claims of one machine.
+/// Claims of one machine.
 pub struct Claims<'a> {
     objects: &'a Objects,
-    /// Tells machines apart.
+    /// Random name of the machine.
     worker: String,
     lease: Duration,
-    /// The store's clock when this one was looked at.
+    /// Time of the store, and of this machine at that moment.
     clock: (SystemTime, Instant),
     held: Mutex<Vec<Claim>>,
 }
 
-/// A package that this machine builds.
+/// Package that this machine builds.
 #[derive(Clone, Debug)]
 struct Claim {
     object: String,
@@ -40,7 +40,7 @@ struct Claim {
 }
 
 impl<'a> Claims<'a> {
-    /// Opens the claims of a store, which must have conditional writes. They last for `lease`.
+    /// Opens the claims of a store, which must support conditional writes. They last for `lease`.
     pub fn open(objects: &'a Objects, lease: Duration) -> Result<Claims<'a>, StoreError> {
         Ok(Claims {
             clock: (objects.check()?, Instant::now()),
@@ -57,7 +57,7 @@ impl<'a> Claims<'a> {
         let known = self.objects.read(&object)?;
         let expected = match &known {
             None => None,
-            // One that cannot be read is as good as none.
+            // An unreadable claim counts as none.
             Some((bytes, version)) if until(bytes).is_none_or(|until| self.is_over(until)) => {
                 Some(version)
             }
@@ -75,7 +75,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Renews all claims. One that another machine has taken over is forgotten.
+    /// Renews all claims, except those that another machine has taken over.
     pub fn renew(&self) -> Result<(), StoreError> {
         let claims = self.held().clone();
         for claim in claims {
@@ -98,11 +98,12 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// Gives up all claims: the packages are published, or another machine is to build them.
+    /// Releases all claims: the packages are published, or left to another machine.
     pub fn release(&self) -> Result<(), StoreError> {
         let claims = std::mem::take(&mut *self.held());
         for claim in claims {
-            // Between these two another machine could only take over an expired claim, and then build a package that is published.
+            // In between, another machine could only take over an expired claim, and rebuild a
+            // published package.
             let known = self.objects.read(&claim.object)?;
             if known.is_some_and(|(_, version)| version == claim.version) {
                 self.objects.delete(&claim.object)?;
@@ -111,12 +112,12 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// How often claims are to be renewed.
+    /// Returns the interval between renewals.
     pub fn renew_every(&self) -> Duration {
         self.lease / 4
     }
 
-    /// Whether a claim does not count any more: it has expired, or the clock of the store was wrong when it was made.
+    /// Returns whether a claim has expired, or was made while the store's clock was wrong.
     fn is_over(&self, until: u64) -> bool {
         let now = self.now();
         until < now || until - now > AHEAD_MAX.as_secs()
@@ -137,7 +138,7 @@ impl<'a> Claims<'a> {
 
     fn content(&self) -> String {
         let until = self.now() + self.lease.as_secs();
-        // Every version has other bytes.
+        // The nonce makes all versions different.
         format!(
             "{TITLE}\nworker {}\nuntil {until}\nnonce {}\n",
             self.worker,
@@ -191,7 +192,7 @@ mod tests {
         assert!(!first.take(b"bash_5").unwrap());
     }
 
-    /// Machines have no clock of their own here; the store's may be set right while there are claims.
+    /// Only the store's clock counts, and it may be corrected while there are claims.
     #[test]
     fn a_clock_that_is_off_by_a_day_keeps_no_package_for_a_day() {
         let day = Duration::from_secs(86_400);

@@ -1,40 +1,40 @@
-//! Why a store cannot be used.
+//! Errors of stores.
 
 use index::directory::IndexError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a store cannot be used.
+/// Error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It is neither a directory nor a bucket.
+    /// Neither a directory nor a bucket.
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]
     BadUrl(String),
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The object storage cannot be reached, or refuses a request.
+    /// The object storage is unreachable, or refuses a request.
     #[error("{object}: {reason}")]
     Storage {
-        /// The object.
+        /// Name of the object.
         object: String,
-        /// Why.
+        /// Error of the storage.
         reason: String,
     },
-    /// The object storage does not accept the credentials, or they do not allow this.
+    /// The object storage refuses the credentials or the operation.
     #[error(
         "{object}: access is denied: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and that this key may read, \
          write, list and delete here ({reason})"
     )]
     Denied {
-        /// The object.
+        /// Name of the object.
         object: String,
-        /// What the storage says.
+        /// Error of the storage.
         reason: String,
     },
     /// Two writers could change HEAD at once.
@@ -43,38 +43,38 @@ pub enum StoreError {
          could overwrite each other; use a storage with conditional writes"
     )]
     NoConditions(String),
-    /// There is nothing in the store.
+    /// The store is empty.
     #[error("{0}: no index has been published here; publish one with `trawl index --store`")]
     Empty(String),
-    /// An object is not what its name says, or cannot be parsed.
+    /// An object is unparsable, or does not match its name.
     #[error("{object}: {reason}")]
     Damaged {
-        /// The object.
+        /// Name of the object.
         object: String,
-        /// What is wrong.
+        /// Description of the damage.
         reason: String,
     },
-    /// A later version of Trawl has written it.
+    /// Written by a later version of Trawl.
     #[error("{object}: format {version}; this version of Trawl reads format {known}: update Trawl")]
     Newer {
-        /// The object.
+        /// Name of the object.
         object: String,
-        /// Its format.
+        /// Format of the object.
         version: u32,
-        /// The newest format that can be read.
+        /// Newest readable format.
         known: u32,
     },
-    /// HEAD names an earlier generation than one that was seen before.
+    /// HEAD names an earlier generation than one seen before.
     #[error(
         "{store}: HEAD names generation {head}, but generation {seen} was seen here before; if the store was restored \
          from a backup on purpose, start once with --accept-older-head"
     )]
     Older {
-        /// The store.
+        /// URL of the store.
         store: String,
-        /// What HEAD names.
+        /// Generation that HEAD names.
         head: u64,
-        /// What was seen.
+        /// Generation seen before.
         seen: u64,
     },
     /// Another store was used here before.
@@ -86,46 +86,46 @@ pub enum StoreError {
          --block-size and --no-ignore, or use another store"
     )]
     OtherOptions {
-        /// The options in the store.
+        /// Options in the store.
         theirs: String,
-        /// Those of the index directory.
+        /// Options of the index directory.
         ours: String,
     },
-    /// Other writers were always faster.
+    /// Other writers won every attempt.
     #[error("{store}: HEAD was changed by others {attempts} times in a row; try again")]
     Contended {
-        /// The store.
+        /// URL of the store.
         store: String,
-        /// How often it was tried.
+        /// Number of attempts.
         attempts: u32,
     },
-    /// The clock of the store or that of this machine is wrong.
+    /// The clock of the store or of this machine is wrong.
     #[error(
         "{store}: its clock and that of this machine differ by {minutes} minutes, so nobody knows which files are old; set the \
          clocks right, then collect"
     )]
     Clocks {
-        /// The store.
+        /// URL of the store.
         store: String,
-        /// How far they are apart.
+        /// Difference of the clocks.
         minutes: u64,
     },
-    /// There is no such generation.
+    /// No such generation.
     #[error("{store}: no generation {number}; `trawl store history` lists them")]
     NoGeneration {
-        /// The store.
+        /// URL of the store.
         store: String,
-        /// Its number.
+        /// Number of the generation.
         number: u64,
     },
-    /// There is no room for what is to be fetched.
+    /// The disk has no room for the download.
     #[error("{}: {needed} bytes are to be fetched, and {free} are free; --data needs a larger disk, or the cluster more nodes", path.display())]
     DiskFull {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Bytes that are missing.
+        /// Missing bytes.
         needed: u64,
-        /// Bytes that are free.
+        /// Free bytes.
         free: u64,
     },
     /// An index directory cannot be used.
@@ -146,7 +146,7 @@ impl StoreError {
         }
     }
 
-    /// Whether an object is missing or damaged, which another generation may not be.
+    /// Returns true if an object is missing or damaged; another generation may be intact.
     pub fn is_damage(&self) -> bool {
         matches!(self, StoreError::Damaged { .. })
     }

@@ -1,4 +1,4 @@
-//! What operators do with a store: look at its history, check it, go back, and remove what nobody needs.
+//! Maintenance of a store: history, verification, rollback and garbage collection.
 
 use crate::error::StoreError;
 use crate::generation::{self, FILES, Generation, GenerationId, Head, StoredFile};
@@ -8,26 +8,27 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How old a file must be that no generation names before it is removed: its generation may be on its way. It is
-/// much more than the time for which [`publish`](crate::publish) relies on a file that it finds.
+/// Minimum age of an unnamed file before its removal: its generation may not be published yet. Much
+/// longer than [`publish`](crate::publish) relies on an existing file.
 const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How far the clocks of the store and of the machine that collects may be apart: much less than [`UNNAMED_AGE`].
+/// Maximum difference between the clocks of the store and this machine, much less than
+/// [`UNNAMED_AGE`].
 const CLOCKS_APART_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Which generations a collection keeps, besides the current one: those that are among the last `count`, and those that are
-/// younger than `age`.
+/// Generations that a collection keeps besides the current one: the last `count`, and those younger
+/// than `age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// How many of the last ones.
+    /// Number of last generations.
     pub count: usize,
-    /// How young.
+    /// Maximum age.
     pub age: Duration,
-    /// Whether nothing is removed.
+    /// Report only, remove nothing.
     pub dry_run: bool,
 }
 
-/// What was removed.
+/// Result of a garbage collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     /// Generations that are kept.
@@ -36,39 +37,40 @@ pub struct Collected {
     pub generations: u64,
     /// Files that were removed.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes that were removed.
     pub bytes: u64,
-    /// Files that no generation names, and that are kept because they are young.
+    /// Unnamed files that are kept because they are young.
     pub young: u64,
 }
 
-/// What is wrong with an object.
+/// Damage of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The object.
+    /// Name of the object.
     pub object: String,
-    /// What is wrong.
+    /// Description of the damage.
     pub reason: String,
-    /// Numbers of the generations that need it.
+    /// Numbers of the generations that need the object.
     pub generations: Vec<u64>,
 }
 
-/// The result of checking a store.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Generations that were checked.
     pub generations: u64,
     /// Files that were checked.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes that were checked.
     pub bytes: u64,
     /// Files that no generation names.
     pub unnamed: u64,
-    /// What is wrong.
+    /// Damaged objects.
     pub damage: Vec<Damage>,
 }
 
-/// Lists the generations, the newest first, with those that cannot be read, and the number of the current one.
+/// Lists all generations, newest first, with those that are unreadable, and the number of the
+/// current one.
 #[allow(clippy::type_complexity)]
 pub fn history(
     objects: &Objects,
@@ -84,10 +86,10 @@ pub fn history(
     Ok((current, ids.into_iter().map(read).collect()))
 }
 
-/// Makes an earlier generation current again, under a new number. Returns that number.
+/// Makes an earlier generation current, under a new number. Returns that number.
 pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
     objects.check()?;
-    // A damaged HEAD is what an operator may want to replace; its version is still that of the object.
+    // A rollback may replace a damaged HEAD: its version is still that of the object.
     let head = match Head::read(objects) {
         Ok(head) => head,
         Err(error) if error.is_damage() && number.is_some() => return restore(objects, number),
@@ -112,7 +114,6 @@ pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreErro
     Ok(generation.number)
 }
 
-/// Replaces a damaged HEAD.
 fn restore(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
     let number = number.unwrap_or_default();
     let _ = found(objects, number)?;
@@ -143,10 +144,10 @@ fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
     }
 }
 
-/// Removes generations that are not kept, and files that no other generation names.
+/// Removes generations that are not kept, and the files that only they name.
 ///
-/// Files are removed after the generations that name them, and only if they are a day old by the clock of the store, so
-/// nothing is removed that an indexer has just uploaded.
+/// Files are removed after their generations, and only if they are a day old by the clock of the
+/// store. So files that an indexer has just uploaded are safe.
 pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let now = objects.check()?;
     check_clocks(objects, now, SystemTime::now())?;
@@ -155,7 +156,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let mut collected = Collected::default();
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     for (place, id) in ids.iter().rev().enumerate() {
-        // One that is above HEAD is about to become current.
+        // A generation above HEAD is about to become current.
         let is_kept = place < keep.count || id.number >= head.generation.number;
         let is_young = || -> Result<bool, StoreError> {
             let found = objects.head(&id.object())?;
@@ -187,11 +188,11 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let unnamed: Vec<_> = (objects.list(FILES)?.into_iter())
         .filter(|object| !named.contains(&object.name) && is_ours(&object.name))
         .collect();
-    // What has become current since then is not removed.
+    // Generations may have become current since.
     let newest = Generation::current(objects)?;
     named.extend(newest.files.values().map(StoredFile::object));
     for object in unnamed {
-        // It may have been written again since it was listed.
+        // The file may have been rewritten since it was listed.
         let Some(found) = objects.head(&object.name)? else {
             continue;
         };
@@ -208,7 +209,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     Ok(collected)
 }
 
-/// Whether a file has a name that Trawl gives: what others have put there is left alone.
+/// Returns whether Trawl could have written the object. Foreign objects are left alone.
 fn is_ours(name: &str) -> bool {
     let hash = name
         .strip_prefix(FILES)
@@ -216,7 +217,7 @@ fn is_ours(name: &str) -> bool {
     hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
 }
 
-/// Refuses to judge ages if the clock of the store or that of this machine is wrong: files that were just uploaded would look old.
+/// Refuses to judge ages if a clock is wrong: fresh uploads would look old.
 fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<(), StoreError> {
     let apart = store
         .duration_since(here)
@@ -230,14 +231,14 @@ fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Resul
     Ok(())
 }
 
-/// Whether something is younger than `age`. What is from the future is.
+/// Times in the future are younger than any age.
 fn is_younger(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
     now.duration_since(modified)
         .map_or(true, |since| since < age)
 }
 
-/// Checks HEAD, all generations, and their files: names and lengths, and with `reads` every byte.
-/// `on_file` is called with the number of files that are to be checked, and after each.
+/// Checks HEAD, all generations, and names and lengths of their files; with `reads` every byte.
+/// Calls `on_file` with the number of files, and after each.
 pub fn verify(
     objects: &Objects,
     reads: bool,
@@ -259,7 +260,7 @@ pub fn verify(
     match Head::read(objects) {
         Ok(None) => return Err(StoreError::Empty(objects.url())),
         Ok(Some((head, _))) => {
-            // It is among the others, unless it is missing.
+            // Checked with the others, unless it is missing.
             if objects.head(&head.generation.object())?.is_none() {
                 let error = StoreError::damaged("", "missing, and HEAD names it");
                 let number = vec![head.generation.number];

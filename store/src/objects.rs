@@ -1,6 +1,7 @@
 //! Objects that never change, and small ones that are changed by compare-and-swap.
 //!
-//! An object is there as a whole or not at all. Calls block; none may be made on a thread of an asynchronous runtime.
+//! Objects are written atomically. Calls block; do not make them on a thread of an asynchronous
+//! runtime.
 
 mod directory;
 mod object;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The objects of a store, in a directory or a bucket.
+/// Objects of a store, in a directory or a bucket.
 #[derive(Clone, Debug)]
 pub struct Objects(Arc<Kind>);
 
@@ -28,7 +29,7 @@ enum Kind {
 }
 
 impl Objects {
-    /// Opens a directory (created if needed), or with `s3://BUCKET/PREFIX` a bucket.
+    /// Opens a directory (created if needed), or a bucket: `s3://BUCKET/PREFIX`.
     pub fn open(url: &str) -> Result<Objects, StoreError> {
         let kind = match url.split_once("://") {
             Some(("s3", place)) => Kind::S3(S3::open(url, place)?),
@@ -39,7 +40,7 @@ impl Objects {
         Ok(Objects(Arc::new(kind)))
     }
 
-    /// What it is called in messages.
+    /// Name of the store in messages.
     pub fn url(&self) -> String {
         match &*self.0 {
             Kind::Directory(directory) => directory.root().display().to_string(),
@@ -47,12 +48,12 @@ impl Objects {
         }
     }
 
-    /// What an object is called in messages.
+    /// Name of an object in messages.
     pub fn at(&self, name: &str) -> String {
         format!("{}/{name}", self.url())
     }
 
-    /// Reads a small object and its version; `None` if there is none.
+    /// Reads a small object and its version. `None` if it does not exist.
     pub fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.read(name),
@@ -60,7 +61,7 @@ impl Objects {
         }
     }
 
-    /// Writes the bytes of an object from `offset` on to `out`. Returns whether there is one.
+    /// Writes the bytes of an object from `offset` on to `out`. Returns whether it exists.
     pub fn download(
         &self,
         name: &str,
@@ -73,7 +74,7 @@ impl Objects {
         }
     }
 
-    /// Writes an object of any size, in place of one that is there.
+    /// Writes or replaces an object of any size.
     pub fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.upload(name, from),
@@ -81,7 +82,7 @@ impl Objects {
         }
     }
 
-    /// Writes a small object if its version is `expected`; `None`: if there is none.
+    /// Writes a small object if its version is `expected`. `None`: if it does not exist.
     pub fn swap(
         &self,
         name: &str,
@@ -94,7 +95,7 @@ impl Objects {
         }
     }
 
-    /// Returns an object's length and time; `None` if there is none.
+    /// Returns length and time of an object. `None` if it does not exist.
     pub fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.head(name),
@@ -110,7 +111,7 @@ impl Objects {
         }
     }
 
-    /// Removes an object, if it is there.
+    /// Removes an object, if it exists.
     pub fn delete(&self, name: &str) -> Result<(), StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.delete(name),
@@ -118,7 +119,7 @@ impl Objects {
         }
     }
 
-    /// Removes what writers have left that ended before they were done, if it was written before `before`.
+    /// Removes leftovers of interrupted writers from before `before`.
     pub fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.remove_incomplete(before),
@@ -140,8 +141,8 @@ impl Objects {
         Ok(found?.ok_or_else(missing)?.modified)
     }
 
-    /// Returns the time by the clock of the store, and refuses a store that accepts writes whose conditions do not
-    /// hold. Needs the right to write.
+    /// Returns the time by the clock of the store. Refuses a store that ignores the conditions of
+    /// writes. Needs the right to write.
     pub fn check(&self) -> Result<SystemTime, StoreError> {
         let name = format!("check/{}", random_name());
         let result = self.check_with(&name)?;

@@ -1,9 +1,11 @@
-//! A part of the newest generation in an index directory, which a backend serves.
+//! Part of the current generation in an index directory, which a backend serves.
 //!
-//! The directory is an index like any other: a manifest that names the shards that are wanted, and their files. Beside it,
-//! `replica-ID` says of which generation of which store it is. A file is fetched under a temporary name, continued where an
-//! earlier attempt stopped, and gets its name when its hash is right; then the manifest is replaced. So what is served is
-//! always whole.
+//! The directory is an ordinary index: a manifest and the files of its shards. The file
+//! `replica-ID` beside it records the store and the generation. A file is downloaded under a
+//! temporary name, with resumption, and renamed after its hash is verified. Then the manifest is
+//! replaced.
+//!
+//! **Invariant:** all files of the manifest are complete.
 
 mod download;
 
@@ -24,57 +26,58 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the file beside the manifest is called, before the store's id.
+/// Prefix of the file beside the manifest; the store's id follows.
 const STATE: &str = "replica-";
 
-/// What a directory has now.
+/// Content of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
-    /// Its generation; 0 before the first one.
+    /// Generation; 0 before the first one.
     pub generation: u64,
-    /// Its shards.
+    /// Shards in the directory.
     pub shards: u64,
     /// Bytes of its files.
     pub bytes: u64,
     /// Shards of the generation.
     pub all_shards: u64,
-    /// Files that were fetched.
+    /// Files that were downloaded.
     pub fetched_files: u64,
-    /// Their bytes.
+    /// Bytes that were downloaded.
     pub fetched_bytes: u64,
-    /// Whether the manifest was replaced.
+    /// True if the manifest was replaced.
     pub is_changed: bool,
-    /// Whether the directory has what the node is to have, and nothing else. Otherwise it still has what other nodes are not ready
-    /// for, and is to be brought up to date again.
+    /// True if the directory has exactly the assigned shards. Otherwise it keeps shards for which
+    /// other nodes are not ready, and must sync again.
     pub is_settled: bool,
 }
 
-/// How far a directory is behind its store.
+/// Lag of a directory behind its store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lag {
-    /// The generation of the directory; 0 before the first one.
+    /// Generation of the directory; 0 before the first one.
     pub served: u64,
-    /// The generation that HEAD names; 0 if nothing was published.
+    /// Generation of HEAD; 0 if nothing was published.
     pub head: u64,
 }
 
 impl Lag {
-    /// Whether the directory has another generation than HEAD names.
+    /// Returns whether directory and HEAD have different generations.
     pub fn is_behind(self) -> bool {
         self.served != self.head
     }
 }
 
-/// Which shards a node is to have. Shards that have parts of one package go together: a group has the id of one of them.
+/// Assignment of shards to a node. Shards with parts of one package form a group, named by the id
+/// of one of them.
 pub trait Share {
-    /// Whether this node is to have a group of shards of a generation.
+    /// Returns whether a group is assigned to this node.
     fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 
-    /// Whether another node has it.
+    /// Returns whether another node has the group.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 }
 
-/// The share of a node that has everything.
+/// Assigns every shard to this node.
 pub struct Everything;
 
 impl Share for Everything {
@@ -87,17 +90,17 @@ impl Share for Everything {
     }
 }
 
-/// A directory that has a part of a store.
+/// Directory with a part of a store.
 pub struct Replica {
     objects: Objects,
     directory: PathBuf,
     options: FetchOptions,
-    /// Held as long as this lives.
+    /// Held for its lifetime.
     _lock: Lock,
 }
 
 impl Replica {
-    /// Opens a directory, which is created if needed. Then it is an index, without shards at first.
+    /// Opens a directory. Creates an index without shards if it does not exist.
     pub fn open(
         objects: Objects,
         directory: &Path,
@@ -130,7 +133,7 @@ impl Replica {
         })
     }
 
-    /// Compares the generation that the directory has with the one that HEAD names. Reads HEAD only.
+    /// Compares the generations of the directory and HEAD. Reads HEAD only.
     pub fn lag(&self) -> Result<Lag, StoreError> {
         let Some((head, _)) = Head::read(&self.objects)? else {
             return Ok(Lag::default());
@@ -142,8 +145,9 @@ impl Replica {
         })
     }
 
-    /// Fetches what this node is to have of the current generation, and makes it the index of the directory, as far as other
-    /// nodes are ready for it. With `accept_older`, HEAD may name an earlier generation than the directory has.
+    /// Downloads the assigned shards of the current generation, and replaces the manifest as far as
+    /// other nodes are ready for it. With `accept_older`, HEAD may name an earlier generation than
+    /// the directory.
     pub fn sync(
         &self,
         share: &dyn Share,
@@ -210,7 +214,7 @@ impl Replica {
         Ok(synced)
     }
 
-    /// Whether the directory has a generation, of which it may have no shard.
+    /// Returns whether the directory has a generation, possibly without shards.
     pub fn has_generation(&self) -> Result<bool, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         for entry in names {
@@ -223,13 +227,13 @@ impl Replica {
         Ok(false)
     }
 
-    /// The ids of the shards that the directory has.
+    /// Returns the ids of the shards in the directory.
     pub fn shards(&self) -> Result<Vec<[u8; 32]>, StoreError> {
         let manifest = directory::read_manifest(&self.directory)?;
         Ok(manifest.shards.iter().map(|shard| shard.id).collect())
     }
 
-    /// What the directory has, if it is of this store.
+    /// Returns the recorded generation. Fails if it is of another store.
     fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         for entry in names {
@@ -242,20 +246,20 @@ impl Replica {
         }
         let path = self.directory.join(format!("{STATE}{store}"));
         match fs::read(&path) {
-            // What is damaged is fetched again.
+            // A damaged record is downloaded again.
             Ok(text) => Ok(Generation::parse(&path.display().to_string(), &text).ok()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::io(&path)(error)),
         }
     }
 
-    /// Whether a file that was fetched before is still there. Its bytes are checked when they are read.
+    /// Returns whether a downloaded file still exists. Its bytes are checked when read.
     fn has(&self, name: &str, file: &StoredFile) -> bool {
         let found = fs::metadata(self.directory.join(name));
         found.is_ok_and(|found| found.len() == file.bytes)
     }
 
-    /// Replaces the manifest, and removes the files that it does not name.
+    /// Replaces the manifest, and removes unnamed files.
     fn become_current(&self, store: &str, wanted: &Generation) -> Result<(), StoreError> {
         let text = wanted.manifest.render();
         directory::write_manifest(&self.directory, &text)
@@ -271,7 +275,7 @@ impl Replica {
             .map_err(StoreError::io(&self.directory))
     }
 
-    /// Removes files that are not named, and parts of others.
+    /// Removes unnamed files, and parts of downloads.
     fn remove_others(&self, wanted: &Generation) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;

@@ -1,7 +1,7 @@
-//! What an address says: its parameters, and the parts of its path that name something.
+//! Parameters of an address, and the parts of its path.
 //!
-//! Values of parameters are bytes, since names of packages and files need not be UTF-8. A part of the path
-//! is text; one that is not UTF-8 is refused with a [`Problem`], like every other bad request.
+//! Values are bytes, since names of packages and files need not be UTF-8. Parts of the path are
+//! text; other bytes are refused with a [`Problem`].
 
 use crate::access::KeyName;
 use crate::choice::{Choice, Copies, Group};
@@ -54,33 +54,31 @@ pub(crate) const VIEW: &[&str] = &[
     "cursor",
 ];
 
-/// What a client waits for before it gets an answer.
+/// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// It gets what is known so far.
+    /// Answer with the matches so far.
     Nothing,
-    /// The end of the search.
+    /// End of the search.
     Finished,
-    /// All that has changed before is in the index; then the end of the search.
+    /// Earlier changes are indexed, then the end of the search.
     Fresh,
 }
 
-/// The parameter with which a search waits.
 pub(crate) const WAIT: &[&str] = &["wait"];
 
-/// Parameters of a request. Only filters are repeated, and an expression has at most 64.
+/// Maximum of parameters. Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
-/// The parameter of a resource that has several formats.
+/// Parameter of a resource with several formats.
 pub(crate) const FORMAT: &[&str] = &["format"];
 
 /// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params {
     pairs: Vec<(String, Vec<u8>)>,
-    /// Who sent them: a hash of the key's name or else of the address; 0 if that is unknown.
+    /// Hash of the key's name, else of the address; 0 if unknown.
     pub(crate) client: u64,
-    /// Whether they came with a key.
     pub(crate) has_key: bool,
 }
 
@@ -94,7 +92,7 @@ impl<S: Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    /// Decodes the query string of an address.
+    /// Decodes a query string.
     pub(crate) fn parse(query: &str) -> Result<Params, Problem> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         if pairs.clone().count() > PARAMETERS_MAX {
@@ -109,7 +107,7 @@ impl Params {
         pairs.map(pair).collect::<Result<_, _>>().map(Params::of)
     }
 
-    /// Wraps parameters that did not come in an address.
+    /// Wraps parameters from elsewhere than an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params {
             pairs,
@@ -117,19 +115,18 @@ impl Params {
         }
     }
 
-    /// Names and values.
     pub(crate) fn into_pairs(self) -> Vec<(String, Vec<u8>)> {
         self.pairs
     }
 
-    /// The same, with another parameter.
+    /// Adds a parameter.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Params {
         self.pairs
             .push((name.to_owned(), value.as_bytes().to_vec()));
         self
     }
 
-    /// Notes the client of a request with these extensions.
+    /// Sets the client of a request with these extensions.
     pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
         let key = extensions.get::<KeyName>().map(KeyName::number);
         let address = || extensions.get::<Client>().map(Client::key);
@@ -140,7 +137,7 @@ impl Params {
         }
     }
 
-    /// The client of a search for the query of these parameters.
+    /// Client of a search for the query of these parameters.
     pub(crate) fn search_client(&self) -> SearchClient {
         SearchClient {
             number: self.client,
@@ -148,19 +145,19 @@ impl Params {
         }
     }
 
-    /// Returns the value of a parameter, as bytes.
+    /// Returns the value of a parameter as bytes.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
-    /// Returns the value of a parameter that must be there.
+    /// Returns the value of a mandatory parameter.
     pub(crate) fn required(&self, name: &str) -> Result<&[u8], Problem> {
         let value = self.bytes(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
     }
 
-    /// Returns the value of a parameter that must be text.
+    /// Returns the value of a text parameter.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         self.bytes(name)
             .map(std::str::from_utf8)
@@ -168,7 +165,6 @@ impl Params {
             .map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
     }
 
-    /// Returns a number, or its default.
     pub(crate) fn number<T: std::str::FromStr>(
         &self,
         name: &str,
@@ -204,8 +200,8 @@ impl Params {
         Err(Problem::bad_request(detail))
     }
 
-    /// Returns the time limit of the search, which is not a part of the query: seconds (`2`, `0.5`, `2s`)
-    /// or milliseconds (`500ms`), at most `max`.
+    /// Returns the timeout of the search, which is not part of the query: seconds (`2`, `0.5`,
+    /// `2s`) or milliseconds (`500ms`), at most `max`.
     pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -223,7 +219,6 @@ impl Params {
         }
     }
 
-    /// Returns what the client waits for.
     pub(crate) fn wait(&self) -> Result<Wait, Problem> {
         match self.text("wait")?.unwrap_or("true") {
             "true" => Ok(Wait::Finished),
@@ -235,12 +230,11 @@ impl Params {
         }
     }
 
-    /// Returns the generation to search, which an earlier answer has named.
+    /// Returns the generation to search, named by an earlier answer.
     pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
-    /// Returns what the items of a page are, or the default.
     pub(crate) fn group(&self, default: Group) -> Result<Group, Problem> {
         let Some(typed) = self.text("group")? else {
             return Ok(default);
@@ -251,7 +245,6 @@ impl Params {
         })
     }
 
-    /// Returns whether copies are shown, or the default.
     pub(crate) fn copies(&self, default: Copies) -> Result<Copies, Problem> {
         let Some(typed) = self.text("copies")? else {
             return Ok(default);
@@ -260,7 +253,7 @@ impl Params {
             .ok_or_else(|| Problem::bad_request(format!("copies={typed}: expected all or folded")))
     }
 
-    /// Iterates over the filters: field, name and value of each, in the order of the address.
+    /// Iterates over field, name and value of the filters, in the order of the address.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
         self.pairs.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
@@ -299,7 +292,7 @@ impl Params {
         })
     }
 
-    /// Rejects parameters that are not in these lists, and repeated ones, except filters.
+    /// Rejects unknown parameters, and repeated ones except filters.
     pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
         for (index, (name, _)) in self.pairs.iter().enumerate() {
@@ -315,7 +308,7 @@ impl Params {
     }
 }
 
-/// The parts that a route names: a string, or a tuple of strings.
+/// Parts of the path that a route names: a string, or a tuple of strings.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {

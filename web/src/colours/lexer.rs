@@ -1,4 +1,4 @@
-//! The lexer: reads a line from the state in which it begins, to the state in which it ends.
+//! The lexer: reads a line from its initial state to its final state.
 
 mod lasting;
 mod signs;
@@ -11,7 +11,7 @@ use super::row::{
 use super::syntax::Syntax;
 use super::{Colour, ColouredParts, LineState, markup};
 
-/// Bytes of the delimiter of a raw string of C++, by its standard.
+/// Bytes of the delimiter of a C++ raw string, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
 
 /// Bytes of a name after `$`, of the end of a here-document, and of blanks before a `:`.
@@ -21,14 +21,14 @@ const NAME_BYTES_MAX: usize = 64;
 const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
-    /// The state in which a file begins.
+    /// State at the beginning of a file.
     pub(crate) fn begin(&self) -> LineState {
         let form = self.row.begins_in;
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
-    /// Reads a line without its end, which begins in `state`, and returns the state in which it ends. Appends
-    /// its coloured parts.
+    /// Lexes a line without its end, from `state`. Returns the state at its end, and appends its
+    /// coloured parts.
     pub(crate) fn line(
         &self,
         line: &[u8],
@@ -59,15 +59,15 @@ impl Syntax {
     }
 }
 
-/// A position in a line.
+/// Position in a line.
 struct Reader<'a> {
     syntax: &'a Syntax,
     line: &'a [u8],
     at: usize,
     tokens: &'a mut ColouredParts,
-    /// The last byte of code that is no blank, 0 at first. After a keyword it is `(`: a value may follow.
+    /// Last non-blank byte of code, 0 at first. After a keyword it is `(`: a value may follow.
     last: u8,
-    /// The end of a here-document that begins with the next line.
+    /// End of a here-document that begins with the next line.
     heredoc: Option<u32>,
     /// No regular expression begins before it.
     no_regex_before: usize,
@@ -103,8 +103,8 @@ impl Reader<'_> {
         LineState::Code
     }
 
-    /// Reads one word, number, form or sign. Returns the state in which the line ends, if the form does not end
-    /// before it.
+    /// Reads one word, number, form or sign. Returns the state at the end of the line if the form
+    /// continues after it.
     fn next(&mut self) -> Option<LineState> {
         let (start, byte) = (self.at, self.byte(0));
         if byte == b' ' || byte == b'\t' {
@@ -210,7 +210,7 @@ impl Reader<'_> {
         self.last = b'0';
     }
 
-    /// Reads a name or a keyword, and the string of which it is the first part.
+    /// Reads a name or a keyword, or a string with a prefix.
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         self.skip(|byte| syntax.is_in_name(byte));
@@ -251,7 +251,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Whether a word of Perl such as `qw` begins a string here.
+    /// Returns whether a word of Perl such as `qw` begins a string here.
     fn is_quoting(&self, word: &[u8], start: usize) -> bool {
         let is_word = matches!(
             word,
@@ -312,7 +312,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a quote ends after one character, `'a'` or `'\n'`.
+/// Returns whether a quote ends after one character, `'a'` or `'\n'`.
 fn is_character(text: &[u8], quote: u8) -> bool {
     let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
     match text {
