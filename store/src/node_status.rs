@@ -1,34 +1,36 @@
-//! What each node says of itself in the store: which generation it has. Others rely on it when they drop shards, and operators see it.
+//! Status objects of nodes in the store. Other nodes rely on them to drop shards, operators read
+//! them. Each node writes its own object, so no consensus is needed.
 
 use crate::error::StoreError;
 use crate::objects::Objects;
 use std::time::SystemTime;
 
-/// Where the nodes' objects are.
+/// Prefix of status objects.
 const NODES: &str = "nodes";
 
-/// The first line of such an object.
+/// First line of a status object.
 const TITLE: &str = "trawl-node 1";
 
-/// Nodes that are looked at, at most.
+/// Maximum of listed nodes.
 pub const NODES_MAX: usize = 10_000;
 
-/// What a node has.
+/// Status of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeStatus {
-    /// The generation of which it has everything that it is to have.
+    /// Generation of the assigned shards, once all are downloaded.
     pub generation: u64,
-    /// A hash of the nodes and replicas from which it computed what that is.
+    /// Hash of the nodes and replicas that determined the assignment.
     pub map: String,
-    /// Shards that it serves.
+    /// Shards that the node serves.
     pub shards: u64,
-    /// Bytes of their files.
+    /// Bytes of the served files.
     pub bytes: u64,
-    /// Bytes that it has yet to fetch.
+    /// Bytes left to download.
     pub fetching: u64,
-    /// Bytes that it fetches in all, at the moment.
+    /// Bytes of the current download in total.
     pub fetching_of: u64,
-    /// A hash of the shards that it announces to frontends, of which a process can be asked. Empty: an older version.
+    /// Hash of the shards announced to frontends, to compare with a process. Empty: an older
+    /// version.
     pub announced: String,
 }
 
@@ -46,7 +48,7 @@ impl NodeStatus {
         )
     }
 
-    /// Parses what a node has said, which may be any bytes.
+    /// Parses arbitrary bytes.
     pub fn parse(text: &[u8]) -> Option<NodeStatus> {
         let mut lines = str::from_utf8(text).ok()?.lines();
         (lines.next()? == TITLE).then_some(())?;
@@ -61,14 +63,14 @@ impl NodeStatus {
                 "fetching" => status.fetching = value.parse().ok()?,
                 "fetching-of" => status.fetching_of = value.parse().ok()?,
                 "announced" => status.announced = value.to_owned(),
-                // A later version says more.
+                // Field of a later version.
                 _ => {}
             }
         }
         Some(status)
     }
 
-    /// Writes what the node of this name has.
+    /// Writes the status of the node `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
         let text = self.render();
         objects.upload(
@@ -78,7 +80,7 @@ impl NodeStatus {
         )
     }
 
-    /// Reads what a node has said last, and when; `None` if it has said nothing.
+    /// Reads the status of a node and its time. `None` if it has none.
     pub fn of(
         objects: &Objects,
         node: &str,
@@ -90,7 +92,7 @@ impl NodeStatus {
         Ok(NodeStatus::parse(&text).map(|status| (status, found.modified)))
     }
 
-    /// The names of nodes that have said something, and when each did last, by the clock of the store.
+    /// Names of nodes with a status, and its time by the clock of the store.
     pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>, StoreError> {
         let listed = objects.list(NODES)?;
         let named = listed.iter().filter_map(|object| {
@@ -101,7 +103,7 @@ impl NodeStatus {
     }
 }
 
-/// The object of a node, whose name may have any characters.
+/// Object of a node. Its name may have any characters.
 pub(crate) fn object(below: &str, node: &str) -> String {
     let mut name = String::new();
     for &byte in node.as_bytes() {

@@ -1,64 +1,59 @@
-//! Spans as JSON of the OpenTelemetry protocol (OTLP 1.x, <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>):
-//! ids are hexadecimal digits, 64-bit numbers are strings, and a field that is not set is left out.
+//! Spans as JSON of the OpenTelemetry protocol (OTLP 1.x,
+//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>): ids are hexadecimal, 64-bit
+//! numbers are strings, and unset fields are omitted.
 
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 
-/// Bytes of a text in an attribute; a longer one is cut.
+/// Bytes of a text attribute. Longer ones are truncated.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Bytes of a response that are looked at.
+/// Bytes of a response that are parsed.
 const RESPONSE_BYTES_MAX: usize = 64 << 10;
 
-/// What a collector shows of this process, such as `service.name`.
+/// Attributes of this process for collectors, such as `service.name`.
 #[derive(Clone, Debug, Default)]
 pub struct Resource(pub Vec<(String, String)>);
 
-/// What a span is to the others of its trace.
+/// Role of a span in its trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// A part of what its parent does.
+    /// Part of its parent's work.
     #[default]
     Internal,
-    /// The answer to a request of another process.
+    /// Response to a request of another process.
     Server,
-    /// A request to another process.
+    /// Request to another process.
     Client,
 }
 
-/// A span that has ended.
+/// Finished span.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
-    /// The id of the trace.
     pub(crate) trace: u128,
-    /// The id of the span.
     pub(crate) span: u64,
-    /// The span that it is a part of.
     pub(crate) parent: Option<u64>,
-    /// What it is; equal for equal work.
+    /// Equal for equal work.
     pub(crate) name: Cow<'static, str>,
-    /// What it is to its parent.
     pub(crate) kind: Kind,
-    /// When it began, in nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     pub(crate) begun_ns: u64,
-    /// When it ended.
     pub(crate) ended_ns: u64,
-    /// What else is known of it.
     pub(crate) attributes: Vec<(&'static str, Value)>,
-    /// Trace and span of what it depends on elsewhere.
+    /// Trace and span of each dependency.
     pub(crate) links: Vec<(u128, u64)>,
-    /// Why it failed.
+    /// Reason of the failure.
     pub(crate) failure: Option<&'static str>,
 }
 
-/// The value of an attribute.
+/// Value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A text of at most 1 KiB.
+    /// Text of at most 1 KiB.
     Text(String),
-    /// A number.
+    /// Integer.
     Number(i64),
-    /// A condition.
+    /// Boolean.
     Bool(bool),
 }
 
@@ -157,7 +152,7 @@ fn attribute((key, value): &(&'static str, Value)) -> Json {
     json!({ "key": key, "value": value })
 }
 
-/// How many spans the response of a collector rejects. What cannot be read rejects none.
+/// Number of spans that a collector's response rejects. An unreadable response rejects none.
 pub(crate) fn rejected(response: &[u8]) -> u64 {
     if response.len() > RESPONSE_BYTES_MAX {
         return 0;

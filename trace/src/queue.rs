@@ -1,17 +1,17 @@
-//! Spans that have ended and wait for the thread that sends them.
+//! Finished spans that wait for the sending thread.
 
 use crate::otlp::Record;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Spans that wait at most: some thousand requests. A span takes about half a kilobyte, and at most ten.
+/// Capacity: some thousand requests. A span takes about half a kilobyte, and at most ten.
 pub(crate) const WAITING_MAX: usize = 4096;
 
-/// Spans in a batch, at most.
+/// Maximum spans in a batch.
 pub(crate) const BATCH_MAX: usize = 512;
 
-/// How long a span waits for others of its batch.
+/// Wait of a span for others of its batch.
 const BATCH_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -23,14 +23,15 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Record>,
-    /// Whether a batch was taken and has not been sent yet.
+    /// A batch was taken and is not sent yet.
     is_sending: bool,
-    /// Whether nobody waits for full batches any more.
+    /// Partial batches are sent at once.
     is_flushing: bool,
 }
 
 impl Queue {
-    /// Adds a span; returns whether there was room. Never waits for more than a few instructions of other threads.
+    /// Adds a span. Returns whether there was room. Waits for a few instructions of other threads
+    /// at most.
     pub(crate) fn push(&self, record: Record) -> bool {
         let mut state = self.lock();
         let has_room = state.waiting.len() < WAITING_MAX;
@@ -43,7 +44,7 @@ impl Queue {
         has_room
     }
 
-    /// Waits for a batch. The one that was taken before has been sent.
+    /// Waits for a batch. The previous batch has been sent.
     pub(crate) fn take(&self) -> Vec<Record> {
         let mut state = self.lock();
         state.is_sending = false;
@@ -65,8 +66,8 @@ impl Queue {
         }
     }
 
-    /// Lets batches be sent at once, and waits until nothing is left, for `max` at most. Returns the number of spans that
-    /// are left.
+    /// Sends partial batches, and waits until the queue is empty, for `max` at most. Returns the
+    /// number of spans left.
     pub(crate) fn flush(&self, max: Duration) -> usize {
         let until = Instant::now() + max;
         let mut state = self.lock();
@@ -87,7 +88,7 @@ impl Queue {
     }
 }
 
-/// A thread that panicked has left the state whole: no call in between can panic.
+/// A panicked thread leaves the state valid: no call in between can panic.
 fn wait<T>(result: Result<T, PoisonError<T>>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
@@ -115,10 +116,10 @@ mod tests {
         for _ in 0..3 {
             queue.push(Record::default());
         }
-        // Nobody sends.
+        // There is no sender.
         assert_eq!(queue.flush(Duration::from_millis(20)), 3);
         let sender = Arc::clone(&queue);
-        // It ends with the test.
+        // Ends with the test.
         thread::spawn(move || {
             loop {
                 sender.take();

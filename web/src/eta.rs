@@ -1,29 +1,29 @@
-//! An estimate of how long a search will still take.
+//! Estimate of the remaining time of a search.
 //!
-//! Each block takes about the same time, so the remaining blocks take time in proportion to those that are
-//! done. There is no estimate before enough blocks are done. No clock: the caller passes the elapsed time.
+//! Blocks take about the same time, so the remaining time is proportional to the remaining blocks.
+//! There is no estimate before enough blocks are done. Pure: the caller passes the elapsed time.
 
 use frontend::Progress;
 use std::time::Duration;
 
-/// A search that is younger has no steady pace yet.
+/// A younger search has no steady pace yet.
 const ELAPSED_MIN: Duration = Duration::from_millis(200);
 
 /// One block in this many must be done.
 const SHARE_MIN: u64 = 20;
 
-/// The weight of a new estimate against the last one.
+/// Weight of a new estimate.
 const WEIGHT: f64 = 0.3;
 
 /// Successive estimates, smoothed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Eta {
-    /// When the last estimate was made, and what it was.
+    /// Time and value of the last estimate.
     last: Option<(Duration, Duration)>,
 }
 
 impl Eta {
-    /// Returns how long the search will still take; `None` if it is too early to tell.
+    /// Returns the remaining time. `None` if it is too early to tell.
     pub(crate) fn left(&mut self, progress: &Progress) -> Option<Duration> {
         let (done, total) = (progress.blocks_done, progress.blocks_total);
         let ended = |bound: f32| bound == f32::NEG_INFINITY;

@@ -1,4 +1,4 @@
-//! Fetches files, several at once, and continues those that an earlier attempt has begun.
+//! Downloads files in parallel, and resumes interrupted downloads.
 
 use crate::error::StoreError;
 use crate::generation::StoredFile;
@@ -13,17 +13,17 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The end of the name of a file that is being fetched.
+/// Suffix of a partial file.
 pub(super) const PART: &str = ".part";
 
-/// How files are fetched.
+/// Options of downloads.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchOptions {
-    /// Files at once.
+    /// Parallel files.
     pub files: usize,
-    /// Bytes a second, of all together; `None`: as fast as possible.
+    /// Bytes per second of all files together. `None`: unlimited.
     pub bytes_per_second: Option<u64>,
-    /// Bytes of the disk that are left free.
+    /// Bytes of the disk that stay free.
     pub reserve: u64,
 }
 
@@ -37,19 +37,19 @@ impl Default for FetchOptions {
     }
 }
 
-/// How far fetching is. Another thread may read it at any time.
+/// Progress, readable by other threads at any time.
 #[derive(Debug, Default)]
 pub struct Fetching {
-    /// Bytes that are fetched in all.
+    /// Bytes to download.
     pub total: AtomicU64,
-    /// Bytes that have been fetched.
+    /// Bytes downloaded.
     pub bytes: AtomicU64,
 }
 
-/// How often a file is fetched from its beginning because its hash was wrong.
+/// Downloads of a file from its beginning after a hash mismatch.
 const ATTEMPTS_MAX: usize = 2;
 
-/// Fetches these files into a directory. Returns how many bytes that took.
+/// Downloads files into a directory. Returns the number of bytes transferred.
 pub(super) fn fetch(
     objects: &Objects,
     directory: &Path,
@@ -94,7 +94,7 @@ pub(super) fn fetch(
     failed.map_or(Ok(total), Err)
 }
 
-/// Fails if the disk has no room for what is missing, before anything is fetched.
+/// Fails if the disk has no room, before anything is downloaded.
 fn check_room(
     directory: &Path,
     options: &FetchOptions,
@@ -155,7 +155,7 @@ impl Job<'_> {
         ))
     }
 
-    /// Says what to do if another program has filled the disk meanwhile.
+    /// Explains a disk that another program has filled meanwhile.
     fn explained(&self, error: StoreError, file: &StoredFile) -> StoreError {
         let is_full = matches!(&error, StoreError::Io { source, .. } if source.kind() == ErrorKind::StorageFull);
         if !is_full {
@@ -168,7 +168,7 @@ impl Job<'_> {
         }
     }
 
-    /// Fetches what is missing of a file.
+    /// Downloads the missing part of a file.
     fn rest(&self, path: &Path, file: &StoredFile) -> Result<(), StoreError> {
         let open = File::options().create(true).append(true).open(path);
         let part = open.map_err(StoreError::io(path))?;
@@ -201,7 +201,7 @@ impl Job<'_> {
     }
 }
 
-/// Writes what arrives of a file, and no more than it should have.
+/// Writes a file, up to its expected length.
 struct PartWriter<'a> {
     job: &'a Job<'a>,
     part: File,
@@ -231,10 +231,10 @@ impl Write for PartWriter<'_> {
     }
 }
 
-/// Keeps all threads together below a rate.
+/// Rate limit of all threads together.
 struct Pace {
     bytes_per_second: Option<u64>,
-    /// When the bytes that were counted may have arrived.
+    /// Time at which the counted bytes are due.
     due: Mutex<Instant>,
 }
 

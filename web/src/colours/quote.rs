@@ -1,4 +1,4 @@
-//! Comments, strings and whatever else begins with a sign and lasts to another: one shape for all of them.
+//! Forms: comments, strings, and everything else between an opening and a closing sign.
 
 use super::Colour;
 
@@ -6,28 +6,28 @@ use super::Colour;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quote {
     pub(super) open: &'static str,
-    /// What ends it; a line comment has none.
+    /// Closing sign; empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
     rules: u16,
 }
 
-/// It may go on in the next line.
+/// It may continue in the next line.
 const LINES: u16 = 1;
-/// A backslash takes the meaning from the next byte; at the end of a line, the line goes on.
+/// A backslash escapes the next byte, or the end of the line.
 const BACKSLASH: u16 = 2;
-/// A doubled end is a part of it.
+/// A doubled closing sign is content.
 const DOUBLED: u16 = 4;
 const NESTS: u16 = 8;
-/// It holds one character, or is none: `'a` is something else in Rust.
+/// It holds exactly one character: `'a` is something else in Rust.
 const ONE: u16 = 16;
 /// It begins after a blank or a bracket, or begins the line.
 const BLANK: u16 = 32;
-/// It is the first of its line, or is none.
+/// Only blanks precede it in its line.
 const FIRST: u16 = 64;
-/// It begins in the first column, or is none.
+/// It begins in the first column.
 const COLUMN: u16 = 128;
-/// Its end begins in the first column.
+/// Its closing sign is in the first column.
 const CLOSES_IN_COLUMN: u16 = 256;
 
 impl Quote {
@@ -89,7 +89,7 @@ impl Quote {
     }
 }
 
-/// What a form is asked about.
+/// Queryable rule of a form.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     Lines = LINES as isize,
@@ -103,27 +103,27 @@ pub(super) enum Rule {
     ClosesInColumn = CLOSES_IN_COLUMN as isize,
 }
 
-/// A comment to the end of the line.
+/// Comment to the end of the line.
 pub(super) const fn line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, 0)
 }
 
-/// A comment to the end of the line, which a backslash continues.
+/// Comment to the end of the line, which a backslash continues.
 pub(super) const fn continued_line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, BACKSLASH)
 }
 
-/// A comment over lines.
+/// Comment over several lines.
 pub(super) const fn block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES)
 }
 
-/// A comment over lines in which comments nest.
+/// Comment over several lines, with nesting.
 pub(super) const fn nested(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES | NESTS)
 }
 
-/// A comment from a line that begins so to one that begins so, at the first column.
+/// Comment over several lines, with both signs in the first column.
 pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(
         open,
@@ -133,27 +133,26 @@ pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quo
     )
 }
 
-/// A string within a line, with backslashes.
+/// String within a line, with backslashes.
 pub(super) const fn string(open: &'static str) -> Quote {
     Quote::new(open, open, Colour::String, BACKSLASH)
 }
 
-/// A string over lines, with backslashes.
+/// String over several lines, with backslashes.
 pub(super) const fn text(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES | BACKSLASH)
 }
 
-/// A string over lines in which nothing is special.
+/// String over several lines, without escapes.
 pub(super) const fn raw(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES)
 }
 
-/// A string within a line, whose end is doubled to be a part of it.
+/// String within a line. A doubled closing sign escapes it.
 pub(super) const fn doubled(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, DOUBLED)
 }
 
-/// A character.
 pub(super) const fn one(open: &'static str) -> Quote {
     Quote::new(open, open, Colour::String, BACKSLASH | ONE)
 }

@@ -1,17 +1,16 @@
-//! A row of the table of syntaxes, and the features that it may have.
+//! A row of the table of syntaxes, and its features.
 
 use super::Colour;
 use super::quote::Quote;
 
-/// A row of the table.
 pub(super) struct SyntaxRow {
-    /// The languages, as the index names them.
+    /// Languages, as the index names them.
     pub(super) names: &'static [&'static str],
-    /// The first that fits counts, so longer ones come first.
+    /// The first match wins, so longer ones come first.
     pub(super) quotes: &'static [Quote],
     /// Words, separated by spaces.
     pub(super) words: &'static [(Colour, &'static str)],
-    /// Bytes that names have, besides letters, digits and `_`.
+    /// Bytes of names, besides letters, digits and `_`.
     pub(super) of_names: &'static str,
     pub(super) features: u32,
     /// The form that a file begins in.
@@ -20,7 +19,7 @@ pub(super) struct SyntaxRow {
 
 /// Lines that begin with `#` are directives.
 pub(super) const DIRECTIVES: u32 = 1;
-/// `/…/` is a string where a value may be.
+/// `/…/` is a string in place of a value.
 pub(super) const REGEX: u32 = 2;
 /// `<<END` begins a here-document.
 pub(super) const HEREDOC: u32 = 4;
@@ -28,25 +27,25 @@ pub(super) const HEREDOC: u32 = 4;
 pub(super) const HASHES: u32 = 8;
 /// `R"x(…)x"`
 pub(super) const RAW: u32 = 16;
-/// `[==[…]==]`, and comments of them.
+/// `[==[…]==]`, also as comments.
 pub(super) const LONG: u32 = 32;
 /// `q{…}`, `s/…/…/`
 pub(super) const PERL: u32 = 64;
 /// `%w[…]`
 pub(super) const PERCENT: u32 = 128;
-/// A backslash outside of strings takes the meaning from the next byte.
+/// A backslash outside of strings escapes the next byte.
 pub(super) const BACKSLASH: u32 = 256;
 /// `$name`, `${name}`, `$(name)`
 pub(super) const DOLLAR: u32 = 512;
 /// `@name`
 pub(super) const AT: u32 = 1024;
-/// A name before `:` or `=` that begins the line is a key.
+/// A name before `:` or `=` at the beginning of a line is a key.
 pub(super) const KEYS: u32 = 2048;
 /// A string before `:` is a key.
 pub(super) const STRING_KEYS: u32 = 4096;
 /// `\name`
 pub(super) const COMMANDS: u32 = 8192;
-/// Case of words is ignored.
+/// Words ignore case.
 pub(super) const ANY_CASE: u32 = 16384;
 /// Tags, not code.
 pub(super) const MARKUP: u32 = 32768;
@@ -54,7 +53,7 @@ pub(super) const MARKUP: u32 = 32768;
 pub(super) const DIGIT_QUOTES: u32 = 65536;
 
 impl SyntaxRow {
-    /// A row without words and features.
+    /// Row without words and features.
     pub(super) const fn new(names: &'static [&'static str], quotes: &'static [Quote]) -> SyntaxRow {
         SyntaxRow {
             names,

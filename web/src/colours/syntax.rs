@@ -9,23 +9,23 @@ use super::{Colour, LineState};
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
 
-/// How a language writes comments, strings and words.
+/// Comments, strings and words of a language.
 pub(crate) struct Syntax {
     pub(super) row: &'static SyntaxRow,
     words: FnvHashMap<&'static [u8], Colour>,
     /// Bytes of the longest word.
     longest: usize,
-    /// Whether a byte may be in a name.
+    /// Bytes that may be in a name.
     in_names: [bool; 256],
-    /// Whether a form begins with a byte.
+    /// Bytes that begin a form.
     opens: [bool; 256],
 }
 
-/// The bytes of words of which the case is ignored, at most.
+/// Maximum bytes of words that ignore case.
 const WORD_BYTES_MAX: usize = 32;
 
 impl Syntax {
-    /// Returns the syntax of a language; `None` if it has no colours.
+    /// Returns the syntax of a language. `None` if it has no colours.
     pub(crate) fn of(language: &str) -> Option<&'static Syntax> {
         static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
             let rows = table::rows();
@@ -61,13 +61,13 @@ impl Syntax {
         }
     }
 
-    /// Whether something in it may last over several lines, besides what a backslash continues.
+    /// Returns whether a form may last over several lines, besides by a backslash.
     pub(crate) fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
     }
 
-    /// Guesses the state in which the first of some lines begins; `None` if they look like code.
+    /// Guesses the state before the first of some lines. `None` if they look like code.
     pub(super) fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
         let is_block = |quote: &&Quote| {
             quote.colour == Some(Colour::Comment)
@@ -85,7 +85,7 @@ impl Syntax {
         })
     }
 
-    /// Whether functions are defined without a word such as `fn`: in C and its like.
+    /// Returns whether functions are defined without a word such as `fn`: in C and the like.
     pub(crate) fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
     }
@@ -102,7 +102,6 @@ impl Syntax {
         self.opens[usize::from(byte)]
     }
 
-    /// The colour of a word.
     pub(super) fn word(&self, word: &[u8]) -> Option<Colour> {
         if word.len() > self.longest {
             return None;
@@ -118,7 +117,7 @@ impl Syntax {
     }
 }
 
-/// Whether a line begins inside of a comment.
+/// Evidence that a line begins inside a comment.
 enum Inside {
     Yes,
     No,
@@ -128,7 +127,7 @@ enum Inside {
 fn is_inside(line: &[u8], block: &Quote) -> Inside {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();
-    // A line of a comment begins with `* `. In `*p = 1`, no blank follows the star.
+    // Comment lines begin with `* `. In `*p = 1`, no blank follows the star.
     let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
     if has_star {
         return Inside::Yes;

@@ -1,9 +1,9 @@
-//! The bytes of a raw file, read from a backend piece by piece as the client takes them.
+//! Bytes of a raw file, read from a backend in pieces as the client takes them.
 //!
-//! A file of up to a piece is sent at once. A longer one counts as one of the process's exports while it is sent.
+//! A file of up to a piece is sent at once. A longer one counts as an export while it is sent.
 //!
-//! **Invariant:** a client holds one piece at a time, and all pieces are of one file: if it changes meanwhile, the
-//! transfer is broken off.
+//! **Invariant:** a client holds one piece at a time, and all pieces are of one file: if it
+//! changes, the transfer is aborted.
 
 use super::ranges;
 use crate::problem::Problem;
@@ -19,34 +19,32 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 
-/// Bytes that are asked of a backend at once. It may send less.
+/// Bytes requested from a backend at once. It may send fewer.
 pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
-/// A part of a body.
 enum Segment {
     Bytes(Bytes),
-    /// A range of the file, which is still to be read.
+    /// Range of the file that is not read yet.
     File(Range<u64>),
 }
 
-/// The body of an answer.
 pub(super) struct FileBody {
     app: App,
-    /// Asked again before each piece.
+    /// Rechecked before each piece.
     viewer: Viewer,
-    /// Names the commit that was read first, if there is one.
+    /// Names the first commit that was read, if any.
     request: FileRequest,
     hash: Vec<u8>,
     total: u64,
-    /// The beginning of the file.
+    /// Beginning of the file.
     head: Bytes,
     segments: VecDeque<Segment>,
-    /// Taken for a body of several pieces.
+    /// Permit for a body of several pieces.
     export: Option<Export>,
 }
 
 impl FileBody {
-    /// Takes the answer to a request that begins where the file does.
+    /// Takes the reply to a request from the beginning of the file.
     pub(super) fn new(
         app: App,
         viewer: Viewer,
@@ -94,7 +92,7 @@ impl FileBody {
         self
     }
 
-    /// Adds several ranges, each with headers of its own.
+    /// Adds several ranges, each with its own headers.
     pub(super) fn multipart(mut self, ranges: &[Range<u64>], media_type: &HeaderValue) -> FileBody {
         let boundary = self.boundary();
         let media_type = media_type.to_str().expect("one of ours");
@@ -112,19 +110,18 @@ impl FileBody {
         self
     }
 
-    /// The media type of several ranges.
+    /// Media type of several ranges.
     pub(super) fn multipart_type(&self) -> HeaderValue {
         let text = format!("multipart/byteranges; boundary={}", self.boundary());
         HeaderValue::from_str(&text).expect("digits are ASCII")
     }
 
-    /// Returns what separates the ranges: a hash of the file, which the file cannot contain.
+    /// Returns the boundary between ranges: a hash of the file, which the file cannot contain.
     fn boundary(&self) -> String {
         let digits = self.hash.iter().take(20);
         digits.map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Bytes of the body.
     pub(super) fn bytes(&self) -> u64 {
         let bytes = |segment: &Segment| match segment {
             Segment::Bytes(bytes) => bytes.len() as u64,

@@ -9,34 +9,33 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// Renders the matches of an answer.
 pub(crate) struct MatchSource {
     answer: Arc<SearchResult>,
     renderer: Renderer,
-    /// Which matches are written as they are rendered: of the text of the others, the rest is fetched.
+    /// Matches that are written as rendered. For others, the rest of the text is fetched.
     which: Take,
-    /// The rest of the line with which the last piece ends.
+    /// Rest of the line at the end of the last piece.
     line: Option<LongLine>,
-    /// The id of the search, how many files were pending, and the notices of its query; until its end is written as a
+    /// Id of the search, number of pending files, and notices. Taken when the end is written as a
     /// line of JSON.
     end_of: Option<(String, u64, Vec<Notice>)>,
-    /// How many lines of text were written.
+    /// Lines of text written.
     lines: u64,
-    /// What precedes the first match, until it is written.
+    /// Header before the first match, until it is written.
     head: &'static [u8],
-    /// The number of matches that were written.
+    /// Matches written.
     written: usize,
-    /// Matches that were rendered, and may not all be written.
+    /// Rendered matches, some of them not written yet.
     rendered: Option<RenderedMatches>,
-    /// A thread that renders the matches after `rendered`, while those are sent.
+    /// Thread that renders the next window while `rendered` is sent.
     ahead: Option<JoinHandle<Window>>,
 }
 
-/// Some matches, and the renderer that knows how long they were.
+/// Some matches, and the renderer with their line lengths.
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
-    /// Writes whole lines as text; at the end, if there is an id of the search, what was found, with notices of the query.
+    /// Writes whole lines as text, then for `end_of` the end with the notices.
     pub(crate) fn text(
         answer: Arc<SearchResult>,
         end_of: Option<(String, u64, Vec<Notice>)>,
@@ -68,9 +67,9 @@ impl MatchSource {
         }
     }
 
-    /// Replaces `rendered`, of which all was written, by the matches after it.
+    /// Replaces `rendered` by the next matches, after all of it was written.
     fn render(&mut self, memory: &Arc<ReadMemory>) -> Result<&RenderedMatches, SpoolError> {
-        // Its memory is needed now.
+        // Frees its memory first.
         self.rendered = None;
         let rendered = match self.ahead.take() {
             Some(thread) => {
@@ -85,7 +84,7 @@ impl MatchSource {
         };
         let next = self.written + rendered.len();
         if memory.is_ahead() && next < self.answer.len() {
-            // If the system has no thread to give, they are rendered when they are asked for.
+            // If the thread cannot be spawned, the window is rendered later on demand.
             self.ahead = self.render_ahead(next, Arc::clone(memory)).ok();
         }
         Ok(self.rendered.insert(rendered))
@@ -154,7 +153,7 @@ impl Source for MatchSource {
 
     fn forget(&mut self) {
         self.rendered = None;
-        // The thread ends soon, and what it rendered is dropped then.
+        // The thread ends soon, and its window is dropped.
         self.ahead = None;
     }
 }
