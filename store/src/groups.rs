@@ -1,4 +1,5 @@
-//! Shards that have parts of one package. They go to the same nodes, because a frontend takes a package from one backend.
+//! Groups of shards with parts of one package. A group goes to the same nodes, because a frontend
+//! takes a package from one backend.
 
 use crate::generation::Generation;
 use index::manifest::Manifest;
@@ -9,9 +10,9 @@ type ShardId = [u8; 32];
 /// Shards of a generation that go to the same nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The id that decides to which.
+    /// Id that decides the nodes.
     pub id: [u8; 32],
-    /// Their ids.
+    /// Ids of the shards.
     pub shards: Vec<[u8; 32]>,
     /// Bytes of their files.
     pub bytes: u64,
@@ -37,7 +38,7 @@ pub fn groups(generation: &Generation) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// The groups of the shards of a generation.
+/// Group of each shard of a generation.
 pub(crate) struct Groups(HashMap<ShardId, ShardId>);
 
 impl Groups {
@@ -53,7 +54,7 @@ impl Groups {
         groups
     }
 
-    /// The id of the shard's group: the smallest id in it.
+    /// Returns the id of the shard's group: the smallest id in it.
     pub(crate) fn of_shard(&self, shard: &ShardId) -> ShardId {
         let mut id = *shard;
         while let Some(smaller) = self.0.get(&id) {

@@ -1,4 +1,4 @@
-//! The span of the request that runs, so that what it calls need not be told.
+//! Span of the running request, so that callees need no parameter for it.
 
 use crate::span::TraceSpan;
 
@@ -6,7 +6,7 @@ tokio::task_local! {
     static CURRENT: TraceSpan;
 }
 
-/// Returns the span of the request that runs on this task or thread; an empty one if there is none.
+/// Returns the span of the running request; empty if there is none.
 pub fn current() -> TraceSpan {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
@@ -27,7 +27,7 @@ pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
     CURRENT.sync_scope(span, work)
 }
 
-/// Takes the current span along to another task, which runs the future.
+/// Captures the current span for a future on another task.
 pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
     scope(current(), future)
 }

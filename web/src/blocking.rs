@@ -1,4 +1,4 @@
-//! Where work runs that blocks: away from the runtime's workers.
+//! Runs blocking work away from the runtime's workers.
 
 use frontend::{SearchResult, joined};
 
@@ -14,7 +14,7 @@ pub(crate) async fn rendering<T: Send + 'static>(
     }
 }
 
-/// Runs work that blocks, away from the runtime's workers. Its log lines name the request, and its spans belong to it.
+/// Runs work on a blocking thread, within the log and trace spans of the request.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (span, trace) = (tracing::Span::current(), trace::current());
     let work = move || span.in_scope(|| trace::within(trace, work));

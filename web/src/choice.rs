@@ -1,4 +1,4 @@
-//! The choices in the search form, with their names in addresses and on the page.
+//! Choices of the search form, with their names in addresses and on the page.
 
 use utoipa::ToSchema;
 

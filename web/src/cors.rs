@@ -1,16 +1,16 @@
-//! Cross-origin requests: pages of other sites may read answers only if the operator names their origin.
+//! Cross-origin requests: foreign pages may read answers only from origins set by the operator.
 //!
-//! Cookies are for our own pages alone, so no credentials are allowed; a script of another site sends a key.
+//! Cookies are for our own pages, so credentials are not allowed. Foreign scripts send a key.
 
 use crate::dcs;
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use std::time::Duration;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// How long a browser may keep the answer to a preflight request.
+/// Life of a preflight response in browsers.
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
-/// The headers that a script may read.
+/// Headers that a script may read.
 const EXPOSED: [HeaderName; 11] = [
     header::ETAG,
     header::RETRY_AFTER,
@@ -25,7 +25,7 @@ const EXPOSED: [HeaderName; 11] = [
     dcs::COMPLETE,
 ];
 
-/// A text that is not the origin of a page.
+/// Text that is not an origin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not an origin: expected https://host, https://host:port, or *")]
 pub struct BadOrigin(String);

@@ -1,7 +1,7 @@
-//! A file that is read again when it changes, so that keys and secrets can be replaced while the server runs.
+//! File that is reread when it changes, so that keys and secrets can be replaced at run time.
 //!
-//! **Invariant:** contents that cannot be used change nothing: what was read last stays, and the log says why. So a
-//! file that is being written never locks anybody out.
+//! **Invariant:** unusable contents change nothing: the last good ones stay, and the reason is
+//! logged. So a half-written file locks out no client.
 
 use frontend::joined;
 use std::error::Error;
@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-/// How often the file is looked at.
+/// Interval of checks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What a file has, read by `read`.
+/// Contents of a file, parsed by `read`.
 pub(crate) struct FollowedFile<T, E> {
     path: PathBuf,
-    /// What the file is, for the log.
+    /// Description of the file for the log.
     what: &'static str,
     read: fn(&Path) -> Result<T, E>,
     current: RwLock<Arc<T>>,
-    /// The version of the file that was read last, or tried.
+    /// Version of the last read, successful or not.
     seen: Mutex<Option<Version>>,
 }
 
-/// What changes when a file is written or replaced: device, inode, length, and when it changed.
+/// Device, inode, length and change time: a write or a replacement changes one of them.
 type Version = (u64, u64, u64, i64, i64);
 
 impl<T, E> std::fmt::Debug for FollowedFile<T, E> {
@@ -39,7 +39,6 @@ where
     T: Send + Sync + 'static,
     E: Error + 'static,
 {
-    /// Reads a file.
     pub(crate) fn open(
         path: &Path,
         what: &'static str,
@@ -55,13 +54,13 @@ where
         })
     }
 
-    /// What was read last.
+    /// Returns the last good contents.
     pub(crate) fn current(&self) -> Arc<T> {
         let current = self.current.read();
         Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the file again whenever it changes, while anybody uses it. Needs a tokio runtime.
+    /// Rereads the file whenever it changes, as long as `file` is alive. Needs a tokio runtime.
     pub(crate) fn follow(file: &Arc<FollowedFile<T, E>>) {
         let file = Arc::downgrade(file);
         tokio::spawn(async move {

@@ -1,8 +1,7 @@
-//! A response body that has one end: polled after it, or after an error, it ends again.
+//! Response body that can be polled after its end or an error: it ends again.
 //!
-//! Compression polls a body again after its end, and the streams behind our bodies may panic then.
-//! **Invariant:** compression sees no streamed body that has not passed through here, so no handler
-//! has to fuse its own.
+//! Compression polls a body after its end, and the streams behind our bodies may panic then.
+//! **Invariant:** every streamed body is fused here before compression, so handlers need not do it.
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;

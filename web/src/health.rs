@@ -47,7 +47,7 @@ pub(crate) async fn healthz() -> impl IntoResponse {
 
 /// Reports whether a search would be answered, even incompletely.
 ///
-/// If keys are required, details need a key. With authorization there are none.
+/// If keys are required, details need a key. With authorization, no client gets them.
 pub(crate) async fn readyz(
     State(app): State<App>,
     key: Option<Extension<KeyName>>,

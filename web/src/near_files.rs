@@ -1,4 +1,4 @@
-//! Files with names that resemble one that does not exist, for suggestions.
+//! Suggests files with a name similar to one that does not exist.
 
 use crate::near_packages::SIMILAR_MAX;
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub(crate) async fn near_files(
         revision: String::new(),
     };
     let list = app.coordinator.list(scope, request).await?;
-    // Entries of other directories, which only a faulty backend sends, are ignored.
+    // Entries of other directories come only from a faulty backend, and are ignored.
     let names = list.entries.iter();
     let names = names.filter_map(|entry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec));
     let near = similar(name, names).into_iter().take(SIMILAR_MAX);

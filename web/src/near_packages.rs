@@ -1,4 +1,4 @@
-//! Packages whose names resemble one that does not exist, for suggestions.
+//! Suggests packages with a name similar to one that does not exist.
 
 use crate::problem::Problem;
 use crate::state::App;
@@ -9,8 +9,8 @@ use schema::name::package_name;
 /// Similar names that are suggested.
 pub(crate) const SIMILAR_MAX: usize = 3;
 
-/// Lists that are requested for suggestions. Each has about a thousand packages, so this covers a
-/// distribution's packages with the same first letter, and a wrong name costs little.
+/// Lists that are requested. Each has about a thousand packages, so this covers a distribution's
+/// packages with the same first letter, and a wrong name costs little.
 const LISTS_MAX: usize = 4;
 
 /// Returns visible packages with a similar name and the same first letter.

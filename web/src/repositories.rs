@@ -1,5 +1,4 @@
-//! Look-ups in the repositories of the backends, as requests name them: the repository, the revision, the path, and
-//! why there is no answer.
+//! Look-ups in the repositories of backends: their parameters and errors.
 
 use crate::params::Params;
 use crate::problem::Problem;
@@ -8,11 +7,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
 use schema::message::{LookupProblem, LookupProblemKind};
 
-/// Bytes of the name of a repository, of a revision, and of a path in it.
+/// Bounds for names of repositories and revisions, and for paths.
 const NAME_BYTES_MAX: usize = 1 << 10;
 const PATH_BYTES_MAX: usize = 4 << 10;
 
-/// Names that are suggested in a hint; `candidates` has all.
+/// Names suggested in a hint; `candidates` has all.
 const SUGGESTED_MAX: usize = 3;
 
 /// Returns the repository and the revision.
@@ -36,7 +35,7 @@ pub(crate) fn check_name(parameter: &str, name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the path of a file or a directory; empty if the request names none.
+/// Returns the path of a file or a directory; empty by default.
 pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
     let path = params.bytes("path").unwrap_or_default();
     if path.len() > PATH_BYTES_MAX {
@@ -46,7 +45,7 @@ pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
     Ok(path)
 }
 
-/// Returns where a part of a list begins.
+/// Returns the start of a part of a list.
 pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
     let text = params.text(name)?.unwrap_or_default();
     BASE64.decode(text).map_err(|_| {
@@ -55,7 +54,7 @@ pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> 
     })
 }
 
-/// Says why a repository has not answered as wanted.
+/// Problem of a failed look-up.
 pub(crate) fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
     match error {
         LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
@@ -108,7 +107,7 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
     }
 }
 
-/// Adds similar names, or what an ambiguous one may mean; the first of them in a hint.
+/// Adds similar names, or the candidates of an ambiguous one. The hint has the first of them.
 fn suggest(
     problem: Problem,
     parameter: &'static str,

@@ -1,6 +1,6 @@
-//! The span of a request in a trace. A caller's trace is continued, as the header `traceparent` says.
+//! Trace span of a request. Continues a caller's trace (header `traceparent`).
 //!
-//! It has the route, never the address: what people search for is in it.
+//! It has the route, never the address, since that has the search terms.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
@@ -8,7 +8,7 @@ use trace::{TraceContext, TraceSpan};
 
 const HEADER: HeaderName = HeaderName::from_static("traceparent");
 
-/// Routes that machines ask for all the time, and files of pages.
+/// Frequent routes of machines, and files of pages.
 const UNTRACED: [&str; 4] = [
     "/healthz",
     "/readyz",
@@ -16,7 +16,6 @@ const UNTRACED: [&str; 4] = [
     "/assets/{version}/{name}",
 ];
 
-/// Begins the span of a request.
 pub(crate) fn begin(request: &Request, id: &str) -> TraceSpan {
     let caller = caller(request);
     let recorder = trace::recorder();
@@ -42,7 +41,7 @@ pub(crate) fn answered(span: &TraceSpan, status: StatusCode) {
     }
 }
 
-/// Returns the place in a trace that the request names. Two headers name none, like a malformed one.
+/// Returns the parent span of the header. Two headers count as none, like a malformed one.
 fn caller(request: &Request) -> Option<TraceContext> {
     let mut values = request.headers().get_all(HEADER).iter();
     let (first, second): (Option<&HeaderValue>, _) = (values.next(), values.next());
@@ -50,7 +49,7 @@ fn caller(request: &Request) -> Option<TraceContext> {
     trace::parse_traceparent(value.to_str().ok()?)
 }
 
-/// Returns a method of HTTP; clients may invent others.
+/// Returns a method of HTTP. Clients may invent others.
 fn method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

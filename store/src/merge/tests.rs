@@ -8,9 +8,9 @@ const PACKAGES: u8 = 5;
 #[derive(Clone, Default)]
 struct Machine {
     base: Option<Manifest>,
-    /// Where each of its packages is.
+    /// Shards of each of its packages.
     places: BTreeMap<u8, BTreeSet<u8>>,
-    /// What it has changed since it published last.
+    /// Changes since it published last.
     changed: BTreeSet<u8>,
 }
 
@@ -44,7 +44,7 @@ fn empty() -> Manifest {
     }
 }
 
-/// The manifest of shards with these packages, of which some are live.
+/// Manifest of shards with these packages, some of them live.
 fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -> Manifest {
     let shard = |(&id, packages): (&u8, &Vec<u8>)| {
         let packages = packages.iter().map(|package| PackageEntry {
@@ -67,7 +67,7 @@ fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -
     }
 }
 
-/// Where the packages of a manifest are.
+/// Live places of the packages of a manifest.
 fn live(manifest: &Manifest) -> BTreeMap<u8, BTreeSet<u8>> {
     let places = places(manifest).into_iter();
     places
@@ -135,7 +135,7 @@ fn named(byte: u8) -> Option<NamedFile> {
     })
 }
 
-/// A manifest with one shard, which has a table of revisions.
+/// Manifest with one shard, which has a table of revisions.
 fn with_table(packages: &[u8], table: u8) -> Manifest {
     let shards = BTreeMap::from([(1, packages.to_vec())]);
     let live = packages
@@ -244,10 +244,10 @@ fn a_package_that_is_added_replaces_its_other_versions_if_that_is_asked_for() {
         .map(|it| String::from_utf8_lossy(&it.directory))
         .collect();
     assert_eq!(names, ["sed_4", "bash_5.2", "dash_1"]);
-    // What was published before replaces nothing: somebody may want both.
+    // Earlier packages replace nothing: both may be wanted.
     let merged = manifests(Some(&ours), &ours, &theirs, true);
     assert_eq!(merged.live().count(), 2);
-    // Nor without being told to, nor by a name that is its own.
+    // Nor without the option, nor by a name that is its own.
     let merged = manifests(None, &ours, &theirs, false);
     assert_eq!(merged.live().count(), 4);
     let mut own = theirs.clone();

@@ -1,36 +1,36 @@
-//! What both kinds of stores have: an object of a list, its version, and reading a small one.
+//! Shared by both kinds of stores: list entries, versions, and reading small objects.
 
 use std::io::{self, Read};
 use std::time::SystemTime;
 
-/// Bytes of an object that is read as a whole, at most. The manifest of a million packages has about 80 MB.
+/// Maximum bytes of an object read as a whole. The manifest of a million packages has about 80 MB.
 pub(super) const SMALL_BYTES_MAX: u64 = 1 << 30;
 
-/// The version of an object that may change. Versions of different contents differ.
+/// Version of a mutable object. Different contents have different versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version(pub(super) String);
 
-/// What became of an object that was to be created.
+/// Result of a conditional write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// It has this version now.
+    /// The object has this version now.
     Done(Version),
-    /// There is another one.
+    /// The condition does not hold.
     Refused,
 }
 
-/// An object of a list.
+/// Entry of a list of objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its name.
+    /// Name of the object.
     pub name: String,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// When it was written, by the clock of the store.
+    /// Time of the write, by the clock of the store.
     pub modified: SystemTime,
 }
 
-/// Returns a name that no other object has.
+/// Returns a unique name.
 pub(crate) fn random_name() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the system has random numbers");

@@ -80,7 +80,7 @@ fn a_directory_follows_the_store() {
     assert!(!sync(&replica).unwrap().is_changed);
 }
 
-/// A node that is to have the shard of one package.
+/// A node with the shard of one package.
 struct Only {
     package: &'static [u8],
     others_are_ready: bool,
@@ -148,7 +148,7 @@ fn a_new_node_fetches_only_what_it_is_to_have() {
     assert_eq!(world.packages(), ["a_1"]);
 }
 
-/// The object that has the file of the only shard.
+/// The object of the only shard's file.
 fn only_shard(world: &World) -> (PathBuf, Vec<u8>) {
     let generation = Generation::current(&world.objects).unwrap();
     let (_, file) = generation.files.iter().next().unwrap();

@@ -5,14 +5,13 @@ use proptest::prelude::*;
 const NODES: usize = 3;
 const PACKAGES: u8 = 5;
 
-/// What happens, one after the other.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Some packages get new versions, in a new shard that these nodes own.
+    /// New versions of some packages, in a new shard of these owners.
     Publish(Vec<u8>, BTreeSet<usize>),
-    /// The owners of shards change.
+    /// New owners of shards.
     Place(Vec<BTreeSet<usize>>),
-    /// A node fetches what it owns, serves what it can, and says so.
+    /// A node downloads its shards, serves what it can, and reports that.
     Sync(usize),
 }
 
@@ -60,7 +59,7 @@ fn shard(id: u8, packages: &[u8]) -> ShardEntry {
 #[derive(Clone)]
 struct Node {
     serves: Manifest,
-    /// The generation and the map of which it has all that it owns.
+    /// Generation and map of the last complete sync.
     done: (usize, usize),
 }
 
@@ -69,7 +68,7 @@ struct Cluster {
     owners: BTreeMap<u8, BTreeSet<usize>>,
     map: usize,
     nodes: Vec<Node>,
-    /// The packages that every node serves or can expect from another.
+    /// Packages that every node serves, or can expect from another.
     settled: BTreeSet<Vec<u8>>,
 }
 
@@ -143,7 +142,7 @@ proptest! {
             }
             cluster.check();
         }
-        // When nothing changes any more, all is in place.
+        // Without further changes, all shards reach their place.
         for _ in 0..2 {
             (0..NODES).for_each(|node| cluster.sync(node));
             cluster.check();
@@ -174,7 +173,7 @@ fn of(shards: &[ShardEntry]) -> Manifest {
 #[test]
 fn packages_that_share_a_changed_table_wait_together() {
     let old = of(&[with_table(shard(1, &[0, 1]), 1)]);
-    // Package 1 has another part, on another node.
+    // Another part of package 1, on another node.
     let new = of(&[
         with_table(shard(1, &[0, 1]), 2),
         with_table(shard(3, &[1]), 3),

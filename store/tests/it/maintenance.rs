@@ -8,7 +8,7 @@ const KEEP_ALL: Keep = Keep {
     dry_run: false,
 };
 
-/// A store with three generations, of which each has a version of one package.
+/// A store with three generations, each with another version of one package.
 fn three() -> World {
     let world = World::new();
     let machine = world.machine("it");
@@ -55,7 +55,7 @@ fn history_has_every_generation_and_rollback_makes_one_current_again() {
     ));
 }
 
-/// Files are young here, so only generations go.
+/// Files are young here, so only generations are removed.
 #[test]
 fn generations_are_kept_by_count_and_age_and_young_files_always() {
     let world = three();

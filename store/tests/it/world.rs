@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use store::{Generation, Objects, Published, Publishing};
 use tempfile::TempDir;
 
-/// A store and directories beside it, which are removed at the end.
+/// A temporary store, and directories beside it.
 pub(crate) struct World {
     root: TempDir,
     pub(crate) objects: Objects,
@@ -40,13 +40,13 @@ impl World {
         }
     }
 
-    /// The packages of the current generation, with the shard of each.
+    /// Packages of the current generation.
     pub(crate) fn packages(&self) -> Vec<String> {
         names(&Generation::current(&self.objects).unwrap())
     }
 }
 
-/// The live packages of a generation, ascending.
+/// Live packages of a generation, ascending.
 pub(crate) fn names(generation: &Generation) -> Vec<String> {
     let live = generation.manifest.live();
     let mut names: Vec<_> = live

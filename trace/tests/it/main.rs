@@ -1,4 +1,4 @@
-//! Tests of a whole trace: the header of a request, spans, and the body that a collector gets.
+//! Tests of a whole trace: the header of a request, spans, and the body for a collector.
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value as Json;
@@ -36,7 +36,7 @@ fn a_trace_of_a_caller_is_continued() {
     child.fail("closed");
     drop(child);
     request.end();
-    // It has ended.
+    // The span has ended.
     request.set("late", true);
     drop(request);
     recorder.flush(Duration::from_secs(60));
@@ -94,7 +94,7 @@ fn a_collector_that_hangs_delays_nobody_and_what_is_dropped_is_counted() {
         recorder.flush(Duration::from_millis(20));
     };
     metrics::with_local_recorder(&counters, requests);
-    // All were offered, although no batch was answered. What waits is bounded.
+    // All spans were offered, although no batch was answered. The queue is bounded.
     let counted = counters.handle().render();
     let dropped = |reason: &str| -> u64 {
         let name = format!("trawl_traces_dropped_total{{reason=\"{reason}\"}} ");

@@ -1,6 +1,6 @@
-//! Checks signatures of tokens with ring, which TLS uses too: RS256, ES256 and EdDSA.
+//! Verifies signatures of tokens with ring, which TLS uses too: RS256, ES256 and EdDSA.
 //!
-//! **Invariant:** there is no HMAC here, so a public key is never taken for a shared secret.
+//! **Invariant:** without HMAC, a public key is never taken for a shared secret.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwkUtils, JwtSigner, JwtVerifier};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -11,7 +11,7 @@ use ring::signature::{
     UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// Lets the crate for tokens use ring.
+/// Makes ring the provider of the token crate.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: no_signer,

@@ -271,7 +271,7 @@ fn words_of_the_table_are_in_one_row() {
     }
 }
 
-/// Signs that begin or end something in some language, and bytes that are no text.
+/// Beginnings and ends of forms of some language, and bytes that are not text.
 const SIGNS: &[&str] = &[
     "/*", "*/", "//", "\"", "'", "`", "\\", "#", "<<A", "A", "r#\"", "R\"(", ")\"", "[[", "]]",
     "--", "qw(", ")", "s/", "/", "<", ">", "<!--", "-->", "<script>", "</script", "{", "}", "=cut",

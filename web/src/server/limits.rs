@@ -1,4 +1,4 @@
-//! The limits on connections, and their defaults.
+//! Limits on connections, and their defaults.
 
 use super::clients::TrustedProxies;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use std::time::Duration;
 pub struct ConnectionLimits {
     /// Connections of all clients.
     pub connections_max: usize,
-    /// Connections of a client, or requests at once of a client behind a trusted proxy.
+    /// Connections of a client. Behind a trusted proxy: its concurrent requests.
     pub per_client_max: usize,
-    /// From the first byte of a request, or from the beginning of the connection, to the end of its head.
+    /// Time for the head of a request, from its first byte or the beginning of the connection.
     pub head_max: Duration,
-    /// How long the body of a request may take, counted from the end of its head.
+    /// Time for the body of a request, from the end of its head.
     pub body_max: Duration,
-    /// Between two requests.
+    /// Idle time between two requests.
     pub idle_max: Duration,
-    /// How long a client may not read its response.
+    /// Time that a client may leave its response unread.
     pub unread_max: Duration,
-    /// Proxies that say whom they ask for.
+    /// Proxies that name their clients.
     pub trusted_proxies: TrustedProxies,
 }
 
-/// How long a client may take to send the body of a request.
+/// Time to send the body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyTime(pub(crate) Duration);
 

@@ -1,16 +1,16 @@
-//! Forms that some languages alone have: directives, keys, regular expressions, variables, and what begins a
-//! here-document. Each is looked at only if the syntax has it.
+//! Forms of some languages only: directives, keys, regular expressions, variables, and beginnings
+//! of here-documents. Each is tried only if the syntax has it.
 
 use super::super::Colour;
 use super::super::row::{BACKSLASH, DIRECTIVES, KEYS};
 use super::{NAME_BYTES_MAX, Reader, closing, hash, memchr};
 
-/// Bytes of a regular expression between slashes. A slash without an end is read as a division, so each is
-/// looked at so far and no further.
+/// Bytes of a regular expression between slashes. This bounds the search for the end of each slash;
+/// without one it is a division.
 const REGEX_BYTES_MAX: usize = 256;
 
 impl Reader<'_> {
-    /// Reads what only the beginning of a line may have.
+    /// Lexes forms at the beginning of a line.
     pub(super) fn line_head(&mut self) {
         if self.at > 0 {
             return;
@@ -78,7 +78,7 @@ impl Reader<'_> {
         self.last == 0 || b"(,=:[!&|?{};+*~^%".contains(&self.last)
     }
 
-    /// Reads a regular expression between slashes, if this is one.
+    /// Lexes a regular expression between slashes. Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
             || !self.may_be_value()
@@ -114,7 +114,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Reads the begin of a here-document, if this is one.
+    /// Lexes the beginning of a here-document, if there is one.
     pub(super) fn here_document(&mut self) {
         let rest = &self.rest()[..self.rest().len().min(NAME_BYTES_MAX)];
         let Some(name) = rest.strip_prefix(b"<<") else {
@@ -148,7 +148,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `$name`, `${name}` or `$(name)`, if this is one of them.
+    /// Lexes `$name`, `${name}` or `$(name)`. Returns false if there is none.
     pub(super) fn variable(&mut self) -> bool {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let (start, rest) = (self.at, &self.rest()[1..]);
