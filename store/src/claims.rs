@@ -1,38 +1,34 @@
-//! Claims of packages by machines, so that any number of machines share a list of packages.
+//! Claims of packages by machines that share a list of packages.
 //!
 //! A claim is a small object with an expiry. A machine creates it, or takes over an expired one, by
-//! compare-and-swap, so only one of several succeeds. If a machine stalls longer than its claim,
-//! another may repeat its work: both publish, and nothing is lost. Times are by the store's clock.
+//! compare-and-swap, so only one succeeds. If a machine stalls longer than its claim, another may
+//! repeat its work: both publish, and nothing is lost. Times are by the store's clock.
 
 use crate::error::StoreError;
 use crate::objects::{Objects, Put, Version, random_name};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Prefix of claims.
 const CLAIMS: &str = "claims";
 
-/// First line of a claim.
 const TITLE: &str = "trawl-claim 1";
 
-/// Life of a claim that is not renewed.
+/// Life without renewal.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// Maximum life of a claim. A longer one was made while the store's clock was wrong.
+/// Longer claims were made while the store's clock was wrong.
 const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// Claims of one machine.
 pub struct Claims<'a> {
     objects: &'a Objects,
-    /// Random name of the machine.
     worker: String,
     lease: Duration,
-    /// Time of the store, and of this machine at that moment.
+    /// The store's time, at a local instant.
     clock: (SystemTime, Instant),
     held: Mutex<Vec<Claim>>,
 }
 
-/// Package that this machine builds.
 #[derive(Clone, Debug)]
 struct Claim {
     object: String,
@@ -40,7 +36,7 @@ struct Claim {
 }
 
 impl<'a> Claims<'a> {
-    /// Opens the claims of a store, which must support conditional writes. They last for `lease`.
+    /// Opens the claims of a store with conditional writes. They last for `lease`.
     pub fn open(objects: &'a Objects, lease: Duration) -> Result<Claims<'a>, StoreError> {
         Ok(Claims {
             clock: (objects.check()?, Instant::now()),
@@ -51,13 +47,13 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// Claims a package. Returns false if another machine has it.
+    /// Returns false if another machine has the package.
     pub fn take(&self, package: &[u8]) -> Result<bool, StoreError> {
         let object = format!("{CLAIMS}/{}", blake3::hash(package).to_hex());
         let known = self.objects.read(&object)?;
         let expected = match &known {
             None => None,
-            // An unreadable claim counts as none.
+            // Unreadable: none.
             Some((bytes, version)) if until(bytes).is_none_or(|until| self.is_over(until)) => {
                 Some(version)
             }
@@ -75,7 +71,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Renews all claims, except those that another machine has taken over.
+    /// Renews all claims that were not taken over.
     pub fn renew(&self) -> Result<(), StoreError> {
         let claims = self.held().clone();
         for claim in claims {
@@ -98,11 +94,11 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// Releases all claims: the packages are published, or left to another machine.
+    /// Releases all claims.
     pub fn release(&self) -> Result<(), StoreError> {
         let claims = std::mem::take(&mut *self.held());
         for claim in claims {
-            // In between, another machine could only take over an expired claim, and rebuild a
+            // Meanwhile another machine can only take over an expired claim, and rebuild a
             // published package.
             let known = self.objects.read(&claim.object)?;
             if known.is_some_and(|(_, version)| version == claim.version) {
@@ -112,12 +108,12 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// Returns the interval between renewals.
+    /// Interval between renewals.
     pub fn renew_every(&self) -> Duration {
         self.lease / 4
     }
 
-    /// Returns whether a claim has expired, or was made while the store's clock was wrong.
+    /// Expired, or made by a wrong clock.
     fn is_over(&self, until: u64) -> bool {
         let now = self.now();
         until < now || until - now > AHEAD_MAX.as_secs()
@@ -128,7 +124,7 @@ impl<'a> Claims<'a> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seconds since 1970, by the store's clock.
+    /// Seconds since 1970.
     fn now(&self) -> u64 {
         let (store, here) = self.clock;
         let now = store + here.elapsed();
@@ -138,7 +134,7 @@ impl<'a> Claims<'a> {
 
     fn content(&self) -> String {
         let until = self.now() + self.lease.as_secs();
-        // The nonce makes all versions different.
+        // The nonce makes versions differ.
         format!(
             "{TITLE}\nworker {}\nuntil {until}\nnonce {}\n",
             self.worker,
@@ -192,7 +188,7 @@ mod tests {
         assert!(!first.take(b"bash_5").unwrap());
     }
 
-    /// Only the store's clock counts, and it may be corrected while there are claims.
+    /// The store's clock may be corrected while there are claims.
     #[test]
     fn a_clock_that_is_off_by_a_day_keeps_no_package_for_a_day() {
         let day = Duration::from_secs(86_400);

@@ -4,40 +4,40 @@ use index::directory::IndexError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Error of a store.
+/// Store error.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Neither a directory nor a bucket.
+    /// Not a store.
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]
     BadUrl(String),
-    /// A file cannot be read or written.
+    /// File I/O failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Path of the file.
+        /// File path.
         path: PathBuf,
-        /// Error of the operating system.
+        /// OS error.
         source: io::Error,
     },
-    /// The object storage is unreachable, or refuses a request.
+    /// A request to the storage failed.
     #[error("{object}: {reason}")]
     Storage {
-        /// Name of the object.
+        /// Object name.
         object: String,
-        /// Error of the storage.
+        /// Storage error.
         reason: String,
     },
-    /// The object storage refuses the credentials or the operation.
+    /// The storage refuses access.
     #[error(
         "{object}: access is denied: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and that this key may read, \
          write, list and delete here ({reason})"
     )]
     Denied {
-        /// Name of the object.
+        /// Object name.
         object: String,
-        /// Error of the storage.
+        /// Storage error.
         reason: String,
     },
-    /// Two writers could change HEAD at once.
+    /// The storage ignores conditions.
     #[error(
         "{0}: this storage accepts a write whose condition (If-Match, If-None-Match) does not hold, so two indexers \
          could overwrite each other; use a storage with conditional writes"
@@ -46,89 +46,89 @@ pub enum StoreError {
     /// The store is empty.
     #[error("{0}: no index has been published here; publish one with `trawl index --store`")]
     Empty(String),
-    /// An object is unparsable, or does not match its name.
+    /// An object is damaged.
     #[error("{object}: {reason}")]
     Damaged {
-        /// Name of the object.
+        /// Object name.
         object: String,
-        /// Description of the damage.
+        /// The damage.
         reason: String,
     },
-    /// Written by a later version of Trawl.
+    /// Written by a later version.
     #[error("{object}: format {version}; this version of Trawl reads format {known}: update Trawl")]
     Newer {
-        /// Name of the object.
+        /// Object name.
         object: String,
-        /// Format of the object.
+        /// Object format.
         version: u32,
-        /// Newest readable format.
+        /// Newest known format.
         known: u32,
     },
-    /// HEAD names an earlier generation than one seen before.
+    /// HEAD was set back.
     #[error(
         "{store}: HEAD names generation {head}, but generation {seen} was seen here before; if the store was restored \
          from a backup on purpose, start once with --accept-older-head"
     )]
     Older {
-        /// URL of the store.
+        /// Store URL.
         store: String,
-        /// Generation that HEAD names.
+        /// Generation of HEAD.
         head: u64,
-        /// Generation seen before.
+        /// Known generation.
         seen: u64,
     },
-    /// Another store was used here before.
+    /// Part of another store.
     #[error("{}: holds a part of another store; give an empty directory, or the store that it is of", .0.display())]
     OtherStore(PathBuf),
-    /// An index with other options cannot be added.
+    /// Index options differ.
     #[error(
         "the store has an index with other options ({theirs}, this one {ours}); build this one with the same \
          --block-size and --no-ignore, or use another store"
     )]
     OtherOptions {
-        /// Options in the store.
+        /// The store's options.
         theirs: String,
-        /// Options of the index directory.
+        /// The index's options.
         ours: String,
     },
-    /// Other writers won every attempt.
+    /// Every swap of HEAD was lost.
     #[error("{store}: HEAD was changed by others {attempts} times in a row; try again")]
     Contended {
-        /// URL of the store.
+        /// Store URL.
         store: String,
-        /// Number of attempts.
+        /// Attempts made.
         attempts: u32,
     },
-    /// The clock of the store or of this machine is wrong.
+    /// A clock is wrong.
     #[error(
         "{store}: its clock and that of this machine differ by {minutes} minutes, so nobody knows which files are old; set the \
          clocks right, then collect"
     )]
     Clocks {
-        /// URL of the store.
+        /// Store URL.
         store: String,
-        /// Difference of the clocks.
+        /// Clock difference.
         minutes: u64,
     },
     /// No such generation.
     #[error("{store}: no generation {number}; `trawl store history` lists them")]
     NoGeneration {
-        /// URL of the store.
+        /// Store URL.
         store: String,
-        /// Number of the generation.
+        /// Requested number.
         number: u64,
     },
-    /// The disk has no room for the download.
+    /// The disk is full.
     #[error("{}: {needed} bytes are to be fetched, and {free} are free; --data needs a larger disk, or the cluster more nodes", path.display())]
     DiskFull {
-        /// Path of the directory.
+        /// Directory path.
         path: PathBuf,
-        /// Missing bytes.
+        /// Needed bytes.
         needed: u64,
         /// Free bytes.
         free: u64,
     },
-    /// An index directory cannot be used.
+    /// Bad index directory.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
@@ -146,7 +146,7 @@ impl StoreError {
         }
     }
 
-    /// Returns true if an object is missing or damaged; another generation may be intact.
+    /// Returns true for damage that another generation may not have.
     pub fn is_damage(&self) -> bool {
         matches!(self, StoreError::Damaged { .. })
     }

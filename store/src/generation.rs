@@ -28,13 +28,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::SystemTime;
 
-/// Nodes that have each shard, by default.
+/// Default number of replicas.
 pub const REPLICAS: u8 = 2;
 
-/// Maximum of nodes that have each shard.
+/// Maximum number of replicas.
 pub const REPLICAS_MAX: u8 = 16;
 
-/// Object that names the current generation.
 pub(crate) const HEAD: &str = "HEAD";
 
 /// Version of these formats.
@@ -43,10 +42,8 @@ const VERSION: u32 = 1;
 const GENERATION: &str = "trawl-generation ";
 const STORE: &str = "trawl-store ";
 
-/// Prefix of generations.
 const GENERATIONS: &str = "generations";
 
-/// Prefix of the files of indexes.
 pub(crate) const FILES: &str = "files";
 
 /// Name of a generation.
@@ -58,7 +55,7 @@ pub struct GenerationId {
     pub hash: [u8; 32],
 }
 
-/// File of an index, in the store.
+/// File in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     /// BLAKE3 of its bytes.
@@ -74,13 +71,13 @@ pub struct Generation {
     pub store: String,
     /// Number, from 1.
     pub number: u64,
-    /// Time of publication in seconds since 1970, by the clock of the publisher.
+    /// Publication in seconds since 1970, by the publisher's clock.
     pub written: u64,
     /// Nodes that have each shard.
     pub replicas: u8,
-    /// Files of the manifest, by their names in an index directory.
+    /// Files of the manifest, by name.
     pub files: BTreeMap<String, StoredFile>,
-    /// Manifest of the index.
+    /// Index manifest.
     pub manifest: Manifest,
 }
 
@@ -98,7 +95,6 @@ impl GenerationId {
         format!("{GENERATIONS}/{self}")
     }
 
-    /// Parses the last part of an object's name.
     pub(crate) fn parse(text: &str) -> Option<GenerationId> {
         let (number, hash) = text.split_once('-')?;
         let id = GenerationId {
@@ -111,7 +107,7 @@ impl GenerationId {
 
 impl std::fmt::Display for GenerationId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Twenty digits: names sort by number.
+        // Fixed width: names sort by number.
         write!(f, "{:020}-{}", self.number, hex(&self.hash))
     }
 }
@@ -123,7 +119,7 @@ impl StoredFile {
 }
 
 impl Generation {
-    /// Returns its name and text.
+    /// Name and text.
     pub(crate) fn render(&self) -> (GenerationId, String) {
         let Generation {
             store,
@@ -136,7 +132,7 @@ impl Generation {
             "{GENERATION}{VERSION}\nstore {store}\nnumber {number}\nwritten {written}\nreplicas {replicas}\n"
         );
         for (name, file) in &self.files {
-            // Writing to a string cannot fail.
+            // A string never fails.
             let _ = writeln!(text, "file {} {} {name}", hex(&file.hash), file.bytes);
         }
         text.push_str("index\n");
@@ -149,7 +145,7 @@ impl Generation {
         (id, text)
     }
 
-    /// Parses arbitrary bytes of the object `object`.
+    /// Parses the object `object`.
     pub fn parse(object: &str, text: &[u8]) -> Result<Generation, StoreError> {
         let damaged = |line: usize| StoreError::damaged(object, format!("damaged at line {line}"));
         let text = str::from_utf8(text).map_err(|_| damaged(1))?;
@@ -215,7 +211,7 @@ impl Generation {
         Some(())
     }
 
-    /// Reads a generation. Fails if it is missing.
+    /// Fails if it is missing.
     pub(crate) fn read(objects: &Objects, id: &GenerationId) -> Result<Generation, StoreError> {
         let name = id.object();
         let at = objects.at(&name);
@@ -232,13 +228,13 @@ impl Generation {
         Ok(generation)
     }
 
-    /// Returns the current generation. Fails if nothing was published.
+    /// Reads the current generation.
     pub fn current(objects: &Objects) -> Result<Generation, StoreError> {
         let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
         Generation::read(objects, &head.generation)
     }
 
-    /// Returns the part with the shards for which `has` holds.
+    /// Keeps the shards for which `has` holds.
     pub(crate) fn part(&self, has: &dyn Fn(&ShardEntry) -> bool) -> Generation {
         let mut manifest = self.manifest.clone();
         manifest.shards.retain(has);
@@ -258,7 +254,7 @@ impl Generation {
         }
     }
 
-    /// Returns the bytes of all files.
+    /// Bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }
@@ -270,7 +266,7 @@ impl Head {
         format!("{STORE}{VERSION} {store}\n{generation}\n")
     }
 
-    /// Reads HEAD. `None` in an empty store.
+    /// `None` in an empty store.
     pub(crate) fn read(objects: &Objects) -> Result<Option<(Head, Version)>, StoreError> {
         let Some((bytes, version)) = objects.read(HEAD)? else {
             return Ok(None);
@@ -279,7 +275,7 @@ impl Head {
         Ok(Some((head, version)))
     }
 
-    /// Parses arbitrary bytes of the object `object`.
+    /// Parses the object `object`.
     pub fn parse(object: &str, bytes: &[u8]) -> Result<Head, StoreError> {
         let damaged = || {
             StoreError::damaged(
@@ -306,8 +302,7 @@ impl Head {
             .ok_or_else(damaged)
     }
 
-    /// Makes an uploaded generation the current one. Returns false if another one became current
-    /// first.
+    /// Makes an uploaded generation current. Returns false if another publisher was faster.
     pub(crate) fn advance(
         objects: &Objects,
         before: Option<&(Head, Version)>,
@@ -321,7 +316,7 @@ impl Head {
         let expected = before.map(|(_, version)| version);
         match objects.swap(HEAD, expected, head.render().as_bytes())? {
             crate::objects::Put::Done(_) => Ok(true),
-            // A repeated request may find its own write.
+            // A repeated request finds its own write.
             crate::objects::Put::Refused => {
                 let now = Head::read(objects)?;
                 Ok(now.is_some_and(|(now, _)| now == head))
@@ -330,7 +325,7 @@ impl Head {
     }
 }
 
-/// Returns numbers and times of all generations, by the clock of the store, ascending.
+/// Numbers and times of all generations, by the store's clock, ascending.
 pub fn written(objects: &Objects) -> Result<Vec<(u64, SystemTime)>, StoreError> {
     let listed = listed(objects)?;
     Ok(listed
@@ -339,7 +334,6 @@ pub fn written(objects: &Objects) -> Result<Vec<(u64, SystemTime)>, StoreError> 
         .collect())
 }
 
-/// Returns the ids of all generations, ascending.
 pub(crate) fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
     let listed = listed(objects)?;
     Ok(listed.into_iter().map(|(id, _)| id).collect())

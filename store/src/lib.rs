@@ -1,13 +1,12 @@
 //! A store: an index in objects, for any number of reading and writing machines.
 //!
 //! Files of an index never change, so each is an object named by its hash. A *generation* names the
-//! files of one state of the index, and the pointer HEAD names the current generation. A publisher
-//! uploads new files and changes HEAD by compare-and-swap, without locks or a server of our own.
+//! files of one state, and HEAD the current generation. A publisher uploads new files and changes
+//! HEAD by compare-and-swap, without locks or a server of our own.
 //!
 //! [`Objects`] is a directory or a bucket. [`publish`] merges an index directory with the published
-//! one, [`replica`] keeps a part of the current generation in an index directory, and [`claims`]
-//! shares work between building machines. [`collect`], [`verify`] and [`rollback`] are for
-//! operators.
+//! one, [`replica`] keeps a part of the current generation, [`claims`] shares work between building
+//! machines. [`collect`], [`verify`] and [`rollback`] are for operators.
 
 pub mod claims;
 mod error;

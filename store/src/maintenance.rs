@@ -8,69 +8,67 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Minimum age of an unnamed file before its removal: its generation may not be published yet. Much
-/// longer than [`publish`](crate::publish) relies on an existing file.
+/// Age of unnamed files before removal: their generation may not be published yet. Much longer than
+/// [`publish`](crate::publish) relies on an existing file.
 const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Maximum difference between the clocks of the store and this machine, much less than
-/// [`UNNAMED_AGE`].
+/// Much less than [`UNNAMED_AGE`].
 const CLOCKS_APART_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Generations that a collection keeps besides the current one: the last `count`, and those younger
-/// than `age`.
+/// Generations that a collection keeps: the current one, the last `count`, and those younger than
+/// `age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// Number of last generations.
+    /// Last generations.
     pub count: usize,
-    /// Maximum age.
+    /// Age limit.
     pub age: Duration,
-    /// Report only, remove nothing.
+    /// Removes nothing.
     pub dry_run: bool,
 }
 
-/// Result of a garbage collection.
+/// Result of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Generations that are kept.
+    /// Kept generations.
     pub kept: u64,
-    /// Generations that were removed.
+    /// Removed generations.
     pub generations: u64,
-    /// Files that were removed.
+    /// Removed files.
     pub files: u64,
-    /// Bytes that were removed.
+    /// Removed bytes.
     pub bytes: u64,
-    /// Unnamed files that are kept because they are young.
+    /// Young unnamed files, which are kept.
     pub young: u64,
 }
 
-/// Damage of an object.
+/// Damaged object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Name of the object.
+    /// Object name.
     pub object: String,
-    /// Description of the damage.
+    /// The damage.
     pub reason: String,
-    /// Numbers of the generations that need the object.
+    /// Generations that need it.
     pub generations: Vec<u64>,
 }
 
 /// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Generations that were checked.
+    /// Checked generations.
     pub generations: u64,
-    /// Files that were checked.
+    /// Checked files.
     pub files: u64,
-    /// Bytes that were checked.
+    /// Checked bytes.
     pub bytes: u64,
-    /// Files that no generation names.
+    /// Unnamed files.
     pub unnamed: u64,
     /// Damaged objects.
     pub damage: Vec<Damage>,
 }
 
-/// Lists all generations, newest first, with those that are unreadable, and the number of the
-/// current one.
+/// Lists all generations, newest first, and the number of the current one.
 #[allow(clippy::type_complexity)]
 pub fn history(
     objects: &Objects,
@@ -86,10 +84,10 @@ pub fn history(
     Ok((current, ids.into_iter().map(read).collect()))
 }
 
-/// Makes an earlier generation current, under a new number. Returns that number.
+/// Makes an earlier generation current. Returns its new number.
 pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
     objects.check()?;
-    // A rollback may replace a damaged HEAD: its version is still that of the object.
+    // A damaged HEAD can be replaced: its version is that of the object.
     let head = match Head::read(objects) {
         Ok(head) => head,
         Err(error) if error.is_damage() && number.is_some() => return restore(objects, number),
@@ -146,8 +144,8 @@ fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
 
 /// Removes generations that are not kept, and the files that only they name.
 ///
-/// Files are removed after their generations, and only if they are a day old by the clock of the
-/// store. So files that an indexer has just uploaded are safe.
+/// Files are removed last, and only if they are a day old by the store's clock, so fresh uploads
+/// are safe.
 pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let now = objects.check()?;
     check_clocks(objects, now, SystemTime::now())?;
@@ -188,11 +186,11 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let unnamed: Vec<_> = (objects.list(FILES)?.into_iter())
         .filter(|object| !named.contains(&object.name) && is_ours(&object.name))
         .collect();
-    // Generations may have become current since.
+    // It may have changed since.
     let newest = Generation::current(objects)?;
     named.extend(newest.files.values().map(StoredFile::object));
     for object in unnamed {
-        // The file may have been rewritten since it was listed.
+        // It may have been rewritten since.
         let Some(found) = objects.head(&object.name)? else {
             continue;
         };
@@ -209,7 +207,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     Ok(collected)
 }
 
-/// Returns whether Trawl could have written the object. Foreign objects are left alone.
+/// Foreign objects are left alone.
 fn is_ours(name: &str) -> bool {
     let hash = name
         .strip_prefix(FILES)
@@ -217,7 +215,7 @@ fn is_ours(name: &str) -> bool {
     hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
 }
 
-/// Refuses to judge ages if a clock is wrong: fresh uploads would look old.
+/// With a wrong clock, fresh uploads would look old.
 fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<(), StoreError> {
     let apart = store
         .duration_since(here)
@@ -231,7 +229,7 @@ fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Resul
     Ok(())
 }
 
-/// Times in the future are younger than any age.
+/// Times in the future are young.
 fn is_younger(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
     now.duration_since(modified)
         .map_or(true, |since| since < age)
@@ -260,7 +258,7 @@ pub fn verify(
     match Head::read(objects) {
         Ok(None) => return Err(StoreError::Empty(objects.url())),
         Ok(Some((head, _))) => {
-            // Checked with the others, unless it is missing.
+            // Checked below, unless it is missing.
             if objects.head(&head.generation.object())?.is_none() {
                 let error = StoreError::damaged("", "missing, and HEAD names it");
                 let number = vec![head.generation.number];

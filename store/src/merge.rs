@@ -1,12 +1,10 @@
 //! Three-way merge of a local index with the published one.
 //!
-//! *base* is the last manifest that this machine published, *ours* its index directory, and
-//! *theirs* the current generation. A package that ours changed since base is taken from ours, any
-//! other from theirs. A package dropped by ours is dropped if theirs has it as in base. With
-//! `replace_versions`, a package added by ours replaces its other versions, unless ours has them
-//! too.
+//! *base* is the last manifest that this machine published, *ours* its index directory, *theirs*
+//! the current generation. A package that ours changed since base is taken from ours, others from
+//! theirs. Packages dropped by ours are dropped if theirs has them as in base. With
+//! `replace_versions`, packages added by ours replace their other versions.
 //!
-//! So no machine loses packages of another, and a machine without changes publishes none.
 //! **Invariant:** a package comes as a whole from one side.
 
 use index::manifest::{Beside, Manifest, NamedFile, ShardEntry};
@@ -16,10 +14,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type ShardId = [u8; 32];
 
-/// Shards in which each package is live.
 type Places = BTreeMap<Vec<u8>, BTreeSet<ShardId>>;
 
-/// Merges manifests, except the file of recorded repositories: see [`recorded`].
+/// Without the file of recorded repositories: see [`recorded`].
 pub(crate) fn manifests(
     base: Option<&Manifest>,
     ours: &Manifest,
@@ -67,7 +64,6 @@ pub(crate) fn manifests(
     }
 }
 
-/// Decides the place of each package.
 fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places {
     let none = BTreeSet::new();
     let (in_base, in_ours, in_theirs) = (base.map(places), places(ours), places(theirs));
@@ -83,7 +79,7 @@ fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places
             of(Some(&in_ours)),
             of(Some(&in_theirs)),
         );
-        // A table lists the current documents of all packages of its shard, so these move together.
+        // A table covers all packages of its shard, so these move together.
         let is_tied = ours.iter().any(|shard| changed.contains(shard));
         let is_unchanged = ours == base && !is_tied;
         let is_dropped = ours.is_empty();
@@ -97,7 +93,7 @@ fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places
     names.map(|name| (name.clone(), choose(name))).collect()
 }
 
-/// Drops other versions of packages added by ours. A name that is its own has no versions.
+/// A name that is its own has no versions.
 fn drop_versions(places: &mut Places, base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) {
     let names = |manifest: &Manifest| -> BTreeSet<Vec<u8>> {
         let live = manifest.live();
@@ -116,7 +112,7 @@ fn drop_versions(places: &mut Places, base: Option<&Manifest>, ours: &Manifest, 
     });
 }
 
-/// Shards with a table of revisions that both sides changed since base.
+/// Shards with a table that both sides changed.
 fn changed_tables(
     base: Option<&Manifest>,
     ours: &Manifest,
@@ -148,7 +144,7 @@ fn places(manifest: &Manifest) -> Places {
     places
 }
 
-/// Files beside packages: theirs, with the changes of ours since base.
+/// Theirs, with the changes of ours since base.
 fn beside(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Vec<Beside> {
     let by_path = |manifest: Option<&Manifest>| -> BTreeMap<Vec<u8>, Beside> {
         let all = manifest.into_iter().flat_map(|it| &it.beside);
@@ -162,8 +158,7 @@ fn beside(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Vec<Be
     merged.into_values().collect()
 }
 
-/// Merges the records of repositories and sources for the live packages of `merged`. The newer
-/// record of a repository wins.
+/// Records of the live packages. The newer record of a repository wins.
 pub(crate) fn recorded(merged: &Manifest, ours: Recorded, theirs: Recorded) -> Recorded {
     let live: BTreeSet<&[u8]> = merged.live().map(|package| &*package.directory).collect();
     let mut repositories: BTreeMap<Vec<u8>, RecordedRepository> = BTreeMap::new();

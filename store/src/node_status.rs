@@ -1,36 +1,33 @@
-//! Status objects of nodes in the store. Other nodes rely on them to drop shards, operators read
-//! them. Each node writes its own object, so no consensus is needed.
+//! Status objects of nodes. Other nodes rely on them to drop shards, operators read them. Each node
+//! writes its own object, so no consensus is needed.
 
 use crate::error::StoreError;
 use crate::objects::Objects;
 use std::time::SystemTime;
 
-/// Prefix of status objects.
 const NODES: &str = "nodes";
 
-/// First line of a status object.
 const TITLE: &str = "trawl-node 1";
 
-/// Maximum of listed nodes.
+/// Bound of listed nodes.
 pub const NODES_MAX: usize = 10_000;
 
-/// Status of a node.
+/// Node status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeStatus {
-    /// Generation of the assigned shards, once all are downloaded.
+    /// Last complete generation.
     pub generation: u64,
-    /// Hash of the nodes and replicas that determined the assignment.
+    /// Hash of nodes and replicas of the assignment.
     pub map: String,
-    /// Shards that the node serves.
+    /// Served shards.
     pub shards: u64,
-    /// Bytes of the served files.
+    /// Their bytes.
     pub bytes: u64,
     /// Bytes left to download.
     pub fetching: u64,
-    /// Bytes of the current download in total.
+    /// Bytes of the download.
     pub fetching_of: u64,
-    /// Hash of the shards announced to frontends, to compare with a process. Empty: an older
-    /// version.
+    /// Hash of the announced shards. Empty: an older version.
     pub announced: String,
 }
 
@@ -63,14 +60,14 @@ impl NodeStatus {
                 "fetching" => status.fetching = value.parse().ok()?,
                 "fetching-of" => status.fetching_of = value.parse().ok()?,
                 "announced" => status.announced = value.to_owned(),
-                // Field of a later version.
+                // Later version.
                 _ => {}
             }
         }
         Some(status)
     }
 
-    /// Writes the status of the node `node`.
+    /// Writes the status of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
         let text = self.render();
         objects.upload(
@@ -80,7 +77,7 @@ impl NodeStatus {
         )
     }
 
-    /// Reads the status of a node and its time. `None` if it has none.
+    /// Status and time of a node, if any.
     pub fn of(
         objects: &Objects,
         node: &str,
@@ -92,7 +89,7 @@ impl NodeStatus {
         Ok(NodeStatus::parse(&text).map(|status| (status, found.modified)))
     }
 
-    /// Names of nodes with a status, and its time by the clock of the store.
+    /// Nodes with the times of their statuses, by the store's clock.
     pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>, StoreError> {
         let listed = objects.list(NODES)?;
         let named = listed.iter().filter_map(|object| {
@@ -103,7 +100,6 @@ impl NodeStatus {
     }
 }
 
-/// Object of a node. Its name may have any characters.
 pub(crate) fn object(below: &str, node: &str) -> String {
     let mut name = String::new();
     for &byte in node.as_bytes() {

@@ -1,9 +1,8 @@
 //! Publishing: uploads the files that the store lacks, and makes the result current.
 //!
-//! The file `published-ID` beside the manifest records the last published generation, so a run
-//! uploads only new files and detects changes of other publishers. HEAD is changed last, by
-//! compare-and-swap. After a conflict the directory is merged with the new generation, and only
-//! HEAD and the generation are written again.
+//! The file `published-ID` records the last published generation, to upload only new files and
+//! detect other publishers' changes. HEAD is swapped last. After a conflict the directory is merged
+//! with the new generation, and only HEAD and the generation are written again.
 //!
 //! **Invariant:** the files of a generation are in the store before HEAD names it.
 
@@ -24,39 +23,36 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Attempts to swap HEAD.
 const ATTEMPTS_MAX: u32 = 1000;
 
-/// Maximum pause between attempts. It is random, so that publishers do not stay in step. A pause
-/// that grows with the time of an attempt made 16 publishers slower by half.
+/// Maximum pause between attempts. Random, so that publishers do not stay in step; growing pauses
+/// made 16 publishers slower by half.
 const PAUSE_MILLIS_MAX: u64 = 250;
 
-/// Bytes hashed at a time.
 const COPY_BYTES: usize = 256 << 10;
 
-/// Maximum age of an existing file that is reused: much less than the grace period of the garbage
-/// collection.
+/// Age up to which an existing file is reused: much less than the garbage collection's limit.
 const FRESH_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Progress, readable by other threads at any time.
+/// Progress, readable by other threads.
 #[derive(Debug, Default)]
 pub struct Publishing {
     /// Bytes to upload, as far as known.
     pub total: AtomicU64,
-    /// Bytes read for uploading.
+    /// Bytes read so far.
     pub bytes: AtomicU64,
 }
 
 /// Result of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// Number of the current generation.
+    /// Current generation.
     pub generation: u64,
     /// False if there was nothing to publish.
     pub is_new: bool,
-    /// Packages of the generation.
+    /// Its packages.
     pub packages: u64,
-    /// Shards of the generation.
+    /// Its shards.
     pub shards: u64,
     /// Files that were uploaded.
     pub uploaded_files: u64,
@@ -66,8 +62,8 @@ pub struct Published {
     pub retries: u32,
 }
 
-/// Publishes the index in `directory`. `replicas` changes the number of nodes that have each shard.
-/// With `replace_versions`, added packages replace other publishers' versions of them.
+/// Publishes the index in `directory`. `replicas` sets the number of nodes that have each shard.
+/// With `replace_versions`, added packages replace other publishers' versions.
 pub fn publish(
     objects: &Objects,
     directory: &Path,
@@ -75,7 +71,7 @@ pub fn publish(
     replace_versions: bool,
     progress: &Publishing,
 ) -> Result<Published, StoreError> {
-    // Reports a bad directory before anything is written.
+    // Fails before anything is written.
     directory::read_manifest(directory)?;
     let now = objects.check()?;
     let _lock = Lock::take(directory)?;
@@ -100,17 +96,13 @@ struct Publisher<'a> {
     objects: &'a Objects,
     directory: &'a Path,
     progress: &'a Publishing,
-    /// Drop other versions of the added packages.
     replace_versions: bool,
-    /// Begin of publishing, by the clock of the store.
+    /// Begin of publishing, by the store's clock.
     now: SystemTime,
     manifest: Manifest,
     recorded: Recorded,
-    /// Files of the directory with known hashes.
     hashed: BTreeMap<String, StoredFile>,
-    /// Hashes of files uploaded or found by this run.
     fresh: BTreeSet<[u8; 32]>,
-    /// Cached result of [`Publisher::has_kept`].
     has_kept: Option<bool>,
     uploaded_files: u64,
     uploaded_bytes: u64,
@@ -144,7 +136,7 @@ impl<'a> Publisher<'a> {
         })
     }
 
-    /// Publishes once. `None` if another publisher was faster.
+    /// `None` if another publisher was faster.
     fn attempt(&mut self, replicas: Option<u8>) -> Result<Option<Published>, StoreError> {
         let head = Head::read(self.objects)?;
         let theirs = match &head {
@@ -183,7 +175,7 @@ impl<'a> Publisher<'a> {
         }))
     }
 
-    /// Generation that this directory published last to this store, if known.
+    /// Last published generation of this directory, if known.
     fn base(&mut self, head: &Head) -> Option<Generation> {
         let path = self.directory.join(base_name(&head.store));
         let text = fs::read(&path).ok()?;
@@ -194,9 +186,8 @@ impl<'a> Publisher<'a> {
         Some(base)
     }
 
-    /// Returns whether the store still has the last published generation, or has collected it. If
-    /// not, it was restored from an older copy: files that it lacks were not dropped, and are
-    /// published again.
+    /// Returns false if the store was restored from an older copy: files that it lacks were not
+    /// dropped, and are published again.
     fn has_kept(&mut self, base: &Generation, head: &Head) -> Result<bool, StoreError> {
         if base.number > head.generation.number {
             return Ok(false);
@@ -207,9 +198,9 @@ impl<'a> Publisher<'a> {
         let ids = generation::ids(self.objects)?;
         let mut of_number = ids.iter().filter(|id| id.number == base.number).peekable();
         let kept = match of_number.peek() {
-            // Generations are removed in order: one missing after an older one never existed.
+            // Generations are removed in order.
             None => ids.first().is_none_or(|first| first.number > base.number),
-            // Older versions of Trawl did not record the time.
+            // Older versions did not record it.
             Some(_) if base.written == 0 => true,
             Some(_) => of_number.any(|id| {
                 let found = Generation::read(self.objects, id);
@@ -220,7 +211,7 @@ impl<'a> Publisher<'a> {
         Ok(kept)
     }
 
-    /// Returns the next generation, after uploading its new files.
+    /// Uploads the new files of the next generation.
     fn next(
         &mut self,
         base: Option<&Generation>,
@@ -248,7 +239,7 @@ impl<'a> Publisher<'a> {
         let mut uploads = Vec::new();
         for name in manifest.files() {
             let known = stored.and_then(|stored| stored.get(name));
-            // A shard with the same id has the same answers, whatever its bytes.
+            // Shards with equal ids have equal answers, whatever their bytes.
             match known {
                 Some(file) => {
                     files.insert(name.to_owned(), file.clone());
@@ -276,7 +267,6 @@ impl<'a> Publisher<'a> {
         })
     }
 
-    /// Merged records of repositories and sources, as a file.
     fn merged_records(
         &self,
         manifest: &Manifest,
@@ -303,7 +293,6 @@ impl<'a> Publisher<'a> {
         Ok(Some((directory::recorded_name(&bytes), bytes)))
     }
 
-    /// Uploads files of the directory that no known generation has.
     fn upload(
         &mut self,
         names: Vec<String>,
@@ -343,7 +332,7 @@ impl<'a> Publisher<'a> {
         self.objects
             .upload(&file.object(), &mut reader, file.bytes)?;
         if *reader.hasher.finalize().as_bytes() != file.hash {
-            // A file must not have a name that is not its hash.
+            // Its name would not be its hash.
             self.objects.delete(&file.object())?;
             let reason = "its bytes have changed since they were hashed: build the index again";
             return Err(StoreError::damaged(path.display().to_string(), reason));
@@ -369,8 +358,8 @@ impl<'a> Publisher<'a> {
         Ok(file)
     }
 
-    /// Returns whether the upload is recent enough to survive a garbage collection. An older file
-    /// could be collected before HEAD names it, so it is written again.
+    /// Returns whether a garbage collection spares the file. Older files could be collected before
+    /// HEAD names them.
     fn is_fresh(&self, file: &StoredFile) -> Result<bool, StoreError> {
         if self.fresh.contains(&file.hash) {
             return Ok(true);
@@ -378,12 +367,12 @@ impl<'a> Publisher<'a> {
         let Some(found) = self.objects.head(&file.object())? else {
             return Ok(false);
         };
-        // A time in the future: written after publishing began.
+        // In the future: written after publishing began.
         let age = self.now.duration_since(found.modified).unwrap_or_default();
         Ok(found.bytes == file.bytes && age < FRESH_MAX)
     }
 
-    /// Uploads a generation and makes it current. Returns false if another publisher was faster.
+    /// Returns false if another publisher was faster.
     fn put_current(
         &self,
         head: Option<&(Head, Version)>,
@@ -397,7 +386,7 @@ impl<'a> Publisher<'a> {
         Ok(false)
     }
 
-    /// Records the published part of the generation in the directory.
+    /// Records the published generation in the directory.
     fn remember(&self, current: &Generation) -> Result<(), StoreError> {
         let mut files = BTreeMap::new();
         for name in self.manifest.files() {
@@ -426,11 +415,11 @@ impl<'a> Publisher<'a> {
     }
 }
 
-/// Uploads a generation without making it current.
+/// Uploads a generation.
 pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId, StoreError> {
     let (id, text) = generation.render();
     match objects.swap(&id.object(), None, text.as_bytes())? {
-        // Names are content hashes: an existing object is equal.
+        // An object with the same hash is equal.
         Put::Done(_) | Put::Refused => Ok(id),
     }
 }

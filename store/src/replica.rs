@@ -1,9 +1,8 @@
 //! Part of the current generation in an index directory, which a backend serves.
 //!
-//! The directory is an ordinary index: a manifest and the files of its shards. The file
-//! `replica-ID` beside it records the store and the generation. A file is downloaded under a
-//! temporary name, with resumption, and renamed after its hash is verified. Then the manifest is
-//! replaced.
+//! The directory is an ordinary index. The file `replica-ID` records the store and the generation.
+//! Files are downloaded under temporary names, with resumption, and renamed after their hash is
+//! verified. Then the manifest is replaced.
 //!
 //! **Invariant:** all files of the manifest are complete.
 
@@ -26,58 +25,57 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Prefix of the file beside the manifest; the store's id follows.
+/// Followed by the store's id.
 const STATE: &str = "replica-";
 
 /// Content of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
-    /// Generation; 0 before the first one.
+    /// Generation; 0 at first.
     pub generation: u64,
-    /// Shards in the directory.
+    /// Its shards here.
     pub shards: u64,
-    /// Bytes of its files.
+    /// Bytes of the files.
     pub bytes: u64,
-    /// Shards of the generation.
+    /// All its shards.
     pub all_shards: u64,
-    /// Files that were downloaded.
+    /// Downloaded files.
     pub fetched_files: u64,
-    /// Bytes that were downloaded.
+    /// Downloaded bytes.
     pub fetched_bytes: u64,
-    /// True if the manifest was replaced.
+    /// The manifest was replaced.
     pub is_changed: bool,
-    /// True if the directory has exactly the assigned shards. Otherwise it keeps shards for which
-    /// other nodes are not ready, and must sync again.
+    /// Exactly the assigned shards are here. Otherwise shards are kept until other nodes are ready:
+    /// sync again.
     pub is_settled: bool,
 }
 
-/// Lag of a directory behind its store.
+/// Lag behind the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lag {
-    /// Generation of the directory; 0 before the first one.
+    /// Generation here; 0 at first.
     pub served: u64,
-    /// Generation of HEAD; 0 if nothing was published.
+    /// Generation of HEAD; 0 if none.
     pub head: u64,
 }
 
 impl Lag {
-    /// Returns whether directory and HEAD have different generations.
+    /// Returns whether they differ.
     pub fn is_behind(self) -> bool {
         self.served != self.head
     }
 }
 
-/// Assignment of shards to a node. Shards with parts of one package form a group, named by the id
-/// of one of them.
+/// Assignment of shards to a node, in groups of shards with parts of one package.
 pub trait Share {
-    /// Returns whether a group is assigned to this node.
+    /// Returns whether this node must have the group.
     fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 
     /// Returns whether another node has the group.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 }
 
-/// Assigns every shard to this node.
+/// Assigns all shards.
 pub struct Everything;
 
 impl Share for Everything {
@@ -90,17 +88,16 @@ impl Share for Everything {
     }
 }
 
-/// Directory with a part of a store.
+/// Directory that follows a store.
 pub struct Replica {
     objects: Objects,
     directory: PathBuf,
     options: FetchOptions,
-    /// Held for its lifetime.
     _lock: Lock,
 }
 
 impl Replica {
-    /// Opens a directory. Creates an index without shards if it does not exist.
+    /// Opens a directory, or creates one without shards.
     pub fn open(
         objects: Objects,
         directory: &Path,
@@ -133,7 +130,7 @@ impl Replica {
         })
     }
 
-    /// Compares the generations of the directory and HEAD. Reads HEAD only.
+    /// Compares the directory with HEAD.
     pub fn lag(&self) -> Result<Lag, StoreError> {
         let Some((head, _)) = Head::read(&self.objects)? else {
             return Ok(Lag::default());
@@ -145,9 +142,8 @@ impl Replica {
         })
     }
 
-    /// Downloads the assigned shards of the current generation, and replaces the manifest as far as
-    /// other nodes are ready for it. With `accept_older`, HEAD may name an earlier generation than
-    /// the directory.
+    /// Downloads the assigned shards and replaces the manifest, as far as other nodes are ready for
+    /// it. With `accept_older`, HEAD may name an earlier generation than the directory.
     pub fn sync(
         &self,
         share: &dyn Share,
@@ -214,7 +210,7 @@ impl Replica {
         Ok(synced)
     }
 
-    /// Returns whether the directory has a generation, possibly without shards.
+    /// Returns whether a generation is here, possibly without shards.
     pub fn has_generation(&self) -> Result<bool, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         for entry in names {
@@ -227,13 +223,13 @@ impl Replica {
         Ok(false)
     }
 
-    /// Returns the ids of the shards in the directory.
+    /// Ids of the shards here.
     pub fn shards(&self) -> Result<Vec<[u8; 32]>, StoreError> {
         let manifest = directory::read_manifest(&self.directory)?;
         Ok(manifest.shards.iter().map(|shard| shard.id).collect())
     }
 
-    /// Returns the recorded generation. Fails if it is of another store.
+    /// Recorded generation. Fails if it is of another store.
     fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         for entry in names {
@@ -246,14 +242,14 @@ impl Replica {
         }
         let path = self.directory.join(format!("{STATE}{store}"));
         match fs::read(&path) {
-            // A damaged record is downloaded again.
+            // A damaged record is replaced.
             Ok(text) => Ok(Generation::parse(&path.display().to_string(), &text).ok()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::io(&path)(error)),
         }
     }
 
-    /// Returns whether a downloaded file still exists. Its bytes are checked when read.
+    /// Bytes are checked when they are read.
     fn has(&self, name: &str, file: &StoredFile) -> bool {
         let found = fs::metadata(self.directory.join(name));
         found.is_ok_and(|found| found.len() == file.bytes)
@@ -275,7 +271,6 @@ impl Replica {
             .map_err(StoreError::io(&self.directory))
     }
 
-    /// Removes unnamed files, and parts of downloads.
     fn remove_others(&self, wanted: &Generation) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;

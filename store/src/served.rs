@@ -1,5 +1,5 @@
 //! Shards that each node reports as served. Operators find shards with too few replicas, also
-//! during moves, while nodes have different node lists. No node relies on it.
+//! during moves. No node relies on it.
 
 use crate::error::StoreError;
 use crate::node_status;
@@ -7,16 +7,14 @@ use crate::objects::Objects;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// Prefix of these objects.
 const SERVED: &str = "served";
 
-/// First line of such an object.
 const TITLE: &str = "trawl-served 1";
 
-/// Maximum of listed shards: ten times as many as a large cluster has.
+/// Ten times as many as a large cluster has.
 const SHARDS_MAX: usize = 1_000_000;
 
-/// Shards of a node, by the first eight bytes of their ids.
+/// Shards of a node, by eight bytes of their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServedShards(HashSet<u64>);
 
@@ -31,12 +29,12 @@ impl ServedShards {
         self.0.len()
     }
 
-    /// Returns true without shards.
+    /// True without shards.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether the node serves a shard.
+    /// Looks up a shard.
     pub fn contains(&self, id: &[u8; 32]) -> bool {
         self.0.contains(&short(id))
     }
@@ -58,20 +56,20 @@ impl ServedShards {
         sorted.sort_unstable();
         let mut text = format!("{TITLE}\n");
         for id in sorted {
-            // Writing to a string cannot fail.
+            // A string never fails.
             let _ = writeln!(text, "{id:016x}");
         }
         text
     }
 
-    /// Writes the shards of the node `node`.
+    /// Writes the shards of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
         let text = self.render();
         let name = node_status::object(SERVED, node);
         objects.upload(&name, &mut text.as_bytes(), text.len() as u64)
     }
 
-    /// Reads the shards of a node. `None` if it has reported none.
+    /// Reads the shards of a node, if any.
     pub fn of(objects: &Objects, node: &str) -> Result<Option<ServedShards>, StoreError> {
         let read = objects.read(&node_status::object(SERVED, node))?;
         Ok(read.and_then(|(text, _)| ServedShards::parse(&text)))

@@ -1,21 +1,19 @@
 //! Transition of nodes from one generation to the next, at different speeds.
 //!
-//! A package may move to a shard of another node. If this node dropped it at once, the package
-//! would be missing until the other node has downloaded its shard. So a node keeps the old place of
-//! a package until all shards of its new place are *ready*: here, or on an owner that reported
-//! them.
+//! A package may move to a shard of another node. If this node dropped it at once, it would be
+//! missing until the other node has downloaded its shard. So a node keeps the old place until all
+//! shards of the new place are *ready*: here, or on an owner that reported them. Meanwhile
+//! frontends search the newer build.
 //!
-//! Meanwhile two nodes may have a package; frontends search the newer build. **Invariant:** a
-//! package is never missing, and never twice on one node.
+//! **Invariant:** a package is never missing, and never twice on one node.
 
 use index::manifest::{Manifest, ShardEntry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type ShardId = [u8; 32];
 
-/// Manifest to serve on the way from `old`, served now, to `new`, the next generation. `has`:
-/// shards of `new` that are assigned to this node and downloaded. `is_ready`: shards that another
-/// node has.
+/// Manifest between `old`, served now, and `new`. `has`: shards of `new` that are here. `is_ready`:
+/// shards that another node has.
 pub(crate) fn manifest(
     old: &Manifest,
     new: &Manifest,
@@ -40,7 +38,7 @@ pub(crate) fn manifest(
                 package.is_dead = !earlier.is_some_and(|earlier| is_kept(earlier, number));
             }
         }
-        // A shard with a waiting package keeps its table, or all its packages wait.
+        // A shard with a waiting package keeps its table.
         if let Some(earlier) = earlier
             && shard
                 .live()
@@ -66,7 +64,6 @@ pub(crate) fn manifest(
     }
 }
 
-/// Packages of `old` with a new place that is not ready.
 fn waiting<'a>(
     old: &'a Manifest,
     new: &'a Manifest,
@@ -78,7 +75,7 @@ fn waiting<'a>(
             places.entry(&package.directory).or_default().push(shard.id);
         }
     }
-    // A package missing in `new` was dropped, and does not wait.
+    // Dropped packages do not wait.
     let waits = |name: &&[u8]| {
         places
             .get(name)

@@ -1,4 +1,4 @@
-//! Span of the running request, so that callees need no parameter for it.
+//! Span of the running request, without a parameter.
 
 use crate::span::TraceSpan;
 
@@ -6,12 +6,12 @@ tokio::task_local! {
     static CURRENT: TraceSpan;
 }
 
-/// Returns the span of the running request; empty if there is none.
+/// Span of the running request, or an empty one.
 pub fn current() -> TraceSpan {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// Runs a future in a span.
+/// Runs a future within a span.
 pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
     if span.context().is_none() {
         return future.await;
@@ -19,7 +19,7 @@ pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
     CURRENT.scope(span, future).await
 }
 
-/// Runs work on this thread in a span.
+/// Runs work within a span.
 pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
     if span.context().is_none() {
         return work();
@@ -27,7 +27,7 @@ pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
     CURRENT.sync_scope(span, work)
 }
 
-/// Captures the current span for a future on another task.
+/// Keeps the current span for another task.
 pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
     scope(current(), future)
 }

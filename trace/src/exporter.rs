@@ -5,17 +5,15 @@ use crate::queue::Queue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Interval of warnings about the collector.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
-/// Sends the body of a request to the collector and returns the response. It must end within
-/// seconds, whatever the collector does. Errors are logged.
+/// Sends a request body to the collector and returns the response. It must end within seconds.
+/// Errors are logged.
 pub type Transport = Box<dyn FnMut(&[u8]) -> Sent + Send>;
 
-/// Result of a request to the collector.
+/// Response, or an error.
 pub type Sent = Result<Vec<u8>, String>;
 
-/// Sends batches forever.
 pub(crate) fn run(queue: &Arc<Queue>, resource: &Resource, mut send: Transport) {
     let mut warned = None;
     loop {
@@ -41,7 +39,6 @@ pub(crate) fn run(queue: &Arc<Queue>, resource: &Resource, mut send: Transport) 
     }
 }
 
-/// Counts lost spans.
 pub(crate) fn dropped(reason: &'static str, spans: u64) {
     metrics::counter!("trawl_traces_dropped_total", "reason" => reason).increment(spans);
 }

@@ -1,13 +1,12 @@
 //! Distributed traces of requests, for OpenTelemetry.
 //!
 //! A [`TraceSpan`] is a part of a trace: a request, a wait, a stream. Its parent is in this process
-//! or, by its [`TraceContext`], in another. The running request has a [`current`] span. Finished
-//! spans are queued by the [`Recorder`]. The caller takes batches of them as OTLP JSON and sends
-//! them to a collector: this crate opens no socket.
+//! or, by its [`TraceContext`], in another. The running request has a [`current`] span. The
+//! [`Recorder`] queues finished spans. The caller sends batches of them to a collector, as OTLP
+//! JSON: this crate opens no socket.
 //!
-//! **Invariant:** no request waits for the collector. The queue is bounded; spans that overflow it
-//! or that the collector rejects are dropped and counted. Without a recorder there are no spans.
-//!
+//! **Invariant:** no request waits for the collector. Spans that overflow the bounded queue or that
+//! the collector rejects are dropped and counted. Without a recorder there are no spans.
 //! ```
 //! use trace::{Kind, Recorder, TraceSpan};
 //!

@@ -1,33 +1,32 @@
 //! Spans as JSON of the OpenTelemetry protocol (OTLP 1.x,
-//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>): ids are hexadecimal, 64-bit
-//! numbers are strings, and unset fields are omitted.
+//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>): hexadecimal ids, 64-bit
+//! numbers as strings, no unset fields.
 
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 
-/// Bytes of a text attribute. Longer ones are truncated.
+/// Longer texts are truncated.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Bytes of a response that are parsed.
+/// Longer responses are ignored.
 const RESPONSE_BYTES_MAX: usize = 64 << 10;
 
-/// Attributes of this process for collectors, such as `service.name`.
+/// Attributes of this process, such as `service.name`.
 #[derive(Clone, Debug, Default)]
 pub struct Resource(pub Vec<(String, String)>);
 
-/// Role of a span in its trace.
+/// Role in the trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Part of its parent's work.
+    /// Part of its parent.
     #[default]
     Internal,
-    /// Response to a request of another process.
+    /// Incoming request.
     Server,
-    /// Request to another process.
+    /// Outgoing request.
     Client,
 }
 
-/// Finished span.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) trace: u128,
@@ -40,16 +39,15 @@ pub(crate) struct Record {
     pub(crate) begun_ns: u64,
     pub(crate) ended_ns: u64,
     pub(crate) attributes: Vec<(&'static str, Value)>,
-    /// Trace and span of each dependency.
+    /// Trace and span of dependencies.
     pub(crate) links: Vec<(u128, u64)>,
-    /// Reason of the failure.
     pub(crate) failure: Option<&'static str>,
 }
 
 /// Value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text of at most 1 KiB.
+    /// Up to 1 KiB.
     Text(String),
     /// Integer.
     Number(i64),
@@ -96,7 +94,6 @@ impl From<bool> for Value {
     }
 }
 
-/// Encodes a batch as the body of a request.
 pub(crate) fn encode(resource: &Resource, batch: &[Record]) -> Vec<u8> {
     let about = resource.0.iter();
     let about: Vec<Json> = about
@@ -152,7 +149,7 @@ fn attribute((key, value): &(&'static str, Value)) -> Json {
     json!({ "key": key, "value": value })
 }
 
-/// Number of spans that a collector's response rejects. An unreadable response rejects none.
+/// Rejected spans. An unreadable response rejects none.
 pub(crate) fn rejected(response: &[u8]) -> u64 {
     if response.len() > RESPONSE_BYTES_MAX {
         return 0;

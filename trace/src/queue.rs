@@ -5,13 +5,12 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Capacity: some thousand requests. A span takes about half a kilobyte, and at most ten.
+/// Some thousand requests. A span takes half a kilobyte, and at most ten.
 pub(crate) const WAITING_MAX: usize = 4096;
 
-/// Maximum spans in a batch.
 pub(crate) const BATCH_MAX: usize = 512;
 
-/// Wait of a span for others of its batch.
+/// Wait for a full batch.
 const BATCH_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -23,15 +22,14 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Record>,
-    /// A batch was taken and is not sent yet.
+    /// A batch is being sent.
     is_sending: bool,
-    /// Partial batches are sent at once.
+    /// Also send partial batches.
     is_flushing: bool,
 }
 
 impl Queue {
-    /// Adds a span. Returns whether there was room. Waits for a few instructions of other threads
-    /// at most.
+    /// Returns whether there was room. Hardly waits.
     pub(crate) fn push(&self, record: Record) -> bool {
         let mut state = self.lock();
         let has_room = state.waiting.len() < WAITING_MAX;
@@ -44,7 +42,7 @@ impl Queue {
         has_room
     }
 
-    /// Waits for a batch. The previous batch has been sent.
+    /// The previous batch has been sent.
     pub(crate) fn take(&self) -> Vec<Record> {
         let mut state = self.lock();
         state.is_sending = false;
@@ -66,8 +64,7 @@ impl Queue {
         }
     }
 
-    /// Sends partial batches, and waits until the queue is empty, for `max` at most. Returns the
-    /// number of spans left.
+    /// Waits at most `max`. Returns the number of spans left.
     pub(crate) fn flush(&self, max: Duration) -> usize {
         let until = Instant::now() + max;
         let mut state = self.lock();
@@ -88,7 +85,7 @@ impl Queue {
     }
 }
 
-/// A panicked thread leaves the state valid: no call in between can panic.
+/// No call in between can panic: the state is valid.
 fn wait<T>(result: Result<T, PoisonError<T>>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }

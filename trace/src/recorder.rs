@@ -8,20 +8,20 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// One for each process, like the log and the metrics.
+/// One for each process.
 static INSTALLED: OnceLock<Recorder> = OnceLock::new();
 
-/// Queues finished spans for the thread that sends them.
+/// Queues finished spans for a sending thread.
 #[derive(Clone)]
 pub struct Recorder {
     queue: Arc<Queue>,
-    /// Share of recorded traces among those that begin here, from 0 to 1.
+    /// Share of own traces that are recorded.
     ratio: f64,
 }
 
 impl Recorder {
-    /// Starts the thread that sends spans. Of the traces that begin here, the share `ratio` is
-    /// recorded. For others the caller decides, but a ratio of 0 records nothing.
+    /// Starts the sending thread. Records the share `ratio` of the traces that begin here. For
+    /// others the caller decides, but 0 records nothing.
     pub fn start(resource: Resource, ratio: f64, send: Transport) -> io::Result<Recorder> {
         let queue = Arc::<Queue>::default();
         let waiting = Arc::clone(&queue);
@@ -31,7 +31,7 @@ impl Recorder {
         Ok(Recorder { queue, ratio })
     }
 
-    /// Returns whether a trace is recorded. `of_caller`: decision of the caller.
+    /// `of_caller`: decision of the caller.
     pub(crate) fn samples(&self, of_caller: Option<bool>) -> bool {
         self.ratio > 0.0 && of_caller.unwrap_or_else(|| fastrand::f64() < self.ratio)
     }
@@ -42,23 +42,23 @@ impl Recorder {
         }
     }
 
-    /// Sends the queue, for `max` at most, and counts the rest as dropped.
+    /// Sends the queue, for at most `max`. The rest is counted as dropped.
     pub fn flush(&self, max: Duration) {
         exporter::dropped("shutdown", self.queue.flush(max) as u64);
     }
 }
 
-/// Installs the recorder of this process. Only the first call has an effect.
+/// Installs the recorder of this process. Later calls have no effect.
 pub fn install(recorder: Recorder) {
     let _ = INSTALLED.set(recorder);
 }
 
-/// Returns the recorder of this process, if any.
+/// Recorder of this process, if any.
 pub fn recorder() -> Option<&'static Recorder> {
     INSTALLED.get()
 }
 
-/// Sends the queue before the process ends, for `max` at most.
+/// Sends the queue of this process, for at most `max`.
 pub fn flush(max: Duration) {
     if let Some(recorder) = recorder() {
         recorder.flush(max);

@@ -8,12 +8,12 @@ use std::num::{NonZeroU64, NonZeroU128};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Bounds for attributes and links of a span. The code sets fewer, whatever clients do.
+/// The code sets fewer, whatever clients do.
 const ATTRIBUTES_MAX: usize = 24;
 const LINKS_MAX: usize = 8;
 
-/// Handle of a span. The span ends with [`end`](Self::end), or with its last handle. An empty
-/// handle records nothing, and its children are empty too.
+/// Handle of a span, which ends with [`end`](Self::end) or its last handle. An empty handle records
+/// nothing, and its children are empty.
 #[derive(Clone, Debug, Default)]
 pub struct TraceSpan(State);
 
@@ -21,7 +21,7 @@ pub struct TraceSpan(State);
 enum State {
     #[default]
     Empty,
-    /// A trace that is not recorded here: its ids are for the log and other processes.
+    /// Not recorded here: its ids are for the log and other processes.
     Known(TraceContext),
     Recorded(Arc<Recorded>),
 }
@@ -30,12 +30,12 @@ struct Recorded {
     context: TraceContext,
     recorder: Recorder,
     begun: Instant,
-    /// `None` after the end of the span.
+    /// `None` after the end.
     record: Mutex<Option<Record>>,
 }
 
 impl TraceSpan {
-    /// Begins the span of an external request, which may belong to a trace of the caller.
+    /// Begins the span of an external request, in the caller's trace if it has one.
     pub fn of_request(
         recorder: Option<&Recorder>,
         caller: Option<TraceContext>,
@@ -58,7 +58,7 @@ impl TraceSpan {
         }
     }
 
-    /// Begins the span of a frontend's request. The frontend has decided about sampling.
+    /// Begins the span of a frontend's request, which decides about sampling.
     pub fn of_frontend(frontend: Option<TraceContext>, name: &'static str) -> TraceSpan {
         let Some(frontend) = frontend else {
             return TraceSpan::default();
@@ -84,7 +84,7 @@ impl TraceSpan {
         }
     }
 
-    /// Records a child span that is over.
+    /// Records a finished child span.
     pub fn child_between(&self, name: &'static str, begun: Instant, ended: Instant) {
         if let State::Recorded(this) = &self.0 {
             let TraceContext { trace, span, .. } = this.context;
@@ -130,7 +130,7 @@ impl TraceSpan {
         })))
     }
 
-    /// Context of the span for other processes. `None` if it is empty.
+    /// Context for other processes.
     pub fn context(&self) -> Option<TraceContext> {
         match &self.0 {
             State::Empty => None,
@@ -139,19 +139,19 @@ impl TraceSpan {
         }
     }
 
-    /// Id of the trace, as in the log.
+    /// Trace id, as in the log.
     pub fn trace_id(&self) -> Option<String> {
         self.context()
             .map(|context| format!("{:032x}", context.trace))
     }
 
-    /// Returns whether attributes are recorded, and so are worth computing.
+    /// Returns whether attributes are worth computing.
     pub fn is_recorded(&self) -> bool {
         matches!(self.0, State::Recorded(_))
     }
 
-    /// Sets an attribute. Never pass search terms unless the operator allows it: readers of traces
-    /// may not be allowed to know them.
+    /// Sets an attribute. Never search terms, unless the operator allows it: readers of traces may
+    /// not be allowed to know them.
     pub fn set(&self, key: &'static str, value: impl Into<Value>) {
         self.change(|record| {
             let attributes = &mut record.attributes;
@@ -167,7 +167,7 @@ impl TraceSpan {
         self.change(|record| record.failure = Some(reason));
     }
 
-    /// Adds a link to a span of another trace.
+    /// Links to a span of another trace.
     pub fn link(&self, other: &TraceSpan) {
         let Some(context) = other.context().filter(|_| other.is_recorded()) else {
             return;
@@ -179,7 +179,7 @@ impl TraceSpan {
         });
     }
 
-    /// Ends the span, unless it has ended.
+    /// Ends the span.
     pub fn end(&self) {
         if let State::Recorded(this) = &self.0 {
             this.end();
@@ -225,7 +225,6 @@ fn random_span() -> NonZeroU64 {
     NonZeroU64::new(fastrand::u64(1..)).expect("it is at least 1")
 }
 
-/// Converts a point in time to nanoseconds since 1970.
 fn unix_ns(at: Instant) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.unwrap_or_default();

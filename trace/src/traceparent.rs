@@ -12,13 +12,13 @@
 use schema::message::TraceContext;
 use std::num::{NonZeroU64, NonZeroU128};
 
-/// Characters of version 0. Later versions may append more, after a dash.
+/// Later versions may append more, after a dash.
 const LEN: usize = 55;
 
-/// Characters that are parsed: a bound for later versions.
+/// A bound for later versions.
 const LEN_MAX: usize = 512;
 
-/// Parses the value of a header. `None` if it is malformed, as without a header.
+/// Parses the header's value. `None` if it is malformed.
 pub fn parse_traceparent(value: &str) -> Option<TraceContext> {
     let bytes = value.as_bytes();
     let dashes = [2, 35, 52].map(|at| bytes.get(at));
@@ -39,7 +39,7 @@ pub fn parse_traceparent(value: &str) -> Option<TraceContext> {
     is_complete.then_some(context)
 }
 
-/// Parses at most 32 lower-case hexadecimal digits.
+/// Lower case, up to 32 digits.
 fn hex(value: &str, range: std::ops::Range<usize>) -> Option<u128> {
     let digits = value.get(range)?;
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

@@ -1,7 +1,7 @@
 //! Access to the server: keys of clients, cookies of pages, and a rate limit for tried keys.
 //!
 //! A client sends its key with each request, or enters it on a page and then sends a signed cookie.
-//! `guard` decides which addresses need one; nothing here depends on HTTP.
+//! `guard` decides which addresses need one. Nothing here depends on HTTP.
 //!
 //! **Invariant:** only the hash of a key is stored, and a key is never logged.
 
@@ -22,7 +22,7 @@ use cookie::Holder;
 use std::net::IpAddr;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Accepted keys, and their use.
+/// Accepted keys.
 #[derive(Debug)]
 pub struct Access {
     keys: ApiKeys,
@@ -32,23 +32,20 @@ pub struct Access {
     attempts: Attempts,
 }
 
-/// Sender of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// Client with the key of this name.
     Key(KeyName),
-    /// Page of ours, without a key.
+    /// Our page, without a key.
     Page,
-    /// Unknown sender.
     Stranger {
-        /// An unknown key was sent.
+        /// With an unknown key.
         is_wrong: bool,
     },
 }
 
 impl Access {
-    /// Accepts `keys` for `/api/v2`, and cookies of our pages signed with `secret`. With
-    /// `is_required`, pages need a key, too.
+    /// Accepts `keys` for `/api/v2`, and page cookies signed with `secret`. With `is_required`,
+    /// pages need a key, too.
     pub fn new(keys: ApiKeys, secret: CookieSecret, is_required: bool) -> Access {
         Access {
             keys,
@@ -62,12 +59,11 @@ impl Access {
         self.is_required
     }
 
-    /// Rereads the key file whenever it changes.
     pub(crate) fn follow_key_file(&self) {
         self.keys.follow();
     }
 
-    /// Identifies the sender of a request by its key, else by its cookie.
+    /// The key counts, else the cookie.
     pub(crate) fn sender(&self, key: Option<&[u8]>, cookie: Option<&str>) -> Sender {
         if let Some(key) = key {
             let known = self.keys.current().name_of(key);
@@ -82,12 +78,11 @@ impl Access {
         }
     }
 
-    /// Returns a cookie for a client with a known key.
     pub(crate) fn cookie_for(&self, name: &KeyName) -> Option<String> {
         self.secret.sign(Some(name), &self.keys.current(), now_s())
     }
 
-    /// Returns a cookie for an open page, unless the client has a fresh one.
+    /// `None` if the client has a fresh one.
     pub(crate) fn page_cookie(&self, current: Option<&str>) -> Option<String> {
         let keys = self.keys.current();
         if current.is_some_and(|cookie| self.secret.is_fresh(cookie, &keys, now_s())) {
@@ -96,7 +91,7 @@ impl Access {
         self.secret.sign(None, &keys, now_s())
     }
 
-    /// Tries a key entered by a user. The error is the retry delay in seconds.
+    /// The error is the retry delay in seconds.
     pub(crate) fn try_key(&self, client: IpAddr, key: &[u8]) -> Result<Option<KeyName>, u64> {
         self.attempts.begin(client, Instant::now())?;
         let name = self.keys.current().name_of(key);
@@ -107,7 +102,6 @@ impl Access {
     }
 }
 
-/// Seconds since 1970.
 fn now_s() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())

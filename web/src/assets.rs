@@ -1,7 +1,7 @@
 //! Styles, scripts and icon, embedded in the binary and cached forever: their address has a hash.
 //!
-//! Files below `css` are joined to one style, so that a page waits for a single file. Files below
-//! `js` are modules that import each other, so all assets share one hash.
+//! Files below `css` are joined to one style: a page waits for a single file. Files below `js`
+//! import each other, so all assets share one hash.
 
 use crate::params::Path;
 use crate::problem::Problem;
@@ -12,15 +12,14 @@ use fnv::FnvHasher;
 use std::hash::Hasher;
 use std::sync::LazyLock;
 
-/// The joined style.
 pub(crate) const STYLE: &str = "style.css";
 
-/// Module that imports the others.
+/// Imports the others.
 pub(crate) const SCRIPT: &str = "main.js";
 
 pub(crate) const ICON: &str = "icon.svg";
 
-/// The bytes of an address never change.
+/// An address never changes its bytes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 type File = (&'static str, &'static [u8]);
@@ -31,7 +30,7 @@ macro_rules! files {
     };
 }
 
-/// Parts of the style. The first declares the tokens of the others, the last prevails.
+/// The first declares the tokens of the others, the last prevails.
 const STYLES: &[File] = files!("css/":
     "tokens.css",
     "base.css",
@@ -103,7 +102,7 @@ impl Assets {
         Assets { style, hash }
     }
 
-    /// Returns the content of a file and its type.
+    /// Content and type.
     fn find(&'static self, name: &str) -> Option<(&'static [u8], &'static str)> {
         let of = |files: &[File]| Some(files.iter().find(|file| file.0 == name)?.1);
         if name == STYLE {
@@ -114,27 +113,25 @@ impl Assets {
     }
 }
 
-/// Returns a hash of all assets.
 pub(crate) fn hash() -> &'static str {
     &ASSETS.hash
 }
 
-/// Returns the address of an asset, which changes with the content of any.
+/// Changes with any asset.
 pub(crate) fn address(name: &str) -> String {
     format!("/assets/{}/{name}", hash())
 }
 
-/// Keeps crawlers away from searches, which are expensive.
+/// Crawlers must not search: that is expensive.
 pub(crate) async fn robots() -> &'static str {
     "User-agent: *\nAllow: /$\nDisallow: /\n"
 }
 
-/// Redirects browsers from the default address of an icon.
 pub(crate) async fn favicon() -> axum::response::Redirect {
     axum::response::Redirect::temporary(&address(ICON))
 }
 
-/// Sends an asset. A page of another program version gets the current one, uncached.
+/// A page of another version gets the current asset, uncached.
 pub(crate) async fn asset(
     Path((version, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {

@@ -1,11 +1,10 @@
 //! Authorization of callers to see packages, by a service of the operator or by signed tokens.
 //!
-//! Names listed by the operator are public. For other names the [`service`] is asked with the
-//! caller's credentials and [`decisions`] caches the answers, or a token ([`tokens`]) lists the
-//! visible names. Nothing here depends on pages or problems.
+//! Listed names are public. For others the [`service`] is asked with the caller's credentials and
+//! [`decisions`] caches the answers, or a token ([`tokens`]) lists the visible names.
 //!
-//! **Invariants:** everything is denied by default; a request for a public name never waits for the
-//! service, and a request for all public names at most a second.
+//! **Invariants:** everything is denied by default; public names never wait for the service, and a
+//! request for all of them waits at most a second.
 
 mod client;
 mod credentials;
@@ -40,7 +39,6 @@ use tokio::sync::watch;
 use verified::Verified;
 use visible::{LastSplit, NameSplit};
 
-/// Retry delay after an unknown decision.
 const RETRY_AFTER_S: u64 = 5;
 
 pub(crate) fn describe() {
@@ -54,14 +52,12 @@ pub(crate) fn describe() {
 #[derive(Debug)]
 pub struct Authorization {
     public: NameGlobs,
-    /// Headers that identify a caller.
     identifying: Vec<HeaderName>,
-    /// Key of the hash of principals.
     principal_key: [u8; 32],
     decider: Decider,
-    /// Names of all packages, split once for all callers.
+    /// Split once for all callers.
     split: Arc<LastSplit>,
-    /// Never changes: tokens have no cached decisions.
+    /// Tokens have no cached decisions.
     no_denials: watch::Sender<u64>,
 }
 
@@ -71,7 +67,6 @@ enum Decider {
     Tokens(Arc<Tokens>),
 }
 
-/// Caller with its credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     credentials: Credentials,
@@ -81,23 +76,20 @@ pub(crate) struct Caller {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// A header has control characters.
     BadHeader(HeaderName),
-    /// The token is invalid.
     BadToken(String),
-    /// The service does not answer, or the public keys are missing.
+    /// No answer of the service, or no public keys.
     Unknown {
         /// Retry delay.
         retry_after_s: u64,
     },
-    /// Too many names for a service that decides them one by one.
+    /// The service decides names one by one.
     TooManyNames,
 }
 
 impl Authorization {
-    /// Checks the settings, and reads the token keys if they are in a file. `tls` has the trusted
-    /// certificates. If `hints` have a secret, decisions are shared with other frontends. Returns
-    /// `None` if no authorization is configured.
+    /// Checks the settings, and reads the token keys of a file. `tls` has the trusted certificates.
+    /// If `hints` have a secret, decisions are shared. Returns `None` without authorization.
     pub fn new(
         options: &AuthorizationOptions,
         tls: ClientConfig,
@@ -166,14 +158,13 @@ impl Authorization {
         }
     }
 
-    /// Keeps the public keys of tokens current. Needs a tokio runtime.
     pub(crate) fn follow_keys(&self) {
         if let Decider::Tokens(tokens) = &self.decider {
             Tokens::follow(Arc::downgrade(tokens));
         }
     }
 
-    /// Value of the header `vary`: the headers that identify a caller.
+    /// Value of the header `vary`.
     pub(crate) fn varies_by(&self) -> HeaderValue {
         let names: Vec<&str> = self.identifying.iter().map(HeaderName::as_str).collect();
         HeaderValue::from_str(&names.join(", ")).expect("names of headers are ASCII")
@@ -195,7 +186,6 @@ impl Authorization {
         }
     }
 
-    /// Identifies the sender of a request with these headers.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let credentials =
             Credentials::new(headers, &self.identifying).map_err(Refusal::BadHeader)?;
@@ -210,8 +200,8 @@ impl Authorization {
         })
     }
 
-    /// Returns all packages that a caller may see. If the decision is late, returns the public
-    /// ones, marked as undecided, unless there are none.
+    /// If the decision is late, returns the public packages, marked as undecided, unless there are
+    /// none.
     pub(crate) async fn scope(
         &self,
         caller: &Caller,
@@ -238,7 +228,6 @@ impl Authorization {
         }
     }
 
-    /// Returns whether a caller may see a package or repository.
     pub(crate) async fn sees(&self, caller: &Caller, name: &[u8]) -> Result<bool, Refusal> {
         let is_public = self.public.matches(name);
         match &self.decider {
@@ -254,7 +243,6 @@ impl Authorization {
         }
     }
 
-    /// Splits the names into public and private ones, once for all callers.
     fn split(&self, names: &Arc<PackageNames>) -> Arc<NameSplit> {
         self.split.get_or_make(names, || {
             if let Err(error) = self.check_names(names) {
@@ -288,7 +276,7 @@ async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verifie
     }
 }
 
-/// Returns the token of the header `authorization`. Other schemes may be meant for a proxy.
+/// Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
     let mut tokens = headers
         .get_all(header::AUTHORIZATION)
@@ -306,7 +294,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
     Ok(token)
 }
 
-/// Refusal for a caller. Reasons of the service are only logged.
+/// The service's reasons are only logged.
 fn refusal(unknown: &Unknown) -> Refusal {
     let retry_after_s = match unknown {
         CacheError::Failed(_) => RETRY_AFTER_S,

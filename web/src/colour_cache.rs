@@ -1,10 +1,10 @@
 //! Cache of lexer states at line starts, since results show lines from the middle of files.
 //!
-//! A file is fetched and lexed once for all its pages and all callers of a scope, and is known by
-//! the hash of its text. Entries are small: the lines that begin inside a comment or a string.
+//! A file is lexed once for all its pages and all callers of a scope, by the hash of its text.
+//! Entries are small: the lines that begin inside a comment or a string.
 //!
 //! **Invariant:** colours never fail a page nor delay it for long. Files that are too large, late
-//! or too many are lexed from their shown lines alone.
+//! or many are lexed from their shown lines alone.
 
 use crate::blocking::blocking;
 use crate::colours::{DocumentColours, LineStates, Syntax};
@@ -17,28 +17,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Maximum bytes of a lexed file: 5 ms of work.
+/// 5 ms of work.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Documents of a page that are lexed.
 const DOCUMENTS_MAX: usize = 32;
 
-/// Wait of a page for lexing. It still meets 25 ms under load. Lexing continues for the next page.
+/// Keeps a page within 25 ms under load. Lexing continues for the next page.
 const WAIT_MAX: Duration = Duration::from_millis(15);
 
-/// Maximum life of a file. Entries never become stale, so this only frees memory.
+/// Entries never become stale: only frees memory.
 const LIFE_MAX: Duration = Duration::from_secs(3600);
 
-/// Maximum life of the record that a file is unreadable.
+/// For unreadable files.
 const UNREAD_LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// Bytes of all entries. One takes some hundred bytes.
+/// An entry takes some hundred bytes.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// Files fetched and lexed at once: at most 16 MiB.
+/// At most 16 MiB.
 const READ_AT_ONCE_MAX: usize = 8;
 
-/// Files lexed or queued at once. More are refused.
+/// Lexed or queued files.
 const WAITING_MAX: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +47,7 @@ struct ColourKey {
     language: String,
 }
 
-/// `None`: the file is unreadable.
+/// `None`: unreadable.
 type Kept = Option<Arc<LineStates>>;
 
 pub(crate) struct ColourCache {
@@ -73,7 +72,6 @@ impl Default for ColourCache {
     }
 }
 
-/// Colours of the documents of a page.
 #[derive(Default)]
 pub(crate) struct PageColours {
     states: HashMap<Arc<Document>, Arc<LineStates>>,
@@ -87,7 +85,6 @@ impl PageColours {
 }
 
 impl ColourCache {
-    /// Finds the colours of the documents of a page.
     pub(crate) async fn of(
         &self,
         coordinator: &Arc<Coordinator>,
@@ -111,7 +108,7 @@ impl ColourCache {
         }
     }
 
-    /// Finds the colours of a part of a file. Its beginning needs no look-up.
+    /// The beginning of a file needs no look-up.
     pub(crate) async fn of_file(
         &self,
         coordinator: &Arc<Coordinator>,
@@ -136,7 +133,7 @@ impl ColourCache {
         found.of(&document)
     }
 
-    /// Returns the states of a document. `None` if they are late.
+    /// `None` if they are late.
     async fn states(
         &self,
         coordinator: &Arc<Coordinator>,
@@ -174,7 +171,7 @@ fn read(language: &str, text: &[u8]) -> Kept {
     Some(Arc::new(LineStates::of(syntax, text)))
 }
 
-/// Fetches the text of a document. `None` if it is too large or gone.
+/// `None` if it is too large or gone.
 async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     loop {

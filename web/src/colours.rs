@@ -1,8 +1,8 @@
 //! Syntax highlighting: comments, strings, numbers and keywords of a line.
 //!
-//! A flat table describes each language ([`Syntax::of`]), and one lexer reads them all. It reads a
-//! line at a time and carries a state between lines, for block comments and the like. It has no
-//! grammar: names are not resolved, and embedded languages are not lexed.
+//! A flat table describes each language ([`Syntax::of`]), and one lexer reads them all, line by
+//! line, with a state between lines. It has no grammar: names are not resolved, and embedded
+//! languages are not lexed.
 //!
 //! **Invariants:** the lexer reads every byte a bounded number of times, never fails, and stops at
 //! the end of the line. Hostile text can only be coloured wrongly.
@@ -25,7 +25,6 @@ pub(crate) use syntax::Syntax;
 
 use std::ops::Range;
 
-/// Kind of a part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     Comment,
@@ -36,16 +35,13 @@ pub(crate) enum Colour {
     Type,
     /// Directives, attributes, macros of markup.
     Meta,
-    /// Key, attribute name, or variable in a text.
+    /// Key, attribute, or variable in a text.
     Key,
-    /// Line that a patch adds.
     Added,
-    /// Line that a patch removes.
     Removed,
 }
 
 impl Colour {
-    /// Class of its HTML element.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Colour::Comment => "c-c",
@@ -61,7 +57,7 @@ impl Colour {
     }
 }
 
-/// Coloured parts of a line, ascending. The rest has no colour.
+/// Ascending. The rest has no colour.
 pub(crate) type ColouredParts = Vec<(Range<usize>, Colour)>;
 
 /// Lexer state at the end of a line.
@@ -69,25 +65,25 @@ pub(crate) type ColouredParts = Vec<(Range<usize>, Colour)>;
 pub(crate) enum LineState {
     #[default]
     Code,
-    /// One of the syntax's `quotes`, with its nesting depth.
+    /// One of the syntax's `quotes`.
     Quote { form: u8, depth: u16 },
     /// Long bracket of Lua.
     Long { level: u16, is_comment: bool },
-    /// Raw string of Rust, with its number of `#`.
+    /// Raw string of Rust; number of `#`.
     Hashes(u16),
-    /// Raw string of C++, with the hash of its delimiter.
+    /// Raw string of C++; hash of its delimiter.
     Raw(u32),
-    /// Here-document, with the hash of its last line.
+    /// Here-document; hash of its last line.
     Heredoc(u32),
     /// `q{…}` of Perl and the like.
     Delimited { open: u8, close: u8, depth: u16 },
     /// Tag of markup.
     Tag { is_raw: Option<RawElement> },
-    /// Text of an element without markup inside.
+    /// Raw text of an element.
     RawText(RawElement),
 }
 
-/// Element without markup inside.
+/// Its text is not markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawElement {
     Script,

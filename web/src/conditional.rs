@@ -1,7 +1,7 @@
 //! Conditional requests (`ETag`, `If-None-Match`), `Cache-Control` and `Server-Timing`.
 //!
-//! A complete answer is fixed while the shards are, so it has a tag. A client with that tag gets
-//! 304 without a search. The tag is weak, since a page also shows its duration.
+//! A complete answer is fixed while the shards are: a client with its tag gets 304 without a
+//! search. The tag is weak, since a page also shows its duration.
 //!
 //! **Invariant:** only complete answers have a tag.
 
@@ -19,18 +19,18 @@ use frontend::SearchResult;
 use std::convert::Infallible;
 use std::hash::Hasher;
 
-/// `Cache-Control` of a complete answer: cache it, and revalidate before each use.
+/// For complete answers: revalidate before each use.
 pub(crate) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// Address of a request, and the tags that the client has. The default is for a request that its
-/// address does not identify, such as a POST: its answer has no tag.
+/// Address of a request, and the client's tags. The default is for requests that the address does
+/// not identify, such as a POST: their answers have no tag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownTags {
     address: String,
     has: Vec<String>,
-    /// The tag covers the colours of a page.
+    /// Part of the tag.
     theme: Option<Theme>,
 }
 
@@ -48,19 +48,18 @@ impl<S: Sync> FromRequestParts<S> for KnownTags {
     }
 }
 
-/// Strips the prefix of weak tags, which `If-None-Match` ignores.
+/// `If-None-Match` ignores the prefix of weak tags.
 fn opaque(tag: &str) -> String {
     let tag = tag.trim();
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
 impl KnownTags {
-    /// Address of the request; empty if it does not identify the request.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns 304 if the client has this page of the search with this identity.
+    /// Returns 304 if the client has this page.
     pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
@@ -75,7 +74,7 @@ impl KnownTags {
         Some(response)
     }
 
-    /// Disables tags while changes are pending: a later answer differs.
+    /// While changes are pending, a later answer may differ: no tag.
     pub(crate) fn unless_pending(self, pending: u64) -> KnownTags {
         if pending == 0 {
             return self;
@@ -83,8 +82,7 @@ impl KnownTags {
         KnownTags::default()
     }
 
-    /// Adds the headers of a page of `answer`, and the error status if no backend answered.
-    /// `was_there`: the answer was cached.
+    /// Sets also the error status if no backend answered. `was_there`: the answer was cached.
     pub(crate) fn finish(
         &self,
         response: &mut Response,
@@ -102,7 +100,7 @@ impl KnownTags {
         }
     }
 
-    /// Returns a tag that depends on the shards, the query, the view and this program.
+    /// Covers the shards, the query, the view and this program.
     fn tag(&self, identity: &str) -> String {
         let mut hasher = FnvHasher::default();
         for part in [&self.address, identity, env!("CARGO_PKG_VERSION")] {
@@ -122,7 +120,7 @@ fn keep(headers: &mut HeaderMap, tag: &str) {
     headers.insert(header::CACHE_CONTROL, REVALIDATE);
 }
 
-/// Renders the phases in milliseconds, for a cached answer only the rendering.
+/// For a cached answer only the rendering.
 fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
     let phases = timings.each();
     let (mut out, shown) = if was_there {

@@ -1,16 +1,12 @@
 //! Token for the next page of an answer. At the first match it is a *link* to the answer.
 //!
-//! A cursor has the query, the generation, and a hash of the answer: of its scope and its number of
-//! matches. If the answer has changed, the next page fails. It works for callers who see the same
-//! packages, on every frontend with the same secret, also after the answer is evicted. It reveals
-//! nothing of the answer to other callers. It has no search id, since that is private to its
-//! client.
+//! A cursor has the query, the generation, and a hash of scope and length of the answer. It works
+//! on every frontend with the same secret, also after the answer is evicted, until the answer
+//! changes. It reveals nothing to callers with another scope. It has no search id, which is private
+//! to a client.
 //!
 //! **Invariant:** cursors are signed (see `link_secrets`), but a forged one does no more than its
 //! query: that is checked as usual, the answer is compared, and a page past the end is empty.
-//!
-//! ```text
-//! route                        8 hexadecimal digits: see [`Route`]
 //! in base64url:
 //!   version 1, group and copies 1, generation 8, answer 8, offset 8, query
 //!   signature 16               of the route (4 bytes) and all before it
@@ -22,21 +18,17 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::{Query, SearchResult};
 
-/// Version of the format.
 const VERSION: u8 = 5;
 
-/// Added to the group's number if copies are folded.
+/// Added to the group if copies are folded.
 const FOLDED: u8 = 0x80;
 
-/// Bytes before the query.
 const HEAD_BYTES: usize = 26;
 
-/// Digits of the route.
 const ROUTE_LEN: usize = 8;
 
-/// Key by which a proxy chooses a frontend: equal for a search and all its pages, so that they
-/// reach the frontend with the result. CRC-32C of the query as typed, which proxies can compute.
-/// Only speed depends on it.
+/// Key by which a proxy chooses a frontend, equal for a search and all its pages: CRC-32C of the
+/// query as typed, which proxies can compute. Only speed depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Route(pub(crate) u32);
 
@@ -46,7 +38,6 @@ impl Route {
     }
 }
 
-/// End of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) route: Route,
@@ -68,7 +59,7 @@ pub(crate) enum BadCursor {
 }
 
 impl Cursor {
-    /// Cursor before item number `offset` of an answer.
+    /// Cursor before item `offset`.
     pub(crate) fn new(
         answer: &SearchResult,
         group: Group,
@@ -85,18 +76,15 @@ impl Cursor {
         }
     }
 
-    /// Sets the route.
     pub(crate) fn by(self, route: Route) -> Cursor {
         Cursor { route, ..self }
     }
 
-    /// Name of the generation.
     pub(crate) fn generation(&self) -> String {
         format!("{:016x}", self.generation)
     }
 
-    /// Returns whether the cursor was made for this answer. An incomplete answer may have been
-    /// replaced.
+    /// An incomplete answer may have been replaced.
     pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
         let of_answer = Cursor::new(answer, self.group, self.copies, self.offset as usize);
         *self == of_answer.by(self.route)
@@ -127,7 +115,6 @@ impl Cursor {
     }
 }
 
-/// Returns the signature of a cursor of this version, and the bytes that it covers.
 fn signed(text: &str) -> Option<([u8; SIGNATURE_BYTES], Vec<u8>)> {
     let (route, rest) = text.split_at_checked(ROUTE_LEN)?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -142,7 +129,6 @@ fn signed(text: &str) -> Option<([u8; SIGNATURE_BYTES], Vec<u8>)> {
     (*version == VERSION).then_some((signature, bytes))
 }
 
-/// Parses a cursor with a valid signature.
 fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
     let (route, bytes) = bytes.split_first_chunk()?;
     let (head, query) = bytes.split_at_checked(HEAD_BYTES)?;
@@ -167,7 +153,7 @@ fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
     Some((cursor, query))
 }
 
-/// Hash of an answer: of query and generation, scope, and length.
+/// Hash of identity, scope and length of an answer.
 fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(identity.as_bytes());
@@ -178,7 +164,6 @@ fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
     u64::from_le_bytes(*first)
 }
 
-/// Parses a name of 16 hexadecimal digits.
 fn number(name: &str) -> u64 {
     u64::from_str_radix(name, 16).expect("a name consists of hexadecimal digits")
 }

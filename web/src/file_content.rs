@@ -4,22 +4,21 @@ use axum::http::HeaderValue;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use schema::message::FileReply;
 
-/// Bytes at the beginning of a file that decide: as in git, a NUL makes it binary.
+/// As in git, a NUL among them makes a file binary.
 pub(crate) const HEAD_BYTES: u64 = 8_000;
 
-/// Bytes of the name of a saved file, by the limit of file systems.
+/// Limit of file systems.
 const NAME_BYTES_MAX: usize = 255;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Text,
-    /// Image of this media type, without active content. SVG may have scripts, so it is text.
+    /// Image without active content. SVG may have scripts, so it is text.
     Image(&'static str),
     Bytes,
 }
 
 impl Content {
-    /// Decides by the beginning of a file.
     pub(crate) fn of(reply: &FileReply) -> Content {
         let head = &reply.text[..reply.text.len().min(HEAD_BYTES as usize)];
         if !reply.original {
@@ -59,8 +58,7 @@ impl Content {
         })
     }
 
-    /// Returns the header `Content-Disposition` of a file that browsers save. Its name has no
-    /// special characters of headers or file systems.
+    /// The name has no special characters of headers or file systems.
     pub(crate) fn disposition(self, path: &[u8]) -> Option<HeaderValue> {
         if self != Content::Bytes {
             return None;
@@ -86,7 +84,7 @@ impl Content {
     }
 }
 
-/// Returns whether a name is safe to show: UTF-8, without characters that reorder or hide the rest.
+/// UTF-8, without characters that reorder or hide the rest.
 fn is_harmless(name: &[u8]) -> bool {
     let text = std::str::from_utf8(name);
     let is_hidden = name.starts_with(b".");
@@ -97,7 +95,6 @@ fn is_harmless(name: &[u8]) -> bool {
     !is_hidden && text.is_ok_and(|text| !text.contains(is_odd))
 }
 
-/// Returns true for an image that browsers show at its raw address.
 pub(crate) fn is_image(reply: &FileReply) -> bool {
     matches!(Content::of(reply), Content::Image(_))
 }
@@ -154,7 +151,7 @@ mod tests {
             saved("d/na\u{ef}ve \".bin".as_bytes()),
             "attachment; filename=\"na__ve__.bin\"; filename*=UTF-8''na%C3%AFve%20%22%2Ebin"
         );
-        // Nothing hidden, and no reversed rest of the name.
+        // Nothing hidden or reversed.
         assert_eq!(saved(b".bashrc"), "attachment; filename=\"bashrc\"");
         assert_eq!(saved(b"..."), "attachment; filename=\"file\"");
         assert_eq!(saved(b"a\r\nx: y\xff"), "attachment; filename=\"a__x__y_\"");

@@ -1,8 +1,8 @@
-//! Fetches a range of a file from a backend that has it: in lines for pages, in bytes for the API.
+//! Fetches a range of a file from a backend: in lines for pages, in bytes for the API.
 //!
 //! A package without a version stands for its only version, or the only one that has the file. If
 //! several have it, the problem names them. A revision is any that is indexed, or that a backend
-//! can read from the repository. The default is the default revision.
+//! can read.
 
 use crate::links::{FileAddress, encode};
 use crate::model::NewestRevision;
@@ -19,22 +19,19 @@ use schema::message::{
 };
 use schema::name::package_name;
 
-/// Versions of a package that are asked for a file.
 const VERSIONS_ASKED_MAX: usize = 16;
 
-/// Bytes of the name of a revision.
 const REVISION_BYTES_MAX: usize = 1 << 10;
 
-/// Digits of an abbreviated or full commit id.
+/// Abbreviated or full commit id.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 7..=64;
 
 pub(crate) struct Fetched {
-    /// Directory of the package, with its version.
     pub(crate) package: Vec<u8>,
     pub(crate) reply: FileReply,
 }
 
-/// Fetches a range of the file and the revision that the parameters name.
+/// The parameters name the file and the revision.
 pub(crate) async fn fetch(
     app: &App,
     scope: &Scope,
@@ -49,7 +46,6 @@ pub(crate) async fn fetch(
     fetch_revision(app, scope, params, revision, range).await
 }
 
-/// Fetches a range of the file in a revision.
 pub(crate) async fn fetch_revision(
     app: &App,
     scope: &Scope,
@@ -73,7 +69,6 @@ pub(crate) async fn fetch_revision(
     .await
 }
 
-/// Fetches a range of a file.
 pub(crate) async fn fetch_file(
     app: &App,
     scope: &Scope,
@@ -114,8 +109,7 @@ pub(crate) async fn fetch_file(
     }
 }
 
-/// Asks other versions of a package for the file: at most 16, newest first. Returns the oldest
-/// first.
+/// Asks other versions, newest first. Returns the oldest first.
 pub(crate) async fn in_versions(
     app: &App,
     scope: &Scope,
@@ -139,7 +133,7 @@ pub(crate) async fn in_versions(
     Ok(found)
 }
 
-/// Problem of a package version that is not indexed. Names the version that has the file, if any.
+/// Names the version that has the file, if any.
 async fn not_in_version(
     app: &App,
     scope: &Scope,
@@ -167,7 +161,7 @@ async fn not_in_version(
     )
 }
 
-/// Fetches up to `bytes_max` bytes from the beginning of the file that the parameters name.
+/// Up to `bytes_max` bytes from the beginning.
 pub(crate) async fn fetch_beginning(
     app: &App,
     scope: &Scope,
@@ -202,7 +196,6 @@ pub(crate) async fn fetch_beginning(
     Ok(found)
 }
 
-/// Adds headers with the file's origin and type.
 pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     let mut add = |name: &'static str, text: &str| {
         let text = HeaderValue::from_str(text).expect("encoded text is ASCII");
@@ -229,8 +222,7 @@ pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     }
 }
 
-/// Problem of a missing package or file, with similar names. `known` is the indexed version of the
-/// package, if any.
+/// Adds similar names. `known` is the indexed version of the package, if any.
 async fn missing(
     app: &App,
     scope: &Scope,
@@ -268,7 +260,7 @@ async fn missing(
     problem.near_names(parameter, near).hint(hint)
 }
 
-/// Problem of a revision without the file: no such file, no longer indexed, or no such revision.
+/// No such file, no longer indexed, or no such revision.
 async fn not_in_revision(
     app: &App,
     scope: &Scope,
@@ -340,7 +332,6 @@ fn newest_revision(package: &[u8], path: &[u8], newest: &str) -> Option<NewestRe
     })
 }
 
-/// Returns whether a revision may be the beginning of a commit id.
 fn is_id(revision: &str) -> bool {
     ID_DIGITS.contains(&revision.len()) && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,7 +1,7 @@
 //! File that is reread when it changes, so that keys and secrets can be replaced at run time.
 //!
-//! **Invariant:** unusable contents change nothing: the last good ones stay, and the reason is
-//! logged. So a half-written file locks out no client.
+//! **Invariant:** unusable contents are logged and change nothing: a half-written file locks out no
+//! client.
 
 use frontend::joined;
 use std::error::Error;
@@ -11,21 +11,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-/// Interval of checks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Contents of a file, parsed by `read`.
 pub(crate) struct FollowedFile<T, E> {
     path: PathBuf,
-    /// Description of the file for the log.
+    /// For the log.
     what: &'static str,
     read: fn(&Path) -> Result<T, E>,
     current: RwLock<Arc<T>>,
-    /// Version of the last read, successful or not.
+    /// At the last read, successful or not.
     seen: Mutex<Option<Version>>,
 }
 
-/// Device, inode, length and change time: a write or a replacement changes one of them.
+/// Device, inode, length and change time.
 type Version = (u64, u64, u64, i64, i64);
 
 impl<T, E> std::fmt::Debug for FollowedFile<T, E> {
@@ -54,13 +52,12 @@ where
         })
     }
 
-    /// Returns the last good contents.
     pub(crate) fn current(&self) -> Arc<T> {
         let current = self.current.read();
         Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Rereads the file whenever it changes, as long as `file` is alive. Needs a tokio runtime.
+    /// Runs while `file` is alive. Needs a tokio runtime.
     pub(crate) fn follow(file: &Arc<FollowedFile<T, E>>) {
         let file = Arc::downgrade(file);
         tokio::spawn(async move {
@@ -99,7 +96,7 @@ where
     }
 }
 
-/// `None` if there is no such file.
+/// `None` without a file.
 fn version(path: &Path) -> Option<Version> {
     let about = fs::metadata(path).ok()?;
     let (at, at_ns) = (about.ctime(), about.ctime_nsec());

@@ -1,4 +1,4 @@
-//! Schedule of progress reports to a client that follows a running search.
+//! Schedule of progress reports to a client that follows a search.
 //!
 //! Reports are sent a few times a second, less often without changes, and at once for the first
 //! matches or final best ones. A [`Report`] is JSON for programs, boxes for a page.
@@ -11,35 +11,32 @@ use std::future::pending;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Interval of progress reports.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Interval without changes: thousands of clients may follow a search that waits for its slot.
+/// Without changes: thousands of clients may follow a queued search.
 const UNCHANGED_EVERY: Duration = Duration::from_secs(2);
 
-/// Reconnect delay after a handover: the proxy may still have to notice it.
+/// The proxy may still have to notice the handover.
 pub(crate) const RECONNECT_AFTER: Duration = Duration::from_millis(500);
 
-/// Reports of one search to one client. Methods return `None` after the client has gone.
+/// Reports to one client. Methods return `None` after it has gone.
 pub(crate) trait Report {
-    /// Returns whether news must be sent at once.
     fn has_urgent_news(&self) -> bool;
 
-    /// Sends the changes. Returns whether the search has progressed since the last report.
+    /// Returns whether the search has progressed.
     fn report(&mut self) -> impl Future<Output = Option<bool>> + Send;
 
-    /// Sends the reason for the end of the stream.
+    /// Sends the reason for the end.
     fn fail(&self, problem: &Problem) -> impl Future<Output = Option<()>> + Send;
 
-    /// Tells the client to reconnect to another server.
+    /// Sends the client to another server.
     fn hand_over(&self) -> impl Future<Output = Option<()>> + Send;
 
-    /// Waits until the client has gone.
     fn closed(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Reports until the search ends, the client disconnects or is handed over, or its scope shrinks.
-/// Returns whether the search has ended.
+/// Reports until the search ends (true), the client disconnects or is handed over, or its scope
+/// shrinks.
 pub(crate) async fn follow(
     watched: &mut Watched,
     search: &SearchHandle,
@@ -82,13 +79,12 @@ pub(crate) async fn follow(
     }
 }
 
-/// Last event of a stream on handover. Browsers reconnect by themselves.
+/// Browsers reconnect by themselves.
 pub(crate) fn reconnect(data: String) -> sse::Event {
     let event = sse::Event::default().event("reconnect").data(data);
     event.retry(RECONNECT_AFTER)
 }
 
-/// Waits for the handover of clients.
 async fn handing_over(serving: &mut watch::Receiver<Serving>) {
     let handing_over = serving.wait_for(|now| *now == Serving::HandingOver);
     if handing_over.await.is_err() {

@@ -1,9 +1,8 @@
-//! Access control by address: a key, a cookie of our pages, or nothing. Only active if the operator
-//! has set keys.
+//! Access control by address: a key, a cookie of our pages, or nothing. Needs keys of the operator.
 //!
 //! `/api/v2` and `/raw` need a key, or the cookie that every page sets. If keys are required,
-//! everything needs one except health, assets and the sign-in form. The cookie then stands for the
-//! key that was entered.
+//! everything needs one except health, assets and the sign-in form; the cookie then stands for the
+//! entered key.
 //!
 //! **Invariant:** shared caches keep no answer that needed a key or a cookie.
 
@@ -17,14 +16,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// The sign-in form, and the address that ends its cookie.
+/// Address of the form. The other ends its cookie.
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
 
-/// `Cache-Control` of answers without their own.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Request headers that access depends on.
 const VARY: HeaderValue = HeaderValue::from_static("cookie, authorization");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +31,14 @@ enum Need {
     Page,
     /// A key, or the cookie of a page.
     Api,
-    /// A key of its own kind, which its handler checks, or one of ours.
+    /// Its own kind of key, or one of ours.
     DebianCodeSearch,
 }
 
 impl Need {
     fn of(method: &Method, path: &str) -> Need {
         match path {
-            // A preflight request never has a key.
+            // Preflights have no key.
             _ if method == Method::OPTIONS => Need::Nothing,
             "/healthz" | "/readyz" | "/robots.txt" | SIGN_IN | SIGN_OUT => Need::Nothing,
             _ if path.starts_with("/assets/") => Need::Nothing,
@@ -63,8 +60,7 @@ pub(crate) fn count_refused(is_wrong: bool) {
     metrics::counter!("trawl_http_keys_refused_total", "reason" => reason).increment(1);
 }
 
-/// Refuses a request without the key or cookie that its address needs. Adds the name of the key to
-/// the request's extensions.
+/// Adds the name of the key to the request's extensions.
 pub(crate) async fn check(
     State(access): State<Arc<Access>>,
     mut request: Request,
@@ -107,7 +103,6 @@ pub(crate) async fn check(
     response
 }
 
-/// Problem of a request without a known key.
 pub(crate) fn refused(is_wrong: bool) -> Problem {
     let detail = if is_wrong {
         "the key is not known here; it may have been revoked"
@@ -117,14 +112,14 @@ pub(crate) fn refused(is_wrong: bool) -> Problem {
     Problem::unauthorized(detail).hint("send the header authorization: Bearer KEY")
 }
 
-/// Returns true for a page, or 304.
+/// A page, or 304.
 fn is_page(response: &Response) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     let is_html = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
     is_html || response.status() == StatusCode::NOT_MODIFIED
 }
 
-/// Key in the header `authorization`. Other schemes may be meant for a proxy.
+/// Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let value = headers.get(header::AUTHORIZATION)?.as_bytes();
     let (scheme, key) = value.split_at_checked("bearer ".len())?;
@@ -132,7 +127,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     is_bearer.then_some(key.trim_ascii())
 }
 
-/// Name of our cookie. It has the port, since browsers send the cookies of all ports of a host.
+/// With the port, since browsers send the cookies of all ports of a host.
 pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -144,7 +139,7 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     }
 }
 
-/// Sets a cookie that only our own pages send back.
+/// Only our own pages send it back.
 pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, is_https: bool) {
     // An empty value ends the cookie.
     let age_s = if value.is_empty() {

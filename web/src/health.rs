@@ -1,7 +1,7 @@
 //! Health, readiness and metrics, for operators.
 //!
-//! `/healthz`: the process answers requests. `/readyz`: it can answer a search; this runs one over
-//! all backends, and uses the rendering threads.
+//! `/healthz`: the process answers requests. `/readyz`: it can answer a search; runs one over all
+//! backends, and uses the rendering threads.
 
 use crate::access::KeyName;
 use crate::model::Overlaps;
@@ -13,10 +13,9 @@ use axum::{Extension, Json};
 use frontend::{Scope, Serving};
 use std::time::{Duration, Instant};
 
-/// Timeout of the search of `/readyz`.
 const PROBE_MAX: Duration = Duration::from_secs(2);
 
-/// Life of a probe's result, so that many requests for `/readyz` cost one search.
+/// Many requests for `/readyz` cost one search.
 const PROBE_KEPT: Duration = Duration::from_secs(1);
 
 #[derive(serde::Serialize)]
@@ -25,7 +24,7 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     backends: Vec<BackendHealth>,
-    /// Packages that several backends have in different shards.
+    /// Packages in different shards of several backends.
     #[serde(skip_serializing_if = "Option::is_none")]
     overlaps: Option<Overlaps>,
 }
@@ -40,7 +39,6 @@ struct BackendHealth {
     documents: u64,
 }
 
-/// Answers that the process is alive.
 pub(crate) async fn healthz() -> impl IntoResponse {
     Json(serde_json::json!({"status": "ok"}))
 }
@@ -89,7 +87,7 @@ pub(crate) async fn readyz(
     (code, Json(readiness)).into_response()
 }
 
-/// Returns the failure of a recent probe, or probes.
+/// Failure of a recent or new probe.
 async fn last_probe(app: &App) -> Option<String> {
     let mut last = app.last_probe.lock().await;
     if let Some((at, reason)) = &*last
@@ -129,13 +127,13 @@ async fn probe(app: &App) -> Result<(), String> {
     }
 }
 
-/// Returns whether a backend failed although it was searched: others may fail, too.
+/// Failed although searched: others may fail, too.
 fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing) -> bool {
     let mut backends = backends.iter();
     backends.any(|backend| backend.name == missing.backend && backend.is_searched())
 }
 
-/// Renders the metrics of the process in Prometheus format.
+/// In Prometheus format.
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let backends = app.coordinator.backends(&Scope::everything());
     let connected = backends.iter().filter(|backend| backend.connected).count();

@@ -14,13 +14,12 @@ pub(crate) struct History<'p> {
     pub(crate) repo: &'p str,
     /// Empty: the default branch.
     pub(crate) rev: &'p str,
-    /// File or directory; empty: the whole repository.
+    /// Empty: the whole repository.
     pub(crate) path: &'p [u8],
     log: Arc<CommitLog>,
 }
 
-/// Looks up a history by the parameters `repo`, `rev`, `path` and `cursor`: at most `count`
-/// commits.
+/// Parameters: `repo`, `rev`, `path` and `cursor`. At most `count` commits.
 pub(crate) async fn look_up<'p>(
     app: &App,
     viewer: &Viewer,

@@ -1,8 +1,8 @@
-//! Checks of the requested host and of the page that sends a request.
+//! Checks of the requested host and of the sending page.
 //!
 //! A foreign page can point its own host name at this machine and read answers as its own (DNS
-//! rebinding). So a server that only this machine reaches answers only to names of this machine,
-//! and those that the operator lists.
+//! rebinding). So a server on loopback answers only to names of this machine, and those that the
+//! operator lists.
 
 use crate::problem::Problem;
 use axum::extract::{Request, State};
@@ -13,18 +13,17 @@ use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Accepted hosts and origins.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     pub(crate) hosts: HostNames,
-    /// Foreign origins of pages that may send requests; `*` for all.
+    /// Foreign origins of sending pages; `*` for all.
     pub(crate) origins: Arc<[String]>,
 }
 
-/// Host names by which clients may address the server.
+/// Host names of the server.
 #[derive(Clone, Debug, Default)]
 pub enum HostNames {
-    /// Every name: other machines use names that the server does not know.
+    /// Every name.
     #[default]
     Any,
     /// Names of this machine, and these.
@@ -58,7 +57,7 @@ impl HostNames {
     }
 }
 
-/// Returns whether a lower-case host name or address always means this machine.
+/// Expects lower case.
 fn is_loopback(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let bare = host
@@ -70,7 +69,7 @@ fn is_loopback(host: &str) -> bool {
         || host.ends_with(".localhost")
 }
 
-/// Refuses requests for other hosts, and cross-site changes.
+/// Refuses other hosts, and cross-site changes.
 pub(crate) async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     match hosts.fault(&request) {
         None => next.run(request).await,
@@ -112,8 +111,8 @@ impl Hosts {
     }
 }
 
-/// Returns the host of the only header `Host` (RFC 9112, 3.2). With several or a malformed one, a
-/// proxy and this server could see requests for different sites.
+/// The only header `Host` (RFC 9112, 3.2). With several or a malformed one, a proxy and this server
+/// could see requests for different sites.
 fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let Some(host) = hosts.next() else {
@@ -134,7 +133,7 @@ fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     }
 }
 
-/// Returns whether a text is a host, optionally with a port.
+/// Accepts a port.
 fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else {
         return false;
@@ -146,7 +145,7 @@ fn is_host(text: &str) -> bool {
         && digits.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Returns whether a request comes from a page of this server, or from no page.
+/// Returns true also without a page.
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| {
         headers

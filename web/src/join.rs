@@ -1,5 +1,4 @@
-//! Finds the search of a request, and its [`View`]: a page of the answer, by number or from a
-//! cursor on.
+//! Finds the search of a request, and its [`View`]: a page of the answer.
 //!
 //! A search is started by a query, joined by an id, or resumed by a cursor. All interfaces start
 //! searches here, except the API of Debian Code Search: its queries have no timeout and no
@@ -25,14 +24,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Digits of the id of a search. Links are longer.
+/// Digits of a search id. Links are longer.
 const ID_LEN: usize = 32;
 
-/// Divisor of the timeout: a search waits this share of it for pending changes.
+/// Divisor of the timeout: share for pending changes.
 const WAIT_SHARE: u32 = 2;
 
-/// Starts or joins the search of a query. The timeout is that of the parameters, else of the query.
-/// With `wait=fresh`, waits until earlier changes are indexed or half of the time is over.
+/// Starts or joins a search. The timeout of the parameters overrides that of the query. With
+/// `wait=fresh`, earlier changes are indexed first, for at most half of the time.
 pub(crate) async fn start(
     app: &App,
     scope: &Scope,
@@ -52,7 +51,7 @@ pub(crate) async fn start(
     Ok(search.await?)
 }
 
-/// Waits until all earlier changes are in the index. Returns the rest of the search's time.
+/// Returns the rest of the search's time.
 async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
     let (config, begun) = (app.coordinator.config(), Instant::now());
     let timeout = timeout.unwrap_or(config.timeout);
@@ -62,12 +61,12 @@ async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
     timeout.saturating_sub(begun.elapsed())
 }
 
-/// Returns whether a client's cached answer may be revalidated: no change is pending.
+/// Returns true if a client's cached answer may be revalidated.
 pub(crate) fn may_be_known(app: &App, params: &Params) -> bool {
     app.coordinator.pending() == 0 && params.bytes("wait") != Some(b"fresh")
 }
 
-/// Like [`start`], and adds a notice if only the default revisions of repositories are searched.
+/// Adds a notice if only the default revisions are searched.
 pub(crate) async fn start_noticing(
     app: &App,
     scope: &Scope,
@@ -80,7 +79,7 @@ pub(crate) async fn start_noticing(
     Ok(search)
 }
 
-/// Waits for the answer. An error that a backend finds in the query is located in the typed query.
+/// Locates a backend's error in the typed query.
 pub(crate) async fn finished(
     search: &SearchHandle,
     parsed: Option<&ParsedQuery>,
@@ -92,8 +91,8 @@ pub(crate) async fn finished(
     })?)
 }
 
-/// Returns the search with this id or link. Searches again if its result was evicted, or if it is
-/// an export, since only its text can be read. A link stays valid, on every frontend.
+/// Returns the search with this id or link. Searches again if its result was evicted, or is an
+/// export without matches. Links stay valid on every frontend.
 pub(crate) async fn by_id(
     app: &App,
     scope: &Scope,
@@ -124,12 +123,12 @@ pub(crate) fn client_of(params: &Params, id: &str) -> SearchClient {
     }
 }
 
-/// Returns the route at the start of an id or a link.
+/// Route at the start of an id or a link.
 fn route_of(id: &str) -> Option<u32> {
     u32::from_str_radix(id.get(..8)?, 16).ok()
 }
 
-/// Like [`by_id`], for an export, which may have only the text.
+/// Like [`by_id`], also for exports without matches.
 pub(crate) async fn export_by_id(
     app: &App,
     scope: &Scope,
@@ -154,12 +153,10 @@ pub(crate) async fn export_by_id(
     }
 }
 
-/// Returns whether an id has the length of a link.
 pub(crate) fn is_link(id: &str) -> bool {
     id.len() > ID_LEN
 }
 
-/// Returns the search of the parameter `cursor`, or searches again over the same documents.
 pub(crate) async fn resume(
     app: &App,
     scope: &Scope,
@@ -198,7 +195,7 @@ async fn search_again(
     }
 }
 
-/// Returns the route of a request: that of its cursor or id, else of the query as typed.
+/// Route of the cursor or the id, else of the query as typed.
 pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
     if let Start::Cursor(cursor) = view.start {
         return cursor.route;
@@ -207,7 +204,7 @@ pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
     of_id.map_or_else(|| Route::of(params.bytes("q")), Route)
 }
 
-/// Identity of a query over the generation in the parameters, else the current one.
+/// Identity of a query over the requested or current generation.
 pub(crate) fn identity(app: &App, scope: &Scope, params: &Params, query: &Query) -> String {
     match params.generation() {
         Ok(Some(generation)) => query.identity(scope, generation),
@@ -243,11 +240,10 @@ pub(crate) struct View {
     pub(crate) per_group: usize,
 }
 
-/// Items of a page or of any other range.
 pub(crate) enum Items {
     Matches(Vec<Match>),
     Packages(Vec<(PackageGroup, Vec<Match>)>),
-    /// Documents with the number of their matches, if counted. Matches are [`in_line_order`].
+    /// Documents with their match counts, if counted. Matches are [`in_line_order`].
     Documents(Vec<(Option<u64>, Vec<Match>)>),
 }
 
@@ -258,7 +254,7 @@ pub(crate) enum Start {
 }
 
 impl View {
-    /// Parses the view. `group` and `copies` are the defaults.
+    /// `group` and `copies` are the defaults.
     pub(crate) fn parse(
         params: &Params,
         links: &LinkKeys,
@@ -294,7 +290,6 @@ impl View {
         })
     }
 
-    /// Returns the page number, rounded down if the page begins at a cursor.
     pub(crate) fn page(&self) -> usize {
         match self.start {
             Start::Page(page) => page,
@@ -302,7 +297,6 @@ impl View {
         }
     }
 
-    /// Counts the items on all pages.
     pub(crate) fn items(&self, answer: &SearchResult) -> Result<usize, Problem> {
         Ok(match self.group {
             Group::None => match self.copies {
@@ -317,7 +311,6 @@ impl View {
         })
     }
 
-    /// Returns the range of `items` on the page.
     pub(crate) fn slice(&self, answer: &SearchResult, items: usize) -> Result<PageRange, Problem> {
         match self.start {
             Start::Page(page) => Ok(PageRange::new(items, page, self.per_page)?),
@@ -330,7 +323,7 @@ impl View {
         }
     }
 
-    /// Reads a range of the items. Blocks on the disk.
+    /// Blocks on the disk.
     pub(crate) fn read(
         &self,
         answer: &SearchResult,
@@ -389,8 +382,7 @@ fn unsigned() -> Problem {
     Problem::bad_request(detail).hint("search again, from the first page")
 }
 
-/// Sorts the matches of a document by line, and drops repeated context lines: context after a match
-/// ends before the next match, and no line of it is shown again there.
+/// Sorts the matches of a document by line, and drops repeated context lines.
 pub(crate) fn in_line_order(matches: &mut [Match]) {
     matches.sort_by_key(|found| (found.line, found.offset));
     let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();

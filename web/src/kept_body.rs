@@ -1,4 +1,4 @@
-//! Response body that keeps a value until it is sent or dropped, and is rendered in a log span.
+//! Response body that keeps a value until it is sent or dropped, and renders in a log span.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -9,7 +9,6 @@ use tracing::Span;
 
 pub(crate) struct KeptBody<T> {
     pub(crate) body: Body,
-    /// Span of the log lines of a piece.
     pub(crate) span: Span,
     pub(crate) _kept: T,
 }

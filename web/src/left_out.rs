@@ -7,10 +7,10 @@ use crate::state::App;
 use frontend::Scope;
 use schema::message::{ListKind, ListRequest};
 
-/// Entries of a list of skipped files that are compared with a path: the file and its ancestors.
+/// Compared entries of a list of skipped files.
 const SKIPPED_MAX: u32 = 100;
 
-/// Returns the problem with the reason for a skipped file. `None` if it was not skipped.
+/// `None` if the file was not skipped.
 pub(crate) async fn why(
     app: &App,
     scope: &Scope,

@@ -1,11 +1,9 @@
 //! HTTP over a frontend: the JSON API, the API of Debian Code Search, and HTML pages.
 //!
-//! [`app`] returns the public routes, [`admin`] those for operators. A handler parses the request,
-//! asks the [`Coordinator`] and renders the answer. Work on the disk, or longer than a few
-//! microseconds, runs on blocking threads.
-//!
-//! The folders `api`, `dcs` and `pages` are interfaces. Shared parts lie beside them: `join` finds
-//! the search of a request, `problem` renders errors. [`model`] declares the JSON API's shapes.
+//! [`app`] returns the public routes, [`admin`] those for operators. Handlers parse the request,
+//! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
+//! microseconds, runs on blocking threads. `join` finds the search of a request, `problem` renders
+//! errors, and [`model`] declares the JSON API's shapes.
 //!
 //! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
 //! sniffing; raw files are restricted further. No handler imports this file.
@@ -103,14 +101,13 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-/// Period of metrics upkeep. Histograms keep every sample until then.
+/// Histograms keep every sample until then.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Leaves time to send and draw a page, so its first matches are on the screen within 100 ms.
+/// Leaves time to send and draw a page within 100 ms.
 const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(20);
 
-/// Pages load only their own styles, scripts and connections. Text becomes markup only by the
-/// policy of `fragment.js`.
+/// Text becomes markup only by the policy of `fragment.js`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types trawl";
@@ -120,23 +117,23 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub struct Options {
     cors_origins: Vec<String>,
     dcs_api_keys: Vec<String>,
-    /// Concurrent exports. More are refused with status 503.
+    /// Concurrent exports.
     pub exports_max: usize,
-    /// Wait of a page for the whole answer before it shows the first matches.
+    /// Wait of a page for the whole answer, before the first matches are shown.
     pub first_matches_after: Duration,
-    /// Bytes of the cache of rendered answers. 0 disables it.
+    /// Size of the cache of rendered answers; 0 disables it.
     pub rendered_bytes_max: u64,
-    /// Host names by which clients may address the server.
+    /// Host names of the server.
     pub hosts: HostNames,
-    /// Keys of clients. `None`: no key is needed.
+    /// Keys of clients, if needed.
     pub access: Option<Arc<Access>>,
     /// Path below which a proxy shows the server.
     pub base_path: BasePath,
-    /// Decides which packages callers may see. `None`: all callers see everything.
+    /// Decides which packages callers may see. `None`: all.
     pub authorization: Option<Arc<Authorization>>,
-    /// Secrets that sign links. Frontends with the same secrets accept each other's links.
+    /// Secrets that sign links. Frontends should share them.
     pub links: LinkSecrets,
-    /// Serves metrics with [`admin`] only. With `authorization`, the public routes never have them.
+    /// Leaves metrics to [`admin`]. With `authorization`, they are never public.
     pub has_admin: bool,
 }
 
@@ -159,9 +156,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks the origins of pages that may read the API: `https://example.org`, or `*` for all. An
-    /// empty list allows our own pages only. Without `dcs_api_keys`, the API of Debian Code Search
-    /// needs no key.
+    /// `cors_origins`: origins of pages that may read the API (`https://example.org`, or `*`).
+    /// Without `dcs_api_keys`, the API of Debian Code Search needs no key.
     pub fn new(cors_origins: Vec<String>, dcs_api_keys: Vec<String>) -> Result<Self, BadOrigin> {
         cors::check(&cors_origins)?;
         Ok(Options {
@@ -172,7 +168,7 @@ impl Options {
     }
 }
 
-/// Returns the routes over a coordinator. `metrics` renders the metrics of the process.
+/// Returns the public routes. `metrics` renders the metrics of the process.
 ///
 /// # Panics
 /// Outside of a tokio runtime.
@@ -199,8 +195,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     options.links.follow();
     let guard = |access| from_fn_with_state(access, guard::check);
     let private = |authorization| from_fn_with_state(authorization, viewer::keep_private);
-    // Outermost layer first. One tuple is one layer: a router clones the inside of each layer for
-    // every request.
+    // Outermost first. In one tuple, since a router clones the inside of each layer for every
+    // request.
     let router = router.layer((
         CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)),
         map_response(fused_body::fuse),
@@ -244,7 +240,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
 }
 
 /// Returns the routes for operators: metrics, health, and the status with backend addresses. They
-/// need no key, so the listener must be reachable by operators only.
+/// need no key: only operators may reach the listener.
 pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: PrometheusHandle) -> Router {
     let hosts = Hosts {
         hosts,
@@ -278,7 +274,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
     }))
 }
 
-/// Adds the headers of every response, and the id of the request.
+/// Adds the headers of every response.
 fn with_headers(router: Router<App>) -> Router<App> {
     router.layer((
         from_fn(request_id::name),
@@ -323,8 +319,7 @@ fn routes() -> Router<App> {
         .method_not_allowed_fallback(problem::method_not_allowed)
 }
 
-/// Returns whether a response may be compressed. Ranges, and the tags of ranged responses, refer to
-/// the uncompressed bytes.
+/// Ranges and their tags refer to the uncompressed bytes.
 fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     !headers.contains_key(header::ACCEPT_RANGES)
 }
@@ -333,7 +328,6 @@ fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Heade
     SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
 }
 
-/// Runs the metrics upkeep while the coordinator lives.
 fn keep_up(coordinator: &Arc<Coordinator>, metrics: PrometheusHandle) {
     let coordinator = Arc::downgrade(coordinator);
     tokio::spawn(async move {

@@ -1,9 +1,8 @@
 //! Secrets that sign links (keyed BLAKE3, 16 bytes).
 //!
-//! Frontends with the same secrets accept each other's links. The first secret signs, all verify.
-//! To rotate without breaking links, add the new secret below the old one everywhere, then move it
-//! above, and remove the old one later. Without secrets, the signature only detects accidents, and
-//! all servers accept each other's links.
+//! The first secret signs, all verify. To rotate, add the new secret below the old one on every
+//! frontend, then move it above, and remove the old one later. Without secrets, the signature only
+//! detects accidents, and all servers accept each other's links.
 //!
 //! **Invariant:** with secrets, a link cannot be made or changed without one, and none is ever
 //! shown.
@@ -16,38 +15,36 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Separates signatures of links from other uses of a secret.
+/// Domain separation.
 const CONTEXT: &str = "trawl 2026-11 signed links";
 
-/// Bytes of a signature.
 pub(crate) const SIGNATURE_BYTES: usize = 16;
 
-/// Characters of a secret. 32 random hexadecimal digits have 128 bits.
+/// 32 random hexadecimal digits have 128 bits.
 const SECRET_LEN: std::ops::RangeInclusive<usize> = 32..=512;
 
-/// Secrets in a file. Each costs a hash for a foreign link.
+/// Each costs a hash for a foreign link.
 const SECRETS_MAX: usize = 8;
 
-/// Bytes of a file of secrets.
 const BYTES_MAX: u64 = 8 << 10;
 
-/// Error of a file of secrets.
+/// Error of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum BadLinkSecrets {
-    /// The file cannot be read.
+    /// The file is unreadable.
     #[error("cannot read the secrets {}", path.display())]
     Unreadable {
-        /// File of secrets.
+        /// File path.
         path: PathBuf,
-        /// Error of the operating system.
+        /// OS error.
         source: io::Error,
     },
     /// The file is malformed.
     #[error("{}: {reason}", path.display())]
     Malformed {
-        /// File of secrets.
+        /// File path.
         path: PathBuf,
-        /// Description of the fault.
+        /// The fault.
         reason: String,
     },
 }
@@ -57,27 +54,25 @@ pub enum BadLinkSecrets {
 pub struct LinkSecrets(Option<Arc<FollowedFile<LinkKeys, BadLinkSecrets>>>);
 
 impl LinkSecrets {
-    /// Reads a file with a secret on each line. Empty lines and `#` comments are ignored.
+    /// One secret a line. Empty lines and `#` comments are ignored.
     pub fn open(path: &Path) -> Result<LinkSecrets, BadLinkSecrets> {
         let file = FollowedFile::open(path, "secrets of links", read)?;
         Ok(LinkSecrets(Some(Arc::new(file))))
     }
 
-    /// Rereads the file whenever it changes. Needs a tokio runtime.
+    /// Needs a tokio runtime.
     pub(crate) fn follow(&self) {
         if let Some(file) = &self.0 {
             FollowedFile::follow(file);
         }
     }
 
-    /// Returns the keys of the current secrets.
     pub(crate) fn current(&self) -> Arc<LinkKeys> {
         let file = self.0.as_ref();
         file.map_or_else(Arc::default, |file| file.current())
     }
 }
 
-/// Keys that sign and verify links.
 #[derive(Clone)]
 pub(crate) struct LinkKeys {
     signing: [u8; 32],
@@ -86,7 +81,7 @@ pub(crate) struct LinkKeys {
 }
 
 impl Default for LinkKeys {
-    /// Key of servers without secrets.
+    /// For servers without secrets.
     fn default() -> LinkKeys {
         LinkKeys {
             signing: key(""),
@@ -106,7 +101,6 @@ impl LinkKeys {
         signature(&self.signing, bytes)
     }
 
-    /// Returns whether one of the keys signed these bytes.
     pub(crate) fn verify(&self, bytes: &[u8], signed: [u8; SIGNATURE_BYTES]) -> bool {
         let mut keys = std::iter::once(&self.signing).chain(&self.others);
         keys.any(|key| is_same(signature(key, bytes), signed))

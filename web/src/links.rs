@@ -3,7 +3,6 @@
 use frontend::Document;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-/// Characters that are encoded in the value of a parameter.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -19,9 +18,9 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 pub(crate) struct FileAddress<'a> {
     pub(crate) package: &'a [u8],
     pub(crate) path: &'a [u8],
-    /// Name or commit id; empty: the current one.
+    /// Empty: the current one.
     pub(crate) revision: &'a str,
-    /// Parameters of its page, such as `q=x&case=no`, to mark matches, and `blame=yes`; or empty.
+    /// Parameters of its page, such as `q=x&case=no`, or empty.
     pub(crate) query: &'a str,
 }
 
@@ -32,12 +31,11 @@ pub(crate) struct RepositoryAddress<'a> {
 }
 
 impl RepositoryAddress<'_> {
-    /// Address of the page of the commit.
     pub(crate) fn commit_href(self) -> String {
         format!("/commit?{}", self.parameters())
     }
 
-    /// Address of the history of a file or a directory, or of everything if the path is empty.
+    /// Of everything if the path is empty.
     pub(crate) fn history_href(self, path: &[u8]) -> String {
         match path {
             b"" => format!("/log?{}", self.parameters()),
@@ -54,18 +52,16 @@ impl RepositoryAddress<'_> {
     }
 }
 
-/// Address of the page of a package.
 pub(crate) fn package_href(package: &[u8]) -> String {
     format!("/p/{}/", encode_part(package))
 }
 
-/// Encodes a name that is one part of a path.
 fn encode_part(name: &[u8]) -> String {
     encode(name).replace('/', "%2F")
 }
 
 impl<'a> FileAddress<'a> {
-    /// Permanent address of a document: for a repository, at the indexed commit.
+    /// Permanent address: at the indexed commit.
     pub(crate) fn of(document: &'a Document) -> FileAddress<'a> {
         FileAddress {
             package: &document.package,
@@ -75,7 +71,6 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Address of a file in the current revision, without a query.
     pub(crate) fn current(package: &'a [u8], path: &'a [u8]) -> FileAddress<'a> {
         FileAddress {
             package,
@@ -85,7 +80,7 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Address of the page of a directory. Its path ends with `/` or is empty.
+    /// The path ends with `/` or is empty.
     pub(crate) fn directory_href(self) -> String {
         let href = format!("{}{}", package_href(self.package), encode(self.path));
         match self.revision {
@@ -94,7 +89,7 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Address of its page at a line, or at its beginning if the line is 0.
+    /// Page at a line; 0: its beginning.
     pub(crate) fn show_href(self, line: u32) -> String {
         match line {
             0 => self.page_href(),
@@ -102,12 +97,10 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Address of its page, from its start, at lines that it may not have.
     pub(crate) fn near_href(self, fragment: &str) -> String {
         format!("{}{fragment}", self.page_href())
     }
 
-    /// Address of its page from a line on.
     pub(crate) fn window_href(self, first: u32) -> String {
         format!("{}&first={first}", self.page_href())
     }
@@ -117,12 +110,10 @@ impl<'a> FileAddress<'a> {
         format!("/show?{}{separator}{}", self.parameters(), self.query)
     }
 
-    /// Address of its bytes.
     pub(crate) fn file_href(self) -> String {
         format!("/api/v2/file?{}", self.parameters())
     }
 
-    /// Address of the raw file.
     pub(crate) fn raw_href(self) -> String {
         let (package, path) = (encode_part(self.package), encode(self.path));
         match self.revision {

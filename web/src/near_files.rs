@@ -6,10 +6,9 @@ use crate::state::App;
 use frontend::{Scope, similar};
 use schema::message::{ListKind, ListRequest};
 
-/// Entries of a directory that are compared.
 const SIBLINGS_MAX: u32 = 1000;
 
-/// Returns similar paths in the same directory.
+/// In the same directory.
 pub(crate) async fn near_files(
     app: &App,
     scope: &Scope,
@@ -28,7 +27,7 @@ pub(crate) async fn near_files(
         revision: String::new(),
     };
     let list = app.coordinator.list(scope, request).await?;
-    // Entries of other directories come only from a faulty backend, and are ignored.
+    // Only a faulty backend sends entries of other directories.
     let names = list.entries.iter();
     let names = names.filter_map(|entry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec));
     let near = similar(name, names).into_iter().take(SIMILAR_MAX);

@@ -6,14 +6,13 @@ use frontend::{Scope, similar};
 use schema::message::{ListKind, ListRequest};
 use schema::name::package_name;
 
-/// Similar names that are suggested.
 pub(crate) const SIMILAR_MAX: usize = 3;
 
-/// Lists that are requested. Each has about a thousand packages, so this covers a distribution's
-/// packages with the same first letter, and a wrong name costs little.
+/// Each has about a thousand packages: enough for a distribution's packages with one first letter,
+/// and a wrong name costs little.
 const LISTS_MAX: usize = 4;
 
-/// Returns visible packages with a similar name and the same first letter.
+/// With the same first letter.
 pub(crate) async fn near_packages(
     app: &App,
     scope: &Scope,

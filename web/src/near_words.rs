@@ -1,9 +1,8 @@
 //! Suggests words of the corpus within one typo of a word without matches: one letter differs, is
 //! missing or extra, or two neighbours are swapped.
 //!
-//! One search finds them: a regular expression with an alternative for each position of the typo.
-//! Each alternative has three letters in a row, so the index narrows the search. Its timeout is
-//! short.
+//! One short search finds them: a regular expression with an alternative for each position. Three
+//! letters in a row let the index narrow it.
 
 use crate::state::{App, rendering};
 use frontend::query::Query;
@@ -16,20 +15,17 @@ use tokio::time::timeout;
 
 const SUGGESTED_MAX: usize = 3;
 
-/// Letters of a word. A shorter one has many neighbours, and alternatives without a trigram.
+/// Shorter words have many neighbours, and alternatives without a trigram.
 const LETTERS: RangeInclusive<usize> = 6..=32;
 
-/// Best matches that are counted.
 const MATCHES_MAX: u64 = 100;
 
-/// Timeout of the search.
 const TIME_MAX: Duration = Duration::from_millis(200);
 
-/// A letter, a digit, `_`, or anything beyond ASCII. The class is too large for the planner to
-/// enumerate.
+/// A letter, digit, `_`, or non-ASCII. Too large for the planner to enumerate.
 const LETTER: &str = r"[^\x00-/:-@\[-\^`\x7b-\x7f]";
 
-/// Returns words near that of `pattern`, most frequent first. Empty if `pattern` is not a word.
+/// Most frequent first. Empty if `pattern` is not a word.
 pub(crate) async fn near_words(
     app: &App,
     scope: &Scope,
@@ -54,7 +50,6 @@ async fn matches(app: &App, scope: &Scope, client: u64, pattern: &Pattern) -> Op
         .ok()
 }
 
-/// Returns the pattern that finds the words near another one.
 fn near(pattern: &Pattern) -> Option<Pattern> {
     let word = &pattern.text[..];
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -81,7 +76,7 @@ fn near(pattern: &Pattern) -> Option<Pattern> {
     })
 }
 
-/// Returns the words that matched, in lower case if the pattern ignores case.
+/// In lower case if the pattern ignores case.
 fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     let fold = |word: &str| {
         if pattern.ignore_case {
@@ -98,7 +93,7 @@ fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     }
     counts.remove(&fold(&pattern.text));
     let mut words: Vec<_> = counts.into_iter().collect();
-    // Stable: equally frequent words keep their order.
+    // Stable: ties keep their order.
     words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words = words.into_iter().map(|(word, _)| word);
     words.take(SUGGESTED_MAX).collect()

@@ -1,25 +1,21 @@
 //! Outline of a file: lines that look like definitions of functions, types, macros and modules.
 //!
-//! It is a heuristic over single lines, the same as for ranking, without comments and strings.
-//! There is no parser. In doubt a line is omitted, so an outline has gaps, and false positives are
-//! possible.
+//! It is the same heuristic over single lines as for ranking, without comments and strings. In
+//! doubt a line is omitted. False positives are possible.
 
 use crate::colours::{ColouredParts, Syntax};
 use schema::definition;
 
-/// Listed definitions of a file. A header of registers has a hundred thousand.
+/// A header of registers has a hundred thousand.
 const DEFINITIONS_MAX: usize = 2000;
 
-/// Bytes of a line with a definition. Longer lines are generated.
+/// Longer lines are generated.
 const LINE_BYTES_MAX: usize = 300;
 
-/// Bytes of a name.
 const NAME_BYTES_MAX: usize = 100;
 
-/// Minimum level of a definition.
 const LEVEL_MIN: u8 = 3;
 
-/// Line that looks like a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
@@ -37,17 +33,17 @@ pub(crate) enum Defined {
     Constant,
 }
 
-/// First definitions of a file, in the order of its lines.
+/// First definitions of a file.
 #[derive(Clone, Default)]
 pub(crate) struct Outline {
     syntax: Option<&'static Syntax>,
     pub(crate) definitions: Vec<Definition>,
-    /// True if there are more.
+    /// There are more.
     pub(crate) is_cut: bool,
 }
 
 impl Outline {
-    /// Empty outline. Without a syntax it stays empty.
+    /// Stays empty without a syntax.
     pub(crate) fn new(language: &str) -> Outline {
         Outline {
             syntax: Syntax::of(language),
@@ -55,7 +51,6 @@ impl Outline {
         }
     }
 
-    /// Adds a line with its `coloured` parts.
     pub(crate) fn add(&mut self, number: u32, line: &[u8], coloured: &ColouredParts) {
         let Some((name, kind)) = self.syntax.and_then(|of| definition(of, line, coloured)) else {
             return;
@@ -72,7 +67,7 @@ impl Outline {
     }
 }
 
-/// Returns the name and kind of a line that looks like a definition.
+/// Name and kind of a likely definition.
 fn definition<'a>(
     syntax: &Syntax,
     line: &'a [u8],
@@ -101,7 +96,6 @@ fn definition<'a>(
     })
 }
 
-/// Returns the ranges of the names in a line.
 fn words(line: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut at = 0;
@@ -118,7 +112,6 @@ fn words(line: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Returns the kind of a definition.
 fn kind_of(syntax: &Syntax, line: &[u8], start: usize, end: usize) -> Option<Defined> {
     let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
     let word =
@@ -152,7 +145,7 @@ fn kind_of(syntax: &Syntax, line: &[u8], start: usize, end: usize) -> Option<Def
     }
 }
 
-/// First words of method definitions in Java and the like.
+/// First words of methods in Java and the like.
 const MODIFIERS: [&[u8]; 10] = [
     b"public",
     b"protected",
@@ -166,7 +159,7 @@ const MODIFIERS: [&[u8]; 10] = [
     b"synchronized",
 ];
 
-/// Returns true for a method definition: `public int size() {`.
+/// `public int size() {`
 fn is_method(line: &[u8], start: usize, end: usize) -> bool {
     let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
     let first = before.split(|byte| !byte.is_ascii_alphabetic()).next();

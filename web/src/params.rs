@@ -1,7 +1,7 @@
 //! Parameters of an address, and the parts of its path.
 //!
-//! Values are bytes, since names of packages and files need not be UTF-8. Parts of the path are
-//! text; other bytes are refused with a [`Problem`].
+//! Values are bytes, since names of packages and files need not be UTF-8. Parts of the path must be
+//! text.
 
 use crate::access::KeyName;
 use crate::choice::{Choice, Copies, Group};
@@ -21,7 +21,6 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Parameters of a query and its execution.
 pub(crate) const QUERY: &[&str] = &[
     "q",
     "mode",
@@ -41,7 +40,6 @@ pub(crate) const QUERY: &[&str] = &[
     "generation",
 ];
 
-/// Parameters that select a part of an answer.
 pub(crate) const VIEW: &[&str] = &[
     "page",
     "per_page",
@@ -54,26 +52,21 @@ pub(crate) const VIEW: &[&str] = &[
     "cursor",
 ];
 
-/// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Answer with the matches so far.
     Nothing,
-    /// End of the search.
     Finished,
-    /// Earlier changes are indexed, then the end of the search.
+    /// Earlier changes are indexed first.
     Fresh,
 }
 
 pub(crate) const WAIT: &[&str] = &["wait"];
 
-/// Maximum of parameters. Only filters repeat, and an expression has at most 64.
+/// Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
-/// Parameter of a resource with several formats.
 pub(crate) const FORMAT: &[&str] = &["format"];
 
-/// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params {
     pairs: Vec<(String, Vec<u8>)>,
@@ -92,7 +85,6 @@ impl<S: Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    /// Decodes a query string.
     pub(crate) fn parse(query: &str) -> Result<Params, Problem> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         if pairs.clone().count() > PARAMETERS_MAX {
@@ -107,7 +99,6 @@ impl Params {
         pairs.map(pair).collect::<Result<_, _>>().map(Params::of)
     }
 
-    /// Wraps parameters from elsewhere than an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params {
             pairs,
@@ -119,14 +110,12 @@ impl Params {
         self.pairs
     }
 
-    /// Adds a parameter.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Params {
         self.pairs
             .push((name.to_owned(), value.as_bytes().to_vec()));
         self
     }
 
-    /// Sets the client of a request with these extensions.
     pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
         let key = extensions.get::<KeyName>().map(KeyName::number);
         let address = || extensions.get::<Client>().map(Client::key);
@@ -137,7 +126,6 @@ impl Params {
         }
     }
 
-    /// Client of a search for the query of these parameters.
     pub(crate) fn search_client(&self) -> SearchClient {
         SearchClient {
             number: self.client,
@@ -145,19 +133,16 @@ impl Params {
         }
     }
 
-    /// Returns the value of a parameter as bytes.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
-    /// Returns the value of a mandatory parameter.
     pub(crate) fn required(&self, name: &str) -> Result<&[u8], Problem> {
         let value = self.bytes(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
     }
 
-    /// Returns the value of a text parameter.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         self.bytes(name)
             .map(std::str::from_utf8)
@@ -178,7 +163,6 @@ impl Params {
         }
     }
 
-    /// Returns `true`, `false` or the default.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
         match self.text(name)? {
             None => Ok(default),
@@ -190,7 +174,6 @@ impl Params {
         }
     }
 
-    /// Returns a number from 1 to `max`, or its default.
     pub(crate) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
         let number = self.number(name, default)?;
         if (1..=max).contains(&number) {
@@ -200,8 +183,8 @@ impl Params {
         Err(Problem::bad_request(detail))
     }
 
-    /// Returns the timeout of the search, which is not part of the query: seconds (`2`, `0.5`,
-    /// `2s`) or milliseconds (`500ms`), at most `max`.
+    /// Returns the timeout, which is not part of the query: seconds (`2`, `0.5`, `2s`) or
+    /// milliseconds (`500ms`), at most `max`.
     pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -230,7 +213,6 @@ impl Params {
         }
     }
 
-    /// Returns the generation to search, named by an earlier answer.
     pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
@@ -253,7 +235,6 @@ impl Params {
             .ok_or_else(|| Problem::bad_request(format!("copies={typed}: expected all or folded")))
     }
 
-    /// Iterates over field, name and value of the filters, in the order of the address.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
         self.pairs.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
@@ -261,7 +242,7 @@ impl Params {
         })
     }
 
-    /// Parses the query. Patterns and filters must be UTF-8.
+    /// Patterns and filters must be UTF-8.
     pub(crate) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
         let _span = trace::current().child("parse", trace::Kind::Internal);
         let utf8 = |name: &str, value| {
@@ -308,7 +289,7 @@ impl Params {
     }
 }
 
-/// Parts of the path that a route names: a string, or a tuple of strings.
+/// Like axum's, with problems as errors.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
@@ -326,7 +307,6 @@ fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     decode_path(&text.replace('+', " "))
 }
 
-/// Decodes percent-encoding.
 pub(crate) fn decode_path(text: &str) -> Result<Vec<u8>, Problem> {
     let bytes = text.as_bytes();
     let is_escape = |at: usize| {
@@ -349,7 +329,6 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
     }
 }
 
-/// Returns a value as text, for messages and pages.
 pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.unwrap_or_default())
 }

@@ -1,8 +1,7 @@
-//! Errors of requests, and their responses. Each kind has a page at `/problems/{name}` that
-//! explains it.
+//! Errors of requests. Each kind has a page at `/problems/{name}`.
 //!
-//! A handler's error response is a problem document (RFC 9457). It carries the [`Problem`] as an
-//! extension, so that an interface can replace the body (`pages::problem`).
+//! A response is a problem document (RFC 9457). It carries the [`Problem`] as an extension, so that
+//! an interface can replace the body (`pages::problem`).
 //!
 //! **Invariant:** a handler's problem does not depend on the address at which it is shown.
 
@@ -24,22 +23,19 @@ use std::fmt;
 pub(crate) struct Problem {
     pub(crate) kind: &'static Kind,
     pub(crate) detail: String,
-    /// Error in the query.
     query: Option<Box<BadQuery>>,
     pub(crate) hint: Option<String>,
     retry_after_s: Option<u64>,
-    /// Last page, if a later one was requested.
     pub(crate) last_page: Option<usize>,
     alternatives: Box<Alternatives>,
 }
 
-/// Suggestions for another request.
 #[derive(Clone, Debug, Default)]
 struct Alternatives {
     /// Similar names, and the parameter that they replace.
     candidates: Vec<String>,
     replaced: &'static str,
-    /// Newest revision, or package version, that has the requested file.
+    /// Newest revision or version with the requested file.
     newest: Option<NewestRevision>,
     /// Package version of `newest`.
     package: Vec<u8>,
@@ -103,7 +99,6 @@ impl Problem {
         }
     }
 
-    /// The server is about to stop. Another one may answer.
     pub(crate) fn draining(detail: impl Into<String>, retry_after_s: u64) -> Self {
         Problem {
             retry_after_s: Some(retry_after_s),
@@ -132,14 +127,14 @@ impl Problem {
         }
     }
 
-    /// Adds similar names for the parameter `rev`, `repo`, `package` or `path`.
+    /// `parameter`: `rev`, `repo`, `package` or `path`.
     pub(crate) fn near_names(mut self, parameter: &'static str, names: Vec<String>) -> Self {
         self.alternatives.candidates = names;
         self.alternatives.replaced = parameter;
         self
     }
 
-    /// Returns the parameter with an unknown name, and similar names.
+    /// Parameter with an unknown name, and similar names.
     pub(crate) fn near(&self) -> Option<(&'static str, &[String])> {
         let Alternatives {
             candidates,
@@ -162,7 +157,7 @@ impl Problem {
         std::ptr::eq(self.kind, &BAD_QUERY)
     }
 
-    /// Returns true for a bad value of this parameter, or an unknown parameter of this name.
+    /// Returns true for a bad value or an unknown parameter.
     pub(crate) fn is_about_parameter(&self, name: &str) -> bool {
         let named = self
             .detail
@@ -173,30 +168,27 @@ impl Problem {
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '=']))
     }
 
-    /// Returns true if a file, a directory or a package does not exist.
+    /// Returns true for a missing file, directory or package.
     pub(crate) fn is_about_file(&self) -> bool {
         let kinds = [&NOT_FOUND, &NOT_INDEXED, &UNKNOWN_REVISION];
         kinds.iter().any(|kind| std::ptr::eq(self.kind, *kind))
     }
 
-    /// Returns true unless the package does not exist.
     pub(crate) fn has_package(&self) -> bool {
         !self.detail.starts_with("no package ")
     }
 
-    /// Returns true if the documents are no longer served.
     pub(crate) fn is_gone(&self) -> bool {
         std::ptr::eq(self.kind, &GONE)
     }
 
-    /// Names the package version that has the file.
     pub(crate) fn in_package(mut self, package: Vec<u8>) -> Self {
         self.alternatives.package = package;
         self
     }
 
     /// Package version and revision to show instead, if the requested one is no longer indexed or
-    /// is ambiguous. Empty: the requested version, and the default revision.
+    /// is ambiguous. Empty: as requested, and the default revision.
     pub(crate) fn instead(&self) -> Option<(&[u8], &str)> {
         let Alternatives {
             newest, package, ..
@@ -211,12 +203,11 @@ impl Problem {
         std::ptr::eq(self.kind, &UNAUTHORIZED)
     }
 
-    /// Byte position of the error in the pattern or the filter.
+    /// Byte position in the pattern or the filter.
     pub(crate) fn at(&self) -> Option<usize> {
         self.query.as_ref()?.at
     }
 
-    /// Text of the filter that has the error.
     pub(crate) fn filter(&self) -> Option<&str> {
         self.query.as_ref()?.filter.as_deref()
     }
@@ -277,12 +268,12 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Marks a response that failed to read a spooled result, however the problem is shown.
+/// Marks a failure to read a spooled result.
 #[derive(Clone, Copy, Debug)]
 struct Damaged;
 
-/// Retries a request once if its result is unreadable: spool files may be truncated, removed or
-/// overwritten. The damaged result is not shared any more, so the retry searches again.
+/// Retries once if the result is unreadable: spool files may be truncated, removed or overwritten.
+/// The damaged result is not shared any more.
 pub(crate) async fn search_again(request: Request, next: Next) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;
@@ -326,7 +317,7 @@ impl From<SearchError> for Problem {
 
 impl From<&SpoolError> for Problem {
     fn from(error: &SpoolError) -> Self {
-        // Paths and OS errors are logged, not sent to clients.
+        // Clients see no paths or OS errors.
         tracing::error!(%error, "cannot read a result from the spool; it is not used again");
         Problem::new(&DAMAGED, "the spooled result is damaged")
     }
@@ -356,12 +347,10 @@ impl From<FileError> for Problem {
     }
 }
 
-/// Response for an address without a route.
 pub(crate) async fn not_found(uri: Uri) -> Problem {
     Problem::missing(format!("no such address: {}", uri.path()))
 }
 
-/// Response for a method that the address does not have.
 pub(crate) async fn method_not_allowed() -> Problem {
     let detail = "method not allowed; the header Allow lists the methods of this address";
     Problem::new(&METHOD_NOT_ALLOWED, detail)
@@ -369,11 +358,9 @@ pub(crate) async fn method_not_allowed() -> Problem {
 
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Last part of `/problems/{name}`, which is the `type` of the problem document.
     pub(crate) name: &'static str,
     pub(crate) status: StatusCode,
     pub(crate) title: &'static str,
-    /// Meaning, and advice.
     pub(crate) about: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! Finds the best matches or files of a search before it has ended.
+//! Finds the best matches or files before a search has ended.
 //!
-//! A second search stops as soon as no other match can be better. It begins if the first one may
-//! take long. Its result is the first page, and counting all matches continues in the first search.
+//! A second search stops as soon as no other match can be better. Its result is the first page,
+//! while the first search counts all matches.
 
 use crate::state::App;
 use frontend::query::{BadQuery, Query};
@@ -12,24 +12,22 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-/// Timeout of the second search.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// Duration of most light searches. A longer one is worth a second search.
+/// Most light searches are shorter.
 const LIGHT_SEARCH: Duration = Duration::from_millis(2);
 
-/// Documents from which on a search may be worth a second one.
+/// Searches of fewer documents are fast.
 const DOCUMENTS_MIN: u64 = 8192;
 
-/// Files for a page of [`BEST_MAX`] different ones, as some may be copies.
+/// [`BEST_MAX`] different files, as some may be copies.
 pub(crate) const FILES_MAX: usize = 2 * BEST_MAX;
 
-/// Best items of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Best {
     /// [`BEST_MAX`] matches.
     Matches,
-    /// [`FILES_MAX`] files, each with this number of its best matches.
+    /// [`FILES_MAX`] files with their best matches.
     Files { matches: u32 },
 }
 
@@ -43,9 +41,8 @@ impl Best {
     }
 }
 
-/// Finds the best items of a search that has just begun. The second search begins if the first one
-/// is heavy: it has a heavy slot or waits for one. Returns `None` if the second search is refused,
-/// exceeds [`WAIT_MAX`], or ends after the first one.
+/// Begins once `search` has a heavy slot or waits for one. Returns `None` if the second search is
+/// refused, exceeds [`WAIT_MAX`], or ends after the first one.
 pub(crate) async fn best_of(
     app: &App,
     client: u64,
@@ -79,15 +76,15 @@ pub(crate) async fn best_of(
     }
 }
 
-/// Second search, beside the output of the first one.
+/// Second search, beside the first one's output.
 pub(crate) struct Proof {
     best: Arc<OnceLock<Arc<SearchResult>>>,
-    /// Ends the search when it is dropped.
+    /// Dropping it ends the search.
     _task: JoinSet<()>,
 }
 
 impl Proof {
-    /// Begins to search. The result is announced as news of the first search.
+    /// The result is announced as news of the first search.
     pub(crate) fn begin(app: App, client: u64, search: Arc<SearchHandle>, best: Best) -> Proof {
         let found = Arc::<OnceLock<_>>::default();
         let to = Arc::clone(&found);

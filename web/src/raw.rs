@@ -1,9 +1,8 @@
 //! Raw files, at addresses that end with their names: `/raw/p/{package}/{path}` and
 //! `/raw/g/{repository}/{revision}/{path}`.
 //!
-//! The first is the indexed text, or if there is none, as for an image, the bytes in the
-//! repository. The second is the bytes in the repository, or if there are none, the indexed text. A
-//! file is sent in pieces, as its client takes them.
+//! The first prefers the indexed text, the second the bytes in the repository; either falls back to
+//! the other. A file is sent in pieces, as its client takes them.
 //!
 //! **Invariant:** no browser executes a raw file: the type is text, bytes or a recognised image, it
 //! is not sniffed, and the policy forbids everything.
@@ -33,11 +32,11 @@ use preconditions::Verdict;
 use ranges::Selected;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 
-/// Browsers may only show a file.
+/// Files are only shown.
 const POLICY: HeaderValue =
     HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
-/// Foreign pages cannot embed our images, nor learn their sizes.
+/// Foreign pages cannot embed images, nor learn their sizes.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -148,7 +147,6 @@ async fn answer(
     Ok((status, about, body).into_response())
 }
 
-/// Adds the common headers of answers about a file.
 fn add_headers(headers: &mut HeaderMap, reply: &FileReply, tag: &HeaderValue) {
     headers.insert(header::ETAG, tag.clone());
     headers.insert(header::CACHE_CONTROL, REVALIDATE);
@@ -166,7 +164,7 @@ fn unsatisfiable(total: u64) -> Response {
     response
 }
 
-/// Explains a missing file that the index has skipped.
+/// Explains a skipped file.
 async fn or_why_skipped(app: &App, scope: &Scope, name: &FileName, problem: Problem) -> Problem {
     if !problem.is_missing() {
         return problem;

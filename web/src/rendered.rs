@@ -1,9 +1,9 @@
-//! Cache of rendered answers that are expensive: facets, lists of packages, and grouped pages of
-//! results on disk. Each is rendered once for all clients (single flight).
+//! Cache of expensive rendered answers: facets, lists of packages, and grouped pages of results on
+//! disk, with single flight.
 //!
-//! Entries have no id, which is private to a client: the response adds it. Only complete answers
-//! are cached; they are fixed for query, scope and generation. Above a limit of renderings, more
-//! are refused at once, to protect light queries.
+//! Only complete answers are cached; they are fixed for query, scope and generation. The response
+//! adds the id, which is private to a client. Above a limit renderings are refused, to protect
+//! light queries.
 
 use crate::blocking::{blocking, rendering};
 use crate::model::Timings;
@@ -23,20 +23,18 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Maximum life of a rendered answer. Entries never become stale, so this only frees memory.
+/// Entries never become stale: only frees memory.
 const LIFE_MAX: Duration = Duration::from_secs(600);
 
-/// Renderings running or queued for each processor. At some 50 ms each, the last one waits less
-/// than half a second.
+/// Running or queued. At some 50 ms each, the last one waits less than half a second.
 const PER_PROCESSOR_MAX: usize = 8;
 
-/// Timeout of rendering.
 const RENDER_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Beginning of the JSON of an answer.
+/// Beginning of the JSON.
 const ID: &str = "{\"id\":\"";
 
-/// Everything that a rendered answer depends on.
+/// Everything that the rendering depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct RenderedKey {
     scope: [u8; 16],
@@ -46,11 +44,10 @@ struct RenderedKey {
     view: String,
 }
 
-/// Rendered body without its id.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
     content_type: &'static str,
-    /// True if an id precedes the bytes.
+    /// An id precedes the bytes.
     has_id: bool,
     bytes: Bytes,
     pub(crate) timings: Timings,
@@ -62,7 +59,7 @@ pub(crate) struct RenderedAnswers {
 }
 
 impl RenderedAnswers {
-    /// Keeps at most `bytes_max` bytes. 0 disables caching and sharing.
+    /// 0 disables caching and sharing.
     pub(crate) fn new(bytes_max: u64) -> RenderedAnswers {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let config = CacheConfig {
@@ -80,8 +77,7 @@ impl RenderedAnswers {
         }
     }
 
-    /// Returns a view of an answer from the cache, or renders it. `view` covers everything that it
-    /// depends on, besides the answer.
+    /// `view` covers everything that the rendering depends on, besides the answer.
     pub(crate) async fn get<R>(
         &self,
         search: &SearchHandle,
@@ -118,7 +114,7 @@ impl RenderedAnswers {
     }
 }
 
-/// Returns whether another search would find the same. Skipped documents may be found next time.
+/// Another search might find the skipped documents.
 pub(crate) fn is_whole(answer: &SearchResult) -> bool {
     answer.is_complete() && answer.skipped().count == 0
 }
@@ -141,7 +137,6 @@ impl Rendered {
         }
     }
 
-    /// Body without an id.
     pub(crate) fn plain(
         content_type: &'static str,
         body: impl Into<Bytes>,
@@ -155,7 +150,7 @@ impl Rendered {
         }
     }
 
-    /// Response to the client that knows the search by this id.
+    /// Response with the client's id.
     pub(crate) fn response(self, id: &str) -> Response {
         let head = if self.has_id {
             Bytes::from(format!("{ID}{id}"))
@@ -172,7 +167,7 @@ impl Rendered {
     }
 }
 
-/// Body of known length. The second part is shared.
+/// The second part is shared.
 struct TwoParts([Bytes; 2]);
 
 impl HttpBody for TwoParts {

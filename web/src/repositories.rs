@@ -7,14 +7,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
 use schema::message::{LookupProblem, LookupProblemKind};
 
-/// Bounds for names of repositories and revisions, and for paths.
 const NAME_BYTES_MAX: usize = 1 << 10;
 const PATH_BYTES_MAX: usize = 4 << 10;
 
-/// Names suggested in a hint; `candidates` has all.
+/// `candidates` has all.
 const SUGGESTED_MAX: usize = 3;
 
-/// Returns the repository and the revision.
 pub(crate) fn names(params: &Params) -> Result<(&str, &str), Problem> {
     params.required("repo")?;
     let repo = params.text("repo")?.unwrap_or_default();
@@ -35,7 +33,6 @@ pub(crate) fn check_name(parameter: &str, name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the path of a file or a directory; empty by default.
 pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
     let path = params.bytes("path").unwrap_or_default();
     if path.len() > PATH_BYTES_MAX {
@@ -45,7 +42,7 @@ pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
     Ok(path)
 }
 
-/// Returns the start of a part of a list.
+/// Start of a part of a list.
 pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
     let text = params.text(name)?.unwrap_or_default();
     BASE64.decode(text).map_err(|_| {
@@ -54,7 +51,6 @@ pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> 
     })
 }
 
-/// Problem of a failed look-up.
 pub(crate) fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
     match error {
         LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
@@ -107,7 +103,7 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
     }
 }
 
-/// Adds similar names, or the candidates of an ambiguous one. The hint has the first of them.
+/// Adds similar names or candidates. The hint has some.
 fn suggest(
     problem: Problem,
     parameter: &'static str,

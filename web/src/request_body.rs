@@ -1,4 +1,4 @@
-//! Reads the body of a request, with limits on its bytes and on the client's time.
+//! Reads the body of a request, with limits on bytes and time.
 
 use crate::problem::Problem;
 use crate::server::BodyTime;
@@ -6,7 +6,6 @@ use axum::body::{Body, to_bytes};
 use axum::http::Extensions;
 use bytes::Bytes;
 
-/// Reads at most `bytes_max` bytes, for a request with these extensions.
 pub(crate) async fn read(
     body: Body,
     bytes_max: usize,

@@ -1,8 +1,8 @@
-//! Id of a request, in the response and in every log line of the request, so that a user's report
-//! can be found. The log also has the trace id, if there is one.
+//! Id of a request, in the response and in its log lines, so that a user's report can be found. The
+//! log also has the trace id.
 //!
-//! A proxy or client may choose the id in the header `x-request-id`. An id that could forge a log
-//! line, or fill the log, is replaced.
+//! A proxy or client may choose it (`x-request-id`), unless it could forge a log line or fill the
+//! log.
 
 use crate::kept_body::KeptBody;
 use crate::request_trace;
@@ -14,13 +14,11 @@ use axum::response::Response;
 use std::hash::{BuildHasher, RandomState};
 use tracing::Instrument;
 
-/// Header of requests and responses.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Bytes of an id: a UUID has 36, a trace id with its span id 55.
+/// A UUID has 36, a trace id with its span id 55.
 const BYTES_MAX: usize = 64;
 
-/// Adds the id to the log and to the response.
 pub(crate) async fn name(request: Request, next: Next) -> Response {
     let given = request.headers().get(HEADER);
     let id = given
@@ -35,7 +33,7 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     let answered = next.run(request).instrument(span.clone());
     let response = trace::scope(trace.clone(), answered).await;
     request_trace::answered(&trace, response.status());
-    // Bodies rendered while they are sent may log. The trace lasts until the end of the body.
+    // Bodies may log. The trace lasts until their end.
     let in_span = |body| {
         Body::new(KeptBody {
             body,
@@ -49,14 +47,14 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     response
 }
 
-/// Returns the id of a header, if it is a short token.
+/// Accepts a short token.
 fn accepted(given: &HeaderValue) -> Option<&str> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
     let id = given.to_str().ok()?;
     ((1..=BYTES_MAX).contains(&id.len()) && id.bytes().all(is_token)).then_some(id)
 }
 
-/// Returns 64 random bits. They distinguish requests, and protect nothing.
+/// Distinguishes requests, and protects nothing.
 fn random() -> String {
     format!("{:016x}", RandomState::new().hash_one(()))
 }

@@ -1,6 +1,5 @@
-//! Trace span of a request. Continues a caller's trace (header `traceparent`).
-//!
-//! It has the route, never the address, since that has the search terms.
+//! Trace span of a request. Continues a caller's trace (header `traceparent`). It has the route,
+//! never the address, since that has the search terms.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
@@ -33,7 +32,6 @@ pub(crate) fn begin(request: &Request, id: &str) -> TraceSpan {
     span
 }
 
-/// Records the status of the response.
 pub(crate) fn answered(span: &TraceSpan, status: StatusCode) {
     span.set("http.response.status_code", i32::from(status.as_u16()));
     if status.is_server_error() {
@@ -41,7 +39,7 @@ pub(crate) fn answered(span: &TraceSpan, status: StatusCode) {
     }
 }
 
-/// Returns the parent span of the header. Two headers count as none, like a malformed one.
+/// Two headers count as none.
 fn caller(request: &Request) -> Option<TraceContext> {
     let mut values = request.headers().get_all(HEADER).iter();
     let (first, second): (Option<&HeaderValue>, _) = (values.next(), values.next());
@@ -49,7 +47,7 @@ fn caller(request: &Request) -> Option<TraceContext> {
     trace::parse_traceparent(value.to_str().ok()?)
 }
 
-/// Returns a method of HTTP. Clients may invent others.
+/// Clients may invent methods.
 fn method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,8 +1,7 @@
 //! Serves a router on TCP connections, with limits on idle resources.
 //!
-//! A client that sends no request or an incomplete one, or does not read its response, is
-//! disconnected after a timeout. Connections are limited in total and for each client. Requests are
-//! not interpreted here.
+//! Clients are disconnected if they send no request or an incomplete one, or do not read their
+//! response. Connections are limited in total and for each client.
 //!
 //! **Invariant:** some connections are reserved for [`ALWAYS_SERVED`], so that health checks work
 //! while all others are taken.
@@ -48,22 +47,21 @@ use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 use tracing::Span;
 
-/// Connections beyond the limit, for [`ALWAYS_SERVED`] only.
+/// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
 const RESERVED: usize = 16;
 
-/// Reserved connections of one client.
+/// Reserved connections of a client.
 const RESERVED_PER_CLIENT: usize = 4;
 
-/// Paths that are served when all connections are taken.
+/// Served when all connections are taken.
 const ALWAYS_SERVED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Retry delay of a refused client.
 const RETRY_AFTER_S: u64 = 5;
 
-/// Retry delay of a client that waited in vain: another server may answer at once.
+/// Another server may answer at once.
 const RETRY_DRAINING_S: u64 = 1;
 
-/// Pause of accepting when the process has no file descriptors left.
+/// Pause without file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) fn describe() {
@@ -72,17 +70,17 @@ pub(crate) fn describe() {
     metrics::describe_gauge!("trawl_http_connections", "Open connections");
 }
 
-/// Accepts connections and serves `router` on them, forever.
+/// Serves `router` forever.
 pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) {
     let (_, serving) = watch::channel(Serving::Open);
     serve_until_drained(listener, router, limits, None, serving).await;
 }
 
-/// Like [`serve`], until the server is drained. With `tls`, each connection uses the configuration
-/// at its beginning.
+/// Like [`serve`], until the server is drained. With `tls`, each connection takes the current
+/// configuration.
 ///
 /// While draining, requests are answered, and each connection ends with its next response. On
-/// handover, requests without the beginning of an answer get 503.
+/// handover, waiting requests get 503.
 pub async fn serve_until_drained(
     listener: TcpListener,
     router: Router,
@@ -120,7 +118,6 @@ pub async fn serve_until_drained(
     }
 }
 
-/// Waits until draining has reached a stage.
 async fn reached(serving: &mut watch::Receiver<Serving>, wanted: Serving) {
     if serving.wait_for(|now| *now >= wanted).await.is_err() {
         // The sender is gone.
@@ -128,7 +125,6 @@ async fn reached(serving: &mut watch::Receiver<Serving>, wanted: Serving) {
     }
 }
 
-/// Returns true if only the accepted connection is lost.
 fn is_about_the_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(
@@ -150,7 +146,7 @@ impl Server {
     fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let limits = &self.limits;
         let client = Client::new(peer.ip());
-        // A proxy has the connections of all its clients. Their requests are counted instead.
+        // A proxy has the connections of all its clients: requests are counted.
         let per_client_max = if limits.trusted_proxies.contains(peer.ip()) {
             limits.connections_max
         } else {
@@ -171,7 +167,7 @@ impl Server {
             metrics::counter!("trawl_http_connections_refused_total").increment(1);
             return;
         };
-        // Only an optimization: failures are ignored.
+        // Only an optimization.
         let _ = stream.set_nodelay(true);
         let open = OpenConnection::new(self);
         let served = Arc::clone(self).serve_connection(stream, peer, held, is_reserved);
@@ -216,7 +212,7 @@ impl Server {
             .await?)
     }
 
-    /// Handshakes within the time limits of a request, and serves requests.
+    /// Handshakes within the time limits of a request.
     async fn serve_encrypted(
         self: &Arc<Self>,
         mut stream: TcpStream,
@@ -272,7 +268,6 @@ impl Server {
         connection.await
     }
 
-    /// Answers a request. Returns also the count that it holds until the response is sent.
     async fn respond(
         &self,
         mut request: Request,
@@ -308,7 +303,6 @@ impl Server {
     }
 }
 
-/// Counts a connection while it is open.
 struct OpenConnection(watch::Sender<usize>);
 
 impl OpenConnection {

@@ -1,5 +1,4 @@
-//! State shared by handlers: the coordinator, keys, metrics and caches. Handlers import this, never
-//! the router.
+//! State shared by handlers. They import this, never the router.
 
 use crate::access::Access;
 use crate::authorization::Authorization;
@@ -16,13 +15,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore};
 
-/// Life of an execution without a client, which may come back by its id.
+/// Life of an execution without a client, which may come back.
 pub(crate) const KEEP: Duration = Duration::from_secs(30);
 
-/// End of a probe, and its failure.
+/// End and failure.
 pub(crate) type Probed = (Instant, Option<String>);
 
-/// State shared by handlers. One pointer, since every layer clones it for every request.
+/// One pointer, since every layer clones it for every request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Shared>);
 
@@ -31,24 +30,18 @@ pub(crate) struct Shared {
     /// Path below which pages are shown.
     pub(crate) base_path: BasePath,
     pub(crate) dcs_api_keys: Arc<[String]>,
-    /// Keys of clients, if they are needed.
     pub(crate) access: Option<Arc<Access>>,
-    /// Decides which packages callers may see. `None`: all callers see everything.
+    /// `None`: all callers see everything.
     pub(crate) authorization: Option<Arc<Authorization>>,
-    /// Answers show backend addresses: for operators.
+    /// For operators.
     pub(crate) shows_addresses: bool,
-    /// Secrets that sign links.
     pub(crate) links: LinkSecrets,
     pub(crate) metrics: PrometheusHandle,
-    /// A permit for each concurrent export.
     pub(crate) exports: Arc<Semaphore>,
-    /// Wait of a page for the whole answer before it shows the first matches.
+    /// Wait of a page for the whole answer, before the first matches are shown.
     pub(crate) first_matches_after: Duration,
-    /// Rendered answers that are expensive.
     pub(crate) rendered: Arc<RenderedAnswers>,
-    /// Lexer states at line starts.
     pub(crate) colours: Arc<ColourCache>,
-    /// Last probe of `/readyz`. The lock makes probes single flight.
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
 }
 
@@ -65,7 +58,7 @@ impl App {
         App(Arc::new(shared))
     }
 
-    /// State of all backends, by the names that this interface shows.
+    /// With the names that this interface shows.
     pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
         let mut backends = self.coordinator.backends(scope);
         if self.shows_addresses {
@@ -76,7 +69,6 @@ impl App {
         backends
     }
 
-    /// Packages that several backends have, by the same names.
     pub(crate) fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
         let overlaps = self.coordinator.overlaps(scope);
         if !self.shows_addresses || overlaps.packages.is_empty() {

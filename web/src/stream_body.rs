@@ -1,9 +1,8 @@
 //! Response body of any length, rendered in pieces as the client takes them.
 //!
-//! No thread waits for a client: matches are read and rendered on a blocking thread, and a task
-//! waits until a piece is taken. For a fast client the source reads ahead. If the client becomes
-//! slow, that is dropped and read again later. [`LongLine`] fetches lines that are too long for the
-//! result.
+//! Matches are rendered on blocking threads; a task, not a thread, waits for the client. The source
+//! reads ahead for a fast client, and drops that when the client becomes slow. [`LongLine`] fetches
+//! lines that are too long for the result.
 //!
 //! **Invariant:** a slow client holds at most [`EXPORT_BYTES`] and one export permit, until its
 //! response ends or its connection closes.
@@ -29,55 +28,48 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
-/// Approximate bytes of a rendered piece.
+/// Approximate size.
 pub(crate) const PIECE_BYTES: usize = 128 << 10;
 
-/// Pieces queued for the client, besides the one being rendered.
+/// Queued pieces, besides the one being rendered.
 const WAITING_MAX: usize = 1;
 
-/// Memory reserved for an export: its pieces and their source. Escapes make a piece several times
-/// longer than its source.
+/// Memory of an export. Escapes make a piece several times longer than its source.
 pub(crate) const EXPORT_BYTES: u64 = 1 << 20;
 
-/// Read buffer for a slow client, a part of [`EXPORT_BYTES`].
 const READ_BYTES: usize = 256 << 10;
 
-/// Read buffers for a fast client, tried in order. Each is two windows: one is sent while the next
-/// one is rendered. Matches jump between frames, so a large window reads each frame less often: 16
-/// MiB windows are three times faster than 512 KiB.
+/// Read buffers for a fast client, tried in order. Half is sent while the other half is rendered.
+/// Matches jump between frames, so larger windows read each frame less often.
 const AHEAD_BYTES: [usize; 2] = [28 << 20, 12 << 20];
 
 /// Time to take a piece, above which a client is slow.
 const SLOW: Duration = Duration::from_millis(200);
 
-/// Pieces taken in time, after which a client is fast.
+/// Pieces taken in time that make a client fast.
 const FAST_PIECES: u32 = 4;
 
-/// Retry delay for a client that was not admitted.
 const RETRY_AFTER_S: u64 = 5;
 
 type Piece = Result<Bytes, BoxError>;
 
 /// Renders a body.
 pub(crate) trait Source: Send + 'static {
-    /// Returns whether the next piece is rendered without disk access.
+    /// Returns true if the next piece needs no disk access.
     fn is_quick(&self) -> bool;
 
-    /// Renders the next piece, of about [`PIECE_BYTES`]. Only the last piece, and one before a long
-    /// line, are shorter. `None` after the last one. Reads at most `memory` at once, and keeps the
-    /// part that is not rendered yet.
+    /// Renders the next piece, of about [`PIECE_BYTES`]; the last one, and one before a long line,
+    /// are shorter. `None` at the end. Reads at most `memory` at once, and keeps the rest.
     fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError>;
 
-    /// Rest of a long line that begins at the end of the last piece.
+    /// Rest of a long line that the last piece begins.
     fn long_line(&mut self) -> Option<LongLine> {
         None
     }
 
-    /// Drops the data read ahead.
     fn forget(&mut self);
 }
 
-/// Memory for one read of a source.
 pub(crate) struct ReadMemory {
     bytes: usize,
     /// `None`: part of the [`EXPORT_BYTES`] of its export.
@@ -85,7 +77,7 @@ pub(crate) struct ReadMemory {
 }
 
 impl ReadMemory {
-    /// Reserves memory for a fast client. `None` if there is no room.
+    /// Memory for a fast client, if there is room.
     fn ahead(coordinator: &Arc<Coordinator>) -> Option<ReadMemory> {
         AHEAD_BYTES.into_iter().find_map(|bytes| {
             let ahead = coordinator.reserve(bytes as u64, Need::Optional)?;
@@ -103,12 +95,12 @@ impl ReadMemory {
         }
     }
 
-    /// Returns true for a fast client: its next window is rendered while one is sent.
+    /// Returns true for a fast client.
     fn is_ahead(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// Bytes of a window. There are two if one is rendered ahead.
+    /// Bytes of a window; two if one is rendered ahead.
     fn window_bytes(&self) -> usize {
         if self.is_ahead() {
             self.bytes / 2
@@ -118,7 +110,6 @@ impl ReadMemory {
     }
 }
 
-/// Permit to run one export.
 pub(crate) struct Export {
     coordinator: Arc<Coordinator>,
     _permit: OwnedSemaphorePermit,
@@ -126,7 +117,7 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Fails if the limit of exports is reached, or of their memory.
+    /// Fails at the limit of exports or of their memory.
     pub(crate) fn begin(app: &App) -> Result<Export, Problem> {
         let permit = Arc::clone(&app.exports).try_acquire_owned();
         let memory = app.coordinator.reserve(EXPORT_BYTES, Need::Required);
@@ -144,9 +135,8 @@ impl Export {
         &self.coordinator
     }
 
-    /// Returns the body that `source` renders. It has a length if it is shorter than a piece. A
-    /// failure before the first piece is a problem with a status. A later one aborts the transfer,
-    /// so that the client does not take it for the end. Long lines are fetched within `scope`.
+    /// Short bodies have a length. A failure before the first piece is a problem with a status; a
+    /// later one aborts the transfer, so that the client does not take it for the end.
     pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {
         let (mut source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
         let first = first?.unwrap_or_default();
@@ -163,7 +153,6 @@ impl Export {
         ))
     }
 
-    /// Sends pieces until the end, or until the client disconnects.
     async fn send(
         self,
         mut source: impl Source,
@@ -212,7 +201,7 @@ impl Export {
                     sender.clone().reserve_owned().await
                 }
             };
-            // An error: the client has disconnected.
+            // The client has disconnected.
             let Ok(permit) = permit else { return };
             sender = OwnedPermit::send(permit, piece);
             if is_last {
@@ -222,13 +211,11 @@ impl Export {
     }
 }
 
-/// Counts the line ends in a text.
 pub(crate) fn lines_of(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// Renders the next piece of `source`, and returns both. Slow pieces are rendered on a blocking
-/// thread.
+/// Renders the next piece of `source`, on a blocking thread if it is slow.
 async fn next_piece<S: Source>(
     mut source: S,
     memory: &Arc<ReadMemory>,

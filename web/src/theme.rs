@@ -1,7 +1,5 @@
-//! Colours chosen by the user: a cookie that the script of our pages sets.
-//!
-//! The server marks the page, so that its first paint has these colours. Without the cookie the
-//! system decides.
+//! Colours chosen by the user: a cookie set by our script. The server marks the page, so that its
+//! first paint has these colours. Without the cookie the system decides.
 
 use crate::cookies::cookie;
 use axum::http::HeaderMap;
@@ -15,7 +13,6 @@ pub(crate) enum Theme {
 }
 
 impl Theme {
-    /// Returns the choice of the client, if any.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Theme> {
         match cookie(headers, COOKIE)? {
             "light" => Some(Theme::Light),
@@ -24,7 +21,7 @@ impl Theme {
         }
     }
 
-    /// Value of the page's attribute `data-theme`.
+    /// Value of `data-theme`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Theme::Light => "light",

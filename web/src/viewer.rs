@@ -21,17 +21,16 @@ use schema::name::package_name;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `Cache-Control` of answers without their own.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Retry delay until the packages of all backends are known.
+/// Until the packages of all backends are known.
 const NAMES_RETRY_S: u64 = 1;
 
-/// Caller of a request. Costs nothing without authorization.
+/// Caller of a request. Free without authorization.
 #[derive(Clone, Debug)]
 pub(crate) struct Viewer(Option<Authorized>);
 
-/// Caller with rights of its own, and the known package names.
+/// A caller, and the known package names.
 type Authorized = (Arc<Authorization>, Caller, Option<Arc<PackageNames>>);
 
 impl FromRequestParts<App> for Viewer {
@@ -48,8 +47,7 @@ impl FromRequestParts<App> for Viewer {
 }
 
 impl Viewer {
-    /// Scope of this caller. If the decision is late, the scope is the public packages and marked
-    /// as undecided: answers report that.
+    /// If the decision is late, returns the public packages, marked as undecided.
     pub(crate) async fn scope(&self, app: &App) -> Result<Scope, Problem> {
         let Some((authorization, caller, _)) = &self.0 else {
             return Ok(Scope::everything());
@@ -62,8 +60,8 @@ impl Viewer {
         Ok(authorization.scope(caller, &names).await?)
     }
 
-    /// Scope of the one package, if this caller may see it, else everything visible, for hints.
-    /// Asks about the name whether it exists or not: timing must not reveal that.
+    /// The one package, if visible, else everything visible, for hints. Asks about the name whether
+    /// it exists or not: timing must not reveal that.
     pub(crate) async fn scope_with(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
         if self.0.is_none() {
             return Ok(Scope::everything());
@@ -76,12 +74,11 @@ impl Viewer {
         }
     }
 
-    /// Scope of the one package, if this caller may see it, else of nothing.
+    /// The one package, if visible, else nothing.
     pub(crate) async fn scope_of(&self, directory: &[u8]) -> Result<Scope, Problem> {
         self.scope_with_all([directory].into_iter()).await
     }
 
-    /// Scope of those packages that this caller may see.
     pub(crate) async fn scope_with_all(
         &self,
         directories: impl Iterator<Item = &[u8]>,
@@ -99,7 +96,7 @@ impl Viewer {
         Ok(only(&visible.map(|(name, _)| *name).collect::<Vec<_>>()))
     }
 
-    /// Returns the name that rights refer to, for a package's directory.
+    /// Name that rights refer to.
     fn name<'a>(&self, directory: &'a [u8]) -> &'a [u8] {
         match &self.0 {
             Some((.., Some(names))) => names.name_of(directory),
@@ -107,7 +104,6 @@ impl Viewer {
         }
     }
 
-    /// Returns whether this caller may see a package or repository.
     async fn sees(&self, name: &[u8]) -> Result<bool, Problem> {
         let Some((authorization, caller, _)) = &self.0 else {
             return Ok(true);
@@ -132,7 +128,6 @@ pub(crate) async fn keep_private(
     response
 }
 
-/// Scope of the packages with these names.
 fn only(names: &[&[u8]]) -> Scope {
     let names = Arc::new(PackageNames::new(names.iter().copied()));
     Scope::of(&names, (0..names.len()).collect())

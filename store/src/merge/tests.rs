@@ -4,19 +4,18 @@ use proptest::prelude::*;
 
 const PACKAGES: u8 = 5;
 
-/// A machine that indexes and publishes.
 #[derive(Clone, Default)]
 struct Machine {
     base: Option<Manifest>,
-    /// Shards of each of its packages.
+    /// Shards of its packages.
     places: BTreeMap<u8, BTreeSet<u8>>,
-    /// Changes since it published last.
+    /// Since it published last.
     changed: BTreeSet<u8>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Writes packages to a new shard.
+    /// In a new shard.
     Index(usize, Vec<u8>),
     Drop(usize, u8),
     Publish(usize),
@@ -44,7 +43,6 @@ fn empty() -> Manifest {
     }
 }
 
-/// Manifest of shards with these packages, some of them live.
 fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -> Manifest {
     let shard = |(&id, packages): (&u8, &Vec<u8>)| {
         let packages = packages.iter().map(|package| PackageEntry {
@@ -67,7 +65,6 @@ fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -
     }
 }
 
-/// Live places of the packages of a manifest.
 fn live(manifest: &Manifest) -> BTreeMap<u8, BTreeSet<u8>> {
     let places = places(manifest).into_iter();
     places
@@ -135,7 +132,6 @@ fn named(byte: u8) -> Option<NamedFile> {
     })
 }
 
-/// Manifest with one shard, which has a table of revisions.
 fn with_table(packages: &[u8], table: u8) -> Manifest {
     let shards = BTreeMap::from([(1, packages.to_vec())]);
     let live = packages
@@ -159,7 +155,7 @@ fn a_table_that_one_side_has_changed_is_taken_from_it() {
 fn a_shard_whose_table_both_have_changed_is_taken_as_a_whole() {
     let base = with_table(&[0, 1], 1);
     let ours = with_table(&[0, 1], 2);
-    // They have moved one package to another shard.
+    // One package moves to another shard.
     let mut theirs = with_table(&[0, 1], 3);
     theirs.shards[0].packages[1].is_dead = true;
     let moved = manifest(

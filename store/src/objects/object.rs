@@ -3,41 +3,39 @@
 use std::io::{self, Read};
 use std::time::SystemTime;
 
-/// Maximum bytes of an object read as a whole. The manifest of a million packages has about 80 MB.
+/// The manifest of a million packages has about 80 MB.
 pub(super) const SMALL_BYTES_MAX: u64 = 1 << 30;
 
-/// Version of a mutable object. Different contents have different versions.
+/// Differs for different contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version(pub(super) String);
 
 /// Result of a conditional write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// The object has this version now.
+    /// Written, with this version.
     Done(Version),
-    /// The condition does not hold.
+    /// The condition fails.
     Refused,
 }
 
-/// Entry of a list of objects.
+/// Listed object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Name of the object.
+    /// Object name.
     pub name: String,
     /// Length in bytes.
     pub bytes: u64,
-    /// Time of the write, by the clock of the store.
+    /// Write time, by the store's clock.
     pub modified: SystemTime,
 }
 
-/// Returns a unique name.
 pub(crate) fn random_name() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the system has random numbers");
     format!("{:032x}", u128::from_le_bytes(random))
 }
 
-/// Copies at most [`SMALL_BYTES_MAX`] bytes into memory.
 pub(super) fn read_small(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(SMALL_BYTES_MAX + 1).read_to_end(&mut bytes)?;

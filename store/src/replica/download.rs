@@ -13,17 +13,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Suffix of a partial file.
 pub(super) const PART: &str = ".part";
 
-/// Options of downloads.
+/// Download options.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchOptions {
     /// Parallel files.
     pub files: usize,
-    /// Bytes per second of all files together. `None`: unlimited.
+    /// Bytes per second in total. `None`: unlimited.
     pub bytes_per_second: Option<u64>,
-    /// Bytes of the disk that stay free.
+    /// Bytes left free.
     pub reserve: u64,
 }
 
@@ -37,7 +36,7 @@ impl Default for FetchOptions {
     }
 }
 
-/// Progress, readable by other threads at any time.
+/// Progress, readable by other threads.
 #[derive(Debug, Default)]
 pub struct Fetching {
     /// Bytes to download.
@@ -46,10 +45,10 @@ pub struct Fetching {
     pub bytes: AtomicU64,
 }
 
-/// Downloads of a file from its beginning after a hash mismatch.
+/// Downloads from the beginning, after a hash mismatch.
 const ATTEMPTS_MAX: usize = 2;
 
-/// Downloads files into a directory. Returns the number of bytes transferred.
+/// Returns the number of transferred bytes.
 pub(super) fn fetch(
     objects: &Objects,
     directory: &Path,
@@ -94,7 +93,7 @@ pub(super) fn fetch(
     failed.map_or(Ok(total), Err)
 }
 
-/// Fails if the disk has no room, before anything is downloaded.
+/// Fails before anything is downloaded.
 fn check_room(
     directory: &Path,
     options: &FetchOptions,
@@ -133,7 +132,6 @@ struct Job<'a> {
     directory: &'a Path,
     progress: &'a Fetching,
     pace: Pace,
-    /// Set when another file has failed.
     stop: AtomicBool,
 }
 
@@ -155,7 +153,7 @@ impl Job<'_> {
         ))
     }
 
-    /// Explains a disk that another program has filled meanwhile.
+    /// Another program may have filled the disk.
     fn explained(&self, error: StoreError, file: &StoredFile) -> StoreError {
         let is_full = matches!(&error, StoreError::Io { source, .. } if source.kind() == ErrorKind::StorageFull);
         if !is_full {
@@ -168,7 +166,6 @@ impl Job<'_> {
         }
     }
 
-    /// Downloads the missing part of a file.
     fn rest(&self, path: &Path, file: &StoredFile) -> Result<(), StoreError> {
         let open = File::options().create(true).append(true).open(path);
         let part = open.map_err(StoreError::io(path))?;
@@ -201,7 +198,7 @@ impl Job<'_> {
     }
 }
 
-/// Writes a file, up to its expected length.
+/// Up to the expected length.
 struct PartWriter<'a> {
     job: &'a Job<'a>,
     part: File,
@@ -231,10 +228,10 @@ impl Write for PartWriter<'_> {
     }
 }
 
-/// Rate limit of all threads together.
+/// Of all threads together.
 struct Pace {
     bytes_per_second: Option<u64>,
-    /// Time at which the counted bytes are due.
+    /// For the counted bytes.
     due: Mutex<Instant>,
 }
 

@@ -7,11 +7,10 @@ const PACKAGES: u8 = 5;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// New versions of some packages, in a new shard of these owners.
+    /// New versions, in a new shard of these owners.
     Publish(Vec<u8>, BTreeSet<usize>),
-    /// New owners of shards.
     Place(Vec<BTreeSet<usize>>),
-    /// A node downloads its shards, serves what it can, and reports that.
+    /// A node downloads, serves and reports.
     Sync(usize),
 }
 
@@ -59,7 +58,7 @@ fn shard(id: u8, packages: &[u8]) -> ShardEntry {
 #[derive(Clone)]
 struct Node {
     serves: Manifest,
-    /// Generation and map of the last complete sync.
+    /// Last complete generation and map.
     done: (usize, usize),
 }
 
@@ -68,7 +67,7 @@ struct Cluster {
     owners: BTreeMap<u8, BTreeSet<usize>>,
     map: usize,
     nodes: Vec<Node>,
-    /// Packages that every node serves, or can expect from another.
+    /// On every node, or expected from another.
     settled: BTreeSet<Vec<u8>>,
 }
 
@@ -96,7 +95,7 @@ impl Cluster {
         let mut found = BTreeSet::new();
         for node in &self.nodes {
             let text = node.serves.render();
-            // A package that is twice on a node is refused.
+            // Refuses a package that is twice on a node.
             assert_eq!(Manifest::parse(text.as_bytes()), Ok(node.serves.clone()));
             found.extend(node.serves.live().map(|package| package.directory.clone()));
         }
@@ -142,7 +141,7 @@ proptest! {
             }
             cluster.check();
         }
-        // Without further changes, all shards reach their place.
+        // Now all shards reach their place.
         for _ in 0..2 {
             (0..NODES).for_each(|node| cluster.sync(node));
             cluster.check();
@@ -173,7 +172,7 @@ fn of(shards: &[ShardEntry]) -> Manifest {
 #[test]
 fn packages_that_share_a_changed_table_wait_together() {
     let old = of(&[with_table(shard(1, &[0, 1]), 1)]);
-    // Another part of package 1, on another node.
+    // Another part of package 1.
     let new = of(&[
         with_table(shard(1, &[0, 1]), 2),
         with_table(shard(3, &[1]), 3),

@@ -1,27 +1,27 @@
 //! Rate limit for keys tried in the form.
 //!
-//! Random keys cannot be guessed. The limit keeps attempts from flooding the log and the metrics,
-//! and protects keys chosen by hand.
+//! Random keys cannot be guessed. The limit protects the log and the metrics from floods, and keys
+//! chosen by hand.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Attempts of a client in a [`WINDOW`].
+/// In a [`WINDOW`].
 const TRIES_MAX: u32 = 10;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Clients that are remembered. The oldest is evicted.
+/// The oldest is evicted.
 const CLIENTS_MAX: usize = 4096;
 
-/// Number and first time of the attempts of each client.
+/// Number and first time.
 #[derive(Debug, Default)]
 pub(super) struct Attempts(Mutex<HashMap<IpAddr, (u32, Instant)>>);
 
 impl Attempts {
-    /// Counts an attempt. The error is the retry delay in seconds.
+    /// The error is the retry delay in seconds.
     pub(super) fn begin(&self, client: IpAddr, now: Instant) -> Result<(), u64> {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|_, (_, first)| now.duration_since(*first) < WINDOW);
@@ -39,7 +39,6 @@ impl Attempts {
         Ok(())
     }
 
-    /// Forgets a client with a valid key.
     pub(super) fn forget(&self, client: IpAddr) {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         clients.remove(&client);

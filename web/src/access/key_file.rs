@@ -7,31 +7,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// Bytes of the file: about two thousand keys. Each is compared with every request.
+/// Two thousand keys, each compared with every request.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// Error of a key file.
+/// Key file error.
 #[derive(Debug, thiserror::Error)]
 pub enum BadKeyFile {
-    /// The file cannot be read.
+    /// The file is unreadable.
     #[error("cannot read the file of keys {}", path.display())]
     Unreadable {
-        /// Path of the file.
+        /// File path.
         path: PathBuf,
-        /// Error of the operating system.
+        /// OS error.
         source: io::Error,
     },
     /// The file is malformed.
     #[error("{}: {reason}", path.display())]
     Malformed {
-        /// Path of the file.
+        /// File path.
         path: PathBuf,
-        /// The line and its fault.
+        /// Line and fault.
         reason: String,
     },
 }
 
-/// Keys in a file.
+/// Keys of a file.
 #[derive(Debug)]
 pub struct ApiKeys(Arc<FollowedFile<KnownKeys, BadKeyFile>>);
 
@@ -45,8 +45,7 @@ impl ApiKeys {
         self.0.current()
     }
 
-    /// Rereads the file whenever it changes, as long as these keys are in use. Needs a tokio
-    /// runtime.
+    /// Needs a tokio runtime.
     pub(super) fn follow(&self) {
         FollowedFile::follow(&self.0);
     }
@@ -87,7 +86,7 @@ mod tests {
         let keys = ApiKeys::open(&path).unwrap();
         let knows = |key: &NewKey| keys.current().name_of(key.key.as_bytes()).is_some();
         assert!(knows(&a) && knows(&b));
-        // Other contents of the same length, in a new file as an editor writes it.
+        // Same length, in a new file as an editor writes it.
         let c = NewKey::random("c").unwrap();
         fs::write(
             directory.path().join("new"),

@@ -1,26 +1,22 @@
 //! Keys of clients: generation, and the hashes of accepted ones.
 //!
-//! A key has 256 random bits and cannot be guessed, so a plain BLAKE3 hash protects it. A slow hash
-//! is for passwords.
+//! A key has 256 random bits and cannot be guessed, so a plain BLAKE3 hash protects it.
 
 use blake3::Hash;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::sync::Arc;
 
-/// Prefix of every key, so that people and scanners recognise a leaked one.
+/// Makes leaked keys recognisable.
 const PREFIX: &str = "trawl_";
 
-/// Prefix of a hash.
 const HASH_PREFIX: &str = "blake3:";
 
-/// Random bytes of a key.
 const KEY_BYTES: usize = 32;
 
-/// Characters of a name.
 const NAME_LEN_MAX: usize = 64;
 
-/// Name of a key, which may be shown and logged.
+/// May be shown and logged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyName(Arc<str>);
 
@@ -29,7 +25,7 @@ impl KeyName {
         &self.0
     }
 
-    /// Returns a client number that is not 0.
+    /// Client number, not 0.
     pub(crate) fn number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         ("key", self).hash(&mut hasher);
@@ -37,16 +33,16 @@ impl KeyName {
     }
 }
 
-/// Invalid name of a key.
+/// Invalid key name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a name has 1 to {NAME_LEN_MAX} letters, digits, `-`, `_` and `.`")]
 pub struct BadName;
 
-/// New key, and its line in the key file.
+/// New key and its line.
 pub struct NewKey {
-    /// Secret of the client.
+    /// For the client.
     pub key: String,
-    /// Line for the server.
+    /// For the key file.
     pub line: String,
 }
 
@@ -74,13 +70,12 @@ fn is_name(text: &str) -> bool {
     (1..=NAME_LEN_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
-/// Accepted keys, by their hashes.
 #[derive(Debug)]
 pub(crate) struct KnownKeys(Vec<(KeyName, Hash)>);
 
 impl KnownKeys {
-    /// Parses a name and a hash on each line. Empty lines and `#` comments are ignored. The error
-    /// has the line number, never a possible key.
+    /// A name and a hash on each line. Empty lines and `#` comments are ignored. Errors show line
+    /// numbers, never a possible key.
     pub(super) fn parse(text: &str) -> Result<KnownKeys, String> {
         let mut keys = Vec::new();
         let (mut names, mut hashes) = (HashMap::new(), HashMap::new());
@@ -107,8 +102,7 @@ impl KnownKeys {
         Ok(KnownKeys(keys))
     }
 
-    /// Returns the name of a key. The time depends only on the length of `key` and the number of
-    /// keys: all hashes are compared, in constant time.
+    /// Compares all hashes, in constant time.
     pub(crate) fn name_of(&self, key: &[u8]) -> Option<KeyName> {
         let given = blake3::hash(key);
         let found = self.0.iter().fold(

@@ -1,7 +1,7 @@
 //! HTTP client for the authorization service and for public keys.
 //!
-//! It follows no redirects and uses no proxy. Time and bytes of a request are bounded, whatever the
-//! server does. **Invariant:** an error names the failure, never the sent data.
+//! No redirects and no proxy. Time and bytes of a request are bounded, whatever the server does.
+//! **Invariant:** an error names the failure, never the sent data.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri, header};
@@ -16,36 +16,31 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-/// Concurrent requests, and so connections. More are queued, within their time.
+/// And so connections. More are queued.
 const REQUESTS_MAX: usize = 64;
 
-/// Timeout of connecting.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
-/// Life of an idle connection.
 const IDLE_MAX: Duration = Duration::from_secs(30);
 
-/// Bounds for the headers of an answer.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 100;
 
-/// Bounds for reading an ignored body, so that its connection can be reused.
+/// So that the connection can be reused.
 const IGNORED_BYTES_MAX: usize = 16 << 10;
 const IGNORED_MAX: Duration = Duration::from_millis(100);
 
-/// Request. Its credentials are not logged.
+/// Credentials are not logged.
 pub(super) struct Outgoing {
     pub(super) method: Method,
     pub(super) url: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// Deadline of the answer.
     pub(super) due: Instant,
-    /// Bytes of the answer's body.
     pub(super) bytes_max: usize,
 }
 
-/// Answer. The body is read only on success.
+/// The body is read only on success.
 pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
     pub(super) is_json: bool,
@@ -64,7 +59,7 @@ impl fmt::Debug for HttpClient {
 }
 
 impl HttpClient {
-    /// Trusts the certificates of `tls`.
+    /// `tls` has the trusted certificates.
     pub(super) fn new(tls: ClientConfig) -> HttpClient {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
@@ -85,7 +80,6 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request and reads the answer. The error is the reason of a failure.
     pub(super) async fn fetch(&self, outgoing: Outgoing) -> Result<HttpAnswer, String> {
         let due = outgoing.due;
         let late = |_| "no answer in time".to_owned();
@@ -104,7 +98,7 @@ impl HttpClient {
             read.map_err(late)?.map_err(|_| cut)?
         } else {
             let until = due.min(Instant::now() + IGNORED_MAX);
-            // If the body is longer, the connection is closed.
+            // Closes a connection with a longer body.
             let _ = timeout_at(until, to_bytes(body, IGNORED_BYTES_MAX)).await;
             Bytes::new()
         };
@@ -132,7 +126,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-/// Returns the innermost source of an error, which is the useful one for operators.
+/// The innermost source is the useful one.
 fn reason(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -6,11 +6,11 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
-/// Identity of a caller: equal credentials are one principal.
+/// Equal credentials are one principal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal([u8; 16]);
 
-/// Headers of a request that are forwarded to the service.
+/// Forwarded headers.
 #[derive(Clone, Default)]
 pub(crate) struct Credentials(Vec<(HeaderName, HeaderValue)>);
 
@@ -27,7 +27,7 @@ impl Principal {
 }
 
 impl Credentials {
-    /// Takes the headers with these names. The error names a header with a control character.
+    /// The error names a header with a control character.
     pub(super) fn new(
         headers: &HeaderMap,
         names: &[HeaderName],
@@ -46,7 +46,6 @@ impl Credentials {
         Ok(Credentials(taken))
     }
 
-    /// Returns the principal, by a hash with this key.
     pub(super) fn principal(&self, key: &[u8; 32]) -> Principal {
         let mut hasher = blake3::Hasher::new_keyed(key);
         for (name, value) in &self.0 {

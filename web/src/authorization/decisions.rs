@@ -1,8 +1,8 @@
 //! Cache of the service's decisions, and their revocation.
 //!
 //! A question is about one name, or about all names, of a principal. Decisions in use are refreshed
-//! in the background. While the service fails, the last decision is used for a while, then it is
-//! unknown. Decisions shared by other frontends are used only if none is cached here.
+//! in the background. While the service fails, they are kept for [`HARD`], then they are unknown.
+//! Other frontends' decisions are used only if none is cached here.
 //!
 //! **Invariants:** unknown is never allowed; once a denial is known, no answer here allows the
 //! name, whichever question brought the denial.
@@ -19,28 +19,26 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Maximum age of a decision while the service fails.
+/// Age limit while the service fails.
 const HARD: Duration = Duration::from_secs(60);
 
 /// Maximum life of a denial in the cache.
 const DENIED: Duration = Duration::from_secs(5);
 
-/// Cache size: 5,000 principals that see a part of 100,000 packages, or half a million names.
+/// 5,000 principals that see a part of 100,000 packages, or half a million names.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Timeout of the service for all requests of one question.
+/// Timeout of all requests of one question.
 const BUILD_MAX: Duration = Duration::from_secs(9);
 
-/// Wait for a decision about all packages, before the caller gets the public ones.
+/// Wait for a scope, before the caller gets the public packages.
 const SCOPE_WAIT: Duration = Duration::from_secs(1);
 
-/// Like [`SCOPE_WAIT`], after a timeout that the service has not answered since.
+/// The same, while the service has not answered since a timeout.
 const LATE_WAIT: Duration = Duration::from_millis(20);
 
-/// Minimum interval between logged failures.
 const LOG_EVERY: Duration = Duration::from_secs(1);
 
-/// Bytes of a cache entry besides its names.
 const ENTRY_BYTES: usize = 128;
 
 pub(super) type Unknown = CacheError<Arc<str>>;
@@ -48,7 +46,7 @@ pub(super) type Unknown = CacheError<Arc<str>>;
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Question {
     Name(Principal, Box<[u8]>),
-    /// All names with this hash.
+    /// Hash of all names.
     All(Principal, [u8; 16]),
 }
 
@@ -58,26 +56,21 @@ enum Decision {
     All(Arc<Allowed>),
 }
 
-/// Private names that a principal sees.
 struct Allowed {
-    /// Visibility of each name, in the order of `NameSplit::private_names`.
+    /// In the order of `NameSplit::private_names`.
     places: Vec<bool>,
     scope: Remembered,
 }
 
-/// Decisions of a service.
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
-    /// Latest names: those of the request that started a refresh may be out of date.
+    /// Latest names: those of a request may be out of date.
     split: Arc<LastSplit>,
-    /// Decisions of other frontends.
     shared: Option<SharedDecisions>,
-    /// Number of revocations.
     denials: watch::Sender<u64>,
-    /// Time of the last logged failure.
     logged: Mutex<Option<Instant>>,
-    /// Set by a timeout, cleared by an answer of the service.
+    /// Set by a timeout, cleared by an answer.
     is_late: AtomicBool,
 }
 
@@ -90,7 +83,7 @@ impl std::fmt::Debug for Decisions {
 }
 
 impl Decisions {
-    /// Keeps decisions for `ttl`, and shares them. Zero: neither.
+    /// Keeps and shares decisions for `ttl`; zero: neither.
     pub(super) fn new(
         service: Service,
         ttl: Duration,
@@ -123,12 +116,11 @@ impl Decisions {
         })
     }
 
-    /// Returns whether the service decides about many names at once.
     pub(super) fn is_batch(&self) -> bool {
         self.service.is_batch
     }
 
-    /// Life of a cached decision. `None` without a cache.
+    /// Life of a decision. `None` without a cache.
     pub(super) fn kept(&self) -> Option<Duration> {
         let config = self.cache.config();
         (!config.off).then_some(config.life)
@@ -139,8 +131,8 @@ impl Decisions {
         self.denials.subscribe()
     }
 
-    /// Returns whether a principal sees a name. Asks the service also about unknown names, and if
-    /// the decision about all names is known: timing must not reveal that a package exists.
+    /// Asks the service also about unknown names, and if all names are decided: timing must not
+    /// reveal that a package exists.
     pub(super) async fn sees(
         self: &Arc<Self>,
         who: Principal,
@@ -165,8 +157,7 @@ impl Decisions {
         }
     }
 
-    /// Returns all that a principal sees. Fails on a timeout; the request to the service continues,
-    /// and the next caller gets its answer.
+    /// Fails on a timeout. The request continues, and the next caller gets its answer.
     pub(super) async fn scope(
         self: &Arc<Self>,
         who: Principal,
@@ -237,13 +228,12 @@ impl Decisions {
         }
     }
 
-    /// Returns the other frontends' decisions if this question has none here.
+    /// Other frontends' decisions, if this question has none here.
     fn shared_for(&self, question: &Question) -> Option<&SharedDecisions> {
         let shared = self.shared.as_ref()?;
         self.cache.peek(question).is_none().then_some(shared)
     }
 
-    /// Applies a decision about one name.
     fn learn_name(&self, who: Principal, name: &[u8], is_visible: bool) -> Decision {
         if !is_visible {
             let known = self.cache.peek(&Question::Name(who, name.into()));
@@ -256,7 +246,7 @@ impl Decisions {
         Decision::Name(is_visible)
     }
 
-    /// Evicts the decision about all names if it allows this name. Returns whether it did.
+    /// Evicts the decision about all names if it allows this one. Returns whether it did.
     fn forget_all_with(&self, who: Principal, name: &[u8], split: &NameSplit) -> bool {
         let question = Question::All(who, split.hash);
         let Some(Decision::All(allowed)) = self.cache.peek(&question) else {
@@ -306,7 +296,7 @@ impl Decisions {
         Built::Value(decision)
     }
 
-    /// Applies a decision about all names. Returns it, and the number of revoked names.
+    /// Returns the decision, and the number of revoked names.
     fn learn_all(&self, who: Principal, places: Vec<bool>, split: &NameSplit) -> (Decision, usize) {
         let all = Question::All(who, split.hash);
         let known = self.cache.peek(&all);
@@ -314,7 +304,7 @@ impl Decisions {
         if let Some(Decision::All(known)) = &known
             && known.places.iter().zip(&places).any(is_denied)
         {
-            // Before the names are denied: a search after a denial waits for this decision.
+            // First, since a search after a denial waits for this decision.
             self.cache.forget(&all);
         }
         let mut denials = 0;
@@ -342,7 +332,7 @@ impl Decisions {
         }
     }
 
-    /// Counts a failure of the service, and logs it at most every [`LOG_EVERY`].
+    /// Counts a failure of the service. Logs some.
     fn unknown(&self, reason: &str) -> Built<Decision, Arc<str>> {
         metrics::counter!("trawl_frontend_authorization_failures_total").increment(1);
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -353,7 +343,6 @@ impl Decisions {
         Built::Transient(reason.into())
     }
 
-    /// Makes open streams check their scope.
     fn note_denials(&self, count: usize) {
         if count > 0 {
             metrics::counter!("trawl_frontend_authorization_denials_total").increment(count as u64);

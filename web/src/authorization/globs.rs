@@ -1,5 +1,4 @@
-//! Globs over names of packages and repositories without version, in `--public` and in claims of
-//! tokens.
+//! Globs over names without version, in `--public` and in claims of tokens.
 //!
 //! `*` and `?` match within a part of a name, `**` also across the slashes of `group/project`.
 
@@ -7,7 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Globs in a list: far more than an operator types, and few enough to match all of them.
+/// Few enough to match all of them.
 const GLOBS_MAX: usize = 1000;
 
 const GLOB_BYTES_MAX: usize = 1 << 10;
@@ -16,7 +15,7 @@ const GLOB_BYTES_MAX: usize = 1 << 10;
 pub(crate) struct NameGlobs(GlobSet);
 
 impl NameGlobs {
-    /// Compiles globs. The error names a malformed one.
+    /// The error names a malformed glob.
     pub(crate) fn new<T: AsRef<str>>(globs: &[T]) -> Result<NameGlobs, String> {
         if globs.len() > GLOBS_MAX {
             return Err(format!(
@@ -40,7 +39,7 @@ impl NameGlobs {
             .map_err(|error| error.to_string())
     }
 
-    /// Returns whether a glob matches a name without version.
+    /// `name` has no version.
     pub(crate) fn matches(&self, name: &[u8]) -> bool {
         self.0.is_match(OsStr::from_bytes(name))
     }

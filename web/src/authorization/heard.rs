@@ -1,19 +1,18 @@
 //! Names answered in the last minute. Shared decisions about them may be older and are ignored.
 //! Pure.
 //!
-//! A hint may precede a denial that this frontend has learned since. So no hint is used for a
-//! question that the service answered within the longest life of a hint. Two sets alternate, so
-//! that an item is remembered for one to two minutes.
+//! A hint may precede a denial learned since. Two sets alternate, so that an item is remembered for
+//! one to two minutes, at least the life of a hint.
 //!
 //! **Invariant:** if a set overflows, all hints are ignored until every forgotten item has expired.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Minimum memory of an item: the life of a hint.
+/// Life of a hint.
 const KEEP: Duration = Duration::from_secs(60);
 
-/// Items in one set. Each takes about 20 bytes.
+/// For each set. An item takes about 20 bytes.
 const ITEMS_MAX: usize = 200_000;
 
 /// Hashes of questions.
@@ -28,7 +27,6 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Remembers an item.
     pub(super) fn note(&mut self, item: [u8; 16], now: Duration) {
         self.turn(now);
         if self.current.len() >= ITEMS_MAX {
@@ -38,7 +36,7 @@ impl Heard {
         self.current.insert(item);
     }
 
-    /// Returns whether an item was noted in the last minute, or may have been.
+    /// Noted in the last minute, or maybe.
     pub(super) fn has(&mut self, item: &[u8; 16], now: Duration) -> bool {
         self.turn(now);
         now < self.full_until || self.current.contains(item) || self.last.contains(item)

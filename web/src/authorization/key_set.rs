@@ -1,4 +1,4 @@
-//! Public keys that verify tokens (a JSON Web Key Set), with their algorithms.
+//! Public keys that verify tokens (a JSON Web Key Set).
 //!
 //! The key determines the algorithm, not the token: RSA is RS256, P-256 is ES256, Ed25519 is EdDSA.
 //! Other kinds, such as shared secrets, are ignored.
@@ -19,7 +19,6 @@ pub(super) struct PublicKey {
     pub(super) key: DecodingKey,
 }
 
-/// Keys that may sign tokens.
 #[derive(Clone)]
 pub(super) struct KeySet(Vec<PublicKey>);
 
@@ -29,7 +28,7 @@ struct Listed {
 }
 
 impl KeySet {
-    /// Parses a set. Fails if it has no usable key.
+    /// Fails without a usable key.
     pub(super) fn parse(bytes: &[u8]) -> Result<KeySet, String> {
         if bytes.len() > SET_BYTES_MAX {
             return Err(format!("more than {SET_BYTES_MAX} bytes"));
@@ -55,7 +54,7 @@ impl KeySet {
         self.0.len()
     }
 
-    /// Returns the key with this id. Without an id, the only key of the set.
+    /// Without an id, the only key.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&PublicKey> {
         match (id, &self.0[..]) {
             (Some(_), keys) => keys.iter().find(|key| key.id.as_deref() == id),

@@ -5,13 +5,13 @@ use axum::http::{HeaderName, Uri, header};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Maximum of `--auth-ttl`: no decision is used longer without the service.
+/// Bound for decisions without the service.
 const TTL_MAX: Duration = Duration::from_secs(60);
 
-/// Forwarded headers besides `Cookie` and `Authorization`.
+/// Besides `Cookie` and `Authorization`.
 const HEADERS_MAX: usize = 16;
 
-/// Headers of one connection, or of the body of one request.
+/// Of one connection or body.
 const NOT_PASSED_ON: [HeaderName; 9] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
@@ -24,26 +24,26 @@ const NOT_PASSED_ON: [HeaderName; 9] = [
     header::UPGRADE,
 ];
 
-/// Settings as typed by the operator.
+/// Unchecked settings.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorizationOptions {
-    /// Address of the service that decides.
+    /// Service address.
     pub url: Option<String>,
-    /// The service decides about many names at once.
+    /// Many names a request.
     pub batch: bool,
-    /// Headers of a caller that are forwarded to the service, besides `Cookie` and `Authorization`.
+    /// Forwarded headers besides `Cookie` and `Authorization`.
     pub headers: Vec<String>,
-    /// Life of a decision, at most 60 s.
+    /// Life of a decision, up to 60 s.
     pub ttl: Duration,
-    /// Globs of public names, without version.
+    /// Globs of public names.
     pub public: Vec<String>,
-    /// Public keys that verify tokens: a file or an address.
+    /// Public keys: file or address.
     pub jwks: Option<String>,
-    /// Claim of a token that lists visible names.
+    /// Claim with the visible names.
     pub claim: Option<String>,
-    /// Required audience of a token (`aud`).
+    /// Required `aud`.
     pub audience: Option<String>,
-    /// Required issuer of a token (`iss`).
+    /// Required `iss`.
     pub issuer: Option<String>,
 }
 
@@ -72,16 +72,13 @@ pub(super) enum DeciderSettings {
     },
 }
 
-/// Requirements for a token.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TokenRules {
-    /// Claim that lists visible names.
     pub(super) claim: String,
     pub(super) audience: Option<String>,
     pub(super) issuer: Option<String>,
 }
 
-/// Source of the public keys.
 #[derive(Clone, Debug)]
 pub(super) enum KeyPlace {
     File(PathBuf),
@@ -93,7 +90,7 @@ fn bad<T>(reason: impl Into<String>) -> Result<T, BadAuthorization> {
 }
 
 impl AuthorizationOptions {
-    /// Checks the settings. `None` if no authorization is configured.
+    /// `None` without authorization.
     pub(super) fn checked(&self) -> Result<Option<Checked>, BadAuthorization> {
         let source = match (&self.url, &self.jwks) {
             (Some(_), Some(_)) => {
@@ -124,7 +121,7 @@ impl AuthorizationOptions {
         }))
     }
 
-    /// Returns a setting that is useless without a decider.
+    /// A setting that needs a decider.
     fn needs_a_source(&self) -> Option<&'static str> {
         let given = [
             (self.batch, "--auth-batch"),
@@ -210,7 +207,6 @@ impl AuthorizationOptions {
     }
 }
 
-/// Parses an address of HTTP or HTTPS.
 fn address(text: &str) -> Result<Uri, &'static str> {
     let url: Uri = text
         .parse()

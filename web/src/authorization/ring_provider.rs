@@ -11,14 +11,13 @@ use ring::signature::{
     UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// Makes ring the provider of the token crate.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: no_signer,
         verifier_factory: verifier,
         jwk_utils: JwkUtils::new_unimplemented(),
     };
-    // An error: it was installed before.
+    // Installed before.
     let _ = PROVIDER.install_default();
 }
 

@@ -1,10 +1,10 @@
 //! Client of the authorization service.
 //!
 //! A service decides about one name (`GET URL?repo=NAME`) or about many (`POST URL` with `{"repos":
-//! […]}`, answered `{"visible": […]}`), for the caller with the forwarded credentials.
+//! […]}`, answered `{"visible": […]}`), for the forwarded credentials.
 //!
-//! **Invariant:** only a complete, successful answer allows anything. Any other unclear answer is
-//! an error: unknown.
+//! **Invariant:** only a complete, successful answer allows anything. Unclear answers are errors:
+//! unknown.
 
 use super::client::{HttpAnswer, HttpClient, Outgoing};
 use super::credentials::Credentials;
@@ -20,35 +20,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Timeout for one name.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
 
-/// Timeout for many names.
 const BATCH_MAX: Duration = Duration::from_secs(8);
 
-/// Bytes of an answer about one name. It is read, but only its status counts.
+/// Read, though only the status counts.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 
-/// Names in one request: about a megabyte.
+/// About a megabyte.
 const NAMES_MAX: usize = 10_000;
 
-/// Bytes of an answer about many names, with room for escapes.
+/// The requested names, with room for escapes.
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// Requests running or queued. More are refused at once.
+/// Running or queued. More are refused.
 const CALLS_MAX: usize = 1_000;
 
-/// Names that a service decides one by one.
+/// Names decided one by one.
 pub(crate) const SINGLE_NAMES_MAX: usize = 64;
 
-/// Dummy name for callers without private names: neither answers nor timeouts of the service may
-/// reveal whether there are private packages.
+/// Requested if there are no private names: timing and failures must not reveal that.
 const NO_NAME: &[u8] = b"trawl.invalid/none";
 
 /// Maximum pause after failures. Then one request at a time probes the service.
 const RECOVERY_MAX: Duration = Duration::from_secs(2);
 
-/// Authorization service.
 pub(super) struct Service {
     client: HttpClient,
     breaker: Arc<Breaker>,
@@ -82,7 +78,6 @@ impl Service {
         }
     }
 
-    /// Address and method.
     pub(super) fn identity(&self) -> String {
         format!(
             "{} {}",
@@ -91,7 +86,7 @@ impl Service {
         )
     }
 
-    /// Sends a request and reads the answer. Fails at once while the breaker is open.
+    /// Fails at once while the breaker is open.
     async fn ask<T>(
         &self,
         outgoing: Outgoing,
@@ -108,7 +103,7 @@ impl Service {
             }
         };
         let read = read(&answer);
-        // A client error is about one caller: it does not open the breaker.
+        // A client error is about one caller only.
         if read.is_ok() || answer.status.is_client_error() {
             call.succeeded();
         } else {
@@ -117,7 +112,7 @@ impl Service {
         read
     }
 
-    /// Returns whether the caller may see one name. The error is the reason why that is unknown.
+    /// The error is the reason why the decision is unknown.
     pub(super) async fn sees(&self, caller: &Credentials, name: &[u8]) -> Result<bool, String> {
         if self.is_batch {
             return Ok(self.visible(caller, &[name]).await? == [true]);
@@ -137,8 +132,7 @@ impl Service {
         self.ask(outgoing, read).await
     }
 
-    /// Returns the visibility of each name. The error is the reason why it is unknown. The service
-    /// is asked even if there are no names.
+    /// Visibility of each name. The service is asked even if there are none.
     pub(super) async fn visible(
         &self,
         caller: &Credentials,
@@ -161,7 +155,7 @@ impl Service {
         caller: &Credentials,
         names: &[&[u8]],
     ) -> Result<Vec<bool>, String> {
-        // JSON cannot have other names: the service is not asked, and they are denied.
+        // JSON cannot have other names: they are denied.
         let texts: Vec<Option<&str>> = names.iter().map(|name| str::from_utf8(name).ok()).collect();
         let repos: Vec<&str> = texts.iter().flatten().copied().collect();
         let mut headers = HeaderMap::new();
@@ -184,7 +178,6 @@ impl Service {
     }
 }
 
-/// Decision of a status, if it is one.
 fn decision(status: StatusCode) -> Option<bool> {
     match status {
         _ if status.is_success() => Some(true),
@@ -196,7 +189,7 @@ fn decision(status: StatusCode) -> Option<bool> {
     }
 }
 
-/// Parses an answer about many names. A denial of the caller allows none.
+/// A denial of the caller allows none.
 fn visible_names(answer: &HttpAnswer) -> Result<HashSet<String>, String> {
     match decision(answer.status) {
         None => return Err(unclear(answer.status)),
@@ -220,7 +213,6 @@ fn unclear(status: StatusCode) -> String {
     }
 }
 
-/// Adds `repo=NAME` to an address.
 fn with_name(url: &Uri, name: &[u8]) -> Result<Uri, String> {
     let separator = if url.query().is_some() { '&' } else { '?' };
     let name = percent_encode(name, NON_ALPHANUMERIC);

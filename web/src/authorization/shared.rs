@@ -1,9 +1,8 @@
 //! Decisions shared between frontends through Redis, as hints.
 //!
-//! A decision is shared with the time of its request, so its age counts everywhere. A denial also
-//! writes a mark for a minute. It blocks shared *allows* of that name, and of all names, for the
-//! principal, in whatever order writes arrive. Keys are hashes of the service's address and the
-//! principal, with the secret of the frontends.
+//! A hint has the time of its request, so its age counts everywhere. A denial also writes a mark
+//! for a minute: it blocks shared *allows* of that name, and of all names, for the principal, in
+//! whatever order writes arrive. Keys are hashes with the secret of the frontends.
 //!
 //! **Invariants:** a hint allows only what the service allowed less than a decision's life ago;
 //! hints are ignored for a question that the service answered here in the last minute.
@@ -17,42 +16,35 @@ use std::time::{Duration, Instant};
 
 const KIND: &str = "decision";
 
-/// Life of a mark, longer than that of any decision.
+/// Longer than the life of any decision.
 const MARK: Duration = Duration::from_secs(60);
 
-/// Decision of a hint, and its age.
 pub(super) struct SharedAnswer<T> {
     pub(super) answer: T,
     pub(super) age: Duration,
 }
 
-/// Lives of decisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecisionLives {
     pub(super) allowed: Duration,
     pub(super) denied: Duration,
 }
 
-/// Subject of a key.
 #[derive(Clone, Copy, Debug)]
 enum About<'a> {
     Name(&'a [u8]),
-    /// All names with this hash.
+    /// Hash of all names.
     All([u8; 16]),
     /// Denial of a name.
     NameMark(&'a [u8]),
-    /// Revocations among all names: decisions about single names are void. In `heard`: some name
-    /// was denied alone.
+    /// Voids decisions about single names. In `heard`: some name was denied alone.
     NamesMark,
-    /// Denial of some name: decisions about all names are void. In `heard`: all names were
-    /// requested.
+    /// Voids decisions about all names. In `heard`: all names were requested.
     AllMark,
 }
 
-/// Decisions shared between frontends.
 pub(super) struct SharedDecisions {
     hints: Arc<Hints>,
-    /// Hash of the service's address.
     service: [u8; 16],
     lives: DecisionLives,
     began: Instant,
@@ -70,7 +62,7 @@ impl SharedDecisions {
         }
     }
 
-    /// Returns another frontend's decision about a name.
+    /// Another frontend's decision about a name.
     pub(super) async fn name(&self, who: Principal, name: &[u8]) -> Option<SharedAnswer<bool>> {
         let is_heard = || self.is_heard(who, &[About::Name(name), About::AllMark]);
         if is_heard() {
@@ -84,7 +76,7 @@ impl SharedDecisions {
             [0] => (false, self.lives.denied),
             _ => return None,
         };
-        // Checked again: the service may have answered meanwhile.
+        // The service may have answered meanwhile.
         if age >= life || is_heard() {
             return None;
         }
@@ -95,7 +87,7 @@ impl SharedDecisions {
         Some(SharedAnswer { answer, age })
     }
 
-    /// Returns another frontend's decision about all names.
+    /// Another frontend's decision about all names.
     pub(super) async fn all(
         &self,
         who: Principal,
@@ -116,7 +108,7 @@ impl SharedDecisions {
         Some(SharedAnswer { answer, age })
     }
 
-    /// Shares the service's decision about a name, requested at `asked`.
+    /// Shares a decision about a name, requested at `asked`.
     pub(super) fn tell_name(&self, who: Principal, name: &[u8], is_visible: bool, asked: Instant) {
         self.note(who, About::Name(name));
         if is_visible {
@@ -128,7 +120,7 @@ impl SharedDecisions {
         self.put(who, About::Name(name), &[0], asked, self.lives.denied);
     }
 
-    /// Shares the service's decision about all names, requested at `asked`.
+    /// Shares a decision about all names.
     pub(super) fn tell_all(
         &self,
         who: Principal,
@@ -141,7 +133,7 @@ impl SharedDecisions {
         self.put(who, About::All(split.hash), &packed(places), asked, life);
     }
 
-    /// Voids the shared decisions about a principal after a revocation.
+    /// Voids the shared decisions about a principal.
     pub(super) fn revoke(&self, who: Principal) {
         let now = Instant::now();
         self.put(who, About::NamesMark, &[], now, MARK);
@@ -174,7 +166,6 @@ impl SharedDecisions {
         [&self.service, who.bytes(), &[tag][..], rest].concat()
     }
 
-    /// Records an answer of the service itself.
     fn note(&self, who: Principal, about: About<'_>) {
         let item = hash(&self.key(who, about));
         self.heard().note(item, self.began.elapsed());
@@ -202,7 +193,7 @@ fn packed(places: &[bool]) -> Vec<u8> {
     bytes
 }
 
-/// Decodes [`packed`]. `None` if the number of places differs.
+/// `None` if the number of places differs.
 fn unpacked(bytes: &[u8], count: usize) -> Option<Vec<bool>> {
     let (length, bits) = bytes.split_first_chunk()?;
     let is_good = u64::from_le_bytes(*length) == count as u64 && bits.len() == count.div_ceil(8);

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 const DECISIONS: u32 = 20_000;
 const DENIALS: u32 = 10;
 
-/// Deadline of denials.
 const HEARD_MAX: Duration = Duration::from_secs(60);
 
 fn tls() -> ClientConfig {
@@ -105,7 +104,7 @@ fn a_stream_that_hears_of_a_denial_sees_the_new_decision() {
             while sees_a().await {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            // No event arrives if the decision was evicted before, because the machine stalled.
+            // No event if the decision was evicted before: the machine stalled.
             if let Ok(scope) = tokio::time::timeout(HEARD_MAX / 20, stream).await {
                 assert!(!scope.unwrap().sees(b"a_1"));
                 heard += 1;
@@ -119,7 +118,7 @@ fn a_denial_counts_for_names_that_became_known_after_its_first_question() {
     let service = FakeService::start();
     let names = Arc::new(PackageNames::new([&b"a"[..], b"b"]));
     runtime().block_on(async {
-        // Repeated: in some rounds the scope is evicted first, because it is unused.
+        // In some rounds the scope is evicted first, because it is unused.
         for round in 0..DENIALS {
             let authorization = authorization(&service, Duration::from_millis(200));
             let caller = authorization.caller(&ann()).unwrap();

@@ -5,16 +5,15 @@ use super::visible::{NameSplit, Remembered};
 use frontend::Scope;
 use std::time::UNIX_EPOCH;
 
-/// Tolerated clock difference to the signer, in seconds.
+/// Tolerated clock difference.
 pub(super) const LEEWAY_S: u64 = 60;
 
-/// Content of a token.
 #[derive(Debug)]
 pub(super) struct Verified {
     globs: NameGlobs,
     /// Seconds since 1970.
     expires: u64,
-    /// Epoch of the keys that verified it.
+    /// Of the keys that verified it.
     pub(super) epoch: u64,
     scope: Remembered,
 }
@@ -34,7 +33,6 @@ impl Verified {
         now > self.expires.saturating_add(LEEWAY_S)
     }
 
-    /// Returns whether the bearer may see a private name.
     pub(super) fn sees(&self, name: &[u8]) -> bool {
         self.globs.matches(name)
     }

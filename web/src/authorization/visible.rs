@@ -5,17 +5,15 @@ use frontend::{NameSet, PackageNames, Scope};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Snapshot of all names.
 pub(super) struct NameSplit {
     names: Arc<PackageNames>,
     public: NameSet,
-    /// Indexes of the private names, ascending.
+    /// Indexes, ascending.
     private: Vec<usize>,
-    /// Hash of the private names.
     pub(super) hash: [u8; 16],
-    /// Scope of a caller without private names.
+    /// For a caller without private names.
     pub(super) public_scope: Scope,
-    /// The same, marked as undecided.
+    /// The same, undecided.
     pub(super) undecided_scope: Scope,
 }
 
@@ -56,7 +54,6 @@ impl NameSplit {
         }
     }
 
-    /// Returns whether it is a split of these names.
     pub(super) fn is_of(&self, names: &Arc<PackageNames>) -> bool {
         Arc::ptr_eq(&self.names, names)
     }
@@ -72,13 +69,13 @@ impl NameSplit {
         self.private.len()
     }
 
-    /// Place of a name among the private ones.
+    /// Among the private names.
     pub(super) fn private_position(&self, name: &[u8]) -> Option<usize> {
         let number = self.names.position(name)?;
         self.private.binary_search(&number).ok()
     }
 
-    /// Scope with the private names for which `sees` holds, given their place and name.
+    /// Adds private names for which `sees` holds, given place and name.
     fn scope(&self, sees: impl Fn(usize, &[u8]) -> bool) -> Scope {
         let mut visible = self.public.clone();
         let private = self.private_names().into_iter().enumerate();
@@ -91,13 +88,12 @@ impl NameSplit {
     }
 }
 
-/// Latest split. Background refreshes read it, since names may change after the request that
-/// started them.
+/// For background refreshes: the names may have changed since their request.
 #[derive(Debug, Default)]
 pub(super) struct LastSplit(Mutex<Option<Arc<NameSplit>>>);
 
 impl LastSplit {
-    /// Returns the split of these names. Calls `make` if they are new.
+    /// Calls `make` for new names.
     pub(super) fn get_or_make(
         &self,
         names: &Arc<PackageNames>,
@@ -110,7 +106,6 @@ impl LastSplit {
         }
     }
 
-    /// Returns the last split, if any.
     pub(super) fn get(&self) -> Option<Arc<NameSplit>> {
         self.0
             .lock()
@@ -119,7 +114,6 @@ impl LastSplit {
     }
 }
 
-/// Last scope of a principal.
 #[derive(Default)]
 pub(super) struct Remembered(Mutex<Option<(Arc<PackageNames>, Scope)>>);
 
@@ -130,7 +124,7 @@ impl fmt::Debug for Remembered {
 }
 
 impl Remembered {
-    /// Returns the scope. Recomputed if the names have changed.
+    /// Recomputed if the names have changed.
     pub(super) fn get_or_make(
         &self,
         split: &NameSplit,

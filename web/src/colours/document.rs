@@ -4,25 +4,23 @@ use super::{ColouredParts, LineState, LineStates, Syntax};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Bytes of a line that are coloured.
+/// Coloured bytes of a line.
 const LINE_BYTES_MAX: usize = 4096;
 
 pub(crate) struct DocumentColours {
     syntax: Option<&'static Syntax>,
-    /// States at line starts. Without them, a line continues the previous one if that was read.
+    /// Without them, a line continues the previous one if that was read.
     states: Option<Arc<LineStates>>,
-    /// Next expected line, and its initial state.
+    /// Expected line, and its state.
     next: Cell<(u32, LineState)>,
 }
 
 impl DocumentColours {
-    /// Colours of a document that is read in line order. If it is not read from the first line on,
-    /// its initial state is unknown and taken for code.
+    /// For reading in line order. From the middle of a file, the initial state is taken for code.
     pub(crate) fn reading(language: &str) -> DocumentColours {
         DocumentColours::new(language, None)
     }
 
-    /// Colours of a document with known states.
     pub(crate) fn new(language: &str, states: Option<Arc<LineStates>>) -> DocumentColours {
         let syntax = Syntax::of(language);
         let begin = syntax.map_or(LineState::Code, Syntax::begin);
@@ -33,8 +31,8 @@ impl DocumentColours {
         }
     }
 
-    /// Guesses whether the first of some consecutive lines is inside a block comment, unless known.
-    /// It is, if a comment ends before one begins, or if a line begins with a star.
+    /// Guesses whether consecutive lines begin inside a block comment: it ends before one begins,
+    /// or a line begins with a star.
     pub(crate) fn guess<'t>(&self, first: u32, lines: impl Iterator<Item = &'t [u8]>) {
         let Some(syntax) = self.syntax else {
             return;
@@ -48,7 +46,7 @@ impl DocumentColours {
         }
     }
 
-    /// Coloured parts of a whole line without its end.
+    /// `text` is a whole line without its end.
     pub(crate) fn tokens(&self, number: u32, text: &[u8]) -> ColouredParts {
         let mut tokens = Vec::new();
         let Some(syntax) = self.syntax else {

@@ -2,7 +2,7 @@
 
 use super::{Colour, ColouredParts, LineState, RawElement};
 
-/// Forms of [`LineState::Quote`] here.
+/// [`LineState::Quote`]
 const COMMENT: u8 = 0;
 const CDATA: u8 = 1;
 const INSTRUCTION: u8 = 2;
@@ -20,13 +20,13 @@ pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts
             _ => in_text(line, at, tokens),
         };
         state = next;
-        // May advance by 0: a tag or a script can end exactly where the next begins.
+        // May be 0: a tag or a script can end exactly where the next begins.
         at += bytes;
     }
     state
 }
 
-/// Lexes text up to a tag, and the beginning of the tag.
+/// And the beginning of a tag.
 fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, usize) {
     let text = &line[at..];
     let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
@@ -69,7 +69,7 @@ fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, us
     (LineState::Tag { is_raw }, open + signs + name)
 }
 
-/// Lexes one part of a tag: an attribute's name, its value, or the end.
+/// An attribute's name, its value, or the end.
 fn in_tag(
     line: &[u8],
     at: usize,
@@ -106,7 +106,7 @@ fn in_tag(
     }
 }
 
-/// Lexes up to the end of a form. For a value, `depth` encodes its tag.
+/// For a value, `depth` encodes its tag.
 fn in_form(
     line: &[u8],
     at: usize,
@@ -148,7 +148,6 @@ fn in_form(
     (state, bytes)
 }
 
-/// Lexes the text of a script or a style up to its end.
 fn in_raw_text(text: &[u8], element: RawElement) -> (LineState, usize) {
     let end: &[u8] = match element {
         RawElement::Script => b"</script",

@@ -6,28 +6,28 @@ use super::Colour;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quote {
     pub(super) open: &'static str,
-    /// Closing sign; empty for a line comment.
+    /// Empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
     rules: u16,
 }
 
-/// It may continue in the next line.
+/// May continue in the next line.
 const LINES: u16 = 1;
-/// A backslash escapes the next byte, or the end of the line.
+/// A backslash escapes a byte, or the end of the line.
 const BACKSLASH: u16 = 2;
-/// A doubled closing sign is content.
+/// A doubled end is content.
 const DOUBLED: u16 = 4;
 const NESTS: u16 = 8;
-/// It holds exactly one character: `'a` is something else in Rust.
+/// Exactly one character: `'a` is something else in Rust.
 const ONE: u16 = 16;
-/// It begins after a blank or a bracket, or begins the line.
+/// After a blank or a bracket, or first.
 const BLANK: u16 = 32;
-/// Only blanks precede it in its line.
+/// First in its line.
 const FIRST: u16 = 64;
-/// It begins in the first column.
+/// In the first column.
 const COLUMN: u16 = 128;
-/// Its closing sign is in the first column.
+/// Ends in the first column.
 const CLOSES_IN_COLUMN: u16 = 256;
 
 impl Quote {
@@ -89,7 +89,6 @@ impl Quote {
     }
 }
 
-/// Queryable rule of a form.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     Lines = LINES as isize,
@@ -103,27 +102,26 @@ pub(super) enum Rule {
     ClosesInColumn = CLOSES_IN_COLUMN as isize,
 }
 
-/// Comment to the end of the line.
 pub(super) const fn line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, 0)
 }
 
-/// Comment to the end of the line, which a backslash continues.
+/// A backslash continues it.
 pub(super) const fn continued_line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, BACKSLASH)
 }
 
-/// Comment over several lines.
+/// Over several lines.
 pub(super) const fn block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES)
 }
 
-/// Comment over several lines, with nesting.
+/// Over several lines, nested.
 pub(super) const fn nested(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES | NESTS)
 }
 
-/// Comment over several lines, with both signs in the first column.
+/// Both signs in the first column.
 pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(
         open,
@@ -133,22 +131,22 @@ pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quo
     )
 }
 
-/// String within a line, with backslashes.
+/// Within a line, with backslashes.
 pub(super) const fn string(open: &'static str) -> Quote {
     Quote::new(open, open, Colour::String, BACKSLASH)
 }
 
-/// String over several lines, with backslashes.
+/// Over several lines, with backslashes.
 pub(super) const fn text(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES | BACKSLASH)
 }
 
-/// String over several lines, without escapes.
+/// Over several lines, without escapes.
 pub(super) const fn raw(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES)
 }
 
-/// String within a line. A doubled closing sign escapes it.
+/// Within a line. Doubling escapes the end.
 pub(super) const fn doubled(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, DOUBLED)
 }

@@ -9,23 +9,19 @@ use super::{Colour, LineState};
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
 
-/// Comments, strings and words of a language.
 pub(crate) struct Syntax {
     pub(super) row: &'static SyntaxRow,
     words: FnvHashMap<&'static [u8], Colour>,
-    /// Bytes of the longest word.
     longest: usize,
-    /// Bytes that may be in a name.
     in_names: [bool; 256],
-    /// Bytes that begin a form.
     opens: [bool; 256],
 }
 
-/// Maximum bytes of words that ignore case.
+/// Only if case is ignored.
 const WORD_BYTES_MAX: usize = 32;
 
 impl Syntax {
-    /// Returns the syntax of a language. `None` if it has no colours.
+    /// `None`: no colours.
     pub(crate) fn of(language: &str) -> Option<&'static Syntax> {
         static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
             let rows = table::rows();
@@ -61,13 +57,13 @@ impl Syntax {
         }
     }
 
-    /// Returns whether a form may last over several lines, besides by a backslash.
+    /// Besides by a backslash.
     pub(crate) fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
     }
 
-    /// Guesses the state before the first of some lines. `None` if they look like code.
+    /// Guesses the state before some lines. `None`: like code.
     pub(super) fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
         let is_block = |quote: &&Quote| {
             quote.colour == Some(Colour::Comment)
@@ -85,7 +81,7 @@ impl Syntax {
         })
     }
 
-    /// Returns whether functions are defined without a word such as `fn`: in C and the like.
+    /// In C and the like.
     pub(crate) fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
     }
@@ -117,7 +113,6 @@ impl Syntax {
     }
 }
 
-/// Evidence that a line begins inside a comment.
 enum Inside {
     Yes,
     No,
@@ -127,7 +122,7 @@ enum Inside {
 fn is_inside(line: &[u8], block: &Quote) -> Inside {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();
-    // Comment lines begin with `* `. In `*p = 1`, no blank follows the star.
+    // In `*p = 1`, no blank follows the star.
     let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
     if has_star {
         return Inside::Yes;
@@ -136,7 +131,7 @@ fn is_inside(line: &[u8], block: &Quote) -> Inside {
     match (find(open), find(close)) {
         (Some(begin), Some(end)) if begin < end => Inside::No,
         (Some(_), None) => Inside::No,
-        // It may be in a string.
+        // Maybe in a string.
         (_, Some(end)) if !line[..end].contains(&b'"') => Inside::Yes,
         _ => Inside::Unknown,
     }

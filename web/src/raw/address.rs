@@ -1,4 +1,4 @@
-//! Addresses of raw files. Their parts are bytes: names of packages and files need not be UTF-8.
+//! Addresses of raw files. Names of packages and files need not be UTF-8.
 
 use crate::params::decode_path;
 use crate::problem::Problem;
@@ -9,7 +9,6 @@ const REVISION_BYTES_MAX: usize = 1 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileName {
-    /// Package or repository.
     pub(super) package: Vec<u8>,
     revision: String,
     pub(super) path: Vec<u8>,
@@ -17,7 +16,7 @@ pub(super) struct FileName {
 }
 
 impl FileName {
-    /// Parses `/raw/p/{package}/{path}`.
+    /// `/raw/p/{package}/{path}`
     pub(super) fn in_package(uri: &Uri) -> Result<FileName, Problem> {
         let expected = "expected /raw/p/PACKAGE/PATH";
         let [package, path] = parts(uri, "/raw/p/", expected)?;
@@ -29,7 +28,7 @@ impl FileName {
         })
     }
 
-    /// Parses `/raw/g/{repository}/{revision}/{path}`.
+    /// `/raw/g/{repository}/{revision}/{path}`
     pub(super) fn in_repository(uri: &Uri) -> Result<FileName, Problem> {
         let expected = "expected /raw/g/REPOSITORY/REVISION/PATH, where %2F is a slash in the name of a repository or a \
                         revision, and HEAD the default branch";
@@ -49,7 +48,7 @@ impl FileName {
         })
     }
 
-    /// Request for zero bytes of the file.
+    /// Zero bytes.
     pub(super) fn request(&self) -> FileRequest {
         FileRequest {
             package: self.package.clone(),
@@ -65,7 +64,7 @@ impl FileName {
     }
 }
 
-/// Splits an address into parts. Only the last one has slashes.
+/// Only the last part has slashes.
 fn parts<'a, const N: usize>(
     uri: &'a Uri,
     prefix: &str,

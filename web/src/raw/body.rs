@@ -1,6 +1,5 @@
-//! Bytes of a raw file, read from a backend in pieces as the client takes them.
-//!
-//! A file of up to a piece is sent at once. A longer one counts as an export while it is sent.
+//! Bytes of a raw file, read from a backend in pieces as the client takes them. A file of several
+//! pieces counts as an export.
 //!
 //! **Invariant:** a client holds one piece at a time, and all pieces are of one file: if it
 //! changes, the transfer is aborted.
@@ -19,12 +18,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 
-/// Bytes requested from a backend at once. It may send fewer.
+/// A backend may send fewer.
 pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
 enum Segment {
     Bytes(Bytes),
-    /// Range of the file that is not read yet.
+    /// Not read yet.
     File(Range<u64>),
 }
 
@@ -32,19 +31,18 @@ pub(super) struct FileBody {
     app: App,
     /// Rechecked before each piece.
     viewer: Viewer,
-    /// Names the first commit that was read, if any.
+    /// Names the first commit that was read.
     request: FileRequest,
     hash: Vec<u8>,
     total: u64,
-    /// Beginning of the file.
     head: Bytes,
     segments: VecDeque<Segment>,
-    /// Permit for a body of several pieces.
+    /// For several pieces.
     export: Option<Export>,
 }
 
 impl FileBody {
-    /// Takes the reply to a request from the beginning of the file.
+    /// `reply` begins at the start of the file.
     pub(super) fn new(
         app: App,
         viewer: Viewer,
@@ -71,13 +69,11 @@ impl FileBody {
         }
     }
 
-    /// Selects the whole file.
     pub(super) fn whole(self) -> FileBody {
         let total = self.total;
         self.range(0..total)
     }
 
-    /// Adds a range of the file.
     pub(super) fn range(mut self, range: Range<u64>) -> FileBody {
         let head_bytes = self.head.len() as u64;
         let in_head = range.start.min(head_bytes) as usize..range.end.min(head_bytes) as usize;
@@ -92,7 +88,7 @@ impl FileBody {
         self
     }
 
-    /// Adds several ranges, each with its own headers.
+    /// Each range has its own headers.
     pub(super) fn multipart(mut self, ranges: &[Range<u64>], media_type: &HeaderValue) -> FileBody {
         let boundary = self.boundary();
         let media_type = media_type.to_str().expect("one of ours");
@@ -110,13 +106,12 @@ impl FileBody {
         self
     }
 
-    /// Media type of several ranges.
     pub(super) fn multipart_type(&self) -> HeaderValue {
         let text = format!("multipart/byteranges; boundary={}", self.boundary());
         HeaderValue::from_str(&text).expect("digits are ASCII")
     }
 
-    /// Returns the boundary between ranges: a hash of the file, which the file cannot contain.
+    /// Hash of the file, which the file cannot contain.
     fn boundary(&self) -> String {
         let digits = self.hash.iter().take(20);
         digits.map(|byte| format!("{byte:02x}")).collect()
@@ -130,7 +125,7 @@ impl FileBody {
         self.segments.iter().map(bytes).sum()
     }
 
-    /// Returns the body. A short one is read at once, so that a failure is a problem with a status.
+    /// A short body is read at once, so that a failure is a problem with a status.
     pub(super) async fn send(mut self) -> Result<Body, Problem> {
         if self.bytes() > PIECE_BYTES {
             self.export = Some(Export::begin(&self.app)?);

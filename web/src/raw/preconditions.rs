@@ -1,15 +1,13 @@
 //! Conditional requests for raw files: `If-Match`, `If-None-Match` and `If-Range` (RFC 9110,
 //! section 13).
 //!
-//! The tag is the hash of the sent bytes, and strong. Files have no dates: conditions on dates are
+//! The tag is strong: the hash of the sent bytes. Files have no dates: conditions on dates are
 //! ignored, and an `If-Range` with one selects the whole file.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Bytes of the hash in a tag.
 const TAG_BYTES: usize = 16;
 
-/// Result of the preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Send,
@@ -19,20 +17,19 @@ pub(super) enum Verdict {
     Failed,
 }
 
-/// Returns the tag of a file with this hash.
 pub(super) fn tag(hash: &[u8]) -> HeaderValue {
     let digits = hash.iter().take(TAG_BYTES);
     let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
     HeaderValue::from_str(&format!("\"{digits}\"")).expect("digits are ASCII")
 }
 
-/// Returns whether a request may be answered without the whole file.
+/// The whole file may be unnecessary.
 pub(super) fn are_in(headers: &HeaderMap) -> bool {
     let names = [header::IF_MATCH, header::IF_NONE_MATCH, header::RANGE];
     names.iter().any(|name| headers.contains_key(name))
 }
 
-/// Decides by `If-Match`, then by `If-None-Match`.
+/// `If-Match` comes first.
 pub(super) fn check(headers: &HeaderMap, tag: &HeaderValue) -> Verdict {
     let is_listed = |name, is_weak_enough| lists(headers, name, tag, is_weak_enough);
     if headers.contains_key(header::IF_MATCH) && !is_listed(header::IF_MATCH, false) {
@@ -44,13 +41,13 @@ pub(super) fn check(headers: &HeaderMap, tag: &HeaderValue) -> Verdict {
     }
 }
 
-/// Returns false if `If-Range` names another file, so that `Range` is ignored.
+/// False if `If-Range` names another file.
 pub(super) fn allow_ranges(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let mut values = headers.get_all(header::IF_RANGE).iter();
     values.all(|value| value.as_bytes().trim_ascii() == tag.as_bytes())
 }
 
-/// Returns whether a header lists the tag, or `*`. Weak tags count if `weak` is true.
+/// Weak tags count if `weak` is true.
 fn lists(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weak: bool) -> bool {
     let values = headers.get_all(name).into_iter();
     let mut tags = values

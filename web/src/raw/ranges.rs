@@ -1,33 +1,31 @@
 //! The header `Range` of a request for a file (RFC 9110, section 14).
 //!
 //! As the standard allows, a header is ignored if it is malformed, names another unit, or has
-//! overlapping ranges or more than [`RANGES_MAX`]: the client gets the whole file.
+//! overlapping ranges or more than [`RANGES_MAX`].
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::ops::Range;
 
-/// Ranges of one request. Many small ones cost more than the file.
+/// More cost more than the file.
 const RANGES_MAX: usize = 16;
 
-/// Bytes to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Selected {
     Whole,
     One(Range<u64>),
-    /// Several ranges without overlap, in the order of the request.
+    /// Without overlap, in the order of the request.
     Many(Vec<Range<u64>>),
     /// No range begins within the file.
     Unsatisfiable,
 }
 
-/// Parsed range of a request.
 enum Parsed {
     Malformed,
     Beyond,
     Bytes(Range<u64>),
 }
 
-/// Returns the selected part of a file of `total` bytes.
+/// `total`: bytes of the file.
 pub(super) fn select(headers: &HeaderMap, total: u64) -> Selected {
     let mut values = headers.get_all(header::RANGE).iter();
     match (values.next(), values.next()) {
@@ -59,7 +57,7 @@ fn of(value: &str, total: u64) -> Selected {
     }
     match selected.len() {
         0 => Selected::Unsatisfiable,
-        // Only the suffix of an empty file, which `Content-Range` cannot describe.
+        // A suffix of an empty file has no `Content-Range`.
         1 if selected[0].is_empty() => Selected::Whole,
         1 => Selected::One(selected.remove(0)),
         _ if overlap(&selected) => Selected::Whole,
@@ -95,7 +93,7 @@ fn parse(spec: &str, total: u64) -> Parsed {
     }
 }
 
-/// Parses decimal digits. A number that overflows is beyond every file.
+/// An overflow is beyond every file.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))
@@ -107,7 +105,6 @@ fn overlap(ranges: &[Range<u64>]) -> bool {
     sorted.windows(2).any(|pair| pair[1].start < pair[0].end)
 }
 
-/// Renders the header `Content-Range`.
 pub(super) fn content_range(range: &Range<u64>, total: u64) -> HeaderValue {
     let text = format!("bytes {}-{}/{total}", range.start, range.end - 1);
     HeaderValue::from_str(&text).expect("digits are ASCII")

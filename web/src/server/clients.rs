@@ -8,17 +8,16 @@ use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Header with the client of a proxy.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Header with the protocol of a proxy's client: `http` or `https`.
+/// `http` or `https`.
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Extension of a request that was encrypted on its way to this server or its proxy.
+/// Request extension: encrypted, here or at the proxy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IsHttps;
 
-/// Client, known by its address; for IPv6 by its /64 network, all of which one client can use.
+/// Address of a client, or its /64 network in IPv6, since one client can use all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
 
@@ -33,12 +32,10 @@ impl Client {
         })
     }
 
-    /// The address, or the /64 network.
     pub(crate) fn address(&self) -> IpAddr {
         self.0
     }
 
-    /// Returns a client number that is not 0.
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = FnvHasher::default();
         self.hash(&mut hasher);
@@ -46,7 +43,6 @@ impl Client {
     }
 }
 
-/// Connections of all clients.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     counts: Mutex<Counts>,
@@ -55,7 +51,6 @@ pub(super) struct Clients {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    /// Clients with connections.
     clients: HashMap<Client, Count>,
 }
 
@@ -65,7 +60,7 @@ struct Count {
     reserved: usize,
 }
 
-/// Connection or request, counted until it is dropped.
+/// Counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     clients: Arc<Clients>,
@@ -74,7 +69,7 @@ pub(super) struct Held {
 }
 
 impl Clients {
-    /// Counts a connection. `None` if the limit is reached.
+    /// `None` at the limit.
     pub(super) fn hold(
         clients: &Arc<Clients>,
         client: Client,
@@ -84,7 +79,6 @@ impl Clients {
         Clients::count(clients, client, all_max, client_max, false)
     }
 
-    /// Counts a reserved connection, for health and metrics.
     pub(super) fn hold_reserved(
         clients: &Arc<Clients>,
         client: Client,
@@ -111,7 +105,7 @@ impl Clients {
         } else {
             &mut count.usual
         };
-        // A full entry has connections, so no empty entry remains.
+        // A full entry has connections, so no empty one remains.
         if *count >= client_max {
             return None;
         }
@@ -174,14 +168,14 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Returns whether a trusted proxy reports https.
+    /// According to a trusted proxy.
     pub(super) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let protocol = headers.get(FORWARDED_PROTO);
         self.contains(peer) && protocol.is_some_and(|it| it.as_bytes() == b"https")
     }
 
-    /// Client of a request: the last address that is not a trusted proxy, from the connection back
-    /// through the header. Earlier addresses in the header may be forged.
+    /// The last address that is not a trusted proxy, from the connection back through the header.
+    /// Earlier ones may be forged.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer;
         let values = headers.get_all(FORWARDED_FOR).iter();
@@ -200,7 +194,6 @@ impl TrustedProxies {
     }
 }
 
-/// Parses an address, with or without a port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = text
         .parse::<std::net::SocketAddr>()

@@ -3,26 +3,25 @@
 use super::clients::TrustedProxies;
 use std::time::Duration;
 
-/// Limits on connections.
+/// Connection limits.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
-    /// Connections of all clients.
+    /// In total.
     pub connections_max: usize,
-    /// Connections of a client. Behind a trusted proxy: its concurrent requests.
+    /// For each client. Behind a trusted proxy: its concurrent requests.
     pub per_client_max: usize,
-    /// Time for the head of a request, from its first byte or the beginning of the connection.
+    /// For the head of a request.
     pub head_max: Duration,
-    /// Time for the body of a request, from the end of its head.
+    /// For the body, after its head.
     pub body_max: Duration,
-    /// Idle time between two requests.
+    /// Between two requests.
     pub idle_max: Duration,
-    /// Time that a client may leave its response unread.
+    /// For an unread response.
     pub unread_max: Duration,
-    /// Proxies that name their clients.
+    /// Proxies that name clients.
     pub trusted_proxies: TrustedProxies,
 }
 
-/// Time to send the body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyTime(pub(crate) Duration);
 

@@ -6,10 +6,10 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Body that holds back its error until it is polled again.
+/// Holds back its error until it is polled again.
 ///
-/// A server closes the connection when a body fails, and drops unwritten pieces, even the head of
-/// the response. It writes whenever a body is pending, so such a moment comes first.
+/// A server closes the connection when a body fails, and drops unwritten pieces, even the head. It
+/// writes whenever a body is pending, so such a moment comes first.
 pub(super) struct SentBeforeError {
     body: Body,
     error: Option<axum::Error>,

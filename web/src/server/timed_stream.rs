@@ -16,18 +16,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Requests of a connection that are being answered.
+/// Requests being answered.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     requests: AtomicU32,
-    /// Requests begun, modulo 2^32.
+    /// Modulo 2^32.
     begun: AtomicU32,
-    /// Task of the connection. Woken after a response, to wait for the next request.
+    /// Woken after a response.
     task: AtomicWaker,
 }
 
 impl Phase {
-    /// Counts a request until its end.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Relaxed);
         self.begun.fetch_add(1, Relaxed);
@@ -53,16 +52,13 @@ impl Drop for Busy {
     }
 }
 
-/// Event that the client must cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
-    /// The first request of the connection.
     First,
-    /// None: a request is being answered.
+    /// A request is being answered.
     No,
     /// The rest of a head.
     Head,
-    /// The next request.
     Next,
 }
 
@@ -70,7 +66,7 @@ pub(super) struct TimedStream {
     stream: TcpStream,
     phase: Arc<Phase>,
     waiting: Waiting,
-    /// Requests begun at the last read.
+    /// At the last read.
     begun: u32,
     head_max: Duration,
     idle_max: Duration,
@@ -96,7 +92,6 @@ impl TimedStream {
         }
     }
 
-    /// Starts to wait for an event.
     fn wait_for(&mut self, waiting: Waiting) {
         self.waiting = waiting;
         let time = match waiting {
@@ -107,7 +102,7 @@ impl TimedStream {
         self.read_due.as_mut().reset(Instant::now() + time);
     }
 
-    /// Result of a write. Fails if the client has not read for too long.
+    /// Fails if the client has not read for too long.
     fn written<T>(
         &mut self,
         written: Poll<io::Result<T>>,

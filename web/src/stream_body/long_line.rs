@@ -9,21 +9,18 @@ use std::sync::Arc;
 
 const FETCHED_BYTES: u64 = PIECE_BYTES as u64;
 
-/// Rest of the text of a match, after its first name and number.
+/// Rest of a match, after its first name and number.
 pub(crate) struct LongLine {
     document: Arc<Document>,
-    /// Number of the current line.
     number: u32,
-    /// Fetched bytes that are not written yet.
     fetched: Bytes,
-    /// Next offset to fetch in the document, and the end of the match.
+    /// Next offset, and the end of the match.
     at: u64,
     end: u64,
 }
 
 impl LongLine {
-    /// Appends a match as text. If its line is truncated, appends only the prefix, and returns the
-    /// rest.
+    /// Appends a match as text. If its line is truncated, appends the prefix and returns the rest.
     pub(crate) fn begin(found: &Match, out: &mut Vec<u8>) -> Option<LongLine> {
         // A match in a name has the whole name.
         let Some(window) = found.window.filter(|_| found.line > 0) else {
@@ -41,7 +38,6 @@ impl LongLine {
         Some(line)
     }
 
-    /// Appends the name of the document, and the number of the line.
     fn name(&self, out: &mut Vec<u8>) {
         let Document { package, path, .. } = &*self.document;
         for part in [
@@ -54,7 +50,7 @@ impl LongLine {
         }
     }
 
-    /// Returns the next piece, of at most [`PIECE_BYTES`] and a name. `None` after the last one.
+    /// At most [`PIECE_BYTES`] and a name. `None` at the end.
     pub(crate) async fn piece(
         &mut self,
         coordinator: &Coordinator,
@@ -89,7 +85,7 @@ impl LongLine {
         Ok(Some(out))
     }
 
-    /// Fetches the next bytes of the document, at least one.
+    /// At least one byte.
     async fn fetch(&self, coordinator: &Coordinator, scope: &Scope) -> Result<Bytes, Problem> {
         let document = &self.document;
         let count = FETCHED_BYTES.min(self.end - self.at);

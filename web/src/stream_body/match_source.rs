@@ -12,30 +12,26 @@ use std::thread::{self, JoinHandle};
 pub(crate) struct MatchSource {
     answer: Arc<SearchResult>,
     renderer: Renderer,
-    /// Matches that are written as rendered. For others, the rest of the text is fetched.
+    /// Matches written as rendered. For others, the rest of the text is fetched.
     which: Take,
-    /// Rest of the line at the end of the last piece.
+    /// Rest of the last piece's line.
     line: Option<LongLine>,
-    /// Id of the search, number of pending files, and notices. Taken when the end is written as a
-    /// line of JSON.
+    /// Search id, number of pending files, and notices, for a last line of JSON.
     end_of: Option<(String, u64, Vec<Notice>)>,
-    /// Lines of text written.
     lines: u64,
-    /// Header before the first match, until it is written.
+    /// Until it is written.
     head: &'static [u8],
-    /// Matches written.
     written: usize,
-    /// Rendered matches, some of them not written yet.
     rendered: Option<RenderedMatches>,
-    /// Thread that renders the next window while `rendered` is sent.
+    /// Renders the next window.
     ahead: Option<JoinHandle<Window>>,
 }
 
-/// Some matches, and the renderer with their line lengths.
+/// The renderer knows their line lengths.
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
-    /// Writes whole lines as text, then for `end_of` the end with the notices.
+    /// Whole lines; for `end_of` a last line of JSON.
     pub(crate) fn text(
         answer: Arc<SearchResult>,
         end_of: Option<(String, u64, Vec<Notice>)>,
@@ -47,7 +43,6 @@ impl MatchSource {
         }
     }
 
-    /// Writes `head`, then the matches.
     pub(crate) fn new(
         answer: Arc<SearchResult>,
         renderer: Renderer,
@@ -67,7 +62,7 @@ impl MatchSource {
         }
     }
 
-    /// Replaces `rendered` by the next matches, after all of it was written.
+    /// Replaces `rendered` after all of it was written.
     fn render(&mut self, memory: &Arc<ReadMemory>) -> Result<&RenderedMatches, SpoolError> {
         // Frees its memory first.
         self.rendered = None;
@@ -84,13 +79,12 @@ impl MatchSource {
         };
         let next = self.written + rendered.len();
         if memory.is_ahead() && next < self.answer.len() {
-            // If the thread cannot be spawned, the window is rendered later on demand.
+            // Without a thread, rendered later on demand.
             self.ahead = self.render_ahead(next, Arc::clone(memory)).ok();
         }
         Ok(self.rendered.insert(rendered))
     }
 
-    /// Renders matches from `first` on while others are sent.
     fn render_ahead(
         &self,
         first: usize,
@@ -153,7 +147,7 @@ impl Source for MatchSource {
 
     fn forget(&mut self) {
         self.rendered = None;
-        // The thread ends soon, and its window is dropped.
+        // Its window is dropped.
         self.ahead = None;
     }
 }

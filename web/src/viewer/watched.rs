@@ -15,17 +15,15 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Maximum interval of checks. It is at most a quarter of a decision's life: otherwise the cache
-/// could evict a decision before its revocation arrives.
+/// At most a quarter of a decision's life: otherwise the cache could evict a decision before its
+/// revocation arrives.
 const EVERY_MAX: Duration = Duration::from_secs(10);
 
-/// Time to send the last line. Unsent data is lost when a transfer is aborted.
+/// Unsent data is lost when a transfer is aborted.
 const LAST_LINE_MAX: Duration = Duration::from_millis(100);
 
-/// Retry delay after a stream that ended for lack of a decision.
 const UNDECIDED_RETRY_S: u64 = 5;
 
-/// Caller of a stream, and its scope at the beginning.
 pub(crate) struct Watched {
     scope: Scope,
     serving: watch::Receiver<Serving>,
@@ -42,7 +40,6 @@ struct Look {
 }
 
 impl Watched {
-    /// Watches a stream within `scope`.
     pub(crate) fn new(app: &App, viewer: &Viewer, scope: &Scope) -> Watched {
         let authorization = viewer.0.as_ref().map(|(authorization, ..)| authorization);
         let look = authorization.map(|authorization| {
@@ -64,17 +61,15 @@ impl Watched {
         }
     }
 
-    /// Serving state of the server.
     pub(crate) fn serving(&self) -> watch::Receiver<Serving> {
         self.serving.clone()
     }
 
-    /// Scope at the beginning of the stream.
     pub(crate) fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// Waits until the next [`look`](Self::look) is due.
+    /// Waits for the next [`look`](Self::look).
     pub(crate) async fn due(&mut self) {
         let Some(look) = &mut self.look else {
             return pending().await;
@@ -89,8 +84,8 @@ impl Watched {
         }
     }
 
-    /// Checks the scope. Returns a problem if the caller has lost part of it, or if it is unknown.
-    /// Send nothing before it returns.
+    /// Returns a problem if the caller's scope has shrunk or is unknown. Send nothing before it
+    /// returns.
     pub(crate) async fn look(&mut self) -> Option<Problem> {
         let look = self.look.as_mut()?;
         let scope = look.viewer.scope(&look.app).await;
@@ -106,10 +101,9 @@ impl Watched {
         }
     }
 
-    /// Returns a body that is aborted when the caller loses part of its scope. `reason` renders the
-    /// last line.
+    /// Aborts the body when the caller's scope shrinks. `reason` renders the last line.
     pub(crate) fn guard(self, body: Body, reason: Option<fn(&Problem) -> Vec<u8>>) -> Body {
-        // A body with a length is in memory, and sent at once.
+        // A body with a length is sent at once.
         if self.look.is_none() || body.size_hint().exact().is_some() {
             return body;
         }
@@ -128,7 +122,7 @@ struct Guarded {
     watched: Watched,
     body: stream::BoxStream<'static, Result<Bytes, axum::Error>>,
     reason: Option<fn(&Problem) -> Vec<u8>>,
-    /// True if the last piece ended within a line.
+    /// The last piece ended within a line.
     is_line_begun: bool,
 }
 
@@ -165,7 +159,7 @@ impl Guarded {
         }
     }
 
-    /// Sends the reason, then aborts the transfer, so that the client does not take it for the end.
+    /// Aborts the transfer, so that the client does not take it for the end.
     fn end(self, problem: &Problem) -> (Piece, ControlFlow<Option<io::Error>, Guarded>) {
         tracing::info!(reason = %problem, "an answer is broken off");
         let error = io::Error::other(problem.to_string());

@@ -62,7 +62,6 @@ impl Issuer {
         self.runtime.block_on(self.tokens.verify(token.as_bytes()))
     }
 
-    /// The reason for refusing a token.
     fn refuses(&self, token: &str) -> String {
         match self.verify(token) {
             Err(TokenFault::Refused(reason)) => reason,

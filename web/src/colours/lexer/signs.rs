@@ -5,12 +5,10 @@ use super::super::Colour;
 use super::super::row::{BACKSLASH, DIRECTIVES, KEYS};
 use super::{NAME_BYTES_MAX, Reader, closing, hash, memchr};
 
-/// Bytes of a regular expression between slashes. This bounds the search for the end of each slash;
-/// without one it is a division.
+/// Bounds the search for the end of each slash; without one it is a division.
 const REGEX_BYTES_MAX: usize = 256;
 
 impl Reader<'_> {
-    /// Lexes forms at the beginning of a line.
     pub(super) fn line_head(&mut self) {
         if self.at > 0 {
             return;
@@ -78,7 +76,7 @@ impl Reader<'_> {
         self.last == 0 || b"(,=:[!&|?{};+*~^%".contains(&self.last)
     }
 
-    /// Lexes a regular expression between slashes. Returns false if there is none.
+    /// Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
             || !self.may_be_value()
@@ -114,7 +112,6 @@ impl Reader<'_> {
         true
     }
 
-    /// Lexes the beginning of a here-document, if there is one.
     pub(super) fn here_document(&mut self) {
         let rest = &self.rest()[..self.rest().len().min(NAME_BYTES_MAX)];
         let Some(name) = rest.strip_prefix(b"<<") else {
@@ -122,7 +119,7 @@ impl Reader<'_> {
         };
         let is_shell = self.syntax.has(BACKSLASH);
         let name = match name {
-            // `<<<` is a here-string of shells, and a here-document of PHP.
+            // A here-string of shells, and a here-document of PHP.
             [b'<', ..] if is_shell => return,
             [b'<' | b'-' | b'~', name @ ..] => name,
             name => name,
@@ -148,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Lexes `$name`, `${name}` or `$(name)`. Returns false if there is none.
+    /// `$name`, `${name}` or `$(name)`
     pub(super) fn variable(&mut self) -> bool {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let (start, rest) = (self.at, &self.rest()[1..]);
