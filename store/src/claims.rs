@@ -1,8 +1,8 @@
 //! Claims of packages by machines that share a list of packages.
 //!
-//! A claim is a small object with an expiry. A machine creates it, or takes over an expired one, by
-//! compare-and-swap, so only one succeeds. If a machine stalls longer than its claim, another may
-//! repeat its work: both publish, and nothing is lost. Times are by the store's clock.
+//! A claim is a small object with an expiry, taken by compare-and-swap, so only one machine
+//! succeeds. If it stalls, another may repeat its work: both publish, and nothing is lost. Times
+//! are by the store's clock.
 
 use crate::error::StoreError;
 use crate::objects::{Objects, Put, Version, random_name};
@@ -53,7 +53,7 @@ impl<'a> Claims<'a> {
         let known = self.objects.read(&object)?;
         let expected = match &known {
             None => None,
-            // Unreadable: none.
+            // An unreadable claim counts as none.
             Some((bytes, version)) if until(bytes).is_none_or(|until| self.is_over(until)) => {
                 Some(version)
             }
@@ -113,7 +113,7 @@ impl<'a> Claims<'a> {
         self.lease / 4
     }
 
-    /// Expired, or made by a wrong clock.
+    /// Expired, or made while the store's clock was wrong.
     fn is_over(&self, until: u64) -> bool {
         let now = self.now();
         until < now || until - now > AHEAD_MAX.as_secs()

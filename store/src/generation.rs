@@ -12,12 +12,10 @@
 //! ...
 //! ```
 //!
-//! A generation is an object named by its number and the BLAKE3 of its bytes, so damage is
-//! detected. `index` is followed by a manifest (see [`index::manifest`]).
-//!
-//! Each file of the manifest has a record: BLAKE3 and length of its bytes, and its name in an index
-//! directory. The file is the object `files/HASH`. `store` is the id of the store, fixed at its
-//! creation. HEAD is two lines: `trawl-store 1 ID`, and the name of the current generation.
+//! A generation is an object named by its number and BLAKE3, so damage is detected. `index` is
+//! followed by a manifest (see [`index::manifest`]). Each file of it has a record: BLAKE3, length,
+//! and name in an index directory. The file is the object `files/HASH`. `store` is the fixed id of
+//! the store. HEAD is two lines: `trawl-store 1 ID`, and the name of the current generation.
 //!
 //! **Invariant:** numbers only grow, also when an earlier generation becomes current again.
 
@@ -36,7 +34,7 @@ pub const REPLICAS_MAX: u8 = 16;
 
 pub(crate) const HEAD: &str = "HEAD";
 
-/// Version of these formats.
+/// Of these formats.
 const VERSION: u32 = 1;
 
 const GENERATION: &str = "trawl-generation ";
@@ -132,7 +130,7 @@ impl Generation {
             "{GENERATION}{VERSION}\nstore {store}\nnumber {number}\nwritten {written}\nreplicas {replicas}\n"
         );
         for (name, file) in &self.files {
-            // A string never fails.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "file {} {} {name}", hex(&file.hash), file.bytes);
         }
         text.push_str("index\n");

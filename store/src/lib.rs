@@ -1,8 +1,8 @@
 //! A store: an index in objects, for any number of reading and writing machines.
 //!
-//! Files of an index never change, so each is an object named by its hash. A *generation* names the
-//! files of one state, and HEAD the current generation. A publisher uploads new files and changes
-//! HEAD by compare-and-swap, without locks or a server of our own.
+//! Files of an index never change: each is an object named by its hash. A *generation* names the
+//! files of one state, and HEAD the current generation. A publisher uploads new files and swaps
+//! HEAD, without locks or a server of our own.
 //!
 //! [`Objects`] is a directory or a bucket. [`publish`] merges an index directory with the published
 //! one, [`replica`] keeps a part of the current generation, [`claims`] shares work between building

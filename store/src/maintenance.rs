@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Age of unnamed files before removal: their generation may not be published yet. Much longer than
-/// [`publish`](crate::publish) relies on an existing file.
+/// Age of unnamed files before removal: their generation may not be published yet.
+/// [`publish`](crate::publish) reuses much younger files only.
 const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Much less than [`UNNAMED_AGE`].
@@ -87,7 +87,7 @@ pub fn history(
 /// Makes an earlier generation current. Returns its new number.
 pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
     objects.check()?;
-    // A damaged HEAD can be replaced: its version is that of the object.
+    // The version of a damaged HEAD is still that of the object.
     let head = match Head::read(objects) {
         Ok(head) => head,
         Err(error) if error.is_damage() && number.is_some() => return restore(objects, number),
@@ -142,10 +142,8 @@ fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
     }
 }
 
-/// Removes generations that are not kept, and the files that only they name.
-///
-/// Files are removed last, and only if they are a day old by the store's clock, so fresh uploads
-/// are safe.
+/// Removes generations that are not kept, and the files that only they name. Files must be a day
+/// old by the store's clock, so fresh uploads are safe.
 pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let now = objects.check()?;
     check_clocks(objects, now, SystemTime::now())?;

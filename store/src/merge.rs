@@ -1,7 +1,7 @@
 //! Three-way merge of a local index with the published one.
 //!
 //! *base* is the last manifest that this machine published, *ours* its index directory, *theirs*
-//! the current generation. A package that ours changed since base is taken from ours, others from
+//! the current generation. Packages that ours changed since base are taken from ours, others from
 //! theirs. Packages dropped by ours are dropped if theirs has them as in base. With
 //! `replace_versions`, packages added by ours replace their other versions.
 //!

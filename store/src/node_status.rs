@@ -1,5 +1,5 @@
-//! Status objects of nodes. Other nodes rely on them to drop shards, operators read them. Each node
-//! writes its own object, so no consensus is needed.
+//! Status objects of nodes, read by operators, and by other nodes before they drop shards. Each
+//! node writes its own object, so no consensus is needed.
 
 use crate::error::StoreError;
 use crate::objects::Objects;

@@ -127,7 +127,7 @@ impl Objects {
         }
     }
 
-    /// The store's time. Needs the right to write.
+    /// The store's time. Needs to write.
     pub fn now(&self) -> Result<SystemTime, StoreError> {
         let name = format!("check/{}", random_name());
         self.upload(&name, &mut &b"1"[..], 1)?;
@@ -140,7 +140,7 @@ impl Objects {
         Ok(found?.ok_or_else(missing)?.modified)
     }
 
-    /// The store's time. Fails if the store ignores conditions. Needs the right to write.
+    /// The store's time. Fails if the store ignores conditions. Needs to write.
     pub fn check(&self) -> Result<SystemTime, StoreError> {
         let name = format!("check/{}", random_name());
         let result = self.check_with(&name)?;

@@ -1,8 +1,8 @@
 //! Publishing: uploads the files that the store lacks, and makes the result current.
 //!
-//! The file `published-ID` records the last published generation, to upload only new files and
-//! detect other publishers' changes. HEAD is swapped last. After a conflict the directory is merged
-//! with the new generation, and only HEAD and the generation are written again.
+//! The file `published-ID` records the last published generation, to find new files and other
+//! publishers' changes. HEAD is swapped last. After a conflict the directory is merged with the new
+//! generation, and only HEAD and the generation are written again.
 //!
 //! **Invariant:** the files of a generation are in the store before HEAD names it.
 
@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const ATTEMPTS_MAX: u32 = 1000;
 
-/// Maximum pause between attempts. Random, so that publishers do not stay in step; growing pauses
+/// Maximum pause between attempts, random so that publishers do not stay in step. Growing pauses
 /// made 16 publishers slower by half.
 const PAUSE_MILLIS_MAX: u64 = 250;
 
@@ -198,9 +198,9 @@ impl<'a> Publisher<'a> {
         let ids = generation::ids(self.objects)?;
         let mut of_number = ids.iter().filter(|id| id.number == base.number).peekable();
         let kept = match of_number.peek() {
-            // Generations are removed in order.
+            // Generations are removed in order: a gap was never filled.
             None => ids.first().is_none_or(|first| first.number > base.number),
-            // Older versions did not record it.
+            // Older versions did not record the time.
             Some(_) if base.written == 0 => true,
             Some(_) => of_number.any(|id| {
                 let found = Generation::read(self.objects, id);
@@ -386,7 +386,6 @@ impl<'a> Publisher<'a> {
         Ok(false)
     }
 
-    /// Records the published generation in the directory.
     fn remember(&self, current: &Generation) -> Result<(), StoreError> {
         let mut files = BTreeMap::new();
         for name in self.manifest.files() {
@@ -415,7 +414,6 @@ impl<'a> Publisher<'a> {
     }
 }
 
-/// Uploads a generation.
 pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId, StoreError> {
     let (id, text) = generation.render();
     match objects.swap(&id.object(), None, text.as_bytes())? {

@@ -1,8 +1,7 @@
 //! Part of the current generation in an index directory, which a backend serves.
 //!
-//! The directory is an ordinary index. The file `replica-ID` records the store and the generation.
-//! Files are downloaded under temporary names, with resumption, and renamed after their hash is
-//! verified. Then the manifest is replaced.
+//! The file `replica-ID` beside an ordinary index records the store and the generation. Files are
+//! renamed after their hash is verified. Then the manifest is replaced.
 //!
 //! **Invariant:** all files of the manifest are complete.
 
@@ -45,8 +44,7 @@ pub struct Synced {
     pub fetched_bytes: u64,
     /// The manifest was replaced.
     pub is_changed: bool,
-    /// Exactly the assigned shards are here. Otherwise shards are kept until other nodes are ready:
-    /// sync again.
+    /// Exactly the assigned shards are here. Otherwise shards wait for other nodes: sync again.
     pub is_settled: bool,
 }
 
@@ -142,8 +140,8 @@ impl Replica {
         })
     }
 
-    /// Downloads the assigned shards and replaces the manifest, as far as other nodes are ready for
-    /// it. With `accept_older`, HEAD may name an earlier generation than the directory.
+    /// Downloads the assigned shards and replaces the manifest, as far as other nodes are ready.
+    /// With `accept_older`, HEAD may name an earlier generation.
     pub fn sync(
         &self,
         share: &dyn Share,

@@ -56,7 +56,7 @@ impl ServedShards {
         sorted.sort_unstable();
         let mut text = format!("{TITLE}\n");
         for id in sorted {
-            // A string never fails.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{id:016x}");
         }
         text

@@ -1,9 +1,8 @@
-//! Transition of nodes from one generation to the next, at different speeds.
+//! Transition of nodes between generations, at different speeds.
 //!
-//! A package may move to a shard of another node. If this node dropped it at once, it would be
-//! missing until the other node has downloaded its shard. So a node keeps the old place until all
-//! shards of the new place are *ready*: here, or on an owner that reported them. Meanwhile
-//! frontends search the newer build.
+//! A package may move to a shard of another node. This node keeps the old place until all shards of
+//! the new place are *ready*: here, or on an owner that reported them. Meanwhile frontends search
+//! the newer build.
 //!
 //! **Invariant:** a package is never missing, and never twice on one node.
 

@@ -63,7 +63,7 @@ impl Access {
         self.keys.follow();
     }
 
-    /// The key counts, else the cookie.
+    /// Identifies the sender of a request. A key counts more than a cookie.
     pub(crate) fn sender(&self, key: Option<&[u8]>, cookie: Option<&str>) -> Sender {
         if let Some(key) = key {
             let known = self.keys.current().name_of(key);
@@ -82,7 +82,7 @@ impl Access {
         self.secret.sign(Some(name), &self.keys.current(), now_s())
     }
 
-    /// `None` if the client has a fresh one.
+    /// Cookie for an open page. `None` if the client has a fresh one.
     pub(crate) fn page_cookie(&self, current: Option<&str>) -> Option<String> {
         let keys = self.keys.current();
         if current.is_some_and(|cookie| self.secret.is_fresh(cookie, &keys, now_s())) {
@@ -91,7 +91,7 @@ impl Access {
         self.secret.sign(None, &keys, now_s())
     }
 
-    /// The error is the retry delay in seconds.
+    /// Tries an entered key. The error is the retry delay in seconds.
     pub(crate) fn try_key(&self, client: IpAddr, key: &[u8]) -> Result<Option<KeyName>, u64> {
         self.attempts.begin(client, Instant::now())?;
         let name = self.keys.current().name_of(key);

@@ -1,7 +1,8 @@
-//! Styles, scripts and icon, embedded in the binary and cached forever: their address has a hash.
+//! Styles, scripts and icon, embedded in the binary and cached forever: their address has a hash of
+//! all.
 //!
 //! Files below `css` are joined to one style: a page waits for a single file. Files below `js`
-//! import each other, so all assets share one hash.
+//! import each other.
 
 use crate::params::Path;
 use crate::problem::Problem;

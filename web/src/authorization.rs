@@ -57,7 +57,7 @@ pub struct Authorization {
     decider: Decider,
     /// Split once for all callers.
     split: Arc<LastSplit>,
-    /// Tokens have no cached decisions.
+    /// Never changes: tokens have no cached decisions.
     no_denials: watch::Sender<u64>,
 }
 
@@ -78,12 +78,12 @@ pub(crate) struct Caller {
 pub(crate) enum Refusal {
     BadHeader(HeaderName),
     BadToken(String),
-    /// No answer of the service, or no public keys.
+    /// The service does not answer, or public keys are missing.
     Unknown {
         /// Retry delay.
         retry_after_s: u64,
     },
-    /// The service decides names one by one.
+    /// Too many for a service that decides names one by one.
     TooManyNames,
 }
 
@@ -200,8 +200,8 @@ impl Authorization {
         })
     }
 
-    /// If the decision is late, returns the public packages, marked as undecided, unless there are
-    /// none.
+    /// Returns all packages that a caller may see. If the decision is late, returns the public
+    /// ones, marked as undecided, unless there are none.
     pub(crate) async fn scope(
         &self,
         caller: &Caller,
@@ -276,7 +276,7 @@ async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verifie
     }
 }
 
-/// Other schemes may be meant for a proxy.
+/// Token of the header `authorization`. Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
     let mut tokens = headers
         .get_all(header::AUTHORIZATION)

@@ -29,7 +29,7 @@ pub struct BadBasePath(String);
 impl FromStr for BasePath {
     type Err = BadBasePath;
 
-    /// Ignores a slash at the end; `/` is the empty path.
+    /// Parses a path. A slash at the end is ignored; `/` is the empty path.
     fn from_str(typed: &str) -> Result<BasePath, BadBasePath> {
         let path = typed.strip_suffix('/').unwrap_or(typed);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
@@ -51,7 +51,7 @@ impl BasePath {
         &self.0
     }
 
-    /// `None` for the path itself.
+    /// Removes the path from an address. `None` for the path itself.
     fn strip(&self, uri: &Uri) -> Option<Uri> {
         let Some(rest) = uri.path().strip_prefix(self.as_str()) else {
             return Some(uri.clone());

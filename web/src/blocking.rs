@@ -2,7 +2,7 @@
 
 use frontend::{SearchResult, joined};
 
-/// In place if the answer is in memory, else on a blocking thread.
+/// Renders in place if the answer is in memory, else on a blocking thread.
 pub(crate) async fn rendering<T: Send + 'static>(
     answer: &SearchResult,
     work: impl FnOnce() -> T + Send + 'static,
@@ -14,7 +14,7 @@ pub(crate) async fn rendering<T: Send + 'static>(
     }
 }
 
-/// Within the spans of the request.
+/// Runs work within the spans of the request.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (span, trace) = (tracing::Span::current(), trace::current());
     let work = move || span.in_scope(|| trace::within(trace, work));

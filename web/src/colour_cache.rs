@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// 5 ms of work.
+/// Bytes of a lexed file: 5 ms of work.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 const DOCUMENTS_MAX: usize = 32;
@@ -28,16 +28,16 @@ const WAIT_MAX: Duration = Duration::from_millis(15);
 /// Entries never become stale: only frees memory.
 const LIFE_MAX: Duration = Duration::from_secs(3600);
 
-/// For unreadable files.
+/// Life of the record of an unreadable file.
 const UNREAD_LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// An entry takes some hundred bytes.
+/// Bytes of all entries. One takes some hundred bytes.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// At most 16 MiB.
+/// Files fetched at once: at most 16 MiB.
 const READ_AT_ONCE_MAX: usize = 8;
 
-/// Lexed or queued files.
+/// Files lexed or queued. More are refused.
 const WAITING_MAX: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -171,7 +171,7 @@ fn read(language: &str, text: &[u8]) -> Kept {
     Some(Arc::new(LineStates::of(syntax, text)))
 }
 
-/// `None` if it is too large or gone.
+/// Fetches the text of a document. `None` if it is too large or gone.
 async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     loop {

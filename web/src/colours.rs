@@ -57,7 +57,7 @@ impl Colour {
     }
 }
 
-/// Ascending. The rest has no colour.
+/// Coloured parts of a line, ascending. The rest has no colour.
 pub(crate) type ColouredParts = Vec<(Range<usize>, Colour)>;
 
 /// Lexer state at the end of a line.
@@ -83,7 +83,7 @@ pub(crate) enum LineState {
     RawText(RawElement),
 }
 
-/// Its text is not markup.
+/// Element with text that is not markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawElement {
     Script,

@@ -59,7 +59,7 @@ impl KnownTags {
         &self.address
     }
 
-    /// Returns 304 if the client has this page.
+    /// Returns 304 if the client has this page of the search.
     pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
@@ -74,7 +74,7 @@ impl KnownTags {
         Some(response)
     }
 
-    /// While changes are pending, a later answer may differ: no tag.
+    /// Drops the tags while changes are pending: a later answer may differ.
     pub(crate) fn unless_pending(self, pending: u64) -> KnownTags {
         if pending == 0 {
             return self;
@@ -82,7 +82,8 @@ impl KnownTags {
         KnownTags::default()
     }
 
-    /// Sets also the error status if no backend answered. `was_there`: the answer was cached.
+    /// Adds the headers of a page, and the error status if no backend answered. `was_there`: the
+    /// answer was cached.
     pub(crate) fn finish(
         &self,
         response: &mut Response,
@@ -100,7 +101,7 @@ impl KnownTags {
         }
     }
 
-    /// Covers the shards, the query, the view and this program.
+    /// Tag of a page: covers the shards, the query, the view and this program.
     fn tag(&self, identity: &str) -> String {
         let mut hasher = FnvHasher::default();
         for part in [&self.address, identity, env!("CARGO_PKG_VERSION")] {
@@ -120,7 +121,7 @@ fn keep(headers: &mut HeaderMap, tag: &str) {
     headers.insert(header::CACHE_CONTROL, REVALIDATE);
 }
 
-/// For a cached answer only the rendering.
+/// Phases in milliseconds; for a cached answer only the rendering.
 fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
     let phases = timings.each();
     let (mut out, shown) = if was_there {

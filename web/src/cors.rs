@@ -9,7 +9,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
-/// Readable by scripts.
+/// Headers that scripts may read.
 const EXPOSED: [HeaderName; 11] = [
     header::ETAG,
     header::RETRY_AFTER,

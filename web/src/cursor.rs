@@ -7,6 +7,9 @@
 //!
 //! **Invariant:** cursors are signed (see `link_secrets`), but a forged one does no more than its
 //! query: that is checked as usual, the answer is compared, and a page past the end is empty.
+//!
+//! ```text
+//! route                        8 hexadecimal digits: see [`Route`]
 //! in base64url:
 //!   version 1, group and copies 1, generation 8, answer 8, offset 8, query
 //!   signature 16               of the route (4 bytes) and all before it
@@ -84,7 +87,8 @@ impl Cursor {
         format!("{:016x}", self.generation)
     }
 
-    /// An incomplete answer may have been replaced.
+    /// Returns whether the cursor was made for this answer. An incomplete answer may have been
+    /// replaced.
     pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
         let of_answer = Cursor::new(answer, self.group, self.copies, self.offset as usize);
         *self == of_answer.by(self.route)
@@ -115,6 +119,7 @@ impl Cursor {
     }
 }
 
+/// Returns the signature of a cursor of this version, and the bytes that it covers.
 fn signed(text: &str) -> Option<([u8; SIGNATURE_BYTES], Vec<u8>)> {
     let (route, rest) = text.split_at_checked(ROUTE_LEN)?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

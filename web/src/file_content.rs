@@ -4,7 +4,7 @@ use axum::http::HeaderValue;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use schema::message::FileReply;
 
-/// As in git, a NUL among them makes a file binary.
+/// Bytes that decide: as in git, a NUL among them makes a file binary.
 pub(crate) const HEAD_BYTES: u64 = 8_000;
 
 /// Limit of file systems.
@@ -58,7 +58,8 @@ impl Content {
         })
     }
 
-    /// The name has no special characters of headers or file systems.
+    /// Header `Content-Disposition` of a saved file. Its name has no special characters of headers
+    /// or file systems.
     pub(crate) fn disposition(self, path: &[u8]) -> Option<HeaderValue> {
         if self != Content::Bytes {
             return None;
@@ -84,7 +85,7 @@ impl Content {
     }
 }
 
-/// UTF-8, without characters that reorder or hide the rest.
+/// Safe to show: UTF-8, without characters that reorder or hide the rest.
 fn is_harmless(name: &[u8]) -> bool {
     let text = std::str::from_utf8(name);
     let is_hidden = name.starts_with(b".");

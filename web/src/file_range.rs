@@ -31,7 +31,7 @@ pub(crate) struct Fetched {
     pub(crate) reply: FileReply,
 }
 
-/// The parameters name the file and the revision.
+/// Fetches a range of the file and the revision that the parameters name.
 pub(crate) async fn fetch(
     app: &App,
     scope: &Scope,
@@ -109,7 +109,7 @@ pub(crate) async fn fetch_file(
     }
 }
 
-/// Asks other versions, newest first. Returns the oldest first.
+/// Asks other versions for the file, newest first. Returns the oldest first.
 pub(crate) async fn in_versions(
     app: &App,
     scope: &Scope,
@@ -133,7 +133,7 @@ pub(crate) async fn in_versions(
     Ok(found)
 }
 
-/// Names the version that has the file, if any.
+/// Problem of a version that is not indexed. Names a version that has the file, if any.
 async fn not_in_version(
     app: &App,
     scope: &Scope,
@@ -161,7 +161,7 @@ async fn not_in_version(
     )
 }
 
-/// Up to `bytes_max` bytes from the beginning.
+/// Fetches up to `bytes_max` bytes from the beginning.
 pub(crate) async fn fetch_beginning(
     app: &App,
     scope: &Scope,
@@ -196,6 +196,7 @@ pub(crate) async fn fetch_beginning(
     Ok(found)
 }
 
+/// Adds headers with the file's origin and type.
 pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     let mut add = |name: &'static str, text: &str| {
         let text = HeaderValue::from_str(text).expect("encoded text is ASCII");
@@ -222,7 +223,8 @@ pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     }
 }
 
-/// Adds similar names. `known` is the indexed version of the package, if any.
+/// Problem of a missing package or file, with similar names. `known` is the indexed version of the
+/// package, if any.
 async fn missing(
     app: &App,
     scope: &Scope,
@@ -260,7 +262,7 @@ async fn missing(
     problem.near_names(parameter, near).hint(hint)
 }
 
-/// No such file, no longer indexed, or no such revision.
+/// Problem of a revision: no such file, no longer indexed, or no such revision.
 async fn not_in_revision(
     app: &App,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! File that is reread when it changes, so that keys and secrets can be replaced at run time.
+//! File that is reread when it changes, to replace keys and secrets at run time.
 //!
 //! **Invariant:** unusable contents are logged and change nothing: a half-written file locks out no
 //! client.
@@ -57,7 +57,7 @@ where
         Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Runs while `file` is alive. Needs a tokio runtime.
+    /// Rereads the file while `file` is alive. Needs a tokio runtime.
     pub(crate) fn follow(file: &Arc<FollowedFile<T, E>>) {
         let file = Arc::downgrade(file);
         tokio::spawn(async move {

@@ -13,13 +13,13 @@ use tokio::sync::watch;
 
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Without changes: thousands of clients may follow a queued search.
+/// Interval without changes: thousands of clients may follow a queued search.
 const UNCHANGED_EVERY: Duration = Duration::from_secs(2);
 
-/// The proxy may still have to notice the handover.
+/// Delay of a reconnect after a handover, which the proxy may still have to notice.
 pub(crate) const RECONNECT_AFTER: Duration = Duration::from_millis(500);
 
-/// Reports to one client. Methods return `None` after it has gone.
+/// Progress reports to one client. Methods return `None` after it has gone.
 pub(crate) trait Report {
     fn has_urgent_news(&self) -> bool;
 

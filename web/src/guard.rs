@@ -1,4 +1,5 @@
-//! Access control by address: a key, a cookie of our pages, or nothing. Needs keys of the operator.
+//! Access control by address: a key, a cookie of our pages, or nothing. Active if the operator sets
+//! keys.
 //!
 //! `/api/v2` and `/raw` need a key, or the cookie that every page sets. If keys are required,
 //! everything needs one except health, assets and the sign-in form; the cookie then stands for the
@@ -60,7 +61,8 @@ pub(crate) fn count_refused(is_wrong: bool) {
     metrics::counter!("trawl_http_keys_refused_total", "reason" => reason).increment(1);
 }
 
-/// Adds the name of the key to the request's extensions.
+/// Refuses a request without its key or cookie. Adds the name of the key to the request's
+/// extensions.
 pub(crate) async fn check(
     State(access): State<Arc<Access>>,
     mut request: Request,
@@ -119,7 +121,7 @@ fn is_page(response: &Response) -> bool {
     is_html || response.status() == StatusCode::NOT_MODIFIED
 }
 
-/// Other schemes may be meant for a proxy.
+/// Key in the header `authorization`. Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let value = headers.get(header::AUTHORIZATION)?.as_bytes();
     let (scheme, key) = value.split_at_checked("bearer ".len())?;
@@ -127,7 +129,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     is_bearer.then_some(key.trim_ascii())
 }
 
-/// With the port, since browsers send the cookies of all ports of a host.
+/// Name of our cookie, with the port: browsers send the cookies of all ports of a host.
 pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -139,7 +141,7 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     }
 }
 
-/// Only our own pages send it back.
+/// Sets a cookie that only our own pages send back.
 pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, is_https: bool) {
     // An empty value ends the cookie.
     let age_s = if value.is_empty() {

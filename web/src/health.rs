@@ -127,7 +127,7 @@ async fn probe(app: &App) -> Result<(), String> {
     }
 }
 
-/// Failed although searched: others may fail, too.
+/// Returns true for a backend that failed although searched: others may fail, too.
 fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing) -> bool {
     let mut backends = backends.iter();
     backends.any(|backend| backend.name == missing.backend && backend.is_searched())

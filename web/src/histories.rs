@@ -19,7 +19,7 @@ pub(crate) struct History<'p> {
     log: Arc<CommitLog>,
 }
 
-/// Parameters: `repo`, `rev`, `path` and `cursor`. At most `count` commits.
+/// Looks up at most `count` commits. Parameters: `repo`, `rev`, `path` and `cursor`.
 pub(crate) async fn look_up<'p>(
     app: &App,
     viewer: &Viewer,

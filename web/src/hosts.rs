@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
 /// Host names of the server.
 #[derive(Clone, Debug, Default)]
 pub enum HostNames {
-    /// Every name.
+    /// Every name: other machines use names that the server does not know.
     #[default]
     Any,
     /// Names of this machine, and these.
@@ -57,7 +57,7 @@ impl HostNames {
     }
 }
 
-/// Expects lower case.
+/// Returns true for names of this machine, in lower case.
 fn is_loopback(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let bare = host
@@ -111,8 +111,8 @@ impl Hosts {
     }
 }
 
-/// The only header `Host` (RFC 9112, 3.2). With several or a malformed one, a proxy and this server
-/// could see requests for different sites.
+/// Returns the only header `Host` (RFC 9112, 3.2). With several or a malformed one, a proxy and
+/// this server could see requests for different sites.
 fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let Some(host) = hosts.next() else {
@@ -133,7 +133,7 @@ fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     }
 }
 
-/// Accepts a port.
+/// Returns whether a text is a host, with or without a port.
 fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else {
         return false;
@@ -145,7 +145,7 @@ fn is_host(text: &str) -> bool {
         && digits.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Returns true also without a page.
+/// Returns true for requests from our own pages, or from no page.
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| {
         headers

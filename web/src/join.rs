@@ -1,8 +1,8 @@
 //! Finds the search of a request, and its [`View`]: a page of the answer.
 //!
-//! A search is started by a query, joined by an id, or resumed by a cursor. All interfaces start
-//! searches here, except the API of Debian Code Search: its queries have no timeout and no
-//! generation.
+//! A search is started by a query, joined by an id, or resumed by a cursor. Interfaces start the
+//! search of a request here, except the API of Debian Code Search: its queries have no timeout and
+//! no generation.
 
 use crate::choice::{Copies, Group};
 use crate::cursor::{BadCursor, Cursor, Route};
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// Digits of a search id. Links are longer.
 const ID_LEN: usize = 32;
 
-/// Divisor of the timeout: share for pending changes.
+/// Divisor of the timeout: share of the wait for pending changes.
 const WAIT_SHARE: u32 = 2;
 
 /// Starts or joins a search. The timeout of the parameters overrides that of the query. With
@@ -51,7 +51,7 @@ pub(crate) async fn start(
     Ok(search.await?)
 }
 
-/// Returns the rest of the search's time.
+/// Waits until earlier changes are indexed. Returns the rest of the search's time.
 async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
     let (config, begun) = (app.coordinator.config(), Instant::now());
     let timeout = timeout.unwrap_or(config.timeout);
@@ -61,12 +61,12 @@ async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
     timeout.saturating_sub(begun.elapsed())
 }
 
-/// Returns true if a client's cached answer may be revalidated.
+/// Returns true if a client's cached answer may be revalidated: nothing is pending.
 pub(crate) fn may_be_known(app: &App, params: &Params) -> bool {
     app.coordinator.pending() == 0 && params.bytes("wait") != Some(b"fresh")
 }
 
-/// Adds a notice if only the default revisions are searched.
+/// Like [`start`], with a notice if only the default revisions are searched.
 pub(crate) async fn start_noticing(
     app: &App,
     scope: &Scope,
@@ -79,7 +79,7 @@ pub(crate) async fn start_noticing(
     Ok(search)
 }
 
-/// Locates a backend's error in the typed query.
+/// Waits for the answer. Locates a backend's error in the typed query.
 pub(crate) async fn finished(
     search: &SearchHandle,
     parsed: Option<&ParsedQuery>,
@@ -157,6 +157,7 @@ pub(crate) fn is_link(id: &str) -> bool {
     id.len() > ID_LEN
 }
 
+/// Returns the search of a cursor, or searches again over the same documents.
 pub(crate) async fn resume(
     app: &App,
     scope: &Scope,
@@ -254,7 +255,7 @@ pub(crate) enum Start {
 }
 
 impl View {
-    /// `group` and `copies` are the defaults.
+    /// Parses the view. `group` and `copies` are the defaults.
     pub(crate) fn parse(
         params: &Params,
         links: &LinkKeys,
@@ -323,7 +324,7 @@ impl View {
         }
     }
 
-    /// Blocks on the disk.
+    /// Reads a range of items. Blocks on the disk.
     pub(crate) fn read(
         &self,
         answer: &SearchResult,
@@ -382,7 +383,8 @@ fn unsigned() -> Problem {
     Problem::bad_request(detail).hint("search again, from the first page")
 }
 
-/// Sorts the matches of a document by line, and drops repeated context lines.
+/// Sorts the matches of a document by line. Each context line is kept once, and not where it is a
+/// match.
 pub(crate) fn in_line_order(matches: &mut [Match]) {
     matches.sort_by_key(|found| (found.line, found.offset));
     let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();

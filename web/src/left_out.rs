@@ -10,7 +10,7 @@ use schema::message::{ListKind, ListRequest};
 /// Compared entries of a list of skipped files.
 const SKIPPED_MAX: u32 = 100;
 
-/// `None` if the file was not skipped.
+/// Reason why a file was skipped. `None` if it was not.
 pub(crate) async fn why(
     app: &App,
     scope: &Scope,

@@ -117,7 +117,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub struct Options {
     cors_origins: Vec<String>,
     dcs_api_keys: Vec<String>,
-    /// Concurrent exports.
+    /// Concurrent exports. More are refused with status 503.
     pub exports_max: usize,
     /// Wait of a page for the whole answer, before the first matches are shown.
     pub first_matches_after: Duration,
@@ -131,7 +131,7 @@ pub struct Options {
     pub base_path: BasePath,
     /// Decides which packages callers may see. `None`: all.
     pub authorization: Option<Arc<Authorization>>,
-    /// Secrets that sign links. Frontends should share them.
+    /// Secrets that sign links. Frontends with the same secrets accept each other's links.
     pub links: LinkSecrets,
     /// Leaves metrics to [`admin`]. With `authorization`, they are never public.
     pub has_admin: bool,
@@ -319,7 +319,7 @@ fn routes() -> Router<App> {
         .method_not_allowed_fallback(problem::method_not_allowed)
 }
 
-/// Ranges and their tags refer to the uncompressed bytes.
+/// Ranges and their tags refer to the uncompressed bytes, so such responses are not compressed.
 fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     !headers.contains_key(header::ACCEPT_RANGES)
 }

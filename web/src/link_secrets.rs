@@ -15,7 +15,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Domain separation.
+/// Separates signatures of links from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed links";
 
 pub(crate) const SIGNATURE_BYTES: usize = 16;
@@ -54,13 +54,13 @@ pub enum BadLinkSecrets {
 pub struct LinkSecrets(Option<Arc<FollowedFile<LinkKeys, BadLinkSecrets>>>);
 
 impl LinkSecrets {
-    /// One secret a line. Empty lines and `#` comments are ignored.
+    /// Reads a file with one secret a line. Empty lines and `#` comments are ignored.
     pub fn open(path: &Path) -> Result<LinkSecrets, BadLinkSecrets> {
         let file = FollowedFile::open(path, "secrets of links", read)?;
         Ok(LinkSecrets(Some(Arc::new(file))))
     }
 
-    /// Needs a tokio runtime.
+    /// Rereads the file when it changes. Needs a tokio runtime.
     pub(crate) fn follow(&self) {
         if let Some(file) = &self.0 {
             FollowedFile::follow(file);
@@ -81,7 +81,7 @@ pub(crate) struct LinkKeys {
 }
 
 impl Default for LinkKeys {
-    /// For servers without secrets.
+    /// Key of servers without secrets.
     fn default() -> LinkKeys {
         LinkKeys {
             signing: key(""),

@@ -35,7 +35,7 @@ impl RepositoryAddress<'_> {
         format!("/commit?{}", self.parameters())
     }
 
-    /// Of everything if the path is empty.
+    /// History of a path, or of everything if it is empty.
     pub(crate) fn history_href(self, path: &[u8]) -> String {
         match path {
             b"" => format!("/log?{}", self.parameters()),
@@ -89,7 +89,7 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Page at a line; 0: its beginning.
+    /// Page at a line, or at its beginning if the line is 0.
     pub(crate) fn show_href(self, line: u32) -> String {
         match line {
             0 => self.page_href(),
@@ -97,6 +97,7 @@ impl<'a> FileAddress<'a> {
         }
     }
 
+    /// Page from its start, at lines that it may not have.
     pub(crate) fn near_href(self, fragment: &str) -> String {
         format!("{}{fragment}", self.page_href())
     }

@@ -8,7 +8,7 @@ use schema::message::{ListKind, ListRequest};
 
 const SIBLINGS_MAX: u32 = 1000;
 
-/// In the same directory.
+/// Returns similar paths in the same directory.
 pub(crate) async fn near_files(
     app: &App,
     scope: &Scope,

@@ -12,7 +12,7 @@ pub(crate) const SIMILAR_MAX: usize = 3;
 /// and a wrong name costs little.
 const LISTS_MAX: usize = 4;
 
-/// With the same first letter.
+/// Returns visible packages with a similar name and the same first letter.
 pub(crate) async fn near_packages(
     app: &App,
     scope: &Scope,

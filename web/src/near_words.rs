@@ -1,8 +1,6 @@
 //! Suggests words of the corpus within one typo of a word without matches: one letter differs, is
-//! missing or extra, or two neighbours are swapped.
-//!
-//! One short search finds them: a regular expression with an alternative for each position. Three
-//! letters in a row let the index narrow it.
+//! missing or extra, or two neighbours are swapped. One short search finds them: a regular
+//! expression with an alternative for each position, narrowed by trigrams.
 
 use crate::state::{App, rendering};
 use frontend::query::Query;
@@ -25,7 +23,7 @@ const TIME_MAX: Duration = Duration::from_millis(200);
 /// A letter, digit, `_`, or non-ASCII. Too large for the planner to enumerate.
 const LETTER: &str = r"[^\x00-/:-@\[-\^`\x7b-\x7f]";
 
-/// Most frequent first. Empty if `pattern` is not a word.
+/// Returns near words, most frequent first. Empty if `pattern` is not a word.
 pub(crate) async fn near_words(
     app: &App,
     scope: &Scope,
@@ -76,7 +74,7 @@ fn near(pattern: &Pattern) -> Option<Pattern> {
     })
 }
 
-/// In lower case if the pattern ignores case.
+/// Matching words, in lower case if the pattern ignores case.
 fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     let fold = |word: &str| {
         if pattern.ignore_case {

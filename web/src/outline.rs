@@ -6,7 +6,7 @@
 use crate::colours::{ColouredParts, Syntax};
 use schema::definition;
 
-/// A header of registers has a hundred thousand.
+/// Listed definitions. A header of registers has a hundred thousand.
 const DEFINITIONS_MAX: usize = 2000;
 
 /// Longer lines are generated.
@@ -38,7 +38,7 @@ pub(crate) enum Defined {
 pub(crate) struct Outline {
     syntax: Option<&'static Syntax>,
     pub(crate) definitions: Vec<Definition>,
-    /// There are more.
+    /// True if there are more.
     pub(crate) is_cut: bool,
 }
 

@@ -15,7 +15,7 @@ use futures_util::{StreamExt, stream};
 use http_body::Body as _;
 use memchr::memmem;
 
-/// Longest tag; those of templates are shorter.
+/// Bytes that wait for the end of a tag. Those of templates are shorter.
 const WAITING_MAX: usize = 64 << 10;
 
 /// Suffixes of attributes with an address.
@@ -90,7 +90,7 @@ impl PageEdits {
         out
     }
 
-    /// Positions and insertions.
+    /// Returns positions and texts of insertions.
     fn places(&self, html: &[u8]) -> Vec<(usize, String)> {
         let mut places = Vec::new();
         if let Some(theme) = self.theme
@@ -125,13 +125,13 @@ impl PageEdits {
 struct Pages {
     body: BodyDataStream,
     edits: PageEdits,
-    /// After the last tag.
+    /// Bytes after the last tag.
     waiting: Vec<u8>,
     has_ended: bool,
 }
 
 impl Pages {
-    /// Ends after a tag.
+    /// Next part, which ends after a tag.
     async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         while !self.has_ended {
             match self.body.next().await {

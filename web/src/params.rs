@@ -52,6 +52,7 @@ pub(crate) const VIEW: &[&str] = &[
     "cursor",
 ];
 
+/// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Nothing,
@@ -62,11 +63,12 @@ pub(crate) enum Wait {
 
 pub(crate) const WAIT: &[&str] = &["wait"];
 
-/// Only filters repeat, and an expression has at most 64.
+/// Bound of parameters. Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
 pub(crate) const FORMAT: &[&str] = &["format"];
 
+/// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params {
     pairs: Vec<(String, Vec<u8>)>,
@@ -289,7 +291,7 @@ impl Params {
     }
 }
 
-/// Like axum's, with problems as errors.
+/// Parts of the path, like axum's, with problems as errors.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {

@@ -127,7 +127,7 @@ impl Problem {
         }
     }
 
-    /// `parameter`: `rev`, `repo`, `package` or `path`.
+    /// Adds similar names for a `parameter`: `rev`, `repo`, `package` or `path`.
     pub(crate) fn near_names(mut self, parameter: &'static str, names: Vec<String>) -> Self {
         self.alternatives.candidates = names;
         self.alternatives.replaced = parameter;
@@ -268,12 +268,12 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Marks a failure to read a spooled result.
+/// Marks a response that failed to read a spooled result.
 #[derive(Clone, Copy, Debug)]
 struct Damaged;
 
-/// Retries once if the result is unreadable: spool files may be truncated, removed or overwritten.
-/// The damaged result is not shared any more.
+/// Retries a request once if its result is unreadable: spool files may be truncated, removed or
+/// overwritten. The damaged result is not shared any more, so the retry searches again.
 pub(crate) async fn search_again(request: Request, next: Next) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;

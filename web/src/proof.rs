@@ -1,7 +1,6 @@
 //! Finds the best matches or files before a search has ended.
 //!
-//! A second search stops as soon as no other match can be better. Its result is the first page,
-//! while the first search counts all matches.
+//! A second search stops as soon as no other match can be better. The first one counts all matches.
 
 use crate::state::App;
 use frontend::query::{BadQuery, Query};
@@ -14,13 +13,13 @@ use tracing::Instrument;
 
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// Most light searches are shorter.
+/// Most light searches are shorter. A longer one is worth a second search.
 const LIGHT_SEARCH: Duration = Duration::from_millis(2);
 
 /// Searches of fewer documents are fast.
 const DOCUMENTS_MIN: u64 = 8192;
 
-/// [`BEST_MAX`] different files, as some may be copies.
+/// Files for [`BEST_MAX`] different ones, as some may be copies.
 pub(crate) const FILES_MAX: usize = 2 * BEST_MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +40,8 @@ impl Best {
     }
 }
 
-/// Begins once `search` has a heavy slot or waits for one. Returns `None` if the second search is
-/// refused, exceeds [`WAIT_MAX`], or ends after the first one.
+/// Finds the best items once `search` has a heavy slot or waits for one. Returns `None` if the
+/// second search is refused, exceeds [`WAIT_MAX`], or ends after the first one.
 pub(crate) async fn best_of(
     app: &App,
     client: u64,
@@ -84,7 +83,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// The result is announced as news of the first search.
+    /// Begins the second search. Its result is announced as news of the first one.
     pub(crate) fn begin(app: App, client: u64, search: Arc<SearchHandle>, best: Best) -> Proof {
         let found = Arc::<OnceLock<_>>::default();
         let to = Arc::clone(&found);

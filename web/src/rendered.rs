@@ -59,7 +59,7 @@ pub(crate) struct RenderedAnswers {
 }
 
 impl RenderedAnswers {
-    /// 0 disables caching and sharing.
+    /// Keeps at most `bytes_max`. 0 disables caching and sharing.
     pub(crate) fn new(bytes_max: u64) -> RenderedAnswers {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let config = CacheConfig {
@@ -77,7 +77,8 @@ impl RenderedAnswers {
         }
     }
 
-    /// `view` covers everything that the rendering depends on, besides the answer.
+    /// Returns a rendered view from the cache, or renders it. `view` covers everything that it
+    /// depends on, besides the answer.
     pub(crate) async fn get<R>(
         &self,
         search: &SearchHandle,
@@ -114,7 +115,7 @@ impl RenderedAnswers {
     }
 }
 
-/// Another search might find the skipped documents.
+/// Returns whether another search would find the same. Skipped documents may be found then.
 pub(crate) fn is_whole(answer: &SearchResult) -> bool {
     answer.is_complete() && answer.skipped().count == 0
 }

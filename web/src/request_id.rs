@@ -16,7 +16,7 @@ use tracing::Instrument;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// A UUID has 36, a trace id with its span id 55.
+/// Bytes of an id: a UUID has 36, a trace id with its span id 55.
 const BYTES_MAX: usize = 64;
 
 pub(crate) async fn name(request: Request, next: Next) -> Response {
@@ -33,7 +33,7 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     let answered = next.run(request).instrument(span.clone());
     let response = trace::scope(trace.clone(), answered).await;
     request_trace::answered(&trace, response.status());
-    // Bodies may log. The trace lasts until their end.
+    // Bodies may log while they are sent. The trace lasts until their end.
     let in_span = |body| {
         Body::new(KeptBody {
             body,

@@ -1,5 +1,5 @@
 //! Limits of all requests: the lengths of address and headers, and no body with GET. The HTTP
-//! library has higher limits (64 KiB of address, 100 headers), with a bare status.
+//! library has higher limits, with a bare status.
 
 use crate::problem::Problem;
 use axum::extract::Request;

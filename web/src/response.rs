@@ -23,7 +23,7 @@ pub(crate) fn mark_unavailable(response: &mut Response, answer: &SearchResult) {
     }
 }
 
-/// For bodies without such a field.
+/// Completeness, for bodies without such a field.
 pub(crate) fn complete_header(answer: &SearchResult) -> (HeaderName, HeaderValue) {
     let complete = if answer.is_complete() {
         "true"
@@ -34,7 +34,7 @@ pub(crate) fn complete_header(answer: &SearchResult) -> (HeaderName, HeaderValue
     (name, HeaderValue::from_static(complete))
 }
 
-/// For bodies without such a field.
+/// Search id, for bodies without such a field.
 pub(crate) fn search_header(id: &str) -> (HeaderName, HeaderValue) {
     let id = HeaderValue::from_str(id).expect("an id consists of hexadecimal digits");
     (HeaderName::from_static("x-trawl-search"), id)

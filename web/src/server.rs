@@ -61,7 +61,7 @@ const RETRY_AFTER_S: u64 = 5;
 /// Another server may answer at once.
 const RETRY_DRAINING_S: u64 = 1;
 
-/// Pause without file descriptors.
+/// Pause of accepting without file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) fn describe() {
@@ -70,17 +70,17 @@ pub(crate) fn describe() {
     metrics::describe_gauge!("trawl_http_connections", "Open connections");
 }
 
-/// Serves `router` forever.
+/// Accepts connections and serves `router`, forever.
 pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) {
     let (_, serving) = watch::channel(Serving::Open);
     serve_until_drained(listener, router, limits, None, serving).await;
 }
 
-/// Like [`serve`], until the server is drained. With `tls`, each connection takes the current
+/// Like `serve`, until the server is drained. With `tls`, each connection takes the current
 /// configuration.
 ///
 /// While draining, requests are answered, and each connection ends with its next response. On
-/// handover, waiting requests get 503.
+/// handover, requests without the beginning of a response get 503.
 pub async fn serve_until_drained(
     listener: TcpListener,
     router: Router,
@@ -146,7 +146,7 @@ impl Server {
     fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let limits = &self.limits;
         let client = Client::new(peer.ip());
-        // A proxy has the connections of all its clients: requests are counted.
+        // A proxy has the connections of all its clients: their requests are counted instead.
         let per_client_max = if limits.trusted_proxies.contains(peer.ip()) {
             limits.connections_max
         } else {
@@ -167,7 +167,7 @@ impl Server {
             metrics::counter!("trawl_http_connections_refused_total").increment(1);
             return;
         };
-        // Only an optimization.
+        // Only an optimization: failures are ignored.
         let _ = stream.set_nodelay(true);
         let open = OpenConnection::new(self);
         let served = Arc::clone(self).serve_connection(stream, peer, held, is_reserved);
@@ -268,6 +268,7 @@ impl Server {
         connection.await
     }
 
+    /// Answers a request. Returns also its count, to hold until the response is sent.
     async fn respond(
         &self,
         mut request: Request,

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore};
 
-/// Life of an execution without a client, which may come back.
+/// Life of an execution without a client, which may come back by its id.
 pub(crate) const KEEP: Duration = Duration::from_secs(30);
 
-/// End and failure.
+/// End of a probe, and its failure.
 pub(crate) type Probed = (Instant, Option<String>);
 
 /// One pointer, since every layer clones it for every request.
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) access: Option<Arc<Access>>,
     /// `None`: all callers see everything.
     pub(crate) authorization: Option<Arc<Authorization>>,
-    /// For operators.
+    /// Answers show backend addresses: for operators.
     pub(crate) shows_addresses: bool,
     pub(crate) links: LinkSecrets,
     pub(crate) metrics: PrometheusHandle,
@@ -42,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) first_matches_after: Duration,
     pub(crate) rendered: Arc<RenderedAnswers>,
     pub(crate) colours: Arc<ColourCache>,
+    /// Last probe of `/readyz`. Locked while probing: single flight.
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
 }
 

@@ -6,7 +6,7 @@ use crate::state::App;
 use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
-/// About what a backend sends at once.
+/// Bound of listed versions: about what a backend sends at once.
 const VERSIONS_MAX: u32 = 1000;
 
 /// The directory itself, or all versions, ordered by name.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Until the packages of all backends are known.
+/// Retry delay until the packages of all backends are known.
 const NAMES_RETRY_S: u64 = 1;
 
 /// Caller of a request. Free without authorization.
@@ -47,7 +47,7 @@ impl FromRequestParts<App> for Viewer {
 }
 
 impl Viewer {
-    /// If the decision is late, returns the public packages, marked as undecided.
+    /// Scope of this caller. If the decision is late: the public packages, marked as undecided.
     pub(crate) async fn scope(&self, app: &App) -> Result<Scope, Problem> {
         let Some((authorization, caller, _)) = &self.0 else {
             return Ok(Scope::everything());
@@ -60,8 +60,8 @@ impl Viewer {
         Ok(authorization.scope(caller, &names).await?)
     }
 
-    /// The one package, if visible, else everything visible, for hints. Asks about the name whether
-    /// it exists or not: timing must not reveal that.
+    /// Scope of the one package, if visible, else of everything visible, for hints. Asks about the
+    /// name whether it exists or not: timing must not reveal that.
     pub(crate) async fn scope_with(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
         if self.0.is_none() {
             return Ok(Scope::everything());
@@ -74,7 +74,7 @@ impl Viewer {
         }
     }
 
-    /// The one package, if visible, else nothing.
+    /// Scope of the one package, if visible, else of nothing.
     pub(crate) async fn scope_of(&self, directory: &[u8]) -> Result<Scope, Problem> {
         self.scope_with_all([directory].into_iter()).await
     }
@@ -96,7 +96,7 @@ impl Viewer {
         Ok(only(&visible.map(|(name, _)| *name).collect::<Vec<_>>()))
     }
 
-    /// Name that rights refer to.
+    /// Returns the name that rights refer to.
     fn name<'a>(&self, directory: &'a [u8]) -> &'a [u8] {
         match &self.0 {
             Some((.., Some(names))) => names.name_of(directory),

@@ -1,7 +1,7 @@
 //! Objects in a bucket with the S3 API.
 //!
-//! A mutable object is created with `If-None-Match: *`, and changed with `If-Match`. Calls block on
-//! a small runtime of their own.
+//! Mutable objects are written with `If-None-Match: *` or `If-Match`. Calls block on a small
+//! runtime.
 
 use super::object::{Object, Put, SMALL_BYTES_MAX, Version};
 use crate::error::StoreError;

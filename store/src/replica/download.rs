@@ -198,7 +198,7 @@ impl Job<'_> {
     }
 }
 
-/// Up to the expected length.
+/// Writer of at most the expected length.
 struct PartWriter<'a> {
     job: &'a Job<'a>,
     part: File,
@@ -228,10 +228,10 @@ impl Write for PartWriter<'_> {
     }
 }
 
-/// Of all threads together.
+/// Rate limit of all threads together.
 struct Pace {
     bytes_per_second: Option<u64>,
-    /// For the counted bytes.
+    /// Deadline of the counted bytes.
     due: Mutex<Instant>,
 }
 

@@ -277,7 +277,6 @@ fn exchanged_objects_are_never_served() {
         let entries = fs::read_dir(store.join(below)).unwrap();
         let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        // The last two: those that HEAD needs, of generations.
         let [.., one, two] = &paths[..] else {
             panic!("{paths:?}");
         };

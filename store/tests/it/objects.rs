@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::thread;
 use store::{Objects, Put, Version};
 
-/// Racing writers, as in the figures of the documentation.
+/// As in the figures of the documentation.
 const WRITERS: usize = 16;
 
 fn done(put: Put) -> Version {

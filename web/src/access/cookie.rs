@@ -16,13 +16,13 @@ use std::time::Duration;
 
 pub(crate) const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// A page renews older cookies.
+/// A page renews a cookie with less time left.
 const FRESH: Duration = Duration::from_secs(LIFETIME.as_secs() / 2);
 
-/// Domain separation.
+/// Separates signatures of cookies from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed cookies of pages";
 
-/// Signs cookies.
+/// Secret that signs cookies.
 #[derive(Clone)]
 pub struct CookieSecret([u8; 32]);
 
@@ -39,7 +39,7 @@ pub(super) enum Holder {
 }
 
 impl CookieSecret {
-    /// Cookies end with the process.
+    /// Random secret: its cookies end with the process.
     ///
     /// # Panics
     /// If the operating system has no random numbers.
@@ -49,7 +49,7 @@ impl CookieSecret {
         CookieSecret(secret)
     }
 
-    /// Shared by processes, or kept over restarts.
+    /// Secret shared by processes, or kept over restarts.
     pub fn read(path: &Path) -> Result<CookieSecret, BadSecret> {
         let secret = read_secret(path)?;
         Ok(CookieSecret(blake3::derive_key(CONTEXT, &secret)))
@@ -75,7 +75,7 @@ impl CookieSecret {
         Some(self.holder_until(cookie, keys, now)?.0)
     }
 
-    /// Valid, and for a while.
+    /// Returns whether a cookie is valid, and for a while.
     pub(super) fn is_fresh(&self, cookie: &str, keys: &KnownKeys, now: u64) -> bool {
         let valid = self.holder_until(cookie, keys, now);
         valid.is_some_and(|(_, expires)| expires - now >= FRESH.as_secs())

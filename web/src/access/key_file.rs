@@ -1,4 +1,4 @@
-//! Key file, reread when it changes, so that keys can be revoked at run time.
+//! Key file, reread when it changes, to revoke keys at run time.
 
 use super::keys::KnownKeys;
 use crate::followed_file::FollowedFile;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// Two thousand keys, each compared with every request.
+/// Bytes of two thousand keys, each compared with every request.
 const BYTES_MAX: u64 = 256 << 10;
 
 /// Key file error.
@@ -45,7 +45,7 @@ impl ApiKeys {
         self.0.current()
     }
 
-    /// Needs a tokio runtime.
+    /// Rereads the file when it changes. Needs a tokio runtime.
     pub(super) fn follow(&self) {
         FollowedFile::follow(&self.0);
     }

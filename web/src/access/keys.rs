@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::sync::Arc;
 
-/// Makes leaked keys recognisable.
+/// Prefix of keys, so that leaked ones are recognised.
 const PREFIX: &str = "trawl_";
 
 const HASH_PREFIX: &str = "blake3:";
@@ -16,7 +16,7 @@ const KEY_BYTES: usize = 32;
 
 const NAME_LEN_MAX: usize = 64;
 
-/// May be shown and logged.
+/// Name of a key, which may be shown and logged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyName(Arc<str>);
 
@@ -74,8 +74,8 @@ fn is_name(text: &str) -> bool {
 pub(crate) struct KnownKeys(Vec<(KeyName, Hash)>);
 
 impl KnownKeys {
-    /// A name and a hash on each line. Empty lines and `#` comments are ignored. Errors show line
-    /// numbers, never a possible key.
+    /// Parses a name and a hash on each line. Empty lines and `#` comments are ignored. Errors show
+    /// line numbers, never a possible key.
     pub(super) fn parse(text: &str) -> Result<KnownKeys, String> {
         let mut keys = Vec::new();
         let (mut names, mut hashes) = (HashMap::new(), HashMap::new());
@@ -102,7 +102,7 @@ impl KnownKeys {
         Ok(KnownKeys(keys))
     }
 
-    /// Compares all hashes, in constant time.
+    /// Name of a key. Compares all hashes, in constant time.
     pub(crate) fn name_of(&self, key: &[u8]) -> Option<KeyName> {
         let given = blake3::hash(key);
         let found = self.0.iter().fold(

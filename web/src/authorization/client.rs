@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-/// And so connections. More are queued.
+/// Concurrent requests, and so connections. More are queued.
 const REQUESTS_MAX: usize = 64;
 
 const CONNECT_MAX: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 100;
 
-/// So that the connection can be reused.
+/// Bounds for ignored bodies, read so that the connection can be reused.
 const IGNORED_BYTES_MAX: usize = 16 << 10;
 const IGNORED_MAX: Duration = Duration::from_millis(100);
 

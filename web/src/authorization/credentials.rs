@@ -6,7 +6,7 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
-/// Equal credentials are one principal.
+/// Hash of a caller's credentials: equal ones are one principal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal([u8; 16]);
 

@@ -1,7 +1,7 @@
 //! Cache of the service's decisions, and their revocation.
 //!
 //! A question is about one name, or about all names, of a principal. Decisions in use are refreshed
-//! in the background. While the service fails, they are kept for [`HARD`], then they are unknown.
+//! in the background. While the service fails, they are kept for a while, then they are unknown.
 //! Other frontends' decisions are used only if none is cached here.
 //!
 //! **Invariants:** unknown is never allowed; once a denial is known, no answer here allows the
@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Age limit while the service fails.
+/// Age limit of a decision while the service fails.
 const HARD: Duration = Duration::from_secs(60);
 
 /// Maximum life of a denial in the cache.
 const DENIED: Duration = Duration::from_secs(5);
 
-/// 5,000 principals that see a part of 100,000 packages, or half a million names.
+/// Room for 5,000 principals that see a part of 100,000 packages, or half a million names.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// Timeout of all requests of one question.
@@ -65,7 +65,7 @@ struct Allowed {
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
-    /// Latest names: those of a request may be out of date.
+    /// Latest names: those of the request that started a refresh may be out of date.
     split: Arc<LastSplit>,
     shared: Option<SharedDecisions>,
     denials: watch::Sender<u64>,
@@ -131,8 +131,8 @@ impl Decisions {
         self.denials.subscribe()
     }
 
-    /// Asks the service also about unknown names, and if all names are decided: timing must not
-    /// reveal that a package exists.
+    /// Returns whether a principal sees a name. Asks the service also about unknown names, and if
+    /// all names are decided: timing must not reveal that a package exists.
     pub(super) async fn sees(
         self: &Arc<Self>,
         who: Principal,
@@ -157,7 +157,8 @@ impl Decisions {
         }
     }
 
-    /// Fails on a timeout. The request continues, and the next caller gets its answer.
+    /// Returns everything that a principal sees. Fails on a timeout; the request continues, and the
+    /// next caller gets its answer.
     pub(super) async fn scope(
         self: &Arc<Self>,
         who: Principal,
@@ -234,6 +235,7 @@ impl Decisions {
         self.cache.peek(question).is_none().then_some(shared)
     }
 
+    /// Applies a decision about one name.
     fn learn_name(&self, who: Principal, name: &[u8], is_visible: bool) -> Decision {
         if !is_visible {
             let known = self.cache.peek(&Question::Name(who, name.into()));
@@ -296,7 +298,7 @@ impl Decisions {
         Built::Value(decision)
     }
 
-    /// Returns the decision, and the number of revoked names.
+    /// Applies a decision about all names. Returns it, and the number of revoked names.
     fn learn_all(&self, who: Principal, places: Vec<bool>, split: &NameSplit) -> (Decision, usize) {
         let all = Question::All(who, split.hash);
         let known = self.cache.peek(&all);
@@ -332,7 +334,7 @@ impl Decisions {
         }
     }
 
-    /// Counts a failure of the service. Logs some.
+    /// Counts a failure of the service, and logs some of them.
     fn unknown(&self, reason: &str) -> Built<Decision, Arc<str>> {
         metrics::counter!("trawl_frontend_authorization_failures_total").increment(1);
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -343,6 +345,7 @@ impl Decisions {
         Built::Transient(reason.into())
     }
 
+    /// Makes open streams recheck their scope.
     fn note_denials(&self, count: usize) {
         if count > 0 {
             metrics::counter!("trawl_frontend_authorization_denials_total").increment(count as u64);

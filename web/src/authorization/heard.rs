@@ -36,7 +36,7 @@ impl Heard {
         self.current.insert(item);
     }
 
-    /// Noted in the last minute, or maybe.
+    /// Returns true for items of the last minute, and maybe others.
     pub(super) fn has(&mut self, item: &[u8; 16], now: Duration) -> bool {
         self.turn(now);
         now < self.full_until || self.current.contains(item) || self.last.contains(item)

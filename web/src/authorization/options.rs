@@ -5,13 +5,13 @@ use axum::http::{HeaderName, Uri, header};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Bound for decisions without the service.
+/// Bound of `--auth-ttl`.
 const TTL_MAX: Duration = Duration::from_secs(60);
 
-/// Besides `Cookie` and `Authorization`.
+/// Forwarded headers besides `Cookie` and `Authorization`.
 const HEADERS_MAX: usize = 16;
 
-/// Of one connection or body.
+/// Headers of one connection or body.
 const NOT_PASSED_ON: [HeaderName; 9] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
@@ -29,7 +29,7 @@ const NOT_PASSED_ON: [HeaderName; 9] = [
 pub struct AuthorizationOptions {
     /// Service address.
     pub url: Option<String>,
-    /// Many names a request.
+    /// The service decides about many names at once.
     pub batch: bool,
     /// Forwarded headers besides `Cookie` and `Authorization`.
     pub headers: Vec<String>,

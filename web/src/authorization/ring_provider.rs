@@ -1,4 +1,4 @@
-//! Verifies signatures of tokens with ring, which TLS uses too: RS256, ES256 and EdDSA.
+//! Verifies signatures of tokens with ring: RS256, ES256 and EdDSA.
 //!
 //! **Invariant:** without HMAC, a public key is never taken for a shared secret.
 

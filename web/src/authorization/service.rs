@@ -24,22 +24,22 @@ const ANSWER_MAX: Duration = Duration::from_secs(4);
 
 const BATCH_MAX: Duration = Duration::from_secs(8);
 
-/// Read, though only the status counts.
+/// Bytes that are read, though only the status counts.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 
-/// About a megabyte.
+/// Names in a request: about a megabyte.
 const NAMES_MAX: usize = 10_000;
 
 /// The requested names, with room for escapes.
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// Running or queued. More are refused.
+/// Requests running or queued. More are refused.
 const CALLS_MAX: usize = 1_000;
 
 /// Names decided one by one.
 pub(crate) const SINGLE_NAMES_MAX: usize = 64;
 
-/// Requested if there are no private names: timing and failures must not reveal that.
+/// Requested for callers without private names: neither timing nor failures may reveal that.
 const NO_NAME: &[u8] = b"trawl.invalid/none";
 
 /// Maximum pause after failures. Then one request at a time probes the service.
@@ -86,7 +86,7 @@ impl Service {
         )
     }
 
-    /// Fails at once while the breaker is open.
+    /// Sends a request. Fails at once while the breaker is open.
     async fn ask<T>(
         &self,
         outgoing: Outgoing,
@@ -103,7 +103,7 @@ impl Service {
             }
         };
         let read = read(&answer);
-        // A client error is about one caller only.
+        // A client error is about one caller: it does not open the breaker.
         if read.is_ok() || answer.status.is_client_error() {
             call.succeeded();
         } else {
@@ -112,7 +112,7 @@ impl Service {
         read
     }
 
-    /// The error is the reason why the decision is unknown.
+    /// Returns whether the caller may see a name. The error is the reason why that is unknown.
     pub(super) async fn sees(&self, caller: &Credentials, name: &[u8]) -> Result<bool, String> {
         if self.is_batch {
             return Ok(self.visible(caller, &[name]).await? == [true]);
@@ -189,7 +189,7 @@ fn decision(status: StatusCode) -> Option<bool> {
     }
 }
 
-/// A denial of the caller allows none.
+/// Parses an answer about many names. A denial of the caller allows none.
 fn visible_names(answer: &HttpAnswer) -> Result<HashSet<String>, String> {
     match decision(answer.status) {
         None => return Err(unclear(answer.status)),

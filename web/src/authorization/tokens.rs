@@ -35,10 +35,10 @@ const TOKEN_BYTES_MAX: usize = 16 << 10;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Also for tokens with unknown keys.
+/// Interval of fetches of a key address, also for unknown keys.
 const FETCH_EVERY: Duration = Duration::from_secs(60);
 
-/// Until the first success.
+/// Interval of fetches until the first success.
 const FIRST_FETCH_EVERY: Duration = Duration::from_secs(2);
 
 const FETCH_MAX: Duration = Duration::from_secs(4);
@@ -115,7 +115,7 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// Runs while `tokens` is alive. Needs a tokio runtime.
+    /// Keeps the keys current while `tokens` is alive. Needs a tokio runtime.
     pub(super) fn follow(tokens: Weak<Tokens>) {
         tokio::spawn(async move {
             while let Some(tokens) = tokens.upgrade() {
@@ -146,6 +146,7 @@ impl Tokens {
         }
     }
 
+    /// Checks a token, and caches the result.
     pub(super) async fn verify(&self, token: &[u8]) -> Result<Arc<Verified>, TokenFault> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(refused(format!(
@@ -183,7 +184,7 @@ impl Tokens {
         Ok(verified)
     }
 
-    /// The error is `None` for an unknown key.
+    /// Checks a token with the current keys. The error is `None` for an unknown key.
     fn verify_now(&self, token: &[u8]) -> Result<Verified, Option<TokenFault>> {
         let head = head(token).map_err(Some)?;
         if head.alg.eq_ignore_ascii_case("none") {
@@ -245,7 +246,7 @@ impl Tokens {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For a token with an unknown key.
+    /// Reloads the keys for a token with an unknown key.
     async fn refresh(&self) {
         match &self.place {
             KeyPlace::File(_) => self.read_if_changed(),

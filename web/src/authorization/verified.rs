@@ -5,7 +5,7 @@ use super::visible::{NameSplit, Remembered};
 use frontend::Scope;
 use std::time::UNIX_EPOCH;
 
-/// Tolerated clock difference.
+/// Tolerated clock difference to the signer.
 pub(super) const LEEWAY_S: u64 = 60;
 
 #[derive(Debug)]

@@ -69,13 +69,13 @@ impl NameSplit {
         self.private.len()
     }
 
-    /// Among the private names.
+    /// Place among the private names.
     pub(super) fn private_position(&self, name: &[u8]) -> Option<usize> {
         let number = self.names.position(name)?;
         self.private.binary_search(&number).ok()
     }
 
-    /// Adds private names for which `sees` holds, given place and name.
+    /// Public names, and private ones for which `sees` holds, given place and name.
     fn scope(&self, sees: impl Fn(usize, &[u8]) -> bool) -> Scope {
         let mut visible = self.public.clone();
         let private = self.private_names().into_iter().enumerate();
@@ -88,7 +88,7 @@ impl NameSplit {
     }
 }
 
-/// For background refreshes: the names may have changed since their request.
+/// Latest split, for background refreshes: names may change after their request.
 #[derive(Debug, Default)]
 pub(super) struct LastSplit(Mutex<Option<Arc<NameSplit>>>);
 

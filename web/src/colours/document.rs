@@ -16,7 +16,8 @@ pub(crate) struct DocumentColours {
 }
 
 impl DocumentColours {
-    /// For reading in line order. From the middle of a file, the initial state is taken for code.
+    /// Colours for reading in line order. From the middle of a file, the initial state is taken for
+    /// code.
     pub(crate) fn reading(language: &str) -> DocumentColours {
         DocumentColours::new(language, None)
     }

@@ -11,13 +11,13 @@ use super::row::{
 use super::syntax::Syntax;
 use super::{Colour, ColouredParts, LineState, markup};
 
-/// By the standard.
+/// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
 
-/// For names after `$`, ends of here-documents, and blanks before a `:`.
+/// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
 const NAME_BYTES_MAX: usize = 64;
 
-/// `'\u{10FFFF}'`
+/// Bytes of `'\u{10FFFF}'`.
 const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
@@ -247,7 +247,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Perl: `qw` and the like.
+    /// Returns whether a Perl word such as `qw` begins a string.
     fn is_quoting(&self, word: &[u8], start: usize) -> bool {
         let is_word = matches!(
             word,
@@ -307,7 +307,7 @@ impl Reader<'_> {
     }
 }
 
-/// One character: `'a'` or `'\n'`.
+/// Returns whether a quote has one character: `'a'` or `'\n'`.
 fn is_character(text: &[u8], quote: u8) -> bool {
     let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
     match text {

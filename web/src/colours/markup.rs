@@ -2,7 +2,7 @@
 
 use super::{Colour, ColouredParts, LineState, RawElement};
 
-/// [`LineState::Quote`]
+/// Forms of [`LineState::Quote`].
 const COMMENT: u8 = 0;
 const CDATA: u8 = 1;
 const INSTRUCTION: u8 = 2;
@@ -26,7 +26,7 @@ pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts
     state
 }
 
-/// And the beginning of a tag.
+/// Reads text and the beginning of a tag.
 fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, usize) {
     let text = &line[at..];
     let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
@@ -69,7 +69,7 @@ fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, us
     (LineState::Tag { is_raw }, open + signs + name)
 }
 
-/// An attribute's name, its value, or the end.
+/// Reads an attribute's name, its value, or the end.
 fn in_tag(
     line: &[u8],
     at: usize,
@@ -106,7 +106,7 @@ fn in_tag(
     }
 }
 
-/// For a value, `depth` encodes its tag.
+/// Reads to the end of a form. For a value, `depth` encodes its tag.
 fn in_form(
     line: &[u8],
     at: usize,

@@ -57,7 +57,7 @@ impl Syntax {
         }
     }
 
-    /// Besides by a backslash.
+    /// True if a form may outlast its line, besides by a backslash.
     pub(crate) fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
@@ -81,7 +81,7 @@ impl Syntax {
         })
     }
 
-    /// In C and the like.
+    /// True if functions have no word such as `fn`: in C and the like.
     pub(crate) fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
     }

@@ -1,7 +1,7 @@
 //! Table of languages: comments, strings, words. One row may cover several languages.
 //!
-//! A row follows the language's own documentation and is short: rare forms have no colour. Of forms
-//! with the same beginning, the longer one comes first.
+//! A row is short: rare forms have no colour. Of forms with the same beginning, the longer one
+//! comes first.
 
 mod brackets;
 mod documents;

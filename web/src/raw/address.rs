@@ -48,7 +48,7 @@ impl FileName {
         })
     }
 
-    /// Zero bytes.
+    /// Request for zero bytes.
     pub(super) fn request(&self) -> FileRequest {
         FileRequest {
             package: self.package.clone(),

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 
-/// A backend may send fewer.
+/// Bytes of a request to a backend, which may send fewer.
 pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
 enum Segment {
@@ -37,7 +37,7 @@ pub(super) struct FileBody {
     total: u64,
     head: Bytes,
     segments: VecDeque<Segment>,
-    /// For several pieces.
+    /// Permit for several pieces.
     export: Option<Export>,
 }
 
@@ -88,7 +88,7 @@ impl FileBody {
         self
     }
 
-    /// Each range has its own headers.
+    /// Adds ranges, each with its own headers.
     pub(super) fn multipart(mut self, ranges: &[Range<u64>], media_type: &HeaderValue) -> FileBody {
         let boundary = self.boundary();
         let media_type = media_type.to_str().expect("one of ours");
@@ -111,7 +111,7 @@ impl FileBody {
         HeaderValue::from_str(&text).expect("digits are ASCII")
     }
 
-    /// Hash of the file, which the file cannot contain.
+    /// Boundary of ranges: a hash of the file, which the file cannot contain.
     fn boundary(&self) -> String {
         let digits = self.hash.iter().take(20);
         digits.map(|byte| format!("{byte:02x}")).collect()
@@ -125,7 +125,7 @@ impl FileBody {
         self.segments.iter().map(bytes).sum()
     }
 
-    /// A short body is read at once, so that a failure is a problem with a status.
+    /// Returns the body. A short one is read at once, so that a failure is a problem with a status.
     pub(super) async fn send(mut self) -> Result<Body, Problem> {
         if self.bytes() > PIECE_BYTES {
             self.export = Some(Export::begin(&self.app)?);

@@ -23,7 +23,7 @@ pub(super) fn tag(hash: &[u8]) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{digits}\"")).expect("digits are ASCII")
 }
 
-/// The whole file may be unnecessary.
+/// Returns true if the whole file may be unnecessary.
 pub(super) fn are_in(headers: &HeaderMap) -> bool {
     let names = [header::IF_MATCH, header::IF_NONE_MATCH, header::RANGE];
     names.iter().any(|name| headers.contains_key(name))
@@ -47,7 +47,7 @@ pub(super) fn allow_ranges(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     values.all(|value| value.as_bytes().trim_ascii() == tag.as_bytes())
 }
 
-/// Weak tags count if `weak` is true.
+/// Looks for the tag or `*`. Weak tags count if `weak` is true.
 fn lists(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weak: bool) -> bool {
     let values = headers.get_all(name).into_iter();
     let mut tags = values

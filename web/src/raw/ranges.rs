@@ -6,7 +6,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::ops::Range;
 
-/// More cost more than the file.
+/// Ranges of a request. More cost more than the file.
 const RANGES_MAX: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,6 @@ pub(super) enum Selected {
     One(Range<u64>),
     /// Without overlap, in the order of the request.
     Many(Vec<Range<u64>>),
-    /// No range begins within the file.
     Unsatisfiable,
 }
 
@@ -25,7 +24,7 @@ enum Parsed {
     Bytes(Range<u64>),
 }
 
-/// `total`: bytes of the file.
+/// Returns the selected part of a file of `total` bytes.
 pub(super) fn select(headers: &HeaderMap, total: u64) -> Selected {
     let mut values = headers.get_all(header::RANGE).iter();
     match (values.next(), values.next()) {

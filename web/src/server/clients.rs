@@ -13,7 +13,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// `http` or `https`.
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Request extension: encrypted, here or at the proxy.
+/// Extension of a request that was encrypted, here or at the proxy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IsHttps;
 
@@ -69,7 +69,7 @@ pub(super) struct Held {
 }
 
 impl Clients {
-    /// `None` at the limit.
+    /// Counts a connection. `None` at the limit.
     pub(super) fn hold(
         clients: &Arc<Clients>,
         client: Client,
@@ -168,14 +168,14 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// According to a trusted proxy.
+    /// Returns whether a trusted proxy reports https.
     pub(super) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let protocol = headers.get(FORWARDED_PROTO);
         self.contains(peer) && protocol.is_some_and(|it| it.as_bytes() == b"https")
     }
 
-    /// The last address that is not a trusted proxy, from the connection back through the header.
-    /// Earlier ones may be forged.
+    /// Client of a request: the last address that is not a trusted proxy, from the connection back
+    /// through the header. Earlier ones may be forged.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer;
         let values = headers.get_all(FORWARDED_FOR).iter();

@@ -22,7 +22,7 @@ pub(super) struct Phase {
     requests: AtomicU32,
     /// Modulo 2^32.
     begun: AtomicU32,
-    /// Woken after a response.
+    /// Task of the connection, woken after a response.
     task: AtomicWaker,
 }
 

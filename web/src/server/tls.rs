@@ -13,7 +13,7 @@ const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
     content-type: text/plain\r\n\r\n\
     this server speaks TLS: ask it with https://...\n";
 
-/// Answers anything but a handshake.
+/// Returns whether a handshake begins. Answers anything else.
 pub(super) async fn is_handshake(stream: &mut TcpStream, max: Duration) -> io::Result<bool> {
     let mut first = [0];
     let peeked = timeout(max, stream.peek(&mut first)).await;

@@ -19,7 +19,7 @@ pub(crate) struct MatchSource {
     /// Search id, number of pending files, and notices, for a last line of JSON.
     end_of: Option<(String, u64, Vec<Notice>)>,
     lines: u64,
-    /// Until it is written.
+    /// Header of the format, until it is written.
     head: &'static [u8],
     written: usize,
     rendered: Option<RenderedMatches>,
@@ -27,11 +27,11 @@ pub(crate) struct MatchSource {
     ahead: Option<JoinHandle<Window>>,
 }
 
-/// The renderer knows their line lengths.
+/// Some matches, and the renderer with their line lengths.
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
-    /// Whole lines; for `end_of` a last line of JSON.
+    /// Writes whole lines, then for `end_of` a last line of JSON.
     pub(crate) fn text(
         answer: Arc<SearchResult>,
         end_of: Option<(String, u64, Vec<Notice>)>,
@@ -62,7 +62,7 @@ impl MatchSource {
         }
     }
 
-    /// Replaces `rendered` after all of it was written.
+    /// Renders the next matches, after all of `rendered` was written.
     fn render(&mut self, memory: &Arc<ReadMemory>) -> Result<&RenderedMatches, SpoolError> {
         // Frees its memory first.
         self.rendered = None;
@@ -147,7 +147,7 @@ impl Source for MatchSource {
 
     fn forget(&mut self) {
         self.rendered = None;
-        // Its window is dropped.
+        // Its window is dropped later.
         self.ahead = None;
     }
 }

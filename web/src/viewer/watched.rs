@@ -15,11 +15,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// At most a quarter of a decision's life: otherwise the cache could evict a decision before its
-/// revocation arrives.
+/// Interval of checks, at most a quarter of a decision's life: otherwise the cache could evict a
+/// decision before its revocation arrives.
 const EVERY_MAX: Duration = Duration::from_secs(10);
 
-/// Unsent data is lost when a transfer is aborted.
+/// Time for the last line. Unsent data is lost when a transfer is aborted.
 const LAST_LINE_MAX: Duration = Duration::from_millis(100);
 
 const UNDECIDED_RETRY_S: u64 = 5;
