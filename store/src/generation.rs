@@ -34,7 +34,6 @@ pub const REPLICAS_MAX: u8 = 16;
 
 pub(crate) const HEAD: &str = "HEAD";
 
-/// Of these formats.
 const VERSION: u32 = 1;
 
 const GENERATION: &str = "trawl-generation ";

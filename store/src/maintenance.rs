@@ -213,7 +213,7 @@ fn is_ours(name: &str) -> bool {
     hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
 }
 
-/// With a wrong clock, fresh uploads would look old.
+/// Fresh uploads would look old by a wrong clock.
 fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<(), StoreError> {
     let apart = store
         .duration_since(here)

@@ -16,7 +16,7 @@ type ShardId = [u8; 32];
 
 type Places = BTreeMap<Vec<u8>, BTreeSet<ShardId>>;
 
-/// Without the file of recorded repositories: see [`recorded`].
+/// Merges all but recorded repositories: see [`recorded`].
 pub(crate) fn manifests(
     base: Option<&Manifest>,
     ours: &Manifest,

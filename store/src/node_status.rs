@@ -89,7 +89,7 @@ impl NodeStatus {
         Ok(NodeStatus::parse(&text).map(|status| (status, found.modified)))
     }
 
-    /// Nodes with the times of their statuses, by the store's clock.
+    /// Nodes, and the times of their statuses by the store's clock.
     pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>, StoreError> {
         let listed = objects.list(NODES)?;
         let named = listed.iter().filter_map(|object| {

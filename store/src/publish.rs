@@ -367,7 +367,7 @@ impl<'a> Publisher<'a> {
         let Some(found) = self.objects.head(&file.object())? else {
             return Ok(false);
         };
-        // In the future: written after publishing began.
+        // A future time: written after publishing began.
         let age = self.now.duration_since(found.modified).unwrap_or_default();
         Ok(found.bytes == file.bytes && age < FRESH_MAX)
     }

@@ -65,7 +65,7 @@ pub fn flush(max: Duration) {
     }
 }
 
-/// Describes the metrics of traces.
+/// Describes the metrics.
 pub fn describe_metrics() {
     metrics::describe_counter!(
         "trawl_traces_sent_total",

@@ -58,7 +58,7 @@ impl TraceSpan {
         }
     }
 
-    /// Begins the span of a frontend's request, which decides about sampling.
+    /// Begins the span of a frontend's request. The frontend decides about sampling.
     pub fn of_frontend(frontend: Option<TraceContext>, name: &'static str) -> TraceSpan {
         let Some(frontend) = frontend else {
             return TraceSpan::default();

@@ -38,7 +38,7 @@ pub(crate) enum Sender {
     /// Our page, without a key.
     Page,
     Stranger {
-        /// With an unknown key.
+        /// An unknown key was sent.
         is_wrong: bool,
     },
 }

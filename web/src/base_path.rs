@@ -46,7 +46,7 @@ impl FromStr for BasePath {
 }
 
 impl BasePath {
-    /// Without a slash at its end.
+    /// No slash at its end.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

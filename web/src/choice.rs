@@ -4,7 +4,7 @@ use utoipa::ToSchema;
 
 /// A choice from a list.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
-    /// With names in addresses and labels.
+    /// Values, names in addresses, and labels.
     const ALL: &[(Self, &'static str, &'static str)];
 
     fn parse(name: &[u8]) -> Option<Self> {

@@ -19,7 +19,7 @@ use frontend::SearchResult;
 use std::convert::Infallible;
 use std::hash::Hasher;
 
-/// For complete answers: revalidate before each use.
+/// Complete answers: revalidate before each use.
 pub(crate) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");

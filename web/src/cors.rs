@@ -66,7 +66,7 @@ fn is_origin(text: &str) -> bool {
     let (Some(scheme @ ("http" | "https")), Some(authority)) = parts else {
         return text == "*";
     };
-    // In lower case, without a user, a path or a slash at the end.
+    // Lower case, without a user, a path or a slash at the end.
     let written = format!("{scheme}://{authority}").to_ascii_lowercase();
     text == written && !text.contains('@')
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Younger searches have no steady pace yet.
 const ELAPSED_MIN: Duration = Duration::from_millis(200);
 
-/// Share of blocks that must be done.
+/// One block in this many must be done.
 const SHARE_MIN: u64 = 20;
 
 /// Weight of a new estimate.

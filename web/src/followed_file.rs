@@ -15,11 +15,11 @@ const EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct FollowedFile<T, E> {
     path: PathBuf,
-    /// For the log.
+    /// Name in the log.
     what: &'static str,
     read: fn(&Path) -> Result<T, E>,
     current: RwLock<Arc<T>>,
-    /// At the last read, successful or not.
+    /// Version of the last read, successful or not.
     seen: Mutex<Option<Version>>,
 }
 

@@ -133,7 +133,7 @@ fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing
     backends.any(|backend| backend.name == missing.backend && backend.is_searched())
 }
 
-/// In Prometheus format.
+/// Prometheus format.
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let backends = app.coordinator.backends(&Scope::everything());
     let connected = backends.iter().filter(|backend| backend.connected).count();

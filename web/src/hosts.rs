@@ -138,7 +138,7 @@ fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else {
         return false;
     };
-    // Without a user, the host comes first.
+    // The host comes first without a user.
     let port = text.strip_prefix(authority.host());
     let digits = port.map(|port| port.strip_prefix(':').unwrap_or(port));
     !authority.host().is_empty()

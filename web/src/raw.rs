@@ -32,7 +32,7 @@ use preconditions::Verdict;
 use ranges::Selected;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 
-/// Files are only shown.
+/// Browsers only show files.
 const POLICY: HeaderValue =
     HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 

@@ -4,7 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::SearchResult;
 
-/// For errors and incomplete answers.
+/// Errors and incomplete answers.
 pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 pub(crate) fn json(shape: &impl serde::Serialize) -> Response {

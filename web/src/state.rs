@@ -59,7 +59,7 @@ impl App {
         App(Arc::new(shared))
     }
 
-    /// With the names that this interface shows.
+    /// Uses the names that this interface shows.
     pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
         let mut backends = self.coordinator.backends(scope);
         if self.shows_addresses {

@@ -9,13 +9,12 @@ struct Machine {
     base: Option<Manifest>,
     /// Shards of its packages.
     places: BTreeMap<u8, BTreeSet<u8>>,
-    /// Since it published last.
+    /// Changes since it published.
     changed: BTreeSet<u8>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// In a new shard.
     Index(usize, Vec<u8>),
     Drop(usize, u8),
     Publish(usize),
@@ -243,7 +242,7 @@ fn a_package_that_is_added_replaces_its_other_versions_if_that_is_asked_for() {
     // Earlier packages replace nothing: both may be wanted.
     let merged = manifests(Some(&ours), &ours, &theirs, true);
     assert_eq!(merged.live().count(), 2);
-    // Nor without the option, nor by a name that is its own.
+    // Versions stay without the option, or with a name of their own.
     let merged = manifests(None, &ours, &theirs, false);
     assert_eq!(merged.live().count(), 4);
     let mut own = theirs.clone();

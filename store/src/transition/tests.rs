@@ -67,7 +67,6 @@ struct Cluster {
     owners: BTreeMap<u8, BTreeSet<usize>>,
     map: usize,
     nodes: Vec<Node>,
-    /// On every node, or expected from another.
     settled: BTreeSet<Vec<u8>>,
 }
 

@@ -78,7 +78,7 @@ fn what_is_not_sampled_keeps_the_ids_of_its_caller_and_records_nothing() {
 fn a_collector_that_hangs_delays_nobody_and_what_is_dropped_is_counted() {
     let (resume, hangs) = mpsc::channel::<()>();
     let send = move |_: &[u8]| {
-        // Until the test ends.
+        // Hangs until the test ends.
         let _ = hangs.recv();
         Err("no answer".to_owned())
     };

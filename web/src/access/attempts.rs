@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// In a [`WINDOW`].
+/// Tries in a [`WINDOW`].
 const TRIES_MAX: u32 = 10;
 
 const WINDOW: Duration = Duration::from_secs(60);

@@ -90,7 +90,7 @@ impl CookieSecret {
             name => Some(keys.named(name)?),
         };
         let right = self.signature(expires, name, known.map(|(_, hash)| hash));
-        // In constant time.
+        // Constant time.
         let is_signed = Hash::from_hex(signature).ok()? == right;
         let is_valid = is_signed && (now..=now + LIFETIME.as_secs()).contains(&expires);
         let holder = known.map_or(Holder::Page, |(name, _)| Holder::Key(name.clone()));

@@ -40,9 +40,9 @@ pub struct BadName;
 
 /// New key and its line.
 pub struct NewKey {
-    /// For the client.
+    /// Client's secret.
     pub key: String,
-    /// For the key file.
+    /// Key file line.
     pub line: String,
 }
 

@@ -57,7 +57,7 @@ enum Decision {
 }
 
 struct Allowed {
-    /// In the order of `NameSplit::private_names`.
+    /// Same order as `NameSplit::private_names`.
     places: Vec<bool>,
     scope: Remembered,
 }
@@ -177,7 +177,7 @@ impl Decisions {
                 }
             }
         };
-        // Without a cache no request continues.
+        // Requests continue only with a cache.
         let is_late = self.is_late.load(Relaxed) && !self.cache.config().off;
         let wait = if is_late { LATE_WAIT } else { SCOPE_WAIT };
         let asked = timeout(wait, self.cache.get_and_keep(question, None, build)).await;

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Life of a hint.
 const KEEP: Duration = Duration::from_secs(60);
 
-/// For each set. An item takes about 20 bytes.
+/// Size of each set. An item takes about 20 bytes.
 const ITEMS_MAX: usize = 200_000;
 
 /// Hashes of questions.
@@ -22,7 +22,7 @@ pub(super) struct Heard {
     last: HashSet<[u8; 16]>,
     /// Begin of `current`.
     began: Duration,
-    /// Until then everything counts as heard.
+    /// Everything counts as heard until then.
     full_until: Duration,
 }
 

@@ -54,7 +54,7 @@ impl KeySet {
         self.0.len()
     }
 
-    /// Without an id, the only key.
+    /// Finds the only key if there is no id.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&PublicKey> {
         match (id, &self.0[..]) {
             (Some(_), keys) => keys.iter().find(|key| key.id.as_deref() == id),

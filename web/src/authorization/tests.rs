@@ -118,7 +118,7 @@ fn a_denial_counts_for_names_that_became_known_after_its_first_question() {
     let service = FakeService::start();
     let names = Arc::new(PackageNames::new([&b"a"[..], b"b"]));
     runtime().block_on(async {
-        // In some rounds the scope is evicted first, because it is unused.
+        // The scope is unused, and evicted first in some rounds.
         for round in 0..DENIALS {
             let authorization = authorization(&service, Duration::from_millis(200));
             let caller = authorization.caller(&ann()).unwrap();

@@ -1,6 +1,6 @@
 //! Signed tokens (JWT) with a claim that lists globs of visible names.
 //!
-//! The public keys come from a file, which is reread when it changes, or from an address, which is
+//! The public keys come from a file, which is reread when it changes, or from an address. That is
 //! fetched every minute, and for unknown keys at most that often.
 //!
 //! **Invariant:** the key, not the token, determines the algorithm; a token that is not signed by a

@@ -13,7 +13,7 @@ pub(super) struct Verified {
     globs: NameGlobs,
     /// Seconds since 1970.
     expires: u64,
-    /// Of the keys that verified it.
+    /// Keys that verified it.
     pub(super) epoch: u64,
     scope: Remembered,
 }

@@ -11,7 +11,7 @@ pub(super) struct NameSplit {
     /// Indexes, ascending.
     private: Vec<usize>,
     pub(super) hash: [u8; 16],
-    /// For a caller without private names.
+    /// Scope without private names.
     pub(super) public_scope: Scope,
     /// The same, undecided.
     pub(super) undecided_scope: Scope,

@@ -9,7 +9,7 @@ const LINE_BYTES_MAX: usize = 4096;
 
 pub(crate) struct DocumentColours {
     syntax: Option<&'static Syntax>,
-    /// Without them, a line continues the previous one if that was read.
+    /// `None`: a line continues the previous one if that was read.
     states: Option<Arc<LineStates>>,
     /// Expected line, and its state.
     next: Cell<(u32, LineState)>,

@@ -21,11 +21,11 @@ const DOUBLED: u16 = 4;
 const NESTS: u16 = 8;
 /// Exactly one character: `'a` is something else in Rust.
 const ONE: u16 = 16;
-/// After a blank or a bracket, or first.
+/// Follows a blank or a bracket, or is first.
 const BLANK: u16 = 32;
 /// First in its line.
 const FIRST: u16 = 64;
-/// In the first column.
+/// Begins in the first column.
 const COLUMN: u16 = 128;
 /// Ends in the first column.
 const CLOSES_IN_COLUMN: u16 = 256;
@@ -111,17 +111,16 @@ pub(super) const fn continued_line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, BACKSLASH)
 }
 
-/// Over several lines.
 pub(super) const fn block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES)
 }
 
-/// Over several lines, nested.
+/// Block with nesting.
 pub(super) const fn nested(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES | NESTS)
 }
 
-/// Both signs in the first column.
+/// Block with both signs in the first column.
 pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(
         open,
@@ -131,22 +130,22 @@ pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quo
     )
 }
 
-/// Within a line, with backslashes.
+/// Single line, with backslashes.
 pub(super) const fn string(open: &'static str) -> Quote {
     Quote::new(open, open, Colour::String, BACKSLASH)
 }
 
-/// Over several lines, with backslashes.
+/// Several lines, with backslashes.
 pub(super) const fn text(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES | BACKSLASH)
 }
 
-/// Over several lines, without escapes.
+/// Several lines, without escapes.
 pub(super) const fn raw(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES)
 }
 
-/// Within a line. Doubling escapes the end.
+/// Single line. Doubling escapes the end.
 pub(super) const fn doubled(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, DOUBLED)
 }

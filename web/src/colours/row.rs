@@ -8,7 +8,7 @@ pub(super) struct SyntaxRow {
     /// The first match wins.
     pub(super) quotes: &'static [Quote],
     pub(super) words: &'static [(Colour, &'static str)],
-    /// Besides letters, digits and `_`.
+    /// Extra bytes of names.
     pub(super) of_names: &'static str,
     pub(super) features: u32,
     /// Form that a file begins in.

@@ -17,7 +17,7 @@ pub(crate) struct Syntax {
     opens: [bool; 256],
 }
 
-/// Only if case is ignored.
+/// Relevant if case is ignored.
 const WORD_BYTES_MAX: usize = 32;
 
 impl Syntax {
@@ -122,7 +122,7 @@ enum Inside {
 fn is_inside(line: &[u8], block: &Quote) -> Inside {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();
-    // In `*p = 1`, no blank follows the star.
+    // No blank follows the star in `*p = 1`.
     let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
     if has_star {
         return Inside::Yes;

@@ -64,7 +64,7 @@ impl FileName {
     }
 }
 
-/// Only the last part has slashes.
+/// The last part may have slashes.
 fn parts<'a, const N: usize>(
     uri: &'a Uri,
     prefix: &str,

@@ -13,7 +13,7 @@ const RANGES_MAX: usize = 16;
 pub(super) enum Selected {
     Whole,
     One(Range<u64>),
-    /// Without overlap, in the order of the request.
+    /// No overlaps, in the order of the request.
     Many(Vec<Range<u64>>),
     Unsatisfiable,
 }

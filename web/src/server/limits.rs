@@ -6,17 +6,17 @@ use std::time::Duration;
 /// Connection limits.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
-    /// In total.
+    /// Total connections.
     pub connections_max: usize,
-    /// For each client. Behind a trusted proxy: its concurrent requests.
+    /// Connections of a client. Behind a trusted proxy: its concurrent requests.
     pub per_client_max: usize,
-    /// For the head of a request.
+    /// Time for a request's head.
     pub head_max: Duration,
-    /// For the body, after its head.
+    /// Time for a body, after its head.
     pub body_max: Duration,
-    /// Between two requests.
+    /// Time between two requests.
     pub idle_max: Duration,
-    /// For an unread response.
+    /// Time for an unread response.
     pub unread_max: Duration,
     /// Proxies that name clients.
     pub trusted_proxies: TrustedProxies,

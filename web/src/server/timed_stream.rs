@@ -66,7 +66,7 @@ pub(super) struct TimedStream {
     stream: TcpStream,
     phase: Arc<Phase>,
     waiting: Waiting,
-    /// At the last read.
+    /// Value at the last read.
     begun: u32,
     head_max: Duration,
     idle_max: Duration,

@@ -1,4 +1,4 @@
-//! Before a TLS handshake: a plain request is told to use https.
+//! Check before a TLS handshake: a plain request is told to use https.
 
 use std::io;
 use std::time::Duration;

@@ -79,7 +79,7 @@ impl MatchSource {
         };
         let next = self.written + rendered.len();
         if memory.is_ahead() && next < self.answer.len() {
-            // Without a thread, rendered later on demand.
+            // Rendered later if there is no thread.
             self.ahead = self.render_ahead(next, Arc::clone(memory)).ok();
         }
         Ok(self.rendered.insert(rendered))

@@ -66,7 +66,7 @@ async fn sees(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<b
     Some(found(shared, who, name).await?.answer)
 }
 
-/// After a timeout a frontend does not ask Redis for a while, so others are tried.
+/// Retries with new frontends: after a timeout one does not ask Redis for a while.
 async fn a_new_one_sees(redis: &FakeRedis, who: Principal, name: &[u8]) -> bool {
     let started = Instant::now();
     loop {
