@@ -1,38 +1,34 @@
-//! Claims: which machine builds which package, so that any number of machines share a list of packages.
+//! Claims of packages by machines that share a list of packages.
 //!
-//! A claim is a small object that expires. Who wants a package creates its claim, or takes over one that has expired, by
-//! compare-and-swap; so of several one succeeds. A machine that stands still longer than its claim may find that another has done the
-//! same work: both publish, and nothing is lost. Times are those of the store's clock.
+//! A claim is a small object with an expiry, taken by compare-and-swap, so only one machine
+//! succeeds. If it stalls, another may repeat its work: both publish, and nothing is lost. Times
+//! are by the store's clock.
 
 use crate::error::StoreError;
 use crate::objects::{Objects, Put, Version, random_name};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Where claims are.
 const CLAIMS: &str = "claims";
 
-/// The first line of a claim.
 const TITLE: &str = "trawl-claim 1";
 
-/// How long a claim lasts if it is not renewed.
+/// Life without renewal.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// The longest time for which a claim can last. One that says more was made while the clock of the store was wrong.
+/// Longer claims were made while the store's clock was wrong.
 const AHEAD_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The claims of one machine.
+/// Claims of one machine.
 pub struct Claims<'a> {
     objects: &'a Objects,
-    /// Tells machines apart.
     worker: String,
     lease: Duration,
-    /// The store's clock when this one was looked at.
+    /// The store's time, at a local instant.
     clock: (SystemTime, Instant),
     held: Mutex<Vec<Claim>>,
 }
 
-/// A package that this machine builds.
 #[derive(Clone, Debug)]
 struct Claim {
     object: String,
@@ -40,7 +36,7 @@ struct Claim {
 }
 
 impl<'a> Claims<'a> {
-    /// Opens the claims of a store, which must have conditional writes. They last for `lease`.
+    /// Opens the claims of a store with conditional writes. They last for `lease`.
     pub fn open(objects: &'a Objects, lease: Duration) -> Result<Claims<'a>, StoreError> {
         Ok(Claims {
             clock: (objects.check()?, Instant::now()),
@@ -51,13 +47,13 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// Claims a package. Returns false if another machine has it.
+    /// Returns false if another machine has the package.
     pub fn take(&self, package: &[u8]) -> Result<bool, StoreError> {
         let object = format!("{CLAIMS}/{}", blake3::hash(package).to_hex());
         let known = self.objects.read(&object)?;
         let expected = match &known {
             None => None,
-            // One that cannot be read is as good as none.
+            // An unreadable claim counts as none.
             Some((bytes, version)) if until(bytes).is_none_or(|until| self.is_over(until)) => {
                 Some(version)
             }
@@ -75,7 +71,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Renews all claims. One that another machine has taken over is forgotten.
+    /// Renews all claims that were not taken over.
     pub fn renew(&self) -> Result<(), StoreError> {
         let claims = self.held().clone();
         for claim in claims {
@@ -98,11 +94,12 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// Gives up all claims: the packages are published, or another machine is to build them.
+    /// Releases all claims.
     pub fn release(&self) -> Result<(), StoreError> {
         let claims = std::mem::take(&mut *self.held());
         for claim in claims {
-            // Between these two another machine could only take over an expired claim, and then build a package that is published.
+            // Meanwhile another machine can only take over an expired claim, and rebuild a
+            // published package.
             let known = self.objects.read(&claim.object)?;
             if known.is_some_and(|(_, version)| version == claim.version) {
                 self.objects.delete(&claim.object)?;
@@ -111,12 +108,12 @@ impl<'a> Claims<'a> {
         Ok(())
     }
 
-    /// How often claims are to be renewed.
+    /// Interval between renewals.
     pub fn renew_every(&self) -> Duration {
         self.lease / 4
     }
 
-    /// Whether a claim does not count any more: it has expired, or the clock of the store was wrong when it was made.
+    /// Expired, or made while the store's clock was wrong.
     fn is_over(&self, until: u64) -> bool {
         let now = self.now();
         until < now || until - now > AHEAD_MAX.as_secs()
@@ -127,7 +124,7 @@ impl<'a> Claims<'a> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seconds since 1970, by the store's clock.
+    /// Seconds since 1970.
     fn now(&self) -> u64 {
         let (store, here) = self.clock;
         let now = store + here.elapsed();
@@ -137,7 +134,7 @@ impl<'a> Claims<'a> {
 
     fn content(&self) -> String {
         let until = self.now() + self.lease.as_secs();
-        // Every version has other bytes.
+        // The nonce makes versions differ.
         format!(
             "{TITLE}\nworker {}\nuntil {until}\nnonce {}\n",
             self.worker,
@@ -191,7 +188,7 @@ mod tests {
         assert!(!first.take(b"bash_5").unwrap());
     }
 
-    /// Machines have no clock of their own here; the store's may be set right while there are claims.
+    /// The store's clock may be corrected while there are claims.
     #[test]
     fn a_clock_that_is_off_by_a_day_keeps_no_package_for_a_day() {
         let day = Duration::from_secs(86_400);

@@ -1,134 +1,134 @@
-//! Why a store cannot be used.
+//! Errors of stores.
 
 use index::directory::IndexError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a store cannot be used.
+/// Store error.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It is neither a directory nor a bucket.
+    /// Not a store.
     #[error("{0}: not a store; give a directory, or s3://BUCKET/PREFIX")]
     BadUrl(String),
-    /// A file cannot be read or written.
+    /// File I/O failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// Why.
+        /// OS error.
         source: io::Error,
     },
-    /// The object storage cannot be reached, or refuses a request.
+    /// A request to the storage failed.
     #[error("{object}: {reason}")]
     Storage {
-        /// The object.
+        /// Object name.
         object: String,
-        /// Why.
+        /// Storage error.
         reason: String,
     },
-    /// The object storage does not accept the credentials, or they do not allow this.
+    /// The storage refuses access.
     #[error(
         "{object}: access is denied: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and that this key may read, \
          write, list and delete here ({reason})"
     )]
     Denied {
-        /// The object.
+        /// Object name.
         object: String,
-        /// What the storage says.
+        /// Storage error.
         reason: String,
     },
-    /// Two writers could change HEAD at once.
+    /// The storage ignores conditions.
     #[error(
         "{0}: this storage accepts a write whose condition (If-Match, If-None-Match) does not hold, so two indexers \
          could overwrite each other; use a storage with conditional writes"
     )]
     NoConditions(String),
-    /// There is nothing in the store.
+    /// The store is empty.
     #[error("{0}: no index has been published here; publish one with `trawl index --store`")]
     Empty(String),
-    /// An object is not what its name says, or cannot be parsed.
+    /// An object is damaged.
     #[error("{object}: {reason}")]
     Damaged {
-        /// The object.
+        /// Object name.
         object: String,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
-    /// A later version of Trawl has written it.
+    /// Written by a later version.
     #[error("{object}: format {version}; this version of Trawl reads format {known}: update Trawl")]
     Newer {
-        /// The object.
+        /// Object name.
         object: String,
-        /// Its format.
+        /// Object format.
         version: u32,
-        /// The newest format that can be read.
+        /// Newest known format.
         known: u32,
     },
-    /// HEAD names an earlier generation than one that was seen before.
+    /// HEAD was set back.
     #[error(
         "{store}: HEAD names generation {head}, but generation {seen} was seen here before; if the store was restored \
          from a backup on purpose, start once with --accept-older-head"
     )]
     Older {
-        /// The store.
+        /// Store URL.
         store: String,
-        /// What HEAD names.
+        /// Generation of HEAD.
         head: u64,
-        /// What was seen.
+        /// Known generation.
         seen: u64,
     },
-    /// Another store was used here before.
+    /// Part of another store.
     #[error("{}: holds a part of another store; give an empty directory, or the store that it is of", .0.display())]
     OtherStore(PathBuf),
-    /// An index with other options cannot be added.
+    /// Index options differ.
     #[error(
         "the store has an index with other options ({theirs}, this one {ours}); build this one with the same \
          --block-size and --no-ignore, or use another store"
     )]
     OtherOptions {
-        /// The options in the store.
+        /// The store's options.
         theirs: String,
-        /// Those of the index directory.
+        /// The index's options.
         ours: String,
     },
-    /// Other writers were always faster.
+    /// Every swap of HEAD was lost.
     #[error("{store}: HEAD was changed by others {attempts} times in a row; try again")]
     Contended {
-        /// The store.
+        /// Store URL.
         store: String,
-        /// How often it was tried.
+        /// Attempts made.
         attempts: u32,
     },
-    /// The clock of the store or that of this machine is wrong.
+    /// A clock is wrong.
     #[error(
         "{store}: its clock and that of this machine differ by {minutes} minutes, so nobody knows which files are old; set the \
          clocks right, then collect"
     )]
     Clocks {
-        /// The store.
+        /// Store URL.
         store: String,
-        /// How far they are apart.
+        /// Clock difference.
         minutes: u64,
     },
-    /// There is no such generation.
+    /// No such generation.
     #[error("{store}: no generation {number}; `trawl store history` lists them")]
     NoGeneration {
-        /// The store.
+        /// Store URL.
         store: String,
-        /// Its number.
+        /// Requested number.
         number: u64,
     },
-    /// There is no room for what is to be fetched.
+    /// The disk is full.
     #[error("{}: {needed} bytes are to be fetched, and {free} are free; --data needs a larger disk, or the cluster more nodes", path.display())]
     DiskFull {
-        /// The directory.
+        /// Directory path.
         path: PathBuf,
-        /// Bytes that are missing.
+        /// Needed bytes.
         needed: u64,
-        /// Bytes that are free.
+        /// Free bytes.
         free: u64,
     },
-    /// An index directory cannot be used.
+    /// Bad index directory.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
@@ -146,7 +146,7 @@ impl StoreError {
         }
     }
 
-    /// Whether an object is missing or damaged, which another generation may not be.
+    /// Returns true for damage that another generation may not have.
     pub fn is_damage(&self) -> bool {
         matches!(self, StoreError::Damaged { .. })
     }

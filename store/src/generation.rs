@@ -1,4 +1,4 @@
-//! Generations: which files an index consists of, and where HEAD points.
+//! Generations: the files of an index, and the pointer HEAD.
 //!
 //! ```text
 //! trawl-generation 1
@@ -12,11 +12,12 @@
 //! ...
 //! ```
 //!
-//! A generation is an object whose name has its number and the BLAKE3 of its bytes, so a damaged one is noticed. Behind
-//! `index` is a manifest (see [`index::manifest`]); each file that it names has a record: BLAKE3 of all its bytes, their number,
-//! and its name in an index directory. The file is the object `files/HASH`. `store` is the id that the store got when it was
-//! new. HEAD is two lines: `trawl-store 1 ID`, and the name of the current generation. Numbers only grow, also when an
-//! earlier generation becomes current again.
+//! A generation is an object named by its number and BLAKE3, so damage is detected. `index` is
+//! followed by a manifest (see [`index::manifest`]). Each file of it has a record: BLAKE3, length,
+//! and name in an index directory. The file is the object `files/HASH`. `store` is the fixed id of
+//! the store. HEAD is two lines: `trawl-store 1 ID`, and the name of the current generation.
+//!
+//! **Invariant:** numbers only grow, also when an earlier generation becomes current again.
 
 use crate::error::StoreError;
 use crate::objects::{Objects, Version};
@@ -25,78 +26,72 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::SystemTime;
 
-/// How many nodes have each shard, if the store does not say.
+/// Default number of replicas.
 pub const REPLICAS: u8 = 2;
 
-/// How many nodes have each shard, at most.
+/// Maximum number of replicas.
 pub const REPLICAS_MAX: u8 = 16;
 
-/// The object that names the current generation.
 pub(crate) const HEAD: &str = "HEAD";
 
-/// The version of these formats.
 const VERSION: u32 = 1;
 
 const GENERATION: &str = "trawl-generation ";
 const STORE: &str = "trawl-store ";
 
-/// Where generations are.
 const GENERATIONS: &str = "generations";
 
-/// Where the files of indexes are.
 pub(crate) const FILES: &str = "files";
 
-/// The name of a generation.
+/// Name of a generation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GenerationId {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u64,
     /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
 }
 
-/// A file of an index as it is in the store.
+/// File in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
-    /// Its length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
-/// One state of the index.
+/// State of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// The id of the store.
+    /// Id of the store.
     pub store: String,
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u64,
-    /// When it was published, in seconds since 1970, by the clock of the machine that did.
+    /// Publication in seconds since 1970, by the publisher's clock.
     pub written: u64,
-    /// How many nodes have each shard.
+    /// Nodes that have each shard.
     pub replicas: u8,
-    /// The files that the manifest names, by their names in an index directory.
+    /// Files of the manifest, by name.
     pub files: BTreeMap<String, StoredFile>,
-    /// The manifest.
+    /// Index manifest.
     pub manifest: Manifest,
 }
 
-/// What HEAD says.
+/// Content of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The id of the store.
+    /// Id of the store.
     pub store: String,
-    /// The current generation.
+    /// Current generation.
     pub generation: GenerationId,
 }
 
 impl GenerationId {
-    /// Its object.
     pub(crate) fn object(&self) -> String {
         format!("{GENERATIONS}/{self}")
     }
 
-    /// Parses the last part of its object's name.
     pub(crate) fn parse(text: &str) -> Option<GenerationId> {
         let (number, hash) = text.split_once('-')?;
         let id = GenerationId {
@@ -109,20 +104,19 @@ impl GenerationId {
 
 impl std::fmt::Display for GenerationId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Twenty digits, so that names are in the order of numbers.
+        // Fixed width: names sort by number.
         write!(f, "{:020}-{}", self.number, hex(&self.hash))
     }
 }
 
 impl StoredFile {
-    /// Its object.
     pub(crate) fn object(&self) -> String {
         format!("{FILES}/{}", hex(&self.hash))
     }
 }
 
 impl Generation {
-    /// Renders it, and names it.
+    /// Name and text.
     pub(crate) fn render(&self) -> (GenerationId, String) {
         let Generation {
             store,
@@ -148,7 +142,7 @@ impl Generation {
         (id, text)
     }
 
-    /// Parses the object `object`, whose bytes may be any.
+    /// Parses the object `object`.
     pub fn parse(object: &str, text: &[u8]) -> Result<Generation, StoreError> {
         let damaged = |line: usize| StoreError::damaged(object, format!("damaged at line {line}"));
         let text = str::from_utf8(text).map_err(|_| damaged(1))?;
@@ -214,7 +208,7 @@ impl Generation {
         Some(())
     }
 
-    /// Reads a generation; an error if it is not there.
+    /// Fails if it is missing.
     pub(crate) fn read(objects: &Objects, id: &GenerationId) -> Result<Generation, StoreError> {
         let name = id.object();
         let at = objects.at(&name);
@@ -231,20 +225,20 @@ impl Generation {
         Ok(generation)
     }
 
-    /// Returns the current generation; an error if nothing was published.
+    /// Reads the current generation.
     pub fn current(objects: &Objects) -> Result<Generation, StoreError> {
         let (head, _) = Head::read(objects)?.ok_or_else(|| StoreError::Empty(objects.url()))?;
         Generation::read(objects, &head.generation)
     }
 
-    /// The part of it with the shards for which `has` holds.
+    /// Keeps the shards for which `has` holds.
     pub(crate) fn part(&self, has: &dyn Fn(&ShardEntry) -> bool) -> Generation {
         let mut manifest = self.manifest.clone();
         manifest.shards.retain(has);
         self.with(manifest, self)
     }
 
-    /// Another manifest, whose files are those of this generation or of an earlier one.
+    /// Replaces the manifest. Its files are those of this generation or of `earlier`.
     pub(crate) fn with(&self, manifest: Manifest, earlier: &Generation) -> Generation {
         let file = |name: &str| self.files.get(name).or_else(|| earlier.files.get(name));
         let named = manifest.files();
@@ -257,7 +251,7 @@ impl Generation {
         }
     }
 
-    /// Bytes of all its files.
+    /// Bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }
@@ -269,7 +263,7 @@ impl Head {
         format!("{STORE}{VERSION} {store}\n{generation}\n")
     }
 
-    /// Reads HEAD; `None` in an empty store.
+    /// `None` in an empty store.
     pub(crate) fn read(objects: &Objects) -> Result<Option<(Head, Version)>, StoreError> {
         let Some((bytes, version)) = objects.read(HEAD)? else {
             return Ok(None);
@@ -278,7 +272,7 @@ impl Head {
         Ok(Some((head, version)))
     }
 
-    /// Parses the object `object`, whose bytes may be any.
+    /// Parses the object `object`.
     pub fn parse(object: &str, bytes: &[u8]) -> Result<Head, StoreError> {
         let damaged = || {
             StoreError::damaged(
@@ -305,8 +299,7 @@ impl Head {
             .ok_or_else(damaged)
     }
 
-    /// Makes a generation, which is uploaded, the current one. Returns whether that succeeded; otherwise another one
-    /// has become current.
+    /// Makes an uploaded generation current. Returns false if another publisher was faster.
     pub(crate) fn advance(
         objects: &Objects,
         before: Option<&(Head, Version)>,
@@ -320,7 +313,7 @@ impl Head {
         let expected = before.map(|(_, version)| version);
         match objects.swap(HEAD, expected, head.render().as_bytes())? {
             crate::objects::Put::Done(_) => Ok(true),
-            // A request that was repeated finds what it has written itself.
+            // A repeated request finds its own write.
             crate::objects::Put::Refused => {
                 let now = Head::read(objects)?;
                 Ok(now.is_some_and(|(now, _)| now == head))
@@ -329,7 +322,7 @@ impl Head {
     }
 }
 
-/// The numbers of the generations that are there, and when each was written by the clock of the store, ascending.
+/// Numbers and times of all generations, by the store's clock, ascending.
 pub fn written(objects: &Objects) -> Result<Vec<(u64, SystemTime)>, StoreError> {
     let listed = listed(objects)?;
     Ok(listed
@@ -338,7 +331,6 @@ pub fn written(objects: &Objects) -> Result<Vec<(u64, SystemTime)>, StoreError> 
         .collect())
 }
 
-/// The generations that are there, ascending.
 pub(crate) fn ids(objects: &Objects) -> Result<Vec<GenerationId>, StoreError> {
     let listed = listed(objects)?;
     Ok(listed.into_iter().map(|(id, _)| id).collect())

@@ -1,4 +1,5 @@
-//! Shards that have parts of one package. They go to the same nodes, because a frontend takes a package from one backend.
+//! Groups of shards with parts of one package. They go to the same nodes, because a frontend takes
+//! a package from one backend.
 
 use crate::generation::Generation;
 use index::manifest::Manifest;
@@ -6,18 +7,18 @@ use std::collections::{BTreeMap, HashMap};
 
 type ShardId = [u8; 32];
 
-/// Shards of a generation that go to the same nodes.
+/// Shards for the same nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The id that decides to which.
+    /// Decides the nodes.
     pub id: [u8; 32],
-    /// Their ids.
+    /// Shard ids.
     pub shards: Vec<[u8; 32]>,
-    /// Bytes of their files.
+    /// Bytes of the files.
     pub bytes: u64,
 }
 
-/// Returns the groups of a generation, ascending by id.
+/// Groups of a generation, ascending.
 pub fn groups(generation: &Generation) -> Vec<Group> {
     let ids = Groups::of(&generation.manifest);
     let mut groups: BTreeMap<ShardId, Group> = BTreeMap::new();
@@ -37,7 +38,6 @@ pub fn groups(generation: &Generation) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// The groups of the shards of a generation.
 pub(crate) struct Groups(HashMap<ShardId, ShardId>);
 
 impl Groups {
@@ -53,7 +53,7 @@ impl Groups {
         groups
     }
 
-    /// The id of the shard's group: the smallest id in it.
+    /// The smallest id in its group.
     pub(crate) fn of_shard(&self, shard: &ShardId) -> ShardId {
         let mut id = *shard;
         while let Some(smaller) = self.0.get(&id) {

@@ -1,12 +1,12 @@
-//! A store: an index in objects, which any number of machines write and read.
+//! A store: an index in objects, for any number of reading and writing machines.
 //!
-//! Files of an index never change, so each is an object that is named by its hash. A *generation* names the files
-//! of one state of the index, and one pointer, HEAD, names the current generation. Whoever publishes uploads what is
-//! new and changes HEAD by compare-and-swap, so no lock and no server of our own is needed.
+//! Files of an index never change: each is an object named by its hash. A *generation* names the
+//! files of one state, and HEAD the current generation. A publisher uploads new files and swaps
+//! HEAD, without locks or a server of our own.
 //!
-//! [`Objects`] is a directory or a bucket. [`publish`] merges an index directory with what others have published,
-//! [`replica`] keeps a part of the newest generation in an index directory, [`claims`] shares work between machines
-//! that build, and [`collect`], [`verify`] and [`rollback`] are for operators.
+//! [`Objects`] is a directory or a bucket. [`publish`] merges an index directory with the published
+//! one, [`replica`] keeps a part of the current generation, [`claims`] shares work between building
+//! machines. [`collect`], [`verify`] and [`rollback`] are for operators.
 
 pub mod claims;
 mod error;

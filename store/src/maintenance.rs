@@ -1,4 +1,4 @@
-//! What operators do with a store: look at its history, check it, go back, and remove what nobody needs.
+//! Maintenance of a store: history, verification, rollback and garbage collection.
 
 use crate::error::StoreError;
 use crate::generation::{self, FILES, Generation, GenerationId, Head, StoredFile};
@@ -8,67 +8,67 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How old a file must be that no generation names before it is removed: its generation may be on its way. It is
-/// much more than the time for which [`publish`](crate::publish) relies on a file that it finds.
+/// Age of unnamed files before removal: their generation may not be published yet.
+/// [`publish`](crate::publish) reuses much younger files only.
 const UNNAMED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How far the clocks of the store and of the machine that collects may be apart: much less than [`UNNAMED_AGE`].
+/// Much less than [`UNNAMED_AGE`].
 const CLOCKS_APART_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// Which generations a collection keeps, besides the current one: those that are among the last `count`, and those that are
-/// younger than `age`.
+/// Generations that a collection keeps: the current one, the last `count`, and those younger than
+/// `age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// How many of the last ones.
+    /// Last generations.
     pub count: usize,
-    /// How young.
+    /// Age limit.
     pub age: Duration,
-    /// Whether nothing is removed.
+    /// Removes nothing.
     pub dry_run: bool,
 }
 
-/// What was removed.
+/// Result of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Generations that are kept.
+    /// Kept generations.
     pub kept: u64,
-    /// Generations that were removed.
+    /// Removed generations.
     pub generations: u64,
-    /// Files that were removed.
+    /// Removed files.
     pub files: u64,
-    /// Their bytes.
+    /// Removed bytes.
     pub bytes: u64,
-    /// Files that no generation names, and that are kept because they are young.
+    /// Young unnamed files, which are kept.
     pub young: u64,
 }
 
-/// What is wrong with an object.
+/// Damaged object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The object.
+    /// Object name.
     pub object: String,
-    /// What is wrong.
+    /// The damage.
     pub reason: String,
-    /// Numbers of the generations that need it.
+    /// Generations that need it.
     pub generations: Vec<u64>,
 }
 
-/// The result of checking a store.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Generations that were checked.
+    /// Checked generations.
     pub generations: u64,
-    /// Files that were checked.
+    /// Checked files.
     pub files: u64,
-    /// Their bytes.
+    /// Checked bytes.
     pub bytes: u64,
-    /// Files that no generation names.
+    /// Unnamed files.
     pub unnamed: u64,
-    /// What is wrong.
+    /// Damaged objects.
     pub damage: Vec<Damage>,
 }
 
-/// Lists the generations, the newest first, with those that cannot be read, and the number of the current one.
+/// Lists all generations, newest first, and the number of the current one.
 #[allow(clippy::type_complexity)]
 pub fn history(
     objects: &Objects,
@@ -84,10 +84,10 @@ pub fn history(
     Ok((current, ids.into_iter().map(read).collect()))
 }
 
-/// Makes an earlier generation current again, under a new number. Returns that number.
+/// Makes an earlier generation current. Returns its new number.
 pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
     objects.check()?;
-    // A damaged HEAD is what an operator may want to replace; its version is still that of the object.
+    // The version of a damaged HEAD is still that of the object.
     let head = match Head::read(objects) {
         Ok(head) => head,
         Err(error) if error.is_damage() && number.is_some() => return restore(objects, number),
@@ -112,7 +112,6 @@ pub fn rollback(objects: &Objects, number: Option<u64>) -> Result<u64, StoreErro
     Ok(generation.number)
 }
 
-/// Replaces a damaged HEAD.
 fn restore(objects: &Objects, number: Option<u64>) -> Result<u64, StoreError> {
     let number = number.unwrap_or_default();
     let _ = found(objects, number)?;
@@ -143,10 +142,8 @@ fn is_whole(objects: &Objects, file: &StoredFile) -> Result<(), StoreError> {
     }
 }
 
-/// Removes generations that are not kept, and files that no other generation names.
-///
-/// Files are removed after the generations that name them, and only if they are a day old by the clock of the store, so
-/// nothing is removed that an indexer has just uploaded.
+/// Removes generations that are not kept, and the files that only they name. Files must be a day
+/// old by the store's clock, so fresh uploads are safe.
 pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let now = objects.check()?;
     check_clocks(objects, now, SystemTime::now())?;
@@ -155,7 +152,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let mut collected = Collected::default();
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     for (place, id) in ids.iter().rev().enumerate() {
-        // One that is above HEAD is about to become current.
+        // A generation above HEAD is about to become current.
         let is_kept = place < keep.count || id.number >= head.generation.number;
         let is_young = || -> Result<bool, StoreError> {
             let found = objects.head(&id.object())?;
@@ -187,11 +184,11 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     let unnamed: Vec<_> = (objects.list(FILES)?.into_iter())
         .filter(|object| !named.contains(&object.name) && is_ours(&object.name))
         .collect();
-    // What has become current since then is not removed.
+    // It may have changed since.
     let newest = Generation::current(objects)?;
     named.extend(newest.files.values().map(StoredFile::object));
     for object in unnamed {
-        // It may have been written again since it was listed.
+        // It may have been rewritten since.
         let Some(found) = objects.head(&object.name)? else {
             continue;
         };
@@ -208,7 +205,7 @@ pub fn collect(objects: &Objects, keep: Keep) -> Result<Collected, StoreError> {
     Ok(collected)
 }
 
-/// Whether a file has a name that Trawl gives: what others have put there is left alone.
+/// Foreign objects are left alone.
 fn is_ours(name: &str) -> bool {
     let hash = name
         .strip_prefix(FILES)
@@ -216,7 +213,7 @@ fn is_ours(name: &str) -> bool {
     hash.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok())
 }
 
-/// Refuses to judge ages if the clock of the store or that of this machine is wrong: files that were just uploaded would look old.
+/// Fresh uploads would look old by a wrong clock.
 fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Result<(), StoreError> {
     let apart = store
         .duration_since(here)
@@ -230,14 +227,14 @@ fn check_clocks(objects: &Objects, store: SystemTime, here: SystemTime) -> Resul
     Ok(())
 }
 
-/// Whether something is younger than `age`. What is from the future is.
+/// Times in the future are young.
 fn is_younger(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
     now.duration_since(modified)
         .map_or(true, |since| since < age)
 }
 
-/// Checks HEAD, all generations, and their files: names and lengths, and with `reads` every byte.
-/// `on_file` is called with the number of files that are to be checked, and after each.
+/// Checks HEAD, all generations, and names and lengths of their files; with `reads` every byte.
+/// Calls `on_file` with the number of files, and after each.
 pub fn verify(
     objects: &Objects,
     reads: bool,
@@ -259,7 +256,7 @@ pub fn verify(
     match Head::read(objects) {
         Ok(None) => return Err(StoreError::Empty(objects.url())),
         Ok(Some((head, _))) => {
-            // It is among the others, unless it is missing.
+            // Checked below, unless it is missing.
             if objects.head(&head.generation.object())?.is_none() {
                 let error = StoreError::damaged("", "missing, and HEAD names it");
                 let number = vec![head.generation.number];

@@ -1,11 +1,11 @@
-//! Merges what one machine has indexed with what others have published.
+//! Three-way merge of a local index with the published one.
 //!
-//! It compares three manifests: *base*, which this machine published last; *ours*, its index directory; and
-//! *theirs*, the current generation of the store. A package that ours has changed since base is as in ours, any other as in
-//! theirs. One that ours has dropped is dropped if theirs still has it as in base. If versions are to be replaced, a package that
-//! ours has added replaces its other versions, unless ours has them too. So of several machines none loses a package of another, and a machine that changes
-//! nothing changes nothing.
-//! **Invariant:** a package comes as a whole from one side: never parts of both.
+//! *base* is the last manifest that this machine published, *ours* its index directory, *theirs*
+//! the current generation. Packages that ours changed since base are taken from ours, others from
+//! theirs. Packages dropped by ours are dropped if theirs has them as in base. With
+//! `replace_versions`, packages added by ours replace their other versions.
+//!
+//! **Invariant:** a package comes as a whole from one side.
 
 use index::manifest::{Beside, Manifest, NamedFile, ShardEntry};
 use schema::message::{Recorded, RecordedRepository};
@@ -14,10 +14,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type ShardId = [u8; 32];
 
-/// The shards in which each package is live.
 type Places = BTreeMap<Vec<u8>, BTreeSet<ShardId>>;
 
-/// Merges manifests. The file of recorded repositories is left out: see [`recorded`].
+/// Merges all but recorded repositories: see [`recorded`].
 pub(crate) fn manifests(
     base: Option<&Manifest>,
     ours: &Manifest,
@@ -65,7 +64,6 @@ pub(crate) fn manifests(
     }
 }
 
-/// Decides where each package is.
 fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places {
     let none = BTreeSet::new();
     let (in_base, in_ours, in_theirs) = (base.map(places), places(ours), places(theirs));
@@ -81,7 +79,7 @@ fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places
             of(Some(&in_ours)),
             of(Some(&in_theirs)),
         );
-        // A table says which documents of all packages of its shard are current, so these go together.
+        // A table covers all packages of its shard, so these move together.
         let is_tied = ours.iter().any(|shard| changed.contains(shard));
         let is_unchanged = ours == base && !is_tied;
         let is_dropped = ours.is_empty();
@@ -95,7 +93,7 @@ fn chosen(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Places
     names.map(|name| (name.clone(), choose(name))).collect()
 }
 
-/// Drops other versions of the packages that ours has added. A name that is its own has no versions.
+/// A name that is its own has no versions.
 fn drop_versions(places: &mut Places, base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) {
     let names = |manifest: &Manifest| -> BTreeSet<Vec<u8>> {
         let live = manifest.live();
@@ -114,7 +112,7 @@ fn drop_versions(places: &mut Places, base: Option<&Manifest>, ours: &Manifest, 
     });
 }
 
-/// The shards of which both sides have changed the table of revisions since base.
+/// Shards with a table that both sides changed.
 fn changed_tables(
     base: Option<&Manifest>,
     ours: &Manifest,
@@ -146,7 +144,7 @@ fn places(manifest: &Manifest) -> Places {
     places
 }
 
-/// What lies beside packages: theirs, with what ours has changed since base.
+/// Theirs, with the changes of ours since base.
 fn beside(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Vec<Beside> {
     let by_path = |manifest: Option<&Manifest>| -> BTreeMap<Vec<u8>, Beside> {
         let all = manifest.into_iter().flat_map(|it| &it.beside);
@@ -160,8 +158,7 @@ fn beside(base: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Vec<Be
     merged.into_values().collect()
 }
 
-/// Merges the records of repositories and sources, for the packages that are live in `merged`. Of two records of a repository the newer one
-/// is kept.
+/// Records of the live packages. The newer record of a repository wins.
 pub(crate) fn recorded(merged: &Manifest, ours: Recorded, theirs: Recorded) -> Recorded {
     let live: BTreeSet<&[u8]> = merged.live().map(|package| &*package.directory).collect();
     let mut repositories: BTreeMap<Vec<u8>, RecordedRepository> = BTreeMap::new();

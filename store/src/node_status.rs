@@ -1,34 +1,33 @@
-//! What each node says of itself in the store: which generation it has. Others rely on it when they drop shards, and operators see it.
+//! Status objects of nodes, read by operators, and by other nodes before they drop shards. Each
+//! node writes its own object, so no consensus is needed.
 
 use crate::error::StoreError;
 use crate::objects::Objects;
 use std::time::SystemTime;
 
-/// Where the nodes' objects are.
 const NODES: &str = "nodes";
 
-/// The first line of such an object.
 const TITLE: &str = "trawl-node 1";
 
-/// Nodes that are looked at, at most.
+/// Bound of listed nodes.
 pub const NODES_MAX: usize = 10_000;
 
-/// What a node has.
+/// Node status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeStatus {
-    /// The generation of which it has everything that it is to have.
+    /// Last complete generation.
     pub generation: u64,
-    /// A hash of the nodes and replicas from which it computed what that is.
+    /// Hash of nodes and replicas of the assignment.
     pub map: String,
-    /// Shards that it serves.
+    /// Served shards.
     pub shards: u64,
-    /// Bytes of their files.
+    /// Their bytes.
     pub bytes: u64,
-    /// Bytes that it has yet to fetch.
+    /// Bytes left to download.
     pub fetching: u64,
-    /// Bytes that it fetches in all, at the moment.
+    /// Bytes of the download.
     pub fetching_of: u64,
-    /// A hash of the shards that it announces to frontends, of which a process can be asked. Empty: an older version.
+    /// Hash of the announced shards. Empty: an older version.
     pub announced: String,
 }
 
@@ -46,7 +45,7 @@ impl NodeStatus {
         )
     }
 
-    /// Parses what a node has said, which may be any bytes.
+    /// Parses arbitrary bytes.
     pub fn parse(text: &[u8]) -> Option<NodeStatus> {
         let mut lines = str::from_utf8(text).ok()?.lines();
         (lines.next()? == TITLE).then_some(())?;
@@ -61,14 +60,14 @@ impl NodeStatus {
                 "fetching" => status.fetching = value.parse().ok()?,
                 "fetching-of" => status.fetching_of = value.parse().ok()?,
                 "announced" => status.announced = value.to_owned(),
-                // A later version says more.
+                // Later version.
                 _ => {}
             }
         }
         Some(status)
     }
 
-    /// Writes what the node of this name has.
+    /// Writes the status of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
         let text = self.render();
         objects.upload(
@@ -78,7 +77,7 @@ impl NodeStatus {
         )
     }
 
-    /// Reads what a node has said last, and when; `None` if it has said nothing.
+    /// Status and time of a node, if any.
     pub fn of(
         objects: &Objects,
         node: &str,
@@ -90,7 +89,7 @@ impl NodeStatus {
         Ok(NodeStatus::parse(&text).map(|status| (status, found.modified)))
     }
 
-    /// The names of nodes that have said something, and when each did last, by the clock of the store.
+    /// Nodes, and the times of their statuses by the store's clock.
     pub fn nodes(objects: &Objects) -> Result<Vec<(String, SystemTime)>, StoreError> {
         let listed = objects.list(NODES)?;
         let named = listed.iter().filter_map(|object| {
@@ -101,7 +100,6 @@ impl NodeStatus {
     }
 }
 
-/// The object of a node, whose name may have any characters.
 pub(crate) fn object(below: &str, node: &str) -> String {
     let mut name = String::new();
     for &byte in node.as_bytes() {

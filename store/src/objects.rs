@@ -1,6 +1,6 @@
-//! Objects that never change, and small ones that are changed by compare-and-swap.
+//! Immutable objects, and small ones that are changed by compare-and-swap.
 //!
-//! An object is there as a whole or not at all. Calls block; none may be made on a thread of an asynchronous runtime.
+//! Objects are written atomically. Calls block: do not make them in an asynchronous runtime.
 
 mod directory;
 mod object;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The objects of a store, in a directory or a bucket.
+/// Objects in a directory or a bucket.
 #[derive(Clone, Debug)]
 pub struct Objects(Arc<Kind>);
 
@@ -28,7 +28,7 @@ enum Kind {
 }
 
 impl Objects {
-    /// Opens a directory (created if needed), or with `s3://BUCKET/PREFIX` a bucket.
+    /// Opens a directory (created if needed), or `s3://BUCKET/PREFIX`.
     pub fn open(url: &str) -> Result<Objects, StoreError> {
         let kind = match url.split_once("://") {
             Some(("s3", place)) => Kind::S3(S3::open(url, place)?),
@@ -39,7 +39,7 @@ impl Objects {
         Ok(Objects(Arc::new(kind)))
     }
 
-    /// What it is called in messages.
+    /// Name for messages.
     pub fn url(&self) -> String {
         match &*self.0 {
             Kind::Directory(directory) => directory.root().display().to_string(),
@@ -47,12 +47,12 @@ impl Objects {
         }
     }
 
-    /// What an object is called in messages.
+    /// Name of an object for messages.
     pub fn at(&self, name: &str) -> String {
         format!("{}/{name}", self.url())
     }
 
-    /// Reads a small object and its version; `None` if there is none.
+    /// Reads a small object and its version, if it exists.
     pub fn read(&self, name: &str) -> Result<Option<(Vec<u8>, Version)>, StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.read(name),
@@ -60,7 +60,7 @@ impl Objects {
         }
     }
 
-    /// Writes the bytes of an object from `offset` on to `out`. Returns whether there is one.
+    /// Writes the bytes from `offset` on to `out`. Returns whether the object exists.
     pub fn download(
         &self,
         name: &str,
@@ -73,7 +73,7 @@ impl Objects {
         }
     }
 
-    /// Writes an object of any size, in place of one that is there.
+    /// Writes or replaces an object.
     pub fn upload(&self, name: &str, from: &mut dyn Read, bytes: u64) -> Result<(), StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.upload(name, from),
@@ -81,7 +81,7 @@ impl Objects {
         }
     }
 
-    /// Writes a small object if its version is `expected`; `None`: if there is none.
+    /// Writes a small object if its version is `expected`. `None`: if it is missing.
     pub fn swap(
         &self,
         name: &str,
@@ -94,7 +94,7 @@ impl Objects {
         }
     }
 
-    /// Returns an object's length and time; `None` if there is none.
+    /// Length and time of an object, if it exists.
     pub fn head(&self, name: &str) -> Result<Option<Object>, StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.head(name),
@@ -102,7 +102,7 @@ impl Objects {
         }
     }
 
-    /// Lists the objects directly below a name, ascending by name.
+    /// Lists the objects directly below a name, ascending.
     pub fn list(&self, below: &str) -> Result<Vec<Object>, StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.list(below),
@@ -110,7 +110,7 @@ impl Objects {
         }
     }
 
-    /// Removes an object, if it is there.
+    /// Removes an object, if any.
     pub fn delete(&self, name: &str) -> Result<(), StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.delete(name),
@@ -118,16 +118,16 @@ impl Objects {
         }
     }
 
-    /// Removes what writers have left that ended before they were done, if it was written before `before`.
+    /// Removes leftovers from before `before`.
     pub fn remove_incomplete(&self, before: SystemTime) -> Result<(), StoreError> {
         match &*self.0 {
             Kind::Directory(directory) => directory.remove_incomplete(before),
-            // Parts of uploads are not objects; a rule of the bucket removes them.
+            // A rule of the bucket removes parts of uploads.
             Kind::S3(_) => Ok(()),
         }
     }
 
-    /// Returns the time by the clock of the store. Needs the right to write.
+    /// The store's time. Needs to write.
     pub fn now(&self) -> Result<SystemTime, StoreError> {
         let name = format!("check/{}", random_name());
         self.upload(&name, &mut &b"1"[..], 1)?;
@@ -140,8 +140,7 @@ impl Objects {
         Ok(found?.ok_or_else(missing)?.modified)
     }
 
-    /// Returns the time by the clock of the store, and refuses a store that accepts writes whose conditions do not
-    /// hold. Needs the right to write.
+    /// The store's time. Fails if the store ignores conditions. Needs to write.
     pub fn check(&self) -> Result<SystemTime, StoreError> {
         let name = format!("check/{}", random_name());
         let result = self.check_with(&name)?;

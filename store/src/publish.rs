@@ -1,9 +1,10 @@
-//! Publishing: uploads what an index directory has and the store lacks, and makes the result current.
+//! Publishing: uploads the files that the store lacks, and makes the result current.
 //!
-//! The directory remembers what it published last, in a file `published-ID` beside its manifest, so the next run uploads only what
-//! is new and knows what others have done since. HEAD is changed last, by compare-and-swap; if somebody else was faster, the
-//! directory is merged with what they have published, and only HEAD and the generation are written again.
-//! **Invariant:** when HEAD names a generation, its files are in the store.
+//! The file `published-ID` records the last published generation, to find new files and other
+//! publishers' changes. HEAD is swapped last. After a conflict the directory is merged with the new
+//! generation, and only HEAD and the generation are written again.
+//!
+//! **Invariant:** the files of a generation are in the store before HEAD names it.
 
 use crate::error::StoreError;
 use crate::generation::{self, Generation, GenerationId, Head, REPLICAS, StoredFile};
@@ -22,49 +23,47 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How often HEAD is tried to be changed before giving up.
 const ATTEMPTS_MAX: u32 = 1000;
 
-/// The longest pause between two attempts, in milliseconds. It is random, so that writers do not stay in step. One that grows with
-/// the time of an attempt made 16 writers slower by half.
+/// Maximum pause between attempts, random so that publishers do not stay in step. Growing pauses
+/// made 16 publishers slower by half.
 const PAUSE_MILLIS_MAX: u64 = 250;
 
-/// Bytes that are hashed at a time.
 const COPY_BYTES: usize = 256 << 10;
 
-/// How old a file may be that is not written again: much less than what a collection of garbage leaves.
+/// Age up to which an existing file is reused: much less than the garbage collection's limit.
 const FRESH_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// How far publishing is. Another thread may read it at any time.
+/// Progress, readable by other threads.
 #[derive(Debug, Default)]
 pub struct Publishing {
-    /// Bytes that are to be uploaded, as far as is known.
+    /// Bytes to upload, as far as known.
     pub total: AtomicU64,
-    /// Bytes that have been read for it.
+    /// Bytes read so far.
     pub bytes: AtomicU64,
 }
 
-/// What was published.
+/// Result of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// The generation that is current now.
+    /// Current generation.
     pub generation: u64,
-    /// Whether it is new; otherwise there was nothing to publish.
+    /// False if there was nothing to publish.
     pub is_new: bool,
-    /// Packages in it.
+    /// Its packages.
     pub packages: u64,
-    /// Shards in it.
+    /// Its shards.
     pub shards: u64,
     /// Files that were uploaded.
     pub uploaded_files: u64,
-    /// Their bytes.
+    /// Bytes that were uploaded.
     pub uploaded_bytes: u64,
-    /// How often somebody else was faster.
+    /// Lost swaps of HEAD.
     pub retries: u32,
 }
 
-/// Publishes the index in `directory`. `replicas` changes how many nodes have each shard. With
-/// `replace_versions` packages of others are dropped if the index has added another version of them.
+/// Publishes the index in `directory`. `replicas` sets the number of nodes that have each shard.
+/// With `replace_versions`, added packages replace other publishers' versions.
 pub fn publish(
     objects: &Objects,
     directory: &Path,
@@ -72,7 +71,7 @@ pub fn publish(
     replace_versions: bool,
     progress: &Publishing,
 ) -> Result<Published, StoreError> {
-    // Says what is wrong with the directory before anything is written there or in the store.
+    // Fails before anything is written.
     directory::read_manifest(directory)?;
     let now = objects.check()?;
     let _lock = Lock::take(directory)?;
@@ -97,17 +96,13 @@ struct Publisher<'a> {
     objects: &'a Objects,
     directory: &'a Path,
     progress: &'a Publishing,
-    /// Drop other versions of the packages that are added.
     replace_versions: bool,
-    /// When publishing began, by the clock of the store.
+    /// Begin of publishing, by the store's clock.
     now: SystemTime,
     manifest: Manifest,
     recorded: Recorded,
-    /// Files of the directory whose hashes are known.
     hashed: BTreeMap<String, StoredFile>,
-    /// Hashes of files that this run has uploaded or found.
     fresh: BTreeSet<[u8; 32]>,
-    /// Whether the store has kept what was published last, if that was asked.
     has_kept: Option<bool>,
     uploaded_files: u64,
     uploaded_bytes: u64,
@@ -141,7 +136,7 @@ impl<'a> Publisher<'a> {
         })
     }
 
-    /// Publishes once; `None` if somebody else was faster.
+    /// `None` if another publisher was faster.
     fn attempt(&mut self, replicas: Option<u8>) -> Result<Option<Published>, StoreError> {
         let head = Head::read(self.objects)?;
         let theirs = match &head {
@@ -155,7 +150,7 @@ impl<'a> Publisher<'a> {
             _ => None,
         };
         let mut next = self.next(base.as_ref(), theirs.as_ref(), replicas)?;
-        // A number is never used again, also if HEAD was set back.
+        // Numbers are never reused, also if HEAD was set back.
         next.number = next.number.max(seen + 1);
         let is_new = theirs.as_ref().is_none_or(|theirs| {
             (&theirs.manifest, &theirs.files, theirs.replicas)
@@ -180,7 +175,7 @@ impl<'a> Publisher<'a> {
         }))
     }
 
-    /// What the directory has published last to this store, if that is known.
+    /// Last published generation of this directory, if known.
     fn base(&mut self, head: &Head) -> Option<Generation> {
         let path = self.directory.join(base_name(&head.store));
         let text = fs::read(&path).ok()?;
@@ -191,8 +186,8 @@ impl<'a> Publisher<'a> {
         Some(base)
     }
 
-    /// Whether the store has had what this directory published last ever since. If not, the store was restored from an older
-    /// copy, and what it lacks was not dropped by somebody: it is to be published again.
+    /// Returns false if the store was restored from an older copy: files that it lacks were not
+    /// dropped, and are published again.
     fn has_kept(&mut self, base: &Generation, head: &Head) -> Result<bool, StoreError> {
         if base.number > head.generation.number {
             return Ok(false);
@@ -203,9 +198,9 @@ impl<'a> Publisher<'a> {
         let ids = generation::ids(self.objects)?;
         let mut of_number = ids.iter().filter(|id| id.number == base.number).peekable();
         let kept = match of_number.peek() {
-            // They are removed in their order: one that is missing after another one was never there.
+            // Generations are removed in order: a gap was never filled.
             None => ids.first().is_none_or(|first| first.number > base.number),
-            // An older version of Trawl has not noted when.
+            // Older versions did not record the time.
             Some(_) if base.written == 0 => true,
             Some(_) => of_number.any(|id| {
                 let found = Generation::read(self.objects, id);
@@ -216,7 +211,7 @@ impl<'a> Publisher<'a> {
         Ok(kept)
     }
 
-    /// The next generation, with its new files uploaded.
+    /// Uploads the new files of the next generation.
     fn next(
         &mut self,
         base: Option<&Generation>,
@@ -244,7 +239,7 @@ impl<'a> Publisher<'a> {
         let mut uploads = Vec::new();
         for name in manifest.files() {
             let known = stored.and_then(|stored| stored.get(name));
-            // A shard whose id is the same has the same answers, whatever its bytes.
+            // Shards with equal ids have equal answers, whatever their bytes.
             match known {
                 Some(file) => {
                     files.insert(name.to_owned(), file.clone());
@@ -272,7 +267,6 @@ impl<'a> Publisher<'a> {
         })
     }
 
-    /// The merged records of repositories and sources, as a file.
     fn merged_records(
         &self,
         manifest: &Manifest,
@@ -299,7 +293,6 @@ impl<'a> Publisher<'a> {
         Ok(Some((directory::recorded_name(&bytes), bytes)))
     }
 
-    /// Uploads files of the directory that no generation is known to have.
     fn upload(
         &mut self,
         names: Vec<String>,
@@ -339,7 +332,7 @@ impl<'a> Publisher<'a> {
         self.objects
             .upload(&file.object(), &mut reader, file.bytes)?;
         if *reader.hasher.finalize().as_bytes() != file.hash {
-            // It must not be found under a name that is not its hash.
+            // Its name would not be its hash.
             self.objects.delete(&file.object())?;
             let reason = "its bytes have changed since they were hashed: build the index again";
             return Err(StoreError::damaged(path.display().to_string(), reason));
@@ -365,8 +358,8 @@ impl<'a> Publisher<'a> {
         Ok(file)
     }
 
-    /// Whether the file was uploaded so lately that a collection of garbage leaves it. One that is older may be
-    /// collected before HEAD names it, so it is written again.
+    /// Returns whether a garbage collection spares the file. Older files could be collected before
+    /// HEAD names them.
     fn is_fresh(&self, file: &StoredFile) -> Result<bool, StoreError> {
         if self.fresh.contains(&file.hash) {
             return Ok(true);
@@ -374,12 +367,12 @@ impl<'a> Publisher<'a> {
         let Some(found) = self.objects.head(&file.object())? else {
             return Ok(false);
         };
-        // What is from the future was written after publishing began.
+        // A future time: written after publishing began.
         let age = self.now.duration_since(found.modified).unwrap_or_default();
         Ok(found.bytes == file.bytes && age < FRESH_MAX)
     }
 
-    /// Uploads a generation and makes it current. Returns false if somebody else was faster.
+    /// Returns false if another publisher was faster.
     fn put_current(
         &self,
         head: Option<&(Head, Version)>,
@@ -393,7 +386,6 @@ impl<'a> Publisher<'a> {
         Ok(false)
     }
 
-    /// Notes what the directory has published, as a part of a generation.
     fn remember(&self, current: &Generation) -> Result<(), StoreError> {
         let mut files = BTreeMap::new();
         for name in self.manifest.files() {
@@ -422,11 +414,10 @@ impl<'a> Publisher<'a> {
     }
 }
 
-/// Uploads a generation, which is not current yet.
 pub(crate) fn put(objects: &Objects, generation: &Generation) -> Result<GenerationId, StoreError> {
     let (id, text) = generation.render();
     match objects.swap(&id.object(), None, text.as_bytes())? {
-        // The name is the hash of the content: one that is there is the same.
+        // An object with the same hash is equal.
         Put::Done(_) | Put::Refused => Ok(id),
     }
 }
@@ -444,7 +435,6 @@ fn options(manifest: &Manifest) -> String {
     format!("--block-size {}{ignore}", manifest.options.block_bytes)
 }
 
-/// Hashes a file.
 pub(crate) fn hashed(path: &Path) -> Result<StoredFile, StoreError> {
     let mut hasher = blake3::Hasher::new();
     let mut file = File::open(path).map_err(StoreError::io(path))?;

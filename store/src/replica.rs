@@ -1,9 +1,9 @@
-//! A part of the newest generation in an index directory, which a backend serves.
+//! Part of the current generation in an index directory, which a backend serves.
 //!
-//! The directory is an index like any other: a manifest that names the shards that are wanted, and their files. Beside it,
-//! `replica-ID` says of which generation of which store it is. A file is fetched under a temporary name, continued where an
-//! earlier attempt stopped, and gets its name when its hash is right; then the manifest is replaced. So what is served is
-//! always whole.
+//! The file `replica-ID` beside an ordinary index records the store and the generation. Files are
+//! renamed after their hash is verified. Then the manifest is replaced.
+//!
+//! **Invariant:** all files of the manifest are complete.
 
 mod download;
 
@@ -24,57 +24,56 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the file beside the manifest is called, before the store's id.
+/// Followed by the store's id.
 const STATE: &str = "replica-";
 
-/// What a directory has now.
+/// Content of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
-    /// Its generation; 0 before the first one.
+    /// Generation; 0 at first.
     pub generation: u64,
-    /// Its shards.
+    /// Its shards here.
     pub shards: u64,
-    /// Bytes of its files.
+    /// Bytes of the files.
     pub bytes: u64,
-    /// Shards of the generation.
+    /// All its shards.
     pub all_shards: u64,
-    /// Files that were fetched.
+    /// Downloaded files.
     pub fetched_files: u64,
-    /// Their bytes.
+    /// Downloaded bytes.
     pub fetched_bytes: u64,
-    /// Whether the manifest was replaced.
+    /// The manifest was replaced.
     pub is_changed: bool,
-    /// Whether the directory has what the node is to have, and nothing else. Otherwise it still has what other nodes are not ready
-    /// for, and is to be brought up to date again.
+    /// Exactly the assigned shards are here. Otherwise shards wait for other nodes: sync again.
     pub is_settled: bool,
 }
 
-/// How far a directory is behind its store.
+/// Lag behind the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lag {
-    /// The generation of the directory; 0 before the first one.
+    /// Generation here; 0 at first.
     pub served: u64,
-    /// The generation that HEAD names; 0 if nothing was published.
+    /// Generation of HEAD; 0 if none.
     pub head: u64,
 }
 
 impl Lag {
-    /// Whether the directory has another generation than HEAD names.
+    /// Returns whether they differ.
     pub fn is_behind(self) -> bool {
         self.served != self.head
     }
 }
 
-/// Which shards a node is to have. Shards that have parts of one package go together: a group has the id of one of them.
+/// Assignment of shards to a node, in groups of shards with parts of one package.
 pub trait Share {
-    /// Whether this node is to have a group of shards of a generation.
+    /// Returns whether this node must have the group.
     fn owns(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 
-    /// Whether another node has it.
+    /// Returns whether another node has the group.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool;
 }
 
-/// The share of a node that has everything.
+/// Assigns all shards.
 pub struct Everything;
 
 impl Share for Everything {
@@ -87,17 +86,16 @@ impl Share for Everything {
     }
 }
 
-/// A directory that has a part of a store.
+/// Directory that follows a store.
 pub struct Replica {
     objects: Objects,
     directory: PathBuf,
     options: FetchOptions,
-    /// Held as long as this lives.
     _lock: Lock,
 }
 
 impl Replica {
-    /// Opens a directory, which is created if needed. Then it is an index, without shards at first.
+    /// Opens a directory, or creates one without shards.
     pub fn open(
         objects: Objects,
         directory: &Path,
@@ -130,7 +128,7 @@ impl Replica {
         })
     }
 
-    /// Compares the generation that the directory has with the one that HEAD names. Reads HEAD only.
+    /// Compares the directory with HEAD.
     pub fn lag(&self) -> Result<Lag, StoreError> {
         let Some((head, _)) = Head::read(&self.objects)? else {
             return Ok(Lag::default());
@@ -142,8 +140,8 @@ impl Replica {
         })
     }
 
-    /// Fetches what this node is to have of the current generation, and makes it the index of the directory, as far as other
-    /// nodes are ready for it. With `accept_older`, HEAD may name an earlier generation than the directory has.
+    /// Downloads the assigned shards and replaces the manifest, as far as other nodes are ready.
+    /// With `accept_older`, HEAD may name an earlier generation.
     pub fn sync(
         &self,
         share: &dyn Share,
@@ -210,7 +208,7 @@ impl Replica {
         Ok(synced)
     }
 
-    /// Whether the directory has a generation, of which it may have no shard.
+    /// Returns whether a generation is here, possibly without shards.
     pub fn has_generation(&self) -> Result<bool, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         for entry in names {
@@ -223,13 +221,13 @@ impl Replica {
         Ok(false)
     }
 
-    /// The ids of the shards that the directory has.
+    /// Ids of the shards here.
     pub fn shards(&self) -> Result<Vec<[u8; 32]>, StoreError> {
         let manifest = directory::read_manifest(&self.directory)?;
         Ok(manifest.shards.iter().map(|shard| shard.id).collect())
     }
 
-    /// What the directory has, if it is of this store.
+    /// Recorded generation. Fails if it is of another store.
     fn state(&self, store: &str) -> Result<Option<Generation>, StoreError> {
         let names = fs::read_dir(&self.directory).map_err(StoreError::io(&self.directory))?;
         for entry in names {
@@ -242,20 +240,20 @@ impl Replica {
         }
         let path = self.directory.join(format!("{STATE}{store}"));
         match fs::read(&path) {
-            // What is damaged is fetched again.
+            // A damaged record is replaced.
             Ok(text) => Ok(Generation::parse(&path.display().to_string(), &text).ok()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::io(&path)(error)),
         }
     }
 
-    /// Whether a file that was fetched before is still there. Its bytes are checked when they are read.
+    /// Bytes are checked when they are read.
     fn has(&self, name: &str, file: &StoredFile) -> bool {
         let found = fs::metadata(self.directory.join(name));
         found.is_ok_and(|found| found.len() == file.bytes)
     }
 
-    /// Replaces the manifest, and removes the files that it does not name.
+    /// Replaces the manifest, and removes unnamed files.
     fn become_current(&self, store: &str, wanted: &Generation) -> Result<(), StoreError> {
         let text = wanted.manifest.render();
         directory::write_manifest(&self.directory, &text)
@@ -271,7 +269,6 @@ impl Replica {
             .map_err(StoreError::io(&self.directory))
     }
 
-    /// Removes files that are not named, and parts of others.
     fn remove_others(&self, wanted: &Generation) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;

@@ -1,5 +1,5 @@
-//! Which shards each node serves, as it says in the store. Operators see from it which shards have too few replicas, also while
-//! shards move and the nodes know different lists of nodes. No node relies on it.
+//! Shards that each node reports as served. Operators find shards with too few replicas, also
+//! during moves. No node relies on it.
 
 use crate::error::StoreError;
 use crate::node_status;
@@ -7,41 +7,39 @@ use crate::objects::Objects;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// Where the objects are.
 const SERVED: &str = "served";
 
-/// The first line of such an object.
 const TITLE: &str = "trawl-served 1";
 
-/// Shards that are listed, at most; ten times as many as a large cluster has.
+/// Ten times as many as a large cluster has.
 const SHARDS_MAX: usize = 1_000_000;
 
-/// The shards of a node, by the first eight bytes of their ids.
+/// Shards of a node, by eight bytes of their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServedShards(HashSet<u64>);
 
 impl ServedShards {
-    /// Makes a set of shards.
+    /// Creates a set of shards.
     pub fn new(ids: impl IntoIterator<Item = [u8; 32]>) -> ServedShards {
         ServedShards(ids.into_iter().map(|id| short(&id)).collect())
     }
 
-    /// How many they are.
+    /// Number of shards.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// True without shards.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a shard is one of them.
+    /// Looks up a shard.
     pub fn contains(&self, id: &[u8; 32]) -> bool {
         self.0.contains(&short(id))
     }
 
-    /// Parses what a node has said, which may be any bytes.
+    /// Parses arbitrary bytes.
     pub fn parse(text: &[u8]) -> Option<ServedShards> {
         let mut lines = str::from_utf8(text).ok()?.lines();
         (lines.next()? == TITLE).then_some(())?;
@@ -64,14 +62,14 @@ impl ServedShards {
         text
     }
 
-    /// Writes what the node of this name serves.
+    /// Writes the shards of `node`.
     pub fn report(&self, objects: &Objects, node: &str) -> Result<(), StoreError> {
         let text = self.render();
         let name = node_status::object(SERVED, node);
         objects.upload(&name, &mut text.as_bytes(), text.len() as u64)
     }
 
-    /// Reads what a node serves; `None` if it has not said so.
+    /// Reads the shards of a node, if any.
     pub fn of(objects: &Objects, node: &str) -> Result<Option<ServedShards>, StoreError> {
         let read = objects.read(&node_status::object(SERVED, node))?;
         Ok(read.and_then(|(text, _)| ServedShards::parse(&text)))

@@ -1,17 +1,18 @@
-//! From one generation to the next, when several nodes have the shards and are not equally fast.
+//! Transition of nodes between generations, at different speeds.
 //!
-//! A package may move to a shard that another node has. If this node dropped it as soon as it heard of the new generation, the package would
-//! be nowhere until the other node has fetched its shard. So a node keeps the old place of a package until all shards of
-//! its new place are *ready*: here, or on an owner that has said so. In between two nodes may have a package; frontends search
-//! the newer build. A package is never nowhere, and never twice on one node.
+//! A package may move to a shard of another node. This node keeps the old place until all shards of
+//! the new place are *ready*: here, or on an owner that reported them. Meanwhile frontends search
+//! the newer build.
+//!
+//! **Invariant:** a package is never missing, and never twice on one node.
 
 use index::manifest::{Manifest, ShardEntry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type ShardId = [u8; 32];
 
-/// What a node serves on its way from `old`, which it serves now, to `new`, the whole next generation. `has` says which shards of `new`
-/// this node is to have, and has fetched; `is_ready`, which some other node has.
+/// Manifest between `old`, served now, and `new`. `has`: shards of `new` that are here. `is_ready`:
+/// shards that another node has.
 pub(crate) fn manifest(
     old: &Manifest,
     new: &Manifest,
@@ -36,7 +37,7 @@ pub(crate) fn manifest(
                 package.is_dead = !earlier.is_some_and(|earlier| is_kept(earlier, number));
             }
         }
-        // A shard in which a package waits has the same table as before, or all of its packages wait.
+        // A shard with a waiting package keeps its table.
         if let Some(earlier) = earlier
             && shard
                 .live()
@@ -62,7 +63,6 @@ pub(crate) fn manifest(
     }
 }
 
-/// The packages of `old` whose new place is not ready.
 fn waiting<'a>(
     old: &'a Manifest,
     new: &'a Manifest,
@@ -74,7 +74,7 @@ fn waiting<'a>(
             places.entry(&package.directory).or_default().push(shard.id);
         }
     }
-    // One that is nowhere in `new` was dropped, and waits for nothing.
+    // Dropped packages do not wait.
     let waits = |name: &&[u8]| {
         places
             .get(name)
@@ -89,7 +89,7 @@ fn waiting<'a>(
         next.is_some_and(|next| next.revisions != shard.revisions)
     };
     let tied: Vec<&ShardEntry> = old.shards.iter().filter(is_changed).collect();
-    // A table is of all packages of its shard, so these wait together.
+    // A table covers all packages of its shard, so these wait together.
     loop {
         let count = waiting.len();
         for shard in &tied {

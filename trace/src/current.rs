@@ -1,4 +1,4 @@
-//! The span of the request that runs, so that what it calls need not be told.
+//! Span of the running request, without a parameter.
 
 use crate::span::TraceSpan;
 
@@ -6,12 +6,12 @@ tokio::task_local! {
     static CURRENT: TraceSpan;
 }
 
-/// Returns the span of the request that runs on this task or thread; an empty one if there is none.
+/// Span of the running request, or an empty one.
 pub fn current() -> TraceSpan {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// Runs a future in a span.
+/// Runs a future within a span.
 pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
     if span.context().is_none() {
         return future.await;
@@ -19,7 +19,7 @@ pub async fn scope<F: Future>(span: TraceSpan, future: F) -> F::Output {
     CURRENT.scope(span, future).await
 }
 
-/// Runs work on this thread in a span.
+/// Runs work within a span.
 pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
     if span.context().is_none() {
         return work();
@@ -27,7 +27,7 @@ pub fn within<T>(span: TraceSpan, work: impl FnOnce() -> T) -> T {
     CURRENT.sync_scope(span, work)
 }
 
-/// Takes the current span along to another task, which runs the future.
+/// Keeps the current span for another task.
 pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
     scope(current(), future)
 }

@@ -1,21 +1,19 @@
-//! The thread that sends spans to a collector, a batch at a time.
+//! Thread that sends batches of spans to a collector.
 
 use crate::otlp::{self, Resource};
 use crate::queue::Queue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the log says that the collector does not take spans.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
-/// Sends the body of a request to the collector and returns that of the response. It is to end within some seconds,
-/// whatever the collector does; an error is shown in the log.
+/// Sends a request body to the collector and returns the response. It must end within seconds.
+/// Errors are logged.
 pub type Transport = Box<dyn FnMut(&[u8]) -> Sent + Send>;
 
-/// What has become of a request to the collector.
+/// Response, or an error.
 pub type Sent = Result<Vec<u8>, String>;
 
-/// Sends batches for ever.
 pub(crate) fn run(queue: &Arc<Queue>, resource: &Resource, mut send: Transport) {
     let mut warned = None;
     loop {
@@ -41,7 +39,6 @@ pub(crate) fn run(queue: &Arc<Queue>, resource: &Resource, mut send: Transport) 
     }
 }
 
-/// Counts spans that are lost.
 pub(crate) fn dropped(reason: &'static str, spans: u64) {
     metrics::counter!("trawl_traces_dropped_total", "reason" => reason).increment(spans);
 }

@@ -1,13 +1,12 @@
-//! Traces: what one request did and for how long, in all processes that took part, for OpenTelemetry.
+//! Distributed traces of requests, for OpenTelemetry.
 //!
-//! A [`TraceSpan`] is a part of a trace: a request, a wait, a stream. It is a child of another one, in this process or, by
-//! its [`TraceContext`], in another. The request that runs has a [`current`] span. A span that ends goes into a queue
-//! of the [`Recorder`]. The caller takes batches of spans from it, as JSON of the OpenTelemetry protocol (OTLP), and sends them
-//! to a collector: this crate opens no socket.
+//! A [`TraceSpan`] is a part of a trace: a request, a wait, a stream. Its parent is in this process
+//! or, by its [`TraceContext`], in another. The running request has a [`current`] span. The
+//! [`Recorder`] queues finished spans. The caller sends batches of them to a collector, as OTLP
+//! JSON: this crate opens no socket.
 //!
-//! **Invariant:** nobody waits for the collector. The queue is bounded; what does not fit, and what the collector
-//! does not take, is dropped and counted. Without a recorder there are no spans, and all calls return at once.
-//!
+//! **Invariant:** no request waits for the collector. Spans that overflow the bounded queue or that
+//! the collector rejects are dropped and counted. Without a recorder there are no spans.
 //! ```
 //! use trace::{Kind, Recorder, TraceSpan};
 //!

@@ -1,64 +1,57 @@
-//! Spans as JSON of the OpenTelemetry protocol (OTLP 1.x, <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>):
-//! ids are hexadecimal digits, 64-bit numbers are strings, and a field that is not set is left out.
+//! Spans as JSON of the OpenTelemetry protocol (OTLP 1.x,
+//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>): hexadecimal ids, 64-bit
+//! numbers as strings, no unset fields.
 
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 
-/// Bytes of a text in an attribute; a longer one is cut.
+/// Longer texts are truncated.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Bytes of a response that are looked at.
+/// Longer responses are ignored.
 const RESPONSE_BYTES_MAX: usize = 64 << 10;
 
-/// What a collector shows of this process, such as `service.name`.
+/// Attributes of this process, such as `service.name`.
 #[derive(Clone, Debug, Default)]
 pub struct Resource(pub Vec<(String, String)>);
 
-/// What a span is to the others of its trace.
+/// Role in the trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// A part of what its parent does.
+    /// Part of its parent.
     #[default]
     Internal,
-    /// The answer to a request of another process.
+    /// Incoming request.
     Server,
-    /// A request to another process.
+    /// Outgoing request.
     Client,
 }
 
-/// A span that has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
-    /// The id of the trace.
     pub(crate) trace: u128,
-    /// The id of the span.
     pub(crate) span: u64,
-    /// The span that it is a part of.
     pub(crate) parent: Option<u64>,
-    /// What it is; equal for equal work.
+    /// Equal for equal work.
     pub(crate) name: Cow<'static, str>,
-    /// What it is to its parent.
     pub(crate) kind: Kind,
-    /// When it began, in nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     pub(crate) begun_ns: u64,
-    /// When it ended.
     pub(crate) ended_ns: u64,
-    /// What else is known of it.
     pub(crate) attributes: Vec<(&'static str, Value)>,
-    /// Trace and span of what it depends on elsewhere.
+    /// Trace and span of dependencies.
     pub(crate) links: Vec<(u128, u64)>,
-    /// Why it failed.
     pub(crate) failure: Option<&'static str>,
 }
 
-/// The value of an attribute.
+/// Value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A text of at most 1 KiB.
+    /// Up to 1 KiB.
     Text(String),
-    /// A number.
+    /// Integer.
     Number(i64),
-    /// A condition.
+    /// Boolean.
     Bool(bool),
 }
 
@@ -101,7 +94,6 @@ impl From<bool> for Value {
     }
 }
 
-/// Encodes a batch as the body of a request.
 pub(crate) fn encode(resource: &Resource, batch: &[Record]) -> Vec<u8> {
     let about = resource.0.iter();
     let about: Vec<Json> = about
@@ -157,7 +149,7 @@ fn attribute((key, value): &(&'static str, Value)) -> Json {
     json!({ "key": key, "value": value })
 }
 
-/// How many spans the response of a collector rejects. What cannot be read rejects none.
+/// Rejected spans. An unreadable response rejects none.
 pub(crate) fn rejected(response: &[u8]) -> u64 {
     if response.len() > RESPONSE_BYTES_MAX {
         return 0;

@@ -1,17 +1,16 @@
-//! Spans that have ended and wait for the thread that sends them.
+//! Finished spans that wait for the sending thread.
 
 use crate::otlp::Record;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Spans that wait at most: some thousand requests. A span takes about half a kilobyte, and at most ten.
+/// Some thousand requests. A span takes half a kilobyte, and at most ten.
 pub(crate) const WAITING_MAX: usize = 4096;
 
-/// Spans in a batch, at most.
 pub(crate) const BATCH_MAX: usize = 512;
 
-/// How long a span waits for others of its batch.
+/// Wait for a full batch.
 const BATCH_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -23,14 +22,14 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Record>,
-    /// Whether a batch was taken and has not been sent yet.
+    /// A batch is being sent.
     is_sending: bool,
-    /// Whether nobody waits for full batches any more.
+    /// Also send partial batches.
     is_flushing: bool,
 }
 
 impl Queue {
-    /// Adds a span; returns whether there was room. Never waits for more than a few instructions of other threads.
+    /// Returns whether there was room. Hardly waits.
     pub(crate) fn push(&self, record: Record) -> bool {
         let mut state = self.lock();
         let has_room = state.waiting.len() < WAITING_MAX;
@@ -43,7 +42,7 @@ impl Queue {
         has_room
     }
 
-    /// Waits for a batch. The one that was taken before has been sent.
+    /// The previous batch has been sent.
     pub(crate) fn take(&self) -> Vec<Record> {
         let mut state = self.lock();
         state.is_sending = false;
@@ -65,8 +64,7 @@ impl Queue {
         }
     }
 
-    /// Lets batches be sent at once, and waits until nothing is left, for `max` at most. Returns the number of spans that
-    /// are left.
+    /// Waits at most `max`. Returns the number of spans left.
     pub(crate) fn flush(&self, max: Duration) -> usize {
         let until = Instant::now() + max;
         let mut state = self.lock();
@@ -87,7 +85,7 @@ impl Queue {
     }
 }
 
-/// A thread that panicked has left the state whole: no call in between can panic.
+/// No call in between can panic: the state is valid.
 fn wait<T>(result: Result<T, PoisonError<T>>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
@@ -115,10 +113,10 @@ mod tests {
         for _ in 0..3 {
             queue.push(Record::default());
         }
-        // Nobody sends.
+        // There is no sender.
         assert_eq!(queue.flush(Duration::from_millis(20)), 3);
         let sender = Arc::clone(&queue);
-        // It ends with the test.
+        // Ends with the test.
         thread::spawn(move || {
             loop {
                 sender.take();

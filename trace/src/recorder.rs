@@ -1,4 +1,4 @@
-//! Where spans go when they end.
+//! Recorder of finished spans.
 
 use crate::exporter::{self, Transport};
 use crate::otlp::{Record, Resource};
@@ -8,20 +8,20 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// The recorder of this process, as there is one log and one recorder of metrics.
+/// One for each process.
 static INSTALLED: OnceLock<Recorder> = OnceLock::new();
 
-/// Takes spans that have ended, and has a thread that sends them.
+/// Queues finished spans for a sending thread.
 #[derive(Clone)]
 pub struct Recorder {
     queue: Arc<Queue>,
-    /// The share of traces that begin here and are recorded, from 0 to 1.
+    /// Share of own traces that are recorded.
     ratio: f64,
 }
 
 impl Recorder {
-    /// Starts the thread that sends spans. Of the traces that begin here, the share `ratio` is recorded. One that a caller
-    /// began is recorded if the caller does so, but with a ratio of 0 nothing is.
+    /// Starts the sending thread. Records the share `ratio` of the traces that begin here. For
+    /// others the caller decides, but 0 records nothing.
     pub fn start(resource: Resource, ratio: f64, send: Transport) -> io::Result<Recorder> {
         let queue = Arc::<Queue>::default();
         let waiting = Arc::clone(&queue);
@@ -31,7 +31,7 @@ impl Recorder {
         Ok(Recorder { queue, ratio })
     }
 
-    /// Whether a trace is recorded; `of_caller` says what a caller has decided.
+    /// `of_caller`: decision of the caller.
     pub(crate) fn samples(&self, of_caller: Option<bool>) -> bool {
         self.ratio > 0.0 && of_caller.unwrap_or_else(|| fastrand::f64() < self.ratio)
     }
@@ -42,30 +42,30 @@ impl Recorder {
         }
     }
 
-    /// Sends what waits, for `max` at most, and counts what is left as dropped.
+    /// Sends the queue, for at most `max`. The rest is counted as dropped.
     pub fn flush(&self, max: Duration) {
         exporter::dropped("shutdown", self.queue.flush(max) as u64);
     }
 }
 
-/// Makes a recorder that of this process. Only the first call has an effect.
+/// Installs the recorder of this process. Later calls have no effect.
 pub fn install(recorder: Recorder) {
     let _ = INSTALLED.set(recorder);
 }
 
-/// Returns the recorder of this process, if traces are recorded.
+/// Recorder of this process, if any.
 pub fn recorder() -> Option<&'static Recorder> {
     INSTALLED.get()
 }
 
-/// Sends what waits before the process ends, for `max` at most.
+/// Sends the queue of this process, for at most `max`.
 pub fn flush(max: Duration) {
     if let Some(recorder) = recorder() {
         recorder.flush(max);
     }
 }
 
-/// Describes the metrics of traces to the recorder of metrics.
+/// Describes the metrics.
 pub fn describe_metrics() {
     metrics::describe_counter!(
         "trawl_traces_sent_total",

@@ -1,4 +1,4 @@
-//! A span of a trace, from its beginning to its end.
+//! A span of a trace.
 
 use crate::otlp::{Kind, Record, Value};
 use crate::recorder::{Recorder, recorder};
@@ -8,12 +8,12 @@ use std::num::{NonZeroU64, NonZeroU128};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Attributes and links of a span, at most. The code sets fewer, whatever clients do.
+/// The code sets fewer, whatever clients do.
 const ATTRIBUTES_MAX: usize = 24;
 const LINKS_MAX: usize = 8;
 
-/// A handle of a span. The span ends with [`end`](Self::end), or with its last handle. A handle may be empty: then nothing
-/// is recorded, and its children are empty too.
+/// Handle of a span, which ends with [`end`](Self::end) or its last handle. An empty handle records
+/// nothing, and its children are empty.
 #[derive(Clone, Debug, Default)]
 pub struct TraceSpan(State);
 
@@ -21,7 +21,7 @@ pub struct TraceSpan(State);
 enum State {
     #[default]
     Empty,
-    /// A trace that is not recorded here: its ids are for the log and for others.
+    /// Not recorded here: its ids are for the log and other processes.
     Known(TraceContext),
     Recorded(Arc<Recorded>),
 }
@@ -30,12 +30,12 @@ struct Recorded {
     context: TraceContext,
     recorder: Recorder,
     begun: Instant,
-    /// `None` once the span has ended.
+    /// `None` after the end.
     record: Mutex<Option<Record>>,
 }
 
 impl TraceSpan {
-    /// Begins the span of a request from outside, which may belong to a trace of the caller.
+    /// Begins the span of an external request, in the caller's trace if it has one.
     pub fn of_request(
         recorder: Option<&Recorder>,
         caller: Option<TraceContext>,
@@ -58,7 +58,7 @@ impl TraceSpan {
         }
     }
 
-    /// Begins the span of a request of a frontend, which has decided whether its trace is recorded.
+    /// Begins the span of a frontend's request. The frontend decides about sampling.
     pub fn of_frontend(frontend: Option<TraceContext>, name: &'static str) -> TraceSpan {
         let Some(frontend) = frontend else {
             return TraceSpan::default();
@@ -72,7 +72,7 @@ impl TraceSpan {
         }
     }
 
-    /// Begins a part of this span.
+    /// Begins a child span.
     pub fn child(&self, name: &'static str, kind: Kind) -> TraceSpan {
         match &self.0 {
             State::Empty => TraceSpan::default(),
@@ -84,7 +84,7 @@ impl TraceSpan {
         }
     }
 
-    /// Records a part of this span that is over.
+    /// Records a finished child span.
     pub fn child_between(&self, name: &'static str, begun: Instant, ended: Instant) {
         if let State::Recorded(this) = &self.0 {
             let TraceContext { trace, span, .. } = this.context;
@@ -130,7 +130,7 @@ impl TraceSpan {
         })))
     }
 
-    /// Names the span to other processes; `None` if it is empty.
+    /// Context for other processes.
     pub fn context(&self) -> Option<TraceContext> {
         match &self.0 {
             State::Empty => None,
@@ -139,19 +139,19 @@ impl TraceSpan {
         }
     }
 
-    /// The id of the trace, as the log shows it.
+    /// Trace id, as in the log.
     pub fn trace_id(&self) -> Option<String> {
         self.context()
             .map(|context| format!("{:032x}", context.trace))
     }
 
-    /// Whether it is recorded, so that it is worth to compute an attribute.
+    /// Returns whether attributes are worth computing.
     pub fn is_recorded(&self) -> bool {
         matches!(self.0, State::Recorded(_))
     }
 
-    /// Sets an attribute. Never what somebody searches for, unless the operator wants that: who reads traces may not be
-    /// allowed to know it.
+    /// Sets an attribute. Never search terms, unless the operator allows it: readers of traces may
+    /// not be allowed to know them.
     pub fn set(&self, key: &'static str, value: impl Into<Value>) {
         self.change(|record| {
             let attributes = &mut record.attributes;
@@ -167,7 +167,7 @@ impl TraceSpan {
         self.change(|record| record.failure = Some(reason));
     }
 
-    /// Says that it depends on a span of another trace.
+    /// Links to a span of another trace.
     pub fn link(&self, other: &TraceSpan) {
         let Some(context) = other.context().filter(|_| other.is_recorded()) else {
             return;
@@ -179,7 +179,7 @@ impl TraceSpan {
         });
     }
 
-    /// Ends the span now, if it has not ended.
+    /// Ends the span.
     pub fn end(&self) {
         if let State::Recorded(this) = &self.0 {
             this.end();
@@ -225,7 +225,6 @@ fn random_span() -> NonZeroU64 {
     NonZeroU64::new(fastrand::u64(1..)).expect("it is at least 1")
 }
 
-/// Nanoseconds since 1970 of a point in time.
 fn unix_ns(at: Instant) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.unwrap_or_default();

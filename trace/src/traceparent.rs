@@ -1,4 +1,5 @@
-//! The header `traceparent` of W3C Trace Context, <https://www.w3.org/TR/trace-context/#traceparent-header>:
+//! The header `traceparent` of W3C Trace Context,
+//! <https://www.w3.org/TR/trace-context/#traceparent-header>:
 //!
 //! ```text
 //! 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
@@ -11,13 +12,13 @@
 use schema::message::TraceContext;
 use std::num::{NonZeroU64, NonZeroU128};
 
-/// Characters of version 0. Later versions may append more, after a dash.
+/// Later versions may append more, after a dash.
 const LEN: usize = 55;
 
-/// Characters that are looked at: later versions may append, but not without end.
+/// A bound for later versions.
 const LEN_MAX: usize = 512;
 
-/// Parses the value of a header; `None` if it is malformed, which is the same as no header.
+/// Parses the header's value. `None` if it is malformed.
 pub fn parse_traceparent(value: &str) -> Option<TraceContext> {
     let bytes = value.as_bytes();
     let dashes = [2, 35, 52].map(|at| bytes.get(at));
@@ -38,7 +39,7 @@ pub fn parse_traceparent(value: &str) -> Option<TraceContext> {
     is_complete.then_some(context)
 }
 
-/// Reads lower-case hexadecimal digits, at most 32.
+/// Lower case, up to 32 digits.
 fn hex(value: &str, range: std::ops::Range<usize>) -> Option<u128> {
     let digits = value.get(range)?;
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

@@ -1,8 +1,9 @@
-//! Who may use the server: the keys of clients, the cookies of pages, and how often a key may be tried.
+//! Access to the server: keys of clients, cookies of pages, and a rate limit for tried keys.
 //!
-//! A client sends its key with each request, or gives it to a page once and then sends a signed cookie. What
-//! an address needs is decided in `guard`; nothing here knows HTTP.
-//! **Invariant:** a key is kept only as its hash, and is never written to the log.
+//! A client sends its key with each request, or enters it on a page and then sends a signed cookie.
+//! `guard` decides which addresses need one. Nothing here depends on HTTP.
+//!
+//! **Invariant:** only the hash of a key is stored, and a key is never logged.
 
 mod attempts;
 mod cookie;
@@ -21,33 +22,30 @@ use cookie::Holder;
 use std::net::IpAddr;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// The keys that are accepted, and for what they are needed.
+/// Accepted keys.
 #[derive(Debug)]
 pub struct Access {
     keys: ApiKeys,
     secret: CookieSecret,
-    /// Whether pages need a key too.
+    /// Pages need a key, too.
     is_required: bool,
     attempts: Attempts,
 }
 
-/// Who sends a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// A client with the key of this name.
     Key(KeyName),
-    /// One of our pages, which are open to everybody.
+    /// Our page, without a key.
     Page,
-    /// Nobody whom we know.
     Stranger {
-        /// A key was sent, and is not known.
+        /// An unknown key was sent.
         is_wrong: bool,
     },
 }
 
 impl Access {
-    /// Accepts `keys` for `/api/v2`, and cookies that are signed with `secret` from our pages. With
-    /// `is_required`, pages need a key too.
+    /// Accepts `keys` for `/api/v2`, and page cookies signed with `secret`. With `is_required`,
+    /// pages need a key, too.
     pub fn new(keys: ApiKeys, secret: CookieSecret, is_required: bool) -> Access {
         Access {
             keys,
@@ -61,12 +59,11 @@ impl Access {
         self.is_required
     }
 
-    /// Reads the key file again whenever it changes.
     pub(crate) fn follow_key_file(&self) {
         self.keys.follow();
     }
 
-    /// Finds out who sends a request with this key or else this cookie.
+    /// Identifies the sender of a request. A key counts more than a cookie.
     pub(crate) fn sender(&self, key: Option<&[u8]>, cookie: Option<&str>) -> Sender {
         if let Some(key) = key {
             let known = self.keys.current().name_of(key);
@@ -81,12 +78,11 @@ impl Access {
         }
     }
 
-    /// Returns a cookie for a client with a known key.
     pub(crate) fn cookie_for(&self, name: &KeyName) -> Option<String> {
         self.secret.sign(Some(name), &self.keys.current(), now_s())
     }
 
-    /// Returns a cookie for an open page, unless the client has one that stays valid for a while.
+    /// Cookie for an open page. `None` if the client has a fresh one.
     pub(crate) fn page_cookie(&self, current: Option<&str>) -> Option<String> {
         let keys = self.keys.current();
         if current.is_some_and(|cookie| self.secret.is_fresh(cookie, &keys, now_s())) {
@@ -95,7 +91,7 @@ impl Access {
         self.secret.sign(None, &keys, now_s())
     }
 
-    /// Tries a key that somebody typed. The error is after how many seconds the client may try again.
+    /// Tries an entered key. The error is the retry delay in seconds.
     pub(crate) fn try_key(&self, client: IpAddr, key: &[u8]) -> Result<Option<KeyName>, u64> {
         self.attempts.begin(client, Instant::now())?;
         let name = self.keys.current().name_of(key);
@@ -106,7 +102,6 @@ impl Access {
     }
 }
 
-/// Seconds since 1970.
 fn now_s() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())

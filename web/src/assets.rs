@@ -1,7 +1,8 @@
-//! Styles, scripts and the icon: in the binary, with a hash of their content in the address, cached forever.
+//! Styles, scripts and icon, embedded in the binary and cached forever: their address has a hash of
+//! all.
 //!
-//! The files below `css` are joined to one style, so that a page waits for one file alone. The files below `js`
-//! are modules that import each other, so all assets have one hash: an address stands for one state of all.
+//! Files below `css` are joined to one style: a page waits for a single file. Files below `js`
+//! import each other.
 
 use crate::params::Path;
 use crate::problem::Problem;
@@ -12,15 +13,14 @@ use fnv::FnvHasher;
 use std::hash::Hasher;
 use std::sync::LazyLock;
 
-/// The name of the joined style.
 pub(crate) const STYLE: &str = "style.css";
 
-/// The module that imports the others.
+/// Imports the others.
 pub(crate) const SCRIPT: &str = "main.js";
 
 pub(crate) const ICON: &str = "icon.svg";
 
-/// Bytes do not change while their address stays the same.
+/// An address never changes its bytes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 type File = (&'static str, &'static [u8]);
@@ -31,7 +31,7 @@ macro_rules! files {
     };
 }
 
-/// Parts of the style. The first declares the tokens that the others use, the last prevails.
+/// The first declares the tokens of the others, the last prevails.
 const STYLES: &[File] = files!("css/":
     "tokens.css",
     "base.css",
@@ -103,7 +103,7 @@ impl Assets {
         Assets { style, hash }
     }
 
-    /// Returns the content of a file and its type.
+    /// Content and type.
     fn find(&'static self, name: &str) -> Option<(&'static [u8], &'static str)> {
         let of = |files: &[File]| Some(files.iter().find(|file| file.0 == name)?.1);
         if name == STYLE {
@@ -114,27 +114,25 @@ impl Assets {
     }
 }
 
-/// Returns a hash of all assets.
 pub(crate) fn hash() -> &'static str {
     &ASSETS.hash
 }
 
-/// Returns the address of an asset, which changes with the content of any.
+/// Changes with any asset.
 pub(crate) fn address(name: &str) -> String {
     format!("/assets/{}/{name}", hash())
 }
 
-/// Keeps crawlers away from searches, each of which costs more than a page that is only read.
+/// Crawlers must not search: that is expensive.
 pub(crate) async fn robots() -> &'static str {
     "User-agent: *\nAllow: /$\nDisallow: /\n"
 }
 
-/// Leads browsers that look for an icon at a fixed address to ours.
 pub(crate) async fn favicon() -> axum::response::Redirect {
     axum::response::Redirect::temporary(&address(ICON))
 }
 
-/// Sends an asset. A page of another version of the program gets what there is now, and must not keep it.
+/// A page of another version gets the current asset, uncached.
 pub(crate) async fn asset(
     Path((version, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
@@ -154,7 +152,6 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// Lines of a module.
     const SCRIPT_LINES_MAX: usize = 200;
 
     fn names(files: &[File]) -> BTreeSet<String> {

@@ -1,9 +1,10 @@
-//! Who may see which packages: decided by a service that the operator runs, or by signed tokens.
+//! Authorization of callers to see packages, by a service of the operator or by signed tokens.
 //!
-//! Names that the operator lists are public. About every other name the [`service`] is asked with the caller's
-//! own credentials, and [`decisions`] keeps what it says; or a token ([`tokens`]) lists what its bearer may see.
-//! Nothing here knows pages or problems. **Invariants:** nothing is visible unless somebody said so; a public name
-//! never waits for the service, and everything that is public for a second at most.
+//! Listed names are public. For others the [`service`] is asked with the caller's credentials and
+//! [`decisions`] caches the answers, or a token ([`tokens`]) lists the visible names.
+//!
+//! **Invariants:** everything is denied by default; public names never wait for the service, and a
+//! request for all of them waits at most a second.
 
 mod client;
 mod credentials;
@@ -38,10 +39,8 @@ use tokio::sync::watch;
 use verified::Verified;
 use visible::{LastSplit, NameSplit};
 
-/// Seconds after which a caller may ask again whose decision is not known.
 const RETRY_AFTER_S: u64 = 5;
 
-/// Describes the metrics of authorization.
 pub(crate) fn describe() {
     let failures = "Times that the authorization service decided nothing";
     metrics::describe_counter!("trawl_frontend_authorization_failures_total", failures);
@@ -49,18 +48,16 @@ pub(crate) fn describe() {
     metrics::describe_counter!("trawl_frontend_authorization_denials_total", denials);
 }
 
-/// Decides what callers may see.
+/// Decides which packages callers may see.
 #[derive(Debug)]
 pub struct Authorization {
     public: NameGlobs,
-    /// The headers that say who a caller is.
     identifying: Vec<HeaderName>,
-    /// With which principals are hashed.
     principal_key: [u8; 32],
     decider: Decider,
-    /// The names of all packages, split once for all callers.
+    /// Split once for all callers.
     split: Arc<LastSplit>,
-    /// For tokens, whose deciding nobody waits for.
+    /// Never changes: tokens have no cached decisions.
     no_denials: watch::Sender<u64>,
 }
 
@@ -70,7 +67,6 @@ enum Decider {
     Tokens(Arc<Tokens>),
 }
 
-/// A caller, with what it sent to prove who it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     credentials: Credentials,
@@ -78,26 +74,22 @@ pub(crate) struct Caller {
     token: Option<Arc<[u8]>>,
 }
 
-/// Why nobody says what a caller may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// A header has control characters.
     BadHeader(HeaderName),
-    /// The token is wrong.
     BadToken(String),
-    /// The service does not answer, or the public keys are not there.
+    /// The service does not answer, or public keys are missing.
     Unknown {
-        /// When to ask again.
+        /// Retry delay.
         retry_after_s: u64,
     },
-    /// There are more names than a service is asked for one by one.
+    /// Too many for a service that decides names one by one.
     TooManyNames,
 }
 
 impl Authorization {
-    /// Checks the settings, and reads the keys of tokens if they are in a file. `tls` has the certificates that are
-    /// trusted. With `hints` that have a secret, decisions of a service are shared with other frontends. Returns `None`
-    /// if no authorization is configured.
+    /// Checks the settings, and reads the token keys of a file. `tls` has the trusted certificates.
+    /// If `hints` have a secret, decisions are shared. Returns `None` without authorization.
     pub fn new(
         options: &AuthorizationOptions,
         tls: ClientConfig,
@@ -144,7 +136,7 @@ impl Authorization {
         }))
     }
 
-    /// Checks that the service can decide about the packages in these directories, as far as they are not public.
+    /// Checks that the service can decide about all private packages.
     pub fn check_names(&self, names: &PackageNames) -> Result<(), BadAuthorization> {
         let private = names
             .iter()
@@ -166,20 +158,19 @@ impl Authorization {
         }
     }
 
-    /// Keeps the public keys of tokens current. Needs a tokio runtime.
     pub(crate) fn follow_keys(&self) {
         if let Decider::Tokens(tokens) = &self.decider {
             Tokens::follow(Arc::downgrade(tokens));
         }
     }
 
-    /// The request headers that decide what an answer has.
+    /// Value of the header `vary`.
     pub(crate) fn varies_by(&self) -> HeaderValue {
         let names: Vec<&str> = self.identifying.iter().map(HeaderName::as_str).collect();
         HeaderValue::from_str(&names.join(", ")).expect("names of headers are ASCII")
     }
 
-    /// How long a decision is kept; `None` if it is not.
+    /// Life of a cached decision. `None` without a cache.
     pub(crate) fn decisions_kept(&self) -> Option<Duration> {
         match &self.decider {
             Decider::Service(decisions) => decisions.kept(),
@@ -187,7 +178,7 @@ impl Authorization {
         }
     }
 
-    /// Changes when something is denied that was allowed.
+    /// Changes with each revocation.
     pub(crate) fn denials(&self) -> watch::Receiver<u64> {
         match &self.decider {
             Decider::Service(decisions) => decisions.denials(),
@@ -195,7 +186,6 @@ impl Authorization {
         }
     }
 
-    /// Finds out who sends a request with these headers.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let credentials =
             Credentials::new(headers, &self.identifying).map_err(Refusal::BadHeader)?;
@@ -210,8 +200,8 @@ impl Authorization {
         })
     }
 
-    /// Everything that a caller may see of these packages. If the service does not say so in time, what is
-    /// public, marked as undecided, unless that is nothing.
+    /// Returns all packages that a caller may see. If the decision is late, returns the public
+    /// ones, marked as undecided, unless there are none.
     pub(crate) async fn scope(
         &self,
         caller: &Caller,
@@ -238,7 +228,6 @@ impl Authorization {
         }
     }
 
-    /// Whether a caller may see one package or repository, by its name.
     pub(crate) async fn sees(&self, caller: &Caller, name: &[u8]) -> Result<bool, Refusal> {
         let is_public = self.public.matches(name);
         match &self.decider {
@@ -254,7 +243,6 @@ impl Authorization {
         }
     }
 
-    /// Splits the names into public and other ones, once for all callers.
     fn split(&self, names: &Arc<PackageNames>) -> Arc<NameSplit> {
         self.split.get_or_make(names, || {
             if let Err(error) = self.check_names(names) {
@@ -288,7 +276,7 @@ async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verifie
     }
 }
 
-/// Returns the token of the header `authorization`. Other schemes are not for us: a proxy may ask for a password.
+/// Token of the header `authorization`. Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
     let mut tokens = headers
         .get_all(header::AUTHORIZATION)
@@ -306,7 +294,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
     Ok(token)
 }
 
-/// What a caller is told: reasons of the service are in the log alone.
+/// The service's reasons are only logged.
 fn refusal(unknown: &Unknown) -> Refusal {
     let retry_after_s = match unknown {
         CacheError::Failed(_) => RETRY_AFTER_S,

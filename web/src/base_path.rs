@@ -1,8 +1,8 @@
-//! The path below which a proxy shows this server, such as `/code`.
+//! Path below which a proxy shows this server, such as `/code`.
 //!
-//! Handlers and templates know nothing of it: it is removed from the address of a request, and added to the
-//! addresses within pages (`page_edits`) and to redirects. A proxy may remove it itself: an address without it
-//! stands for the same. Addresses in JSON never have it.
+//! It is removed from requests, and added to redirects and addresses in pages (`page_edits`). A
+//! proxy may remove it itself: an address without it means the same. Addresses in JSON never have
+//! it.
 
 use axum::extract::{Request, State};
 use axum::http::uri::PathAndQuery;
@@ -12,14 +12,14 @@ use axum::response::{IntoResponse, Response};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Bytes of a path. It is in every address of a page.
+/// Part of every address of a page.
 const BYTES_MAX: usize = 200;
 
-/// A path such as `/code`; by default none.
+/// Such as `/code`, or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BasePath(Arc<str>);
 
-/// A path below which no server can be shown.
+/// Invalid base path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no path to show a server below: expected one such as /code or /tools/code, of letters, digits, - _ . ~"
@@ -29,7 +29,7 @@ pub struct BadBasePath(String);
 impl FromStr for BasePath {
     type Err = BadBasePath;
 
-    /// Parses a path; a slash at its end does not count, and `/` alone is none.
+    /// Parses a path. A slash at the end is ignored; `/` is the empty path.
     fn from_str(typed: &str) -> Result<BasePath, BadBasePath> {
         let path = typed.strip_suffix('/').unwrap_or(typed);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
@@ -46,12 +46,12 @@ impl FromStr for BasePath {
 }
 
 impl BasePath {
-    /// The path without a slash at its end; empty if there is none.
+    /// No slash at its end.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the address without the path; `None` if the address is the path itself.
+    /// Removes the path from an address. `None` for the path itself.
     fn strip(&self, uri: &Uri) -> Option<Uri> {
         let Some(rest) = uri.path().strip_prefix(self.as_str()) else {
             return Some(uri.clone());
@@ -72,7 +72,6 @@ impl BasePath {
     }
 }
 
-/// Removes the path from a request, and adds it to a redirect.
 pub(crate) async fn follow(
     State(base): State<BasePath>,
     mut request: Request,
@@ -93,7 +92,7 @@ pub(crate) async fn follow(
     response
 }
 
-/// Adds the slash to the path itself, so that what is relative to it is below it.
+/// Adds a slash, so that relative addresses work.
 fn redirect(base: &BasePath, uri: &Uri) -> Response {
     let query = uri
         .query()

@@ -1,8 +1,8 @@
-//! Where work runs that blocks: away from the runtime's workers.
+//! Runs blocking work away from the runtime's workers.
 
 use frontend::{SearchResult, joined};
 
-/// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.
+/// Renders in place if the answer is in memory, else on a blocking thread.
 pub(crate) async fn rendering<T: Send + 'static>(
     answer: &SearchResult,
     work: impl FnOnce() -> T + Send + 'static,
@@ -14,7 +14,7 @@ pub(crate) async fn rendering<T: Send + 'static>(
     }
 }
 
-/// Runs work that blocks, away from the runtime's workers. Its log lines name the request, and its spans belong to it.
+/// Runs work within the spans of the request.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (span, trace) = (tracing::Span::current(), trace::current());
     let work = move || span.in_scope(|| trace::within(trace, work));

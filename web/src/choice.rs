@@ -1,27 +1,26 @@
-//! The choices in the search form, with their names in addresses and on the page.
+//! Choices of the search form, with their names in addresses and on the page.
 
 use utoipa::ToSchema;
 
-/// A value that a user chooses from a list.
+/// A choice from a list.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
-    /// Every value, with its name in addresses and its label in the form.
+    /// Values, names in addresses, and labels.
     const ALL: &[(Self, &'static str, &'static str)];
 
-    /// Returns the value with this name.
     fn parse(name: &[u8]) -> Option<Self> {
         let mut all = Self::ALL.iter();
         let found = all.find(|(_, known, _)| known.as_bytes() == name);
         found.map(|(choice, ..)| *choice)
     }
 
-    /// Returns the label on the page.
+    /// Label on the page.
     fn label(self) -> &'static str {
         let mut all = Self::ALL.iter();
         let found = all.find(|(choice, ..)| *choice == self);
         found.map_or("", |(.., label)| label)
     }
 
-    /// Returns the name in addresses.
+    /// Name in addresses.
     fn name(self) -> &'static str {
         let mut all = Self::ALL.iter();
         let found = all.find(|(choice, ..)| *choice == self);

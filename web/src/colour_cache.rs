@@ -1,10 +1,10 @@
-//! How the lines of files begin, kept for a while: a page of results shows lines from the middle of files.
+//! Cache of lexer states at line starts, since results show lines from the middle of files.
 //!
-//! A file is fetched and read once for all its pages and callers of one scope, known by the hash of its text.
-//! What is kept is small: the lines at which a comment or a string begins that goes on.
+//! A file is lexed once for all its pages and all callers of a scope, by the hash of its text.
+//! Entries are small: the lines that begin inside a comment or a string.
 //!
-//! **Invariant:** colours never fail a page nor hold it up for long. Files that are too large, that a backend
-//! does not send in time, or that there are too many of are read from their shown lines alone.
+//! **Invariant:** colours never fail a page nor delay it for long. Files that are too large, late
+//! or many are lexed from their shown lines alone.
 
 use crate::blocking::blocking;
 use crate::colours::{DocumentColours, LineStates, Syntax};
@@ -17,32 +17,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Bytes of a file that is read to its end: 5 ms of work.
+/// Bytes of a lexed file: 5 ms of work.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Documents of a page whose files are read.
 const DOCUMENTS_MAX: usize = 32;
 
-/// How long a page waits for them: with all else, and while others read, it is sent within 25 ms. Reading goes on, for
-/// the next page.
+/// Keeps a page within 25 ms under load. Lexing continues for the next page.
 const WAIT_MAX: Duration = Duration::from_millis(15);
 
-/// How long a file is kept at most. It never gets out of date, so this frees memory of what nobody looks at.
+/// Entries never become stale: only frees memory.
 const LIFE_MAX: Duration = Duration::from_secs(3600);
 
-/// How long it is remembered that a file cannot be read.
+/// Life of the record of an unreadable file.
 const UNREAD_LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// Bytes of all files that are kept. One takes some hundred bytes.
+/// Bytes of all entries. One takes some hundred bytes.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// Files that are fetched and read at once, so that they take at most 16 MiB.
+/// Files fetched at once: at most 16 MiB.
 const READ_AT_ONCE_MAX: usize = 8;
 
-/// Files that are read or wait for it at once. Those of further ones are not read.
+/// Files lexed or queued. More are refused.
 const WAITING_MAX: usize = 256;
 
-/// What states are kept for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ColourKey {
     scope: [u8; 16],
@@ -50,10 +47,9 @@ struct ColourKey {
     language: String,
 }
 
-/// `None`: the file cannot be read.
+/// `None`: unreadable.
 type Kept = Option<Arc<LineStates>>;
 
-/// The colours of files.
 pub(crate) struct ColourCache {
     kept: Arc<Cache<Arc<ColourKey>, Kept, ()>>,
     reads: Arc<Semaphore>,
@@ -76,14 +72,12 @@ impl Default for ColourCache {
     }
 }
 
-/// The colours of the documents of a page.
 #[derive(Default)]
 pub(crate) struct PageColours {
     states: HashMap<Arc<Document>, Arc<LineStates>>,
 }
 
 impl PageColours {
-    /// The colours of a document.
     pub(crate) fn of(&self, document: &Document) -> DocumentColours {
         let states = self.states.get(document).cloned();
         DocumentColours::new(&document.language, states)
@@ -91,7 +85,6 @@ impl PageColours {
 }
 
 impl ColourCache {
-    /// Finds the colours of the documents of a page.
     pub(crate) async fn of(
         &self,
         coordinator: &Arc<Coordinator>,
@@ -115,7 +108,7 @@ impl ColourCache {
         }
     }
 
-    /// Finds the colours of a part of a file. Those of its beginning need no look-up.
+    /// The beginning of a file needs no look-up.
     pub(crate) async fn of_file(
         &self,
         coordinator: &Arc<Coordinator>,
@@ -140,7 +133,7 @@ impl ColourCache {
         found.of(&document)
     }
 
-    /// How the lines of a document begin; `None` if that cannot be found out in time.
+    /// `None` if they are late.
     async fn states(
         &self,
         coordinator: &Arc<Coordinator>,
@@ -178,7 +171,7 @@ fn read(language: &str, text: &[u8]) -> Kept {
     Some(Arc::new(LineStates::of(syntax, text)))
 }
 
-/// Fetches the text of a document; `None` if it is too large, or not there any more.
+/// Fetches the text of a document. `None` if it is too large or gone.
 async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     loop {

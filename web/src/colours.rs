@@ -1,11 +1,11 @@
-//! Colours of source code: which bytes of a line are comments, strings, numbers, keywords.
+//! Syntax highlighting: comments, strings, numbers and keywords of a line.
 //!
-//! A flat table says how each language writes these ([`Syntax::of`]), and one lexer reads them all. It
-//! reads a line at a time and takes a state from line to line, so a line inside a block comment is a
-//! comment. It knows no grammar: names are not resolved, and languages inside languages are not read.
+//! A flat table describes each language ([`Syntax::of`]), and one lexer reads them all, line by
+//! line, with a state between lines. It has no grammar: names are not resolved, and embedded
+//! languages are not lexed.
 //!
-//! **Invariants:** the lexer reads every byte a bounded number of times, never fails, and always ends with
-//! the line: what looks wrong in hostile text is the colour of that text.
+//! **Invariants:** the lexer reads every byte a bounded number of times, never fails, and stops at
+//! the end of the line. Hostile text can only be coloured wrongly.
 
 mod document;
 mod lexer;
@@ -25,27 +25,23 @@ pub(crate) use syntax::Syntax;
 
 use std::ops::Range;
 
-/// What a part of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     Comment,
     String,
     Number,
     Keyword,
-    /// A type of the language itself.
+    /// Built-in type.
     Type,
-    /// What is not the program: directives, attributes, macros of markup.
+    /// Directives, attributes, macros of markup.
     Meta,
-    /// A key, an attribute's name, a variable in a text.
+    /// Key, attribute, or variable in a text.
     Key,
-    /// A line that a patch adds.
     Added,
-    /// A line that a patch removes.
     Removed,
 }
 
 impl Colour {
-    /// The class of its element.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Colour::Comment => "c-c",
@@ -61,33 +57,33 @@ impl Colour {
     }
 }
 
-/// The coloured parts of a line, ascending. What is between them has no colour.
+/// Coloured parts of a line, ascending. The rest has no colour.
 pub(crate) type ColouredParts = Vec<(Range<usize>, Colour)>;
 
-/// What the end of a line is inside of.
+/// Lexer state at the end of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LineState {
     #[default]
     Code,
-    /// A form of the syntax's `quotes`, nested so deeply.
+    /// One of the syntax's `quotes`.
     Quote { form: u8, depth: u16 },
-    /// A long bracket of Lua.
+    /// Long bracket of Lua.
     Long { level: u16, is_comment: bool },
-    /// A raw string of Rust, with so many `#`.
+    /// Raw string of Rust; number of `#`.
     Hashes(u16),
-    /// A raw string of C++, whose delimiter has this hash.
+    /// Raw string of C++; hash of its delimiter.
     Raw(u32),
-    /// A here-document, whose last line has this hash.
+    /// Here-document; hash of its last line.
     Heredoc(u32),
-    /// `q{…}` of Perl and its like.
+    /// `q{…}` of Perl and the like.
     Delimited { open: u8, close: u8, depth: u16 },
-    /// A tag of markup.
+    /// Tag of markup.
     Tag { is_raw: Option<RawElement> },
-    /// The text of an element whose content is no markup.
+    /// Raw text of an element.
     RawText(RawElement),
 }
 
-/// An element whose content is no markup.
+/// Element with text that is not markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawElement {
     Script,

@@ -1,8 +1,9 @@
 //! Conditional requests (`ETag`, `If-None-Match`), `Cache-Control` and `Server-Timing`.
 //!
-//! A complete answer stays the same while the shards do, so it has a tag. A client that has the answer
-//! sends the tag, and gets 304 without a search. The tag is weak, since a page also says how long it took.
-//! **Invariant:** only complete answers have a tag, so a tag that matches stands for a complete answer.
+//! A complete answer is fixed while the shards are: a client with its tag gets 304 without a
+//! search. The tag is weak, since a page also shows its duration.
+//!
+//! **Invariant:** only complete answers have a tag.
 
 use crate::assets;
 use crate::model::Timings;
@@ -18,18 +19,18 @@ use frontend::SearchResult;
 use std::convert::Infallible;
 use std::hash::Hasher;
 
-/// `Cache-Control` of a complete answer: keep it, and revalidate it before each use.
+/// Complete answers: revalidate before each use.
 pub(crate) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// The address of a request, and the tags of the answers that the client has. The default is for a request
-/// whose address is not all of it, such as a POST: its answer has no tag.
+/// Address of a request, and the client's tags. The default is for requests that the address does
+/// not identify, such as a POST: their answers have no tag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownTags {
     address: String,
     has: Vec<String>,
-    /// The colours of a page are in it.
+    /// Part of the tag.
     theme: Option<Theme>,
 }
 
@@ -47,19 +48,18 @@ impl<S: Sync> FromRequestParts<S> for KnownTags {
     }
 }
 
-/// Returns a tag without the prefix of weak tags, which `If-None-Match` ignores.
+/// `If-None-Match` ignores the prefix of weak tags.
 fn opaque(tag: &str) -> String {
     let tag = tag.trim();
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
 impl KnownTags {
-    /// The address of the request; empty if it is not all of the request.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns 304 if the client has this page of the search with this identity.
+    /// Returns 304 if the client has this page of the search.
     pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
@@ -74,7 +74,7 @@ impl KnownTags {
         Some(response)
     }
 
-    /// The same for an answer that lacks what has changed: it has no tag, since a later one is another.
+    /// Drops the tags while changes are pending: a later answer may differ.
     pub(crate) fn unless_pending(self, pending: u64) -> KnownTags {
         if pending == 0 {
             return self;
@@ -82,7 +82,8 @@ impl KnownTags {
         KnownTags::default()
     }
 
-    /// Adds the headers of a page of `answer`, and its status if no backend was there. `was_there`: the answer was cached.
+    /// Adds the headers of a page, and the error status if no backend answered. `was_there`: the
+    /// answer was cached.
     pub(crate) fn finish(
         &self,
         response: &mut Response,
@@ -100,7 +101,7 @@ impl KnownTags {
         }
     }
 
-    /// Returns a tag that changes with the shards, the query, the view and this program.
+    /// Tag of a page: covers the shards, the query, the view and this program.
     fn tag(&self, identity: &str) -> String {
         let mut hasher = FnvHasher::default();
         for part in [&self.address, identity, env!("CARGO_PKG_VERSION")] {
@@ -120,7 +121,7 @@ fn keep(headers: &mut HeaderMap, tag: &str) {
     headers.insert(header::CACHE_CONTROL, REVALIDATE);
 }
 
-/// Renders the phases in milliseconds; for a cached answer only the rendering.
+/// Phases in milliseconds; for a cached answer only the rendering.
 fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
     let phases = timings.each();
     let (mut out, shown) = if was_there {

@@ -2,7 +2,6 @@
 
 use axum::http::{HeaderMap, header};
 
-/// Returns the value of the cookie called `name`.
 pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let values = headers.get_all(header::COOKIE).iter();
     let mut pairs = values

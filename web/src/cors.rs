@@ -1,16 +1,15 @@
-//! Cross-origin requests: pages of other sites may read answers only if the operator names their origin.
+//! Cross-origin requests: foreign pages may read answers only from origins set by the operator.
 //!
-//! Cookies are for our own pages alone, so no credentials are allowed; a script of another site sends a key.
+//! Cookies are for our own pages, so credentials are not allowed. Foreign scripts send a key.
 
 use crate::dcs;
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use std::time::Duration;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// How long a browser may keep the answer to a preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
-/// The headers that a script may read.
+/// Headers that scripts may read.
 const EXPOSED: [HeaderName; 11] = [
     header::ETAG,
     header::RETRY_AFTER,
@@ -25,12 +24,12 @@ const EXPOSED: [HeaderName; 11] = [
     dcs::COMPLETE,
 ];
 
-/// A text that is not the origin of a page.
+/// Not an origin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not an origin: expected https://host, https://host:port, or *")]
 pub struct BadOrigin(String);
 
-/// Returns the layer for origins that [`check`] accepts.
+/// `origins` must pass [`check`].
 pub(crate) fn layer(origins: &[String]) -> CorsLayer {
     let origin = if origins.iter().any(|origin| origin == "*") {
         AllowOrigin::any()
@@ -51,7 +50,7 @@ pub(crate) fn layer(origins: &[String]) -> CorsLayer {
         .max_age(MAX_AGE)
 }
 
-/// Rejects a text that no browser sends as an origin.
+/// Rejects what no browser sends.
 pub(crate) fn check(origins: &[String]) -> Result<(), BadOrigin> {
     match origins.iter().find(|origin| !is_origin(origin)) {
         None => Ok(()),
@@ -67,7 +66,7 @@ fn is_origin(text: &str) -> bool {
     let (Some(scheme @ ("http" | "https")), Some(authority)) = parts else {
         return text == "*";
     };
-    // Browsers write it in lower case, without a user, a path or a slash at the end.
+    // Lower case, without a user, a path or a slash at the end.
     let written = format!("{scheme}://{authority}").to_ascii_lowercase();
     text == written && !text.contains('@')
 }

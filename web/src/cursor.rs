@@ -1,14 +1,12 @@
-//! Where a page ended, as a token that a client gives back to get the next page; from the first match on it is a *link*
-//! to the answer.
+//! Token for the next page of an answer. At the first match it is a *link* to the answer.
 //!
-//! A cursor has the query, the generation that was searched, and a hash of the answer: of what its callers may see
-//! and of how many matches there were. If the answer has changed, a request for the next page fails. Another
-//! caller who may see the same packages can use the cursor, even when the answer is no longer kept, and on every
-//! frontend that has one of its secrets. It says nothing of the
-//! answer to those who do not see the same. It has no id of a search, which is its client's alone. It is signed (see
-//! `link_secrets`). **Invariant:** without secrets a client can forge a cursor, and a
-//! forged cursor does no more than its query does: that is checked like any other, the answer is compared,
-//! and a page beyond the last item is empty.
+//! A cursor has the query, the generation, and a hash of scope and length of the answer. It works
+//! on every frontend with the same secret, also after the answer is evicted, until the answer
+//! changes. It reveals nothing to callers with another scope. It has no search id, which is private
+//! to a client.
+//!
+//! **Invariant:** cursors are signed (see `link_secrets`), but a forged one does no more than its
+//! query: that is checked as usual, the answer is compared, and a page past the end is empty.
 //!
 //! ```text
 //! route                        8 hexadecimal digits: see [`Route`]
@@ -23,54 +21,48 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::{Query, SearchResult};
 
-/// The version of the format.
 const VERSION: u8 = 5;
 
-/// Added to the group's number if copies are folded.
+/// Added to the group if copies are folded.
 const FOLDED: u8 = 0x80;
 
-/// Bytes before the query.
 const HEAD_BYTES: usize = 26;
 
-/// Digits of the route.
 const ROUTE_LEN: usize = 8;
 
-/// By what a proxy chooses a frontend: equal for a search and all of its pages, so that they go to the frontend that has
-/// the result. It is the CRC-32C of the query as it was typed, which proxies can compute. Only speed depends on it.
+/// Key by which a proxy chooses a frontend, equal for a search and all its pages: CRC-32C of the
+/// query as typed, which proxies can compute. Only speed depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Route(pub(crate) u32);
 
 impl Route {
-    /// The route of a search for this text, if there is one.
     pub(crate) fn of(q: Option<&[u8]>) -> Route {
         Route(q.map_or(0, crc32c::crc32c))
     }
 }
 
-/// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) route: Route,
     pub(crate) group: Group,
     pub(crate) copies: Copies,
     generation: u64,
-    /// A hash of the answer, as [`hash`].
+    /// Result of [`hash`].
     answer: u64,
-    /// The number of items before the next page.
+    /// Items before the next page.
     pub(crate) offset: u64,
 }
 
-/// Why a text is no cursor of this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadCursor {
-    /// It does not have the form of one.
+    /// Wrong format.
     Malformed,
-    /// It was changed, or signed with a secret that this server does not have.
+    /// Altered, or signed with an unknown secret.
     Unsigned,
 }
 
 impl Cursor {
-    /// The cursor before item number `offset` of an answer.
+    /// Cursor before item `offset`.
     pub(crate) fn new(
         answer: &SearchResult,
         group: Group,
@@ -87,23 +79,21 @@ impl Cursor {
         }
     }
 
-    /// The same, with a route.
     pub(crate) fn by(self, route: Route) -> Cursor {
         Cursor { route, ..self }
     }
 
-    /// The generation that was searched.
     pub(crate) fn generation(&self) -> String {
         format!("{:016x}", self.generation)
     }
 
-    /// Whether the cursor was made for this answer. An incomplete answer may have been replaced.
+    /// Returns whether the cursor was made for this answer. An incomplete answer may have been
+    /// replaced.
     pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
         let of_answer = Cursor::new(answer, self.group, self.copies, self.offset as usize);
         *self == of_answer.by(self.route)
     }
 
-    /// Encodes the cursor of an answer to `query`.
     pub(crate) fn encode(&self, query: &Query, keys: &LinkKeys) -> String {
         let folded = match self.copies {
             Copies::Folded => FOLDED,
@@ -120,7 +110,6 @@ impl Cursor {
         format!("{:08x}{}", self.route.0, BASE64.encode(rest))
     }
 
-    /// Decodes a cursor and its query.
     pub(crate) fn decode(text: &str, keys: &LinkKeys) -> Result<(Cursor, Query), BadCursor> {
         let (signed, bytes) = signed(text).ok_or(BadCursor::Malformed)?;
         if !keys.verify(&bytes, signed) {
@@ -145,7 +134,6 @@ fn signed(text: &str) -> Option<([u8; SIGNATURE_BYTES], Vec<u8>)> {
     (*version == VERSION).then_some((signature, bytes))
 }
 
-/// Reads the bytes of a cursor whose signature is right.
 fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
     let (route, bytes) = bytes.split_first_chunk()?;
     let (head, query) = bytes.split_at_checked(HEAD_BYTES)?;
@@ -170,7 +158,7 @@ fn parse(bytes: &[u8]) -> Option<(Cursor, Query)> {
     Some((cursor, query))
 }
 
-/// Returns a hash of an answer: of query and generation, of what its callers may see, and of its length.
+/// Hash of identity, scope and length of an answer.
 fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(identity.as_bytes());
@@ -181,7 +169,6 @@ fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
     u64::from_le_bytes(*first)
 }
 
-/// Reads a name of 16 hexadecimal digits.
 fn number(name: &str) -> u64 {
     u64::from_str_radix(name, 16).expect("a name consists of hexadecimal digits")
 }
@@ -216,7 +203,7 @@ mod tests {
             assert!(Cursor::decode(&other, &keys).is_err(), "{other}");
             assert!(Cursor::decode(&text[..at], &keys).is_err());
         }
-        // Case of the route, too.
+        // The route is case-sensitive, too.
         let upper = text.to_ascii_uppercase();
         let other = format!("{}{}", &upper[..8], &text[8..]);
         assert!(Cursor::decode(&other, &keys).is_err() || other == text);

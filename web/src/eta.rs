@@ -1,34 +1,33 @@
-//! An estimate of how long a search will still take.
+//! Estimate of the remaining time of a search.
 //!
-//! Each block takes about the same time, so the remaining blocks take time in proportion to those that are
-//! done. There is no estimate before enough blocks are done. No clock: the caller passes the elapsed time.
+//! Blocks take about the same time, so the remaining time is proportional to the remaining blocks.
+//! Pure: the caller passes the elapsed time.
 
 use frontend::Progress;
 use std::time::Duration;
 
-/// A search that is younger has no steady pace yet.
+/// Younger searches have no steady pace yet.
 const ELAPSED_MIN: Duration = Duration::from_millis(200);
 
 /// One block in this many must be done.
 const SHARE_MIN: u64 = 20;
 
-/// The weight of a new estimate against the last one.
+/// Weight of a new estimate.
 const WEIGHT: f64 = 0.3;
 
-/// Successive estimates, smoothed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Eta {
-    /// When the last estimate was made, and what it was.
+    /// Time and value.
     last: Option<(Duration, Duration)>,
 }
 
 impl Eta {
-    /// Returns how long the search will still take; `None` if it is too early to tell.
+    /// `None` if it is too early to tell.
     pub(crate) fn left(&mut self, progress: &Progress) -> Option<Duration> {
         let (done, total) = (progress.blocks_done, progress.blocks_total);
         let ended = |bound: f32| bound == f32::NEG_INFINITY;
         let mut backends = progress.backends.iter();
-        // A backend that has not planned its search yet may have any number of blocks.
+        // A backend that has not planned yet may have any number of blocks.
         let is_known = backends.all(|each| each.blocks_total > 0 || ended(each.bound));
         let elapsed = progress.elapsed;
         if !is_known || elapsed < ELAPSED_MIN || done == 0 || done < total / SHARE_MIN {
@@ -97,7 +96,7 @@ mod tests {
         assert_eq!(check(&mut eta, &at(1000, 50, 100)), Some(1000));
         // The search stalls: the estimate grows, but does not jump to the fresh one of 2 s.
         assert_eq!(check(&mut eta, &at(2000, 50, 100)), Some(600));
-        // The last estimate has long passed, and more blocks are done than were known.
+        // The last estimate has passed, and more blocks are done than were known.
         assert_eq!(check(&mut eta, &at(9000, 110, 100)), Some(0));
     }
 }

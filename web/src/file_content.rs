@@ -1,26 +1,24 @@
-//! The kind of a file for a browser: text, an image, or bytes to save.
+//! Kind of a file for a browser: text, an image, or bytes to save.
 
 use axum::http::HeaderValue;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use schema::message::FileReply;
 
-/// Bytes at the beginning of a file that decide: a NUL among them makes it binary, as git has it.
+/// Bytes that decide: as in git, a NUL among them makes a file binary.
 pub(crate) const HEAD_BYTES: u64 = 8_000;
 
-/// Bytes of the name under which a file is saved: as many as file systems allow.
+/// Limit of file systems.
 const NAME_BYTES_MAX: usize = 255;
 
-/// What a file is shown as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Text,
-    /// An image of this media type. A browser runs nothing that is in it; SVG has scripts, and is text.
+    /// Image without active content. SVG may have scripts, so it is text.
     Image(&'static str),
     Bytes,
 }
 
 impl Content {
-    /// Decides by the beginning of a file.
     pub(crate) fn of(reply: &FileReply) -> Content {
         let head = &reply.text[..reply.text.len().min(HEAD_BYTES as usize)];
         if !reply.original {
@@ -60,8 +58,8 @@ impl Content {
         })
     }
 
-    /// Returns the header `Content-Disposition` of a file that browsers save: its name, which has no character that
-    /// means something in the header or to a file system.
+    /// Header `Content-Disposition` of a saved file. Its name has no special characters of headers
+    /// or file systems.
     pub(crate) fn disposition(self, path: &[u8]) -> Option<HeaderValue> {
         if self != Content::Bytes {
             return None;
@@ -87,7 +85,7 @@ impl Content {
     }
 }
 
-/// Whether a name may be shown to people as it is: UTF-8 without characters that change how the rest is read.
+/// Safe to show: UTF-8, without characters that reorder or hide the rest.
 fn is_harmless(name: &[u8]) -> bool {
     let text = std::str::from_utf8(name);
     let is_hidden = name.starts_with(b".");
@@ -98,7 +96,6 @@ fn is_harmless(name: &[u8]) -> bool {
     !is_hidden && text.is_ok_and(|text| !text.contains(is_odd))
 }
 
-/// Returns true for an image that browsers show at its raw address.
 pub(crate) fn is_image(reply: &FileReply) -> bool {
     matches!(Content::of(reply), Content::Image(_))
 }
@@ -155,7 +152,7 @@ mod tests {
             saved("d/na\u{ef}ve \".bin".as_bytes()),
             "attachment; filename=\"na__ve__.bin\"; filename*=UTF-8''na%C3%AFve%20%22%2Ebin"
         );
-        // Nothing hidden, and nothing that turns the rest of the name around.
+        // Nothing hidden or reversed.
         assert_eq!(saved(b".bashrc"), "attachment; filename=\"bashrc\"");
         assert_eq!(saved(b"..."), "attachment; filename=\"file\"");
         assert_eq!(saved(b"a\r\nx: y\xff"), "attachment; filename=\"a__x__y_\"");

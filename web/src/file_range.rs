@@ -1,8 +1,8 @@
-//! A range of a file, from a backend that has it: for pages in lines, for the API in bytes.
+//! Fetches a range of a file from a backend: in lines for pages, in bytes for the API.
 //!
-//! The package may be named without its version. Then the file is that of its only version, or of the only
-//! one that has the file; if several have it, the problem names them. A revision may be any that is indexed, or any
-//! that a backend can read from the repository; without one, the file is that of the default revision.
+//! A package without a version stands for its only version, or the only one that has the file. If
+//! several have it, the problem names them. A revision is any that is indexed, or that a backend
+//! can read.
 
 use crate::links::{FileAddress, encode};
 use crate::model::NewestRevision;
@@ -19,23 +19,19 @@ use schema::message::{
 };
 use schema::name::package_name;
 
-/// Versions of a package that are asked for a file.
 const VERSIONS_ASKED_MAX: usize = 16;
 
-/// Bytes of the name of a revision.
 const REVISION_BYTES_MAX: usize = 1 << 10;
 
-/// Digits of a commit id that name a revision, at least, and of a whole one, at most.
+/// Abbreviated or full commit id.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 7..=64;
 
-/// A range of a file.
 pub(crate) struct Fetched {
-    /// The directory of the package, with its version.
     pub(crate) package: Vec<u8>,
     pub(crate) reply: FileReply,
 }
 
-/// Asks the backends for a range of the file that the parameters name, in the revision that they name.
+/// Fetches a range of the file and the revision that the parameters name.
 pub(crate) async fn fetch(
     app: &App,
     scope: &Scope,
@@ -50,7 +46,6 @@ pub(crate) async fn fetch(
     fetch_revision(app, scope, params, revision, range).await
 }
 
-/// Asks the backends for a range of the file in a revision.
 pub(crate) async fn fetch_revision(
     app: &App,
     scope: &Scope,
@@ -74,7 +69,6 @@ pub(crate) async fn fetch_revision(
     .await
 }
 
-/// Asks the backends for a range of a file.
 pub(crate) async fn fetch_file(
     app: &App,
     scope: &Scope,
@@ -115,7 +109,7 @@ pub(crate) async fn fetch_file(
     }
 }
 
-/// Asks the other versions of a package for the file, at most 16 of them, the newest first. Returns the oldest first.
+/// Asks other versions for the file, newest first. Returns the oldest first.
 pub(crate) async fn in_versions(
     app: &App,
     scope: &Scope,
@@ -139,7 +133,7 @@ pub(crate) async fn in_versions(
     Ok(found)
 }
 
-/// Says that the version of the package is not indexed, and which one has the file, if any.
+/// Problem of a version that is not indexed. Names a version that has the file, if any.
 async fn not_in_version(
     app: &App,
     scope: &Scope,
@@ -167,8 +161,7 @@ async fn not_in_version(
     )
 }
 
-/// Fetches the beginning of the file that the parameters name, of at most so many bytes: all of it, unless it is
-/// longer.
+/// Fetches up to `bytes_max` bytes from the beginning.
 pub(crate) async fn fetch_beginning(
     app: &App,
     scope: &Scope,
@@ -203,7 +196,7 @@ pub(crate) async fn fetch_beginning(
     Ok(found)
 }
 
-/// Adds the headers that say where a file comes from, and what it is.
+/// Adds headers with the file's origin and type.
 pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     let mut add = |name: &'static str, text: &str| {
         let text = HeaderValue::from_str(text).expect("encoded text is ASCII");
@@ -230,8 +223,8 @@ pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
     }
 }
 
-/// Says what is not there, the package or the file, and names that are near. `known` is the version that the package
-/// stands for, if it is indexed.
+/// Problem of a missing package or file, with similar names. `known` is the indexed version of the
+/// package, if any.
 async fn missing(
     app: &App,
     scope: &Scope,
@@ -269,8 +262,7 @@ async fn missing(
     problem.near_names(parameter, near).hint(hint)
 }
 
-/// Says why a revision does not have the file: it has none of this name, it is no longer indexed, or there is no
-/// such revision.
+/// Problem of a revision: no such file, no longer indexed, or no such revision.
 async fn not_in_revision(
     app: &App,
     scope: &Scope,
@@ -342,7 +334,6 @@ fn newest_revision(package: &[u8], path: &[u8], newest: &str) -> Option<NewestRe
     })
 }
 
-/// Whether a revision may be the beginning of a commit id.
 fn is_id(revision: &str) -> bool {
     ID_DIGITS.contains(&revision.len()) && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

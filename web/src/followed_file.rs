@@ -1,7 +1,7 @@
-//! A file that is read again when it changes, so that keys and secrets can be replaced while the server runs.
+//! File that is reread when it changes, to replace keys and secrets at run time.
 //!
-//! **Invariant:** contents that cannot be used change nothing: what was read last stays, and the log says why. So a
-//! file that is being written never locks anybody out.
+//! **Invariant:** unusable contents are logged and change nothing: a half-written file locks out no
+//! client.
 
 use frontend::joined;
 use std::error::Error;
@@ -11,21 +11,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-/// How often the file is looked at.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What a file has, read by `read`.
 pub(crate) struct FollowedFile<T, E> {
     path: PathBuf,
-    /// What the file is, for the log.
+    /// Name in the log.
     what: &'static str,
     read: fn(&Path) -> Result<T, E>,
     current: RwLock<Arc<T>>,
-    /// The version of the file that was read last, or tried.
+    /// Version of the last read, successful or not.
     seen: Mutex<Option<Version>>,
 }
 
-/// What changes when a file is written or replaced: device, inode, length, and when it changed.
+/// Device, inode, length and change time.
 type Version = (u64, u64, u64, i64, i64);
 
 impl<T, E> std::fmt::Debug for FollowedFile<T, E> {
@@ -39,7 +37,6 @@ where
     T: Send + Sync + 'static,
     E: Error + 'static,
 {
-    /// Reads a file.
     pub(crate) fn open(
         path: &Path,
         what: &'static str,
@@ -55,13 +52,12 @@ where
         })
     }
 
-    /// What was read last.
     pub(crate) fn current(&self) -> Arc<T> {
         let current = self.current.read();
         Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the file again whenever it changes, while anybody uses it. Needs a tokio runtime.
+    /// Rereads the file while `file` is alive. Needs a tokio runtime.
     pub(crate) fn follow(file: &Arc<FollowedFile<T, E>>) {
         let file = Arc::downgrade(file);
         tokio::spawn(async move {
@@ -100,7 +96,7 @@ where
     }
 }
 
-/// `None` if there is no such file.
+/// `None` without a file.
 fn version(path: &Path) -> Option<Version> {
     let about = fs::metadata(path).ok()?;
     let (at, at_ns) = (about.ctime(), about.ctime_nsec());

@@ -1,7 +1,7 @@
-//! When a client that follows a running search is told how far it is.
+//! Schedule of progress reports to a client that follows a search.
 //!
-//! A few times a second, less often while nothing changes, and at once when the first matches arrive or the best
-//! are final. What is told is a [`Report`]: JSON for programs, boxes for a page.
+//! Reports are sent a few times a second, less often without changes, and at once for the first
+//! matches or final best ones. A [`Report`] is JSON for programs, boxes for a page.
 
 use crate::problem::Problem;
 use crate::viewer::Watched;
@@ -11,43 +11,39 @@ use std::future::pending;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How often progress is sent.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// How often progress is sent while nothing changes: thousands of clients may follow a search that
-/// waits for its slot.
+/// Interval without changes: thousands of clients may follow a queued search.
 const UNCHANGED_EVERY: Duration = Duration::from_secs(2);
 
-/// After which time a client that is handed over asks again: the proxy may still have to notice.
+/// Delay of a reconnect after a handover, which the proxy may still have to notice.
 pub(crate) const RECONNECT_AFTER: Duration = Duration::from_millis(500);
 
-/// What one client is told of one search. A method returns `None` once the client has gone.
+/// Progress reports to one client. Methods return `None` after it has gone.
 pub(crate) trait Report {
-    /// Whether there is something to send at once.
     fn has_urgent_news(&self) -> bool;
 
-    /// Sends what has changed. Returns whether the search came further since the last time.
+    /// Returns whether the search has progressed.
     fn report(&mut self) -> impl Future<Output = Option<bool>> + Send;
 
-    /// Sends why the client is told no more.
+    /// Sends the reason for the end.
     fn fail(&self, problem: &Problem) -> impl Future<Output = Option<()>> + Send;
 
-    /// Tells the client to ask again: another server answers.
+    /// Sends the client to another server.
     fn hand_over(&self) -> impl Future<Output = Option<()>> + Send;
 
-    /// Waits until the client has gone.
     fn closed(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Reports until the search ends, the client disconnects or is handed over, or it may not see any more what it saw.
-/// Returns whether the search has ended.
+/// Reports until the search ends (true), the client disconnects or is handed over, or its scope
+/// shrinks.
 pub(crate) async fn follow(
     watched: &mut Watched,
     search: &SearchHandle,
     reports: &mut (impl Report + Send + Sync),
 ) -> bool {
     let mut news = search.news();
-    // Matches that are already there are news as well.
+    // Existing matches are news as well.
     news.mark_changed();
     let mut serving = watched.serving();
     let mut wait = EVERY;
@@ -83,17 +79,16 @@ pub(crate) async fn follow(
     }
 }
 
-/// The last event of a stream whose client is handed over. Browsers ask again by themselves.
+/// Browsers reconnect by themselves.
 pub(crate) fn reconnect(data: String) -> sse::Event {
     let event = sse::Event::default().event("reconnect").data(data);
     event.retry(RECONNECT_AFTER)
 }
 
-/// Waits until clients are to ask another server.
 async fn handing_over(serving: &mut watch::Receiver<Serving>) {
     let handing_over = serving.wait_for(|now| *now == Serving::HandingOver);
     if handing_over.await.is_err() {
-        // Nobody can say so any more.
+        // The sender is gone.
         pending().await
     }
 }

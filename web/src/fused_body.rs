@@ -1,8 +1,7 @@
-//! A response body that has one end: polled after it, or after an error, it ends again.
+//! Response body that can be polled after its end or an error.
 //!
-//! Compression polls a body again after its end, and the streams behind our bodies may panic then.
-//! **Invariant:** compression sees no streamed body that has not passed through here, so no handler
-//! has to fuse its own.
+//! Compression does so, and the streams behind our bodies may panic then. **Invariant:** every
+//! streamed body is fused before compression, so handlers need not do it.
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -13,7 +12,7 @@ use std::task::{Context, Poll};
 /// `None` after the end.
 struct FusedBody(Option<Body>);
 
-/// Fuses the body of a response. One with a length is in memory, and can be polled at any time.
+/// A body with a length is in memory, and can be polled at any time.
 pub(crate) async fn fuse(response: Response) -> Response {
     if response.body().size_hint().exact().is_some() {
         return response;
@@ -59,7 +58,7 @@ mod tests {
         for last in [None, Some(Err(io::Error::other("broken off")))] {
             let fails = last.is_some();
             let pieces = [Some(Ok(Bytes::from("a"))), last].into_iter().flatten();
-            // `Unfold` panics if it is polled after its end.
+            // `Unfold` panics if polled after its end.
             let pieces =
                 stream::unfold(pieces.collect::<Vec<_>>().into_iter(), async |mut left| {
                     Some((left.next()?, left))

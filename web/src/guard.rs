@@ -1,8 +1,11 @@
-//! What each address needs: a key, a cookie of our pages, or nothing. Only where the operator has set keys.
+//! Access control by address: a key, a cookie of our pages, or nothing. Active if the operator sets
+//! keys.
 //!
-//! `/api/v2` and `/raw` need a key, or the cookie that every page brings along. If keys are required, everything needs
-//! one but health, assets and the form that asks for it; the cookie then stands for the key that was typed.
-//! **Invariant:** an answer that needed a key or a cookie is kept by no shared cache.
+//! `/api/v2` and `/raw` need a key, or the cookie that every page sets. If keys are required,
+//! everything needs one except health, assets and the sign-in form; the cookie then stands for the
+//! entered key.
+//!
+//! **Invariant:** shared caches keep no answer that needed a key or a cookie.
 
 use crate::access::{Access, LIFETIME, Sender};
 use crate::cookies::cookie;
@@ -14,17 +17,14 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// The form that asks for a key, and what ends its cookie.
+/// Address of the form. The other ends its cookie.
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
 
-/// `Cache-Control` of answers that have none of their own.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// The request headers that decide whether there is an answer.
 const VARY: HeaderValue = HeaderValue::from_static("cookie, authorization");
 
-/// What an address needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     Nothing,
@@ -32,14 +32,14 @@ enum Need {
     Page,
     /// A key, or the cookie of a page.
     Api,
-    /// Its own kind of key, which its handler checks; ours will do as well.
+    /// Its own kind of key, or one of ours.
     DebianCodeSearch,
 }
 
 impl Need {
     fn of(method: &Method, path: &str) -> Need {
         match path {
-            // A preflight request never has a key.
+            // Preflights have no key.
             _ if method == Method::OPTIONS => Need::Nothing,
             "/healthz" | "/readyz" | "/robots.txt" | SIGN_IN | SIGN_OUT => Need::Nothing,
             _ if path.starts_with("/assets/") => Need::Nothing,
@@ -50,20 +50,18 @@ impl Need {
     }
 }
 
-/// Describes the metrics of keys.
 pub(crate) fn describe() {
     let refused =
         "Requests without a key that needed one (missing), and with an unknown one (wrong)";
     metrics::describe_counter!("trawl_http_keys_refused_total", refused);
 }
 
-/// Counts a request that was refused for its key.
 pub(crate) fn count_refused(is_wrong: bool) {
     let reason = if is_wrong { "wrong" } else { "missing" };
     metrics::counter!("trawl_http_keys_refused_total", "reason" => reason).increment(1);
 }
 
-/// Refuses a request that lacks what its address needs. Handlers find the name of its key among the request's
+/// Refuses a request without its key or cookie. Adds the name of the key to the request's
 /// extensions.
 pub(crate) async fn check(
     State(access): State<Arc<Access>>,
@@ -107,7 +105,6 @@ pub(crate) async fn check(
     response
 }
 
-/// The problem of a request without a known key.
 pub(crate) fn refused(is_wrong: bool) -> Problem {
     let detail = if is_wrong {
         "the key is not known here; it may have been revoked"
@@ -117,14 +114,14 @@ pub(crate) fn refused(is_wrong: bool) -> Problem {
     Problem::unauthorized(detail).hint("send the header authorization: Bearer KEY")
 }
 
-/// Whether a response is a page, or says that the client has it already.
+/// A page, or 304.
 fn is_page(response: &Response) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     let is_html = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
     is_html || response.status() == StatusCode::NOT_MODIFIED
 }
 
-/// The key in the header `authorization`. Other schemes are not for us: a proxy may ask for a password.
+/// Key in the header `authorization`. Other schemes may be meant for a proxy.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let value = headers.get(header::AUTHORIZATION)?.as_bytes();
     let (scheme, key) = value.split_at_checked("bearer ".len())?;
@@ -132,7 +129,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     is_bearer.then_some(key.trim_ascii())
 }
 
-/// The name of our cookie. Browsers send the cookies of all ports of a host, so it has the port.
+/// Name of our cookie, with the port: browsers send the cookies of all ports of a host.
 pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -144,7 +141,7 @@ pub(crate) fn cookie_name(headers: &HeaderMap) -> String {
     }
 }
 
-/// Gives the client a cookie that only our own pages send back.
+/// Sets a cookie that only our own pages send back.
 pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, is_https: bool) {
     // An empty value ends the cookie.
     let age_s = if value.is_empty() {

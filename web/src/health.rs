@@ -1,7 +1,7 @@
 //! Health, readiness and metrics, for operators.
 //!
-//! `/healthz` says that the process answers requests; `/readyz`, that it would answer a search: it runs one,
-//! over all backends, and uses the threads that render pages.
+//! `/healthz`: the process answers requests. `/readyz`: it can answer a search; runs one over all
+//! backends, and uses the rendering threads.
 
 use crate::access::KeyName;
 use crate::model::Overlaps;
@@ -13,10 +13,9 @@ use axum::{Extension, Json};
 use frontend::{Scope, Serving};
 use std::time::{Duration, Instant};
 
-/// How long the search of `/readyz` may take.
 const PROBE_MAX: Duration = Duration::from_secs(2);
 
-/// How long the result of a probe is used, so that many requests for `/readyz` cost one search.
+/// Many requests for `/readyz` cost one search.
 const PROBE_KEPT: Duration = Duration::from_secs(1);
 
 #[derive(serde::Serialize)]
@@ -25,7 +24,7 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     backends: Vec<BackendHealth>,
-    /// Packages that several backends have in different shards.
+    /// Packages in different shards of several backends.
     #[serde(skip_serializing_if = "Option::is_none")]
     overlaps: Option<Overlaps>,
 }
@@ -40,15 +39,13 @@ struct BackendHealth {
     documents: u64,
 }
 
-/// Says that the process is alive.
 pub(crate) async fn healthz() -> impl IntoResponse {
     Json(serde_json::json!({"status": "ok"}))
 }
 
-/// Reports whether a search would be answered. Some backends are enough, and incomplete answers say so.
+/// Reports whether a search would be answered, even incompletely.
 ///
-/// Where keys are required, only a client that has one gets more than a word; nobody does where callers may see
-/// different packages.
+/// If keys are required, details need a key. With authorization, no client gets them.
 pub(crate) async fn readyz(
     State(app): State<App>,
     key: Option<Extension<KeyName>>,
@@ -90,7 +87,7 @@ pub(crate) async fn readyz(
     (code, Json(readiness)).into_response()
 }
 
-/// Probes, unless that was done just now. Returns why no search is answered.
+/// Failure of a recent or new probe.
 async fn last_probe(app: &App) -> Option<String> {
     let mut last = app.last_probe.lock().await;
     if let Some((at, reason)) = &*last
@@ -130,13 +127,13 @@ async fn probe(app: &App) -> Result<(), String> {
     }
 }
 
-/// Whether a backend did not answer although it was asked: other backends may not answer either.
+/// Returns true for a backend that failed although searched: others may fail, too.
 fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing) -> bool {
     let mut backends = backends.iter();
     backends.any(|backend| backend.name == missing.backend && backend.is_searched())
 }
 
-/// Renders the metrics of the process in Prometheus' format.
+/// Prometheus format.
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let backends = app.coordinator.backends(&Scope::everything());
     let connected = backends.iter().filter(|backend| backend.connected).count();

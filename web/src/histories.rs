@@ -1,4 +1,4 @@
-//! The history of a repository, or of a file or directory in it, as the API and a page ask for it.
+//! History of a repository, file or directory, for the API and a page.
 
 use crate::params::Params;
 use crate::problem::Problem;
@@ -10,17 +10,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use schema::message::{Commit, CommitLog, LookupOf};
 use std::sync::Arc;
 
-/// A part of a history.
 pub(crate) struct History<'p> {
     pub(crate) repo: &'p str,
     /// Empty: the default branch.
     pub(crate) rev: &'p str,
-    /// The file or directory; empty: the whole repository.
+    /// Empty: the whole repository.
     pub(crate) path: &'p [u8],
     log: Arc<CommitLog>,
 }
 
-/// Looks up the history that the parameters `repo`, `rev`, `path` and `cursor` name: at most `count` commits.
+/// Looks up at most `count` commits. Parameters: `repo`, `rev`, `path` and `cursor`.
 pub(crate) async fn look_up<'p>(
     app: &App,
     viewer: &Viewer,
@@ -47,12 +46,12 @@ pub(crate) async fn look_up<'p>(
 }
 
 impl History<'_> {
-    /// The commits, youngest first.
+    /// Youngest first.
     pub(crate) fn commits(&self) -> &[Commit] {
         &self.log.commits
     }
 
-    /// The cursor of the next part, if there is one.
+    /// Cursor of the next part, if any.
     pub(crate) fn next(&self) -> Option<String> {
         let next = &self.log.next;
         (!next.is_empty()).then(|| BASE64.encode(next))

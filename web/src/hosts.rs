@@ -1,8 +1,8 @@
-//! Which requests are for this server: by the host that they name, and the page that sends them.
+//! Checks of the requested host and of the sending page.
 //!
-//! A page of another site can let its own host name resolve to this machine, and would then read answers as
-//! if they were its own (DNS rebinding). So a server that only this machine reaches answers only to the names
-//! of this machine, unless the operator lists others.
+//! A foreign page can point its own host name at this machine and read answers as its own (DNS
+//! rebinding). So a server on loopback answers only to names of this machine, and those that the
+//! operator lists.
 
 use crate::problem::Problem;
 use axum::extract::{Request, State};
@@ -13,28 +13,27 @@ use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Hosts and origins that are accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     pub(crate) hosts: HostNames,
-    /// Origins of other sites whose pages may send requests; `*` for all.
+    /// Foreign origins of sending pages; `*` for all.
     pub(crate) origins: Arc<[String]>,
 }
 
-/// The names by which clients may address the server.
+/// Host names of the server.
 #[derive(Clone, Debug, Default)]
 pub enum HostNames {
-    /// Every name: other machines reach the server, by names that it does not know.
+    /// Every name: other machines use names that the server does not know.
     #[default]
     Any,
-    /// The names of this machine, and these.
+    /// Names of this machine, and these.
     Loopback(Arc<[String]>),
-    /// These alone.
+    /// Only these names.
     Only(Arc<[String]>),
 }
 
 impl HostNames {
-    /// The names for a server at `address`, with those that the operator lists.
+    /// Names for a server at `address`, with those that the operator lists.
     pub fn new(address: IpAddr, listed: &[String]) -> HostNames {
         let listed: Arc<[String]> = listed
             .iter()
@@ -58,7 +57,7 @@ impl HostNames {
     }
 }
 
-/// Whether a host name or address, in lower case, always means this machine.
+/// Returns true for names of this machine, in lower case.
 fn is_loopback(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let bare = host
@@ -70,7 +69,7 @@ fn is_loopback(host: &str) -> bool {
         || host.ends_with(".localhost")
 }
 
-/// Refuses requests that are for another host, and changes that a page of another site asks for.
+/// Refuses other hosts, and cross-site changes.
 pub(crate) async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     match hosts.fault(&request) {
         None => next.run(request).await,
@@ -112,8 +111,8 @@ impl Hosts {
     }
 }
 
-/// Returns the host of the only header `Host` (RFC 9112, 3.2). A proxy and this server could take a request with several,
-/// or with one that is no host, for requests of different sites.
+/// Returns the only header `Host` (RFC 9112, 3.2). With several or a malformed one, a proxy and
+/// this server could see requests for different sites.
 fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let Some(host) = hosts.next() else {
@@ -126,7 +125,7 @@ fn named(request: &Request) -> Result<Option<&str>, &'static str> {
         return Err("the request has several headers Host");
     }
     let host = host.to_str().unwrap_or("@");
-    // An address without a host has an empty one.
+    // Empty for an address without a host.
     if host.is_empty() || is_host(host) {
         Ok(Some(host))
     } else {
@@ -134,19 +133,19 @@ fn named(request: &Request) -> Result<Option<&str>, &'static str> {
     }
 }
 
-/// Whether a text is a host, perhaps with a port, and nothing else.
+/// Returns whether a text is a host, with or without a port.
 fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else {
         return false;
     };
-    // Without a user the host comes first.
+    // The host comes first without a user.
     let port = text.strip_prefix(authority.host());
     let digits = port.map(|port| port.strip_prefix(':').unwrap_or(port));
     !authority.host().is_empty()
         && digits.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Whether a request comes from a page of this server, or from no page.
+/// Returns true for requests from our own pages, or from no page.
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| {
         headers

@@ -1,8 +1,8 @@
-//! How a request gets its search, and which part of the answer it wants.
+//! Finds the search of a request, and its [`View`]: a page of the answer.
 //!
-//! A search is started by a query, joined by an id, or resumed by a cursor. All interfaces go through
-//! here; none starts a search in another way, except the API of Debian Code Search, whose queries have no
-//! timeout and no generation. A [`View`] is a page of the answer, by its number or from a cursor on.
+//! A search is started by a query, joined by an id, or resumed by a cursor. Interfaces start the
+//! search of a request here, except the API of Debian Code Search: its queries have no timeout and
+//! no generation.
 
 use crate::choice::{Copies, Group};
 use crate::cursor::{BadCursor, Cursor, Route};
@@ -24,14 +24,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Digits of an id of a search; links are longer.
+/// Digits of a search id. Links are longer.
 const ID_LEN: usize = 32;
 
-/// The share of its time that a search waits for what has changed; it needs the rest.
+/// Divisor of the timeout: share of the wait for pending changes.
 const WAIT_SHARE: u32 = 2;
 
-/// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query. With
-/// `wait=fresh` it begins when all that has changed before is in the index, or half of its time is over.
+/// Starts or joins a search. The timeout of the parameters overrides that of the query. With
+/// `wait=fresh`, earlier changes are indexed first, for at most half of the time.
 pub(crate) async fn start(
     app: &App,
     scope: &Scope,
@@ -51,7 +51,7 @@ pub(crate) async fn start(
     Ok(search.await?)
 }
 
-/// Waits until all that has changed before is in the index. Returns what is left of a search's time.
+/// Waits until earlier changes are indexed. Returns the rest of the search's time.
 async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
     let (config, begun) = (app.coordinator.config(), Instant::now());
     let timeout = timeout.unwrap_or(config.timeout);
@@ -61,13 +61,12 @@ async fn wait_until_fresh(app: &App, timeout: Option<Duration>) -> Duration {
     timeout.saturating_sub(begun.elapsed())
 }
 
-/// Whether the answer to a request may be one that the client has: nothing has changed since.
+/// Returns true if a client's cached answer may be revalidated: nothing is pending.
 pub(crate) fn may_be_known(app: &App, params: &Params) -> bool {
     app.coordinator.pending() == 0 && params.bytes("wait") != Some(b"fresh")
 }
 
-/// Starts the search for a query, or joins it, and adds a notice if only the default revisions of repositories are
-/// searched.
+/// Like [`start`], with a notice if only the default revisions are searched.
 pub(crate) async fn start_noticing(
     app: &App,
     scope: &Scope,
@@ -80,7 +79,7 @@ pub(crate) async fn start_noticing(
     Ok(search)
 }
 
-/// Waits for the answer. A fault that a backend finds in the query is located in what the user typed.
+/// Waits for the answer. Locates a backend's error in the typed query.
 pub(crate) async fn finished(
     search: &SearchHandle,
     parsed: Option<&ParsedQuery>,
@@ -92,8 +91,8 @@ pub(crate) async fn finished(
     })?)
 }
 
-/// Returns the search with this id, or searches again if its result was evicted, or if it was an export of which only the
-/// text can be read. A link is an id, too: one that stays valid, on every frontend.
+/// Returns the search with this id or link. Searches again if its result was evicted, or is an
+/// export without matches. Links stay valid on every frontend.
 pub(crate) async fn by_id(
     app: &App,
     scope: &Scope,
@@ -116,7 +115,7 @@ pub(crate) async fn by_id(
     Ok(another.await?)
 }
 
-/// Who asks for a search by its id, of which another one is started: requests with its id go where those with this one go.
+/// Client of a search that is rerun for `id`. Keeps the route, so a proxy sends the new id here.
 pub(crate) fn client_of(params: &Params, id: &str) -> SearchClient {
     SearchClient {
         number: params.client,
@@ -124,12 +123,12 @@ pub(crate) fn client_of(params: &Params, id: &str) -> SearchClient {
     }
 }
 
-/// The route that an id or a link begins with.
+/// Route at the start of an id or a link.
 fn route_of(id: &str) -> Option<u32> {
     u32::from_str_radix(id.get(..8)?, 16).ok()
 }
 
-/// Does the same as [`by_id`] for an export, which may have only the text.
+/// Like [`by_id`], also for exports without matches.
 pub(crate) async fn export_by_id(
     app: &App,
     scope: &Scope,
@@ -154,12 +153,11 @@ pub(crate) async fn export_by_id(
     }
 }
 
-/// Whether an id has the length of a link.
 pub(crate) fn is_link(id: &str) -> bool {
     id.len() > ID_LEN
 }
 
-/// Returns the search of the parameter `cursor`, or searches again over the same documents.
+/// Returns the search of a cursor, or searches again over the same documents.
 pub(crate) async fn resume(
     app: &App,
     scope: &Scope,
@@ -176,7 +174,6 @@ pub(crate) async fn resume(
     search_again(app, scope, params, query, cursor).await
 }
 
-/// Returns the search of a cursor, or searches again over the same documents.
 async fn search_again(
     app: &App,
     scope: &Scope,
@@ -199,7 +196,7 @@ async fn search_again(
     }
 }
 
-/// Returns the route of a request for a search: that of its cursor or its id, or of the query as it was typed.
+/// Route of the cursor or the id, else of the query as typed.
 pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
     if let Start::Cursor(cursor) = view.start {
         return cursor.route;
@@ -208,7 +205,7 @@ pub(crate) fn route(view: &View, params: &Params, id: Option<&str>) -> Route {
     of_id.map_or_else(|| Route::of(params.bytes("q")), Route)
 }
 
-/// Names a query over the generation that the parameters name.
+/// Identity of a query over the requested or current generation.
 pub(crate) fn identity(app: &App, scope: &Scope, params: &Params, query: &Query) -> String {
     match params.generation() {
         Ok(Some(generation)) => query.identity(scope, generation),
@@ -216,46 +213,41 @@ pub(crate) fn identity(app: &App, scope: &Scope, params: &Params, query: &Query)
     }
 }
 
-/// The problem of a cursor whose documents are not served.
 fn gone() -> Problem {
     let detail =
         "the cursor has expired: the index has changed, and its documents are no longer served";
     Problem::gone(detail).hint("search again, from the first page")
 }
 
-/// The problem of a cursor whose answer was another one than now.
 pub(crate) fn expired() -> Problem {
     Problem::gone("the cursor has expired: its answer is no longer kept")
         .hint("search again, from the first page")
 }
 
-/// The problem of an id without a search.
 pub(crate) fn unknown(id: &str) -> Problem {
     Problem::missing(format!("no search has the id {id}, or it has expired")).hint("search again")
 }
 
-/// Which part of an answer a client looks at, and how it is grouped.
+/// Page of an answer, and its grouping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) start: Start,
-    /// Items on a page: matches, packages or documents, by `group`.
+    /// Matches, packages or documents, by `group`.
     pub(crate) per_page: usize,
     pub(crate) group: Group,
-    /// Whether copies are items of their own; packages have all.
+    /// Packages always list all copies.
     pub(crate) copies: Copies,
-    /// Matches of a package or a document.
+    /// Matches in each package or document.
     pub(crate) per_group: usize,
 }
 
-/// The matches of a page, or of any other range of items.
 pub(crate) enum Items {
     Matches(Vec<Match>),
     Packages(Vec<(PackageGroup, Vec<Match>)>),
-    /// Documents with how many matches each has, if that was counted; the matches as [`in_line_order`].
+    /// Documents with their match counts, if counted. Matches are [`in_line_order`].
     Documents(Vec<(Option<u64>, Vec<Match>)>),
 }
 
-/// Where a page begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
     Page(usize),
@@ -263,7 +255,7 @@ pub(crate) enum Start {
 }
 
 impl View {
-    /// Reads the view from a request's parameters. `group` and `copies` are the defaults.
+    /// Parses the view. `group` and `copies` are the defaults.
     pub(crate) fn parse(
         params: &Params,
         links: &LinkKeys,
@@ -299,7 +291,6 @@ impl View {
         })
     }
 
-    /// The page's number; rounded down if the page begins at a cursor.
     pub(crate) fn page(&self) -> usize {
         match self.start {
             Start::Page(page) => page,
@@ -307,7 +298,6 @@ impl View {
         }
     }
 
-    /// Counts the items on all pages of an answer.
     pub(crate) fn items(&self, answer: &SearchResult) -> Result<usize, Problem> {
         Ok(match self.group {
             Group::None => match self.copies {
@@ -322,7 +312,6 @@ impl View {
         })
     }
 
-    /// Returns the range of `items` on the page.
     pub(crate) fn slice(&self, answer: &SearchResult, items: usize) -> Result<PageRange, Problem> {
         match self.start {
             Start::Page(page) => Ok(PageRange::new(items, page, self.per_page)?),
@@ -335,7 +324,7 @@ impl View {
         }
     }
 
-    /// Reads a range of the items. Blocks on the disk.
+    /// Reads a range of items. Blocks on the disk.
     pub(crate) fn read(
         &self,
         answer: &SearchResult,
@@ -394,13 +383,13 @@ fn unsigned() -> Problem {
     Problem::bad_request(detail).hint("search again, from the first page")
 }
 
-/// Sorts the matches of a document by line, and removes context so that each line is there once: the
-/// context after a match ends before the next match, and what it has is not repeated before that.
+/// Sorts the matches of a document by line. Each context line is kept once, and not where it is a
+/// match.
 pub(crate) fn in_line_order(matches: &mut [Match]) {
     matches.sort_by_key(|found| (found.line, found.offset));
     let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();
     let following = starts.into_iter().skip(1).chain([u32::MAX]);
-    // The first line that is not there yet.
+    // First line that is not shown yet.
     let mut next = 0;
     for (found, following) in matches.iter_mut().zip(following) {
         found.before.retain(|line| line.line >= next);
@@ -413,7 +402,6 @@ pub(crate) fn in_line_order(matches: &mut [Match]) {
     }
 }
 
-/// Returns the cursor at which the page begins.
 fn cursor(params: &Params, links: &LinkKeys) -> Result<Option<Cursor>, Problem> {
     let Some(text) = params.text("cursor")? else {
         return Ok(None);

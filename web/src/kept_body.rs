@@ -1,5 +1,4 @@
-//! A response body that keeps something until it has been sent or dropped, and is rendered in a span of the
-//! log.
+//! Response body that keeps a value until it is sent or dropped, and renders in a log span.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -8,10 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tracing::Span;
 
-/// A body with what it keeps.
 pub(crate) struct KeptBody<T> {
     pub(crate) body: Body,
-    /// What is logged while a piece is made belongs to this span.
     pub(crate) span: Span,
     pub(crate) _kept: T,
 }

@@ -1,7 +1,5 @@
-//! Names of languages, to complete them while they are typed.
-//!
-//! Backends know the languages and refuse others; frontends do not ask them for a list at each letter. A test of the
-//! binary compares the two.
+//! Names of languages, for completion. Backends know the languages; frontends do not ask them at
+//! each letter. A test of the binary compares the two.
 
 /// All names, ascending.
 #[rustfmt::skip]

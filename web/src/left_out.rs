@@ -1,4 +1,4 @@
-//! Why the index does not have a file: it was left out by a rule, or is below a directory that was.
+//! Explains a file that the index skipped: by a rule, or below a skipped directory.
 
 use crate::model::LeftOut;
 use crate::params::lossy;
@@ -7,10 +7,10 @@ use crate::state::App;
 use frontend::Scope;
 use schema::message::{ListKind, ListRequest};
 
-/// Entries of a list of skipped files that are compared with a path: the file and the directories above it.
+/// Compared entries of a list of skipped files.
 const SKIPPED_MAX: u32 = 100;
 
-/// Returns the problem that says why the index skipped a file; `None` if it did not.
+/// Reason why a file was skipped. `None` if it was not.
 pub(crate) async fn why(
     app: &App,
     scope: &Scope,

@@ -1,14 +1,12 @@
 //! HTTP over a frontend: the JSON API, the API of Debian Code Search, and HTML pages.
 //!
-//! [`app`] returns the routes, and [`admin`] those for operators alone. A handler parses the request, asks the
-//! [`Coordinator`] and renders the answer; work that takes more than a few microseconds or touches the disk runs
-//! on blocking threads.
-//! A folder is an interface: `api`, `dcs`, `pages`. What they share lies beside them: how a request
-//! gets its search and a part of the answer (`join`), and what went wrong (`problem`).
-//! [`model`] declares the shapes of the JSON API, also for clients in Rust.
+//! [`app`] returns the public routes, [`admin`] those for operators. Handlers parse the request,
+//! ask the [`Coordinator`] and render the answer. Work on the disk, or longer than a few
+//! microseconds, runs on blocking threads. `join` finds the search of a request, `problem` renders
+//! errors, and [`model`] declares the JSON API's shapes.
 //!
-//! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
-//! elsewhere, and guessing of content types; a raw file even more. No handler imports this file.
+//! **Invariant:** every response forbids foreign scripts, styles and frames, and content-type
+//! sniffing; raw files are restricted further. No handler imports this file.
 
 #![cfg_attr(
     test,
@@ -103,40 +101,39 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-/// How often metrics are condensed. A histogram keeps every sample until then.
+/// Histograms keep every sample until then.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// With the time to send and draw a page, its first matches are on the screen within 100 ms.
+/// Leaves time to send and draw a page within 100 ms.
 const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(20);
 
-/// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
-/// `fragment.js` alone.
+/// Text becomes markup only by the policy of `fragment.js`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types trawl";
 
-/// Who may use which interface, and how much of it.
+/// Access and limits of the interfaces.
 #[derive(Clone, Debug)]
 pub struct Options {
     cors_origins: Vec<String>,
     dcs_api_keys: Vec<String>,
-    /// Exports at once; more are refused with status 503.
+    /// Concurrent exports. More are refused with status 503.
     pub exports_max: usize,
-    /// How long a page waits for the whole answer before it shows the first matches.
+    /// Wait of a page for the whole answer, before the first matches are shown.
     pub first_matches_after: Duration,
-    /// Bytes of rendered answers that are kept; 0: none are.
+    /// Size of the cache of rendered answers; 0 disables it.
     pub rendered_bytes_max: u64,
-    /// The names by which clients may address the server.
+    /// Host names of the server.
     pub hosts: HostNames,
-    /// The keys that clients need; `None` if they need none.
+    /// Keys of clients, if needed.
     pub access: Option<Arc<Access>>,
-    /// The path below which a proxy shows the server.
+    /// Path below which a proxy shows the server.
     pub base_path: BasePath,
-    /// Who decides what callers may see; `None` if everybody sees everything.
+    /// Decides which packages callers may see. `None`: all.
     pub authorization: Option<Arc<Authorization>>,
-    /// What links to answers are signed with. Frontends that have the same secrets accept each other's.
+    /// Secrets that sign links. Frontends with the same secrets accept each other's links.
     pub links: LinkSecrets,
-    /// Whether metrics are left to [`admin`]. They are never shown to callers who may not see everything.
+    /// Leaves metrics to [`admin`]. With `authorization`, they are never public.
     pub has_admin: bool,
 }
 
@@ -159,9 +156,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks the origins whose pages may read the API: `https://example.org`, or `*` for all; without
-    /// any, only our own pages. The API of Debian Code Search accepts `dcs_api_keys`; without any, it
-    /// needs no key.
+    /// `cors_origins`: origins of pages that may read the API (`https://example.org`, or `*`).
+    /// Without `dcs_api_keys`, the API of Debian Code Search needs no key.
     pub fn new(cors_origins: Vec<String>, dcs_api_keys: Vec<String>) -> Result<Self, BadOrigin> {
         cors::check(&cors_origins)?;
         Ok(Options {
@@ -172,7 +168,7 @@ impl Options {
     }
 }
 
-/// Returns the routes over a coordinator. `metrics` renders what the process has measured.
+/// Returns the public routes. `metrics` renders the metrics of the process.
 ///
 /// # Panics
 /// Outside of a tokio runtime.
@@ -199,7 +195,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     options.links.follow();
     let guard = |access| from_fn_with_state(access, guard::check);
     let private = |authorization| from_fn_with_state(authorization, viewer::keep_private);
-    // The first is the outermost. They are one layer: a router clones everything inside of each layer for every request.
+    // Outermost first. In one tuple, since a router clones the inside of each layer for every
+    // request.
     let router = router.layer((
         CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)),
         map_response(fused_body::fuse),
@@ -237,13 +234,13 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     if base.as_str().is_empty() {
         return router;
     }
-    // The address must be complete before a route is chosen by it.
+    // The address must be complete before it is routed.
     let shown_below = Router::new().fallback_service(router);
     shown_below.layer(from_fn_with_state(base, base_path::follow))
 }
 
-/// Returns the routes for operators: metrics, health, and the status with the addresses of backends. They need
-/// no key, so only operators may reach the address at which they are served.
+/// Returns the routes for operators: metrics, health, and the status with backend addresses. They
+/// need no key: only operators may reach the listener.
 pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: PrometheusHandle) -> Router {
     let hosts = Hosts {
         hosts,
@@ -277,7 +274,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
     }))
 }
 
-/// Adds the headers that every response has, and the id of the request.
+/// Adds the headers of every response.
 fn with_headers(router: Router<App>) -> Router<App> {
     router.layer((
         from_fn(request_id::name),
@@ -285,7 +282,7 @@ fn with_headers(router: Router<App>) -> Router<App> {
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(POLICY),
         ),
-        // With `no-referrer` browsers hide where our own forms come from.
+        // `no-referrer` would hide that a form is our own.
         always(header::REFERRER_POLICY, "same-origin"),
         always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ))
@@ -322,7 +319,7 @@ fn routes() -> Router<App> {
         .method_not_allowed_fallback(problem::method_not_allowed)
 }
 
-/// Whether a response may be compressed: ranges, and the tags of what has them, are of the bytes as they are.
+/// Ranges and their tags refer to the uncompressed bytes, so such responses are not compressed.
 fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     !headers.contains_key(header::ACCEPT_RANGES)
 }
@@ -331,7 +328,6 @@ fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Heade
     SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
 }
 
-/// Condenses metrics while the coordinator lives.
 fn keep_up(coordinator: &Arc<Coordinator>, metrics: PrometheusHandle) {
     let coordinator = Arc::downgrade(coordinator);
     tokio::spawn(async move {

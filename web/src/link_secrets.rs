@@ -1,11 +1,11 @@
-//! What links are signed with (keyed BLAKE3, 16 bytes).
+//! Secrets that sign links (keyed BLAKE3, 16 bytes).
 //!
-//! Frontends that have the same secrets accept each other's links. The first secret signs, all of them verify, so a
-//! secret is replaced without a link that fails: the new one is added below the old one everywhere, then moved above it
-//! everywhere, and the old one is removed when its links are no longer needed. Without secrets, the signature guards
-//! against accidents alone, such as a lost letter, and every server accepts the links of every other one.
+//! The first secret signs, all verify. To rotate, add the new secret below the old one on every
+//! frontend, then move it above, and remove the old one later. Without secrets, the signature only
+//! detects accidents, and all servers accept each other's links.
 //!
-//! **Invariant:** with secrets, nobody can make or change a link without one of them, and none is ever shown.
+//! **Invariant:** with secrets, a link cannot be made or changed without one, and none is ever
+//! shown.
 
 use crate::followed_file::FollowedFile;
 use blake3::Hash;
@@ -15,77 +15,73 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Distinguishes signatures of links from other uses of a secret.
+/// Separates signatures of links from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed links";
 
-/// Bytes of a signature.
 pub(crate) const SIGNATURE_BYTES: usize = 16;
 
-/// Characters of a secret: 32 have 128 bits or more if they are random, in hexadecimal digits.
+/// 32 random hexadecimal digits have 128 bits.
 const SECRET_LEN: std::ops::RangeInclusive<usize> = 32..=512;
 
-/// Secrets in a file: each costs a hash for a link that is not of this server.
+/// Each costs a hash for a foreign link.
 const SECRETS_MAX: usize = 8;
 
-/// Bytes of a file of secrets.
 const BYTES_MAX: u64 = 8 << 10;
 
-/// Why a file of secrets cannot be used.
+/// Error of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum BadLinkSecrets {
-    /// It cannot be read.
+    /// The file is unreadable.
     #[error("cannot read the secrets {}", path.display())]
     Unreadable {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// Why.
+        /// OS error.
         source: io::Error,
     },
-    /// It has other contents than secrets.
+    /// The file is malformed.
     #[error("{}: {reason}", path.display())]
     Malformed {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
 }
 
-/// The secrets of a frontend.
+/// Secrets of a frontend.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSecrets(Option<Arc<FollowedFile<LinkKeys, BadLinkSecrets>>>);
 
 impl LinkSecrets {
-    /// Reads a file with a secret on each line. Empty lines and those that begin with `#` are ignored.
+    /// Reads a file with one secret a line. Empty lines and `#` comments are ignored.
     pub fn open(path: &Path) -> Result<LinkSecrets, BadLinkSecrets> {
         let file = FollowedFile::open(path, "secrets of links", read)?;
         Ok(LinkSecrets(Some(Arc::new(file))))
     }
 
-    /// Reads the file again whenever it changes. Needs a tokio runtime.
+    /// Rereads the file when it changes. Needs a tokio runtime.
     pub(crate) fn follow(&self) {
         if let Some(file) = &self.0 {
             FollowedFile::follow(file);
         }
     }
 
-    /// The keys that are made of the secrets now.
     pub(crate) fn current(&self) -> Arc<LinkKeys> {
         let file = self.0.as_ref();
         file.map_or_else(Arc::default, |file| file.current())
     }
 }
 
-/// Keys that sign and verify links.
 #[derive(Clone)]
 pub(crate) struct LinkKeys {
     signing: [u8; 32],
-    /// Keys that verify besides.
+    /// Keys that only verify.
     others: Vec<[u8; 32]>,
 }
 
 impl Default for LinkKeys {
-    /// The key of servers without secrets.
+    /// Key of servers without secrets.
     fn default() -> LinkKeys {
         LinkKeys {
             signing: key(""),
@@ -105,7 +101,6 @@ impl LinkKeys {
         signature(&self.signing, bytes)
     }
 
-    /// Whether one of the keys has signed these bytes.
     pub(crate) fn verify(&self, bytes: &[u8], signed: [u8; SIGNATURE_BYTES]) -> bool {
         let mut keys = std::iter::once(&self.signing).chain(&self.others);
         keys.any(|key| is_same(signature(key, bytes), signed))
@@ -150,7 +145,7 @@ fn signature(key: &[u8; 32], bytes: &[u8]) -> [u8; SIGNATURE_BYTES] {
     *hash.as_bytes().first_chunk().expect("there are 32 bytes")
 }
 
-/// Compares in a time that does not depend on the bytes.
+/// Compares in constant time.
 fn is_same(one: [u8; SIGNATURE_BYTES], other: [u8; SIGNATURE_BYTES]) -> bool {
     let hash = |signature: [u8; SIGNATURE_BYTES]| {
         let mut bytes = [0; 32];
@@ -188,7 +183,7 @@ mod tests {
     #[test]
     fn the_first_secret_signs_and_all_of_them_verify() {
         let keys = |lines: &[&str]| LinkKeys::parse(&lines.join("\n")).unwrap();
-        // The steps of a replacement.
+        // Steps of a rotation.
         let steps = [
             keys(&[OLD]),
             keys(&[OLD, "# a comment", "", NEW]),

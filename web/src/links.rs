@@ -3,7 +3,6 @@
 use frontend::Document;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-/// The characters that are encoded in the value of a parameter.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -15,19 +14,16 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ESCAPED).to_string()
 }
 
-/// A file, as addresses name it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileAddress<'a> {
     pub(crate) package: &'a [u8],
     pub(crate) path: &'a [u8],
-    /// A name or a commit id; empty: what is current.
+    /// Empty: the current one.
     pub(crate) revision: &'a str,
-    /// The parameters of how its page is shown, such as `q=x&case=no`, whose matches are marked, and `blame=yes`;
-    /// empty: none.
+    /// Parameters of its page, such as `q=x&case=no`, or empty.
     pub(crate) query: &'a str,
 }
 
-/// A revision of a repository, as addresses name it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RepositoryAddress<'a> {
     pub(crate) repo: &'a str,
@@ -35,12 +31,11 @@ pub(crate) struct RepositoryAddress<'a> {
 }
 
 impl RepositoryAddress<'_> {
-    /// Returns the address of the page of the commit.
     pub(crate) fn commit_href(self) -> String {
         format!("/commit?{}", self.parameters())
     }
 
-    /// Returns the address of the history of a file or a directory; of all if the path is empty.
+    /// History of a path, or of everything if it is empty.
     pub(crate) fn history_href(self, path: &[u8]) -> String {
         match path {
             b"" => format!("/log?{}", self.parameters()),
@@ -57,18 +52,16 @@ impl RepositoryAddress<'_> {
     }
 }
 
-/// Returns the address of the page of a package.
 pub(crate) fn package_href(package: &[u8]) -> String {
     format!("/p/{}/", encode_part(package))
 }
 
-/// Encodes a name that is one part of a path.
 fn encode_part(name: &[u8]) -> String {
     encode(name).replace('/', "%2F")
 }
 
 impl<'a> FileAddress<'a> {
-    /// The address of a document that lasts: of a repository, at the commit that was indexed.
+    /// Permanent address: at the indexed commit.
     pub(crate) fn of(document: &'a Document) -> FileAddress<'a> {
         FileAddress {
             package: &document.package,
@@ -78,7 +71,6 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// The address of a file in the current revision, without a query.
     pub(crate) fn current(package: &'a [u8], path: &'a [u8]) -> FileAddress<'a> {
         FileAddress {
             package,
@@ -88,7 +80,7 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Returns the address of the page of a directory, whose path ends with `/` or is empty.
+    /// The path ends with `/` or is empty.
     pub(crate) fn directory_href(self) -> String {
         let href = format!("{}{}", package_href(self.package), encode(self.path));
         match self.revision {
@@ -97,7 +89,7 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Returns the address of its page at a line; of its beginning if the line is 0.
+    /// Page at a line, or at its beginning if the line is 0.
     pub(crate) fn show_href(self, line: u32) -> String {
         match line {
             0 => self.page_href(),
@@ -105,12 +97,11 @@ impl<'a> FileAddress<'a> {
         }
     }
 
-    /// Returns the address of its page at lines that it may not have: then the page begins at its start.
+    /// Page from its start, at lines that it may not have.
     pub(crate) fn near_href(self, fragment: &str) -> String {
         format!("{}{fragment}", self.page_href())
     }
 
-    /// Returns the address of its page from a line on.
     pub(crate) fn window_href(self, first: u32) -> String {
         format!("{}&first={first}", self.page_href())
     }
@@ -120,12 +111,10 @@ impl<'a> FileAddress<'a> {
         format!("/show?{}{separator}{}", self.parameters(), self.query)
     }
 
-    /// Returns the address of its bytes.
     pub(crate) fn file_href(self) -> String {
         format!("/api/v2/file?{}", self.parameters())
     }
 
-    /// Returns the address of the file as it is.
     pub(crate) fn raw_href(self) -> String {
         let (package, path) = (encode_part(self.package), encode(self.path));
         match self.revision {

@@ -1,4 +1,4 @@
-//! Files with names that resemble one that does not exist, for suggestions.
+//! Suggests files with a name similar to one that does not exist.
 
 use crate::near_packages::SIMILAR_MAX;
 use crate::problem::Problem;
@@ -6,7 +6,6 @@ use crate::state::App;
 use frontend::{Scope, similar};
 use schema::message::{ListKind, ListRequest};
 
-/// Entries of a directory that are compared.
 const SIBLINGS_MAX: u32 = 1000;
 
 /// Returns similar paths in the same directory.
@@ -28,7 +27,7 @@ pub(crate) async fn near_files(
         revision: String::new(),
     };
     let list = app.coordinator.list(scope, request).await?;
-    // Entries of other directories, which only a faulty backend sends, are ignored.
+    // Only a faulty backend sends entries of other directories.
     let names = list.entries.iter();
     let names = names.filter_map(|entry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec));
     let near = similar(name, names).into_iter().take(SIMILAR_MAX);

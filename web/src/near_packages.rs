@@ -1,4 +1,4 @@
-//! Packages whose names resemble one that does not exist, for suggestions.
+//! Suggests packages with a name similar to one that does not exist.
 
 use crate::problem::Problem;
 use crate::state::App;
@@ -6,11 +6,10 @@ use frontend::{Scope, similar};
 use schema::message::{ListKind, ListRequest};
 use schema::name::package_name;
 
-/// Similar names that are suggested.
 pub(crate) const SIMILAR_MAX: usize = 3;
 
-/// Lists that are requested for suggestions. Each has about a thousand packages, so this covers a
-/// distribution's packages with the same first letter, and a wrong name costs little.
+/// Each has about a thousand packages: enough for a distribution's packages with one first letter,
+/// and a wrong name costs little.
 const LISTS_MAX: usize = 4;
 
 /// Returns visible packages with a similar name and the same first letter.

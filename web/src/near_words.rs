@@ -1,8 +1,6 @@
-//! Words of the corpus whose spelling is near that of a word that nothing matches, for suggestions: one letter differs,
-//! is missing or is too many, or two neighbours are swapped.
-//!
-//! One search finds them: a regular expression with an alternative for each place of the mistake. Each alternative has
-//! at least three letters in a row, so the index narrows the search. It is given up soon.
+//! Suggests words of the corpus within one typo of a word without matches: one letter differs, is
+//! missing or extra, or two neighbours are swapped. One short search finds them: a regular
+//! expression with an alternative for each position, narrowed by trigrams.
 
 use crate::state::{App, rendering};
 use frontend::query::Query;
@@ -13,24 +11,19 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Words that are suggested.
 const SUGGESTED_MAX: usize = 3;
 
-/// Letters of a word: of a shorter one, an alternative may have no trigram, and many words are near it.
+/// Shorter words have many neighbours, and alternatives without a trigram.
 const LETTERS: RangeInclusive<usize> = 6..=32;
 
-/// The best matches, in which words are counted.
 const MATCHES_MAX: u64 = 100;
 
-/// How long the search may take.
 const TIME_MAX: Duration = Duration::from_millis(200);
 
-/// A letter, a digit, `_`, or anything beyond ASCII. It is a class with so many members that the planner does not
-/// enumerate them.
+/// A letter, digit, `_`, or non-ASCII. Too large for the planner to enumerate.
 const LETTER: &str = r"[^\x00-/:-@\[-\^`\x7b-\x7f]";
 
-/// Returns the words that are near the one that `pattern` looks for, the most frequent first; none if `pattern` is
-/// no word.
+/// Returns near words, most frequent first. Empty if `pattern` is not a word.
 pub(crate) async fn near_words(
     app: &App,
     scope: &Scope,
@@ -55,7 +48,6 @@ async fn matches(app: &App, scope: &Scope, client: u64, pattern: &Pattern) -> Op
         .ok()
 }
 
-/// Returns the pattern that finds the words near another one.
 fn near(pattern: &Pattern) -> Option<Pattern> {
     let word = &pattern.text[..];
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -82,7 +74,7 @@ fn near(pattern: &Pattern) -> Option<Pattern> {
     })
 }
 
-/// Returns the words that matched; in lower case if the pattern ignores case.
+/// Matching words, in lower case if the pattern ignores case.
 fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     let fold = |word: &str| {
         if pattern.ignore_case {
@@ -99,7 +91,7 @@ fn most_frequent(found: &[Match], pattern: &Pattern) -> Vec<String> {
     }
     counts.remove(&fold(&pattern.text));
     let mut words: Vec<_> = counts.into_iter().collect();
-    // Stable: words that are as frequent stay in order.
+    // Stable: ties keep their order.
     words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words = words.into_iter().map(|(word, _)| word);
     words.take(SUGGESTED_MAX).collect()

@@ -1,25 +1,21 @@
-//! The outline of a file: the lines that look like definitions of functions, types, macros and modules.
+//! Outline of a file: lines that look like definitions of functions, types, macros and modules.
 //!
-//! It is a guess by the looks of single lines, the same as that by which matches are ranked, without what is in
-//! comments and strings; nothing is parsed. In doubt a line is left out, so an outline may lack definitions,
-//! and what looks like one may be none.
+//! It is the same heuristic over single lines as for ranking, without comments and strings. In
+//! doubt a line is omitted. False positives are possible.
 
 use crate::colours::{ColouredParts, Syntax};
 use schema::definition;
 
-/// Definitions of a file that are listed. A header of registers has a hundred thousand.
+/// Listed definitions. A header of registers has a hundred thousand.
 const DEFINITIONS_MAX: usize = 2000;
 
-/// Bytes of a line that may define something. Longer ones were written by programs.
+/// Longer lines are generated.
 const LINE_BYTES_MAX: usize = 300;
 
-/// Bytes of a name.
 const NAME_BYTES_MAX: usize = 100;
 
-/// How much a line has to look like a definition.
 const LEVEL_MIN: u8 = 3;
 
-/// A line that looks like a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
@@ -37,17 +33,17 @@ pub(crate) enum Defined {
     Constant,
 }
 
-/// The first definitions of a file, as its lines come.
+/// First definitions of a file.
 #[derive(Clone, Default)]
 pub(crate) struct Outline {
     syntax: Option<&'static Syntax>,
     pub(crate) definitions: Vec<Definition>,
-    /// Whether there are more.
+    /// True if there are more.
     pub(crate) is_cut: bool,
 }
 
 impl Outline {
-    /// An outline without lines. Of a language without colours it stays empty.
+    /// Stays empty without a syntax.
     pub(crate) fn new(language: &str) -> Outline {
         Outline {
             syntax: Syntax::of(language),
@@ -55,7 +51,6 @@ impl Outline {
         }
     }
 
-    /// Reads a line, of which `coloured` parts are known.
     pub(crate) fn add(&mut self, number: u32, line: &[u8], coloured: &ColouredParts) {
         let Some((name, kind)) = self.syntax.and_then(|of| definition(of, line, coloured)) else {
             return;
@@ -72,7 +67,7 @@ impl Outline {
     }
 }
 
-/// Returns what a line defines, if it looks like a definition.
+/// Name and kind of a likely definition.
 fn definition<'a>(
     syntax: &Syntax,
     line: &'a [u8],
@@ -82,7 +77,7 @@ fn definition<'a>(
         return None;
     }
     words(line).find_map(|(start, end)| {
-        // A keyword, or a part of a comment or a string, is no name.
+        // Keywords, comments and strings have no names.
         let is_coloured = coloured
             .iter()
             .any(|(range, _)| range.start < end && start < range.end);
@@ -101,7 +96,6 @@ fn definition<'a>(
     })
 }
 
-/// Returns the ranges of the names in a line.
 fn words(line: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut at = 0;
@@ -118,7 +112,6 @@ fn words(line: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Returns the kind of what a line that looks like a definition defines.
 fn kind_of(syntax: &Syntax, line: &[u8], start: usize, end: usize) -> Option<Defined> {
     let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
     let word =
@@ -152,7 +145,7 @@ fn kind_of(syntax: &Syntax, line: &[u8], start: usize, end: usize) -> Option<Def
     }
 }
 
-/// First words of the lines that define methods where classes have them: in Java and its like.
+/// First words of methods in Java and the like.
 const MODIFIERS: [&[u8]; 10] = [
     b"public",
     b"protected",
@@ -166,7 +159,7 @@ const MODIFIERS: [&[u8]; 10] = [
     b"synchronized",
 ];
 
-/// Whether a line defines a method: `public int size() {`.
+/// `public int size() {`
 fn is_method(line: &[u8], start: usize, end: usize) -> bool {
     let (before, behind) = (line[..start].trim_ascii(), line[end..].trim_ascii());
     let first = before.split(|byte| !byte.is_ascii_alphabetic()).next();

@@ -1,8 +1,7 @@
-//! The last changes to a page before it is sent: the path below which the server is shown is added to addresses,
-//! and the colours that the user has chosen to the root.
+//! Final edits of a page: adds the base path to its addresses, and the chosen colours to its root.
 //!
-//! Only markup of our templates is changed: they escape every quote of a text, so `href="/` is never a text, and
-//! every `>` of an attribute, so a page can be cut behind one. What has neither to be changed is sent as it is.
+//! Only markup of our templates is edited. They escape every quote of a text, so `href="/` is never
+//! text, and every `>` of an attribute, so a page can be split after one.
 
 use crate::base_path::BasePath;
 use crate::theme::Theme;
@@ -16,23 +15,21 @@ use futures_util::{StreamExt, stream};
 use http_body::Body as _;
 use memchr::memmem;
 
-/// Bytes of a page that wait for the end of a tag. Templates write no longer one.
+/// Bytes that wait for the end of a tag. Those of templates are shorter.
 const WAITING_MAX: usize = 64 << 10;
 
-/// The ends of names of attributes that hold an address.
+/// Suffixes of attributes with an address.
 const ADDRESSES: [&[u8]; 3] = [b"href", b" action", b" src"];
 
-/// How every page begins, and how it begins with colours.
+/// Beginning of a page.
 const ROOT: &[u8] = b"<html lang=\"en\"";
 
-/// What is changed in a page.
 #[derive(Clone, Debug)]
 pub(crate) struct PageEdits {
     base: BasePath,
     theme: Option<Theme>,
 }
 
-/// Changes a response if it is a page.
 pub(crate) async fn apply(State(base): State<BasePath>, request: Request, next: Next) -> Response {
     let theme = Theme::of(request.headers());
     let edits = PageEdits { base, theme };
@@ -48,12 +45,10 @@ pub(crate) async fn apply(State(base): State<BasePath>, request: Request, next: 
 }
 
 impl PageEdits {
-    /// Returns the changes of a fragment of a page.
     pub(crate) fn of_fragment(base: BasePath) -> PageEdits {
         PageEdits { base, theme: None }
     }
 
-    /// Returns a fragment with its changes.
     pub(crate) fn fragment(&self, html: String) -> String {
         if self.base.as_str().is_empty() {
             return html;
@@ -63,7 +58,7 @@ impl PageEdits {
     }
 
     fn body(self, body: Body) -> Body {
-        // The answer to a HEAD request has no body.
+        // HEAD has no body.
         if body.is_end_stream() {
             return body;
         }
@@ -95,7 +90,7 @@ impl PageEdits {
         out
     }
 
-    /// Returns what is inserted, and where.
+    /// Returns positions and texts of insertions.
     fn places(&self, html: &[u8]) -> Vec<(usize, String)> {
         let mut places = Vec::new();
         if let Some(theme) = self.theme
@@ -127,17 +122,16 @@ impl PageEdits {
     }
 }
 
-/// A page that is sent in parts.
 struct Pages {
     body: BodyDataStream,
     edits: PageEdits,
-    /// What came after the last tag.
+    /// Bytes after the last tag.
     waiting: Vec<u8>,
     has_ended: bool,
 }
 
 impl Pages {
-    /// Returns the next part, cut behind a tag.
+    /// Next part, which ends after a tag.
     async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         while !self.has_ended {
             match self.body.next().await {

@@ -1,7 +1,7 @@
-//! What an address says: its parameters, and the parts of its path that name something.
+//! Parameters of an address, and the parts of its path.
 //!
-//! Values of parameters are bytes, since names of packages and files need not be UTF-8. A part of the path
-//! is text; one that is not UTF-8 is refused with a [`Problem`], like every other bad request.
+//! Values are bytes, since names of packages and files need not be UTF-8. Parts of the path must be
+//! text.
 
 use crate::access::KeyName;
 use crate::choice::{Choice, Copies, Group};
@@ -21,7 +21,6 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Parameters of a query and its execution.
 pub(crate) const QUERY: &[&str] = &[
     "q",
     "mode",
@@ -41,7 +40,6 @@ pub(crate) const QUERY: &[&str] = &[
     "generation",
 ];
 
-/// Parameters that select a part of an answer.
 pub(crate) const VIEW: &[&str] = &[
     "page",
     "per_page",
@@ -54,33 +52,28 @@ pub(crate) const VIEW: &[&str] = &[
     "cursor",
 ];
 
-/// What a client waits for before it gets an answer.
+/// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// It gets what is known so far.
     Nothing,
-    /// The end of the search.
     Finished,
-    /// All that has changed before is in the index; then the end of the search.
+    /// Earlier changes are indexed first.
     Fresh,
 }
 
-/// The parameter with which a search waits.
 pub(crate) const WAIT: &[&str] = &["wait"];
 
-/// Parameters of a request. Only filters are repeated, and an expression has at most 64.
+/// Bound of parameters. Only filters repeat, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
-/// The parameter of a resource that has several formats.
 pub(crate) const FORMAT: &[&str] = &["format"];
 
 /// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params {
     pairs: Vec<(String, Vec<u8>)>,
-    /// Who sent them: a hash of the key's name or else of the address; 0 if that is unknown.
+    /// Hash of the key's name, else of the address; 0 if unknown.
     pub(crate) client: u64,
-    /// Whether they came with a key.
     pub(crate) has_key: bool,
 }
 
@@ -94,7 +87,6 @@ impl<S: Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    /// Decodes the query string of an address.
     pub(crate) fn parse(query: &str) -> Result<Params, Problem> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         if pairs.clone().count() > PARAMETERS_MAX {
@@ -109,7 +101,6 @@ impl Params {
         pairs.map(pair).collect::<Result<_, _>>().map(Params::of)
     }
 
-    /// Wraps parameters that did not come in an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params {
             pairs,
@@ -117,19 +108,16 @@ impl Params {
         }
     }
 
-    /// Names and values.
     pub(crate) fn into_pairs(self) -> Vec<(String, Vec<u8>)> {
         self.pairs
     }
 
-    /// The same, with another parameter.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Params {
         self.pairs
             .push((name.to_owned(), value.as_bytes().to_vec()));
         self
     }
 
-    /// Notes the client of a request with these extensions.
     pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
         let key = extensions.get::<KeyName>().map(KeyName::number);
         let address = || extensions.get::<Client>().map(Client::key);
@@ -140,7 +128,6 @@ impl Params {
         }
     }
 
-    /// The client of a search for the query of these parameters.
     pub(crate) fn search_client(&self) -> SearchClient {
         SearchClient {
             number: self.client,
@@ -148,19 +135,16 @@ impl Params {
         }
     }
 
-    /// Returns the value of a parameter, as bytes.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
-    /// Returns the value of a parameter that must be there.
     pub(crate) fn required(&self, name: &str) -> Result<&[u8], Problem> {
         let value = self.bytes(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
     }
 
-    /// Returns the value of a parameter that must be text.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         self.bytes(name)
             .map(std::str::from_utf8)
@@ -168,7 +152,6 @@ impl Params {
             .map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
     }
 
-    /// Returns a number, or its default.
     pub(crate) fn number<T: std::str::FromStr>(
         &self,
         name: &str,
@@ -182,7 +165,6 @@ impl Params {
         }
     }
 
-    /// Returns `true`, `false` or the default.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
         match self.text(name)? {
             None => Ok(default),
@@ -194,7 +176,6 @@ impl Params {
         }
     }
 
-    /// Returns a number from 1 to `max`, or its default.
     pub(crate) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
         let number = self.number(name, default)?;
         if (1..=max).contains(&number) {
@@ -204,8 +185,8 @@ impl Params {
         Err(Problem::bad_request(detail))
     }
 
-    /// Returns the time limit of the search, which is not a part of the query: seconds (`2`, `0.5`, `2s`)
-    /// or milliseconds (`500ms`), at most `max`.
+    /// Returns the timeout, which is not part of the query: seconds (`2`, `0.5`, `2s`) or
+    /// milliseconds (`500ms`), at most `max`.
     pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -223,7 +204,6 @@ impl Params {
         }
     }
 
-    /// Returns what the client waits for.
     pub(crate) fn wait(&self) -> Result<Wait, Problem> {
         match self.text("wait")?.unwrap_or("true") {
             "true" => Ok(Wait::Finished),
@@ -235,12 +215,10 @@ impl Params {
         }
     }
 
-    /// Returns the generation to search, which an earlier answer has named.
     pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
-    /// Returns what the items of a page are, or the default.
     pub(crate) fn group(&self, default: Group) -> Result<Group, Problem> {
         let Some(typed) = self.text("group")? else {
             return Ok(default);
@@ -251,7 +229,6 @@ impl Params {
         })
     }
 
-    /// Returns whether copies are shown, or the default.
     pub(crate) fn copies(&self, default: Copies) -> Result<Copies, Problem> {
         let Some(typed) = self.text("copies")? else {
             return Ok(default);
@@ -260,7 +237,6 @@ impl Params {
             .ok_or_else(|| Problem::bad_request(format!("copies={typed}: expected all or folded")))
     }
 
-    /// Iterates over the filters: field, name and value of each, in the order of the address.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
         self.pairs.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
@@ -268,7 +244,7 @@ impl Params {
         })
     }
 
-    /// Parses the query. Patterns and filters must be UTF-8.
+    /// Patterns and filters must be UTF-8.
     pub(crate) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
         let _span = trace::current().child("parse", trace::Kind::Internal);
         let utf8 = |name: &str, value| {
@@ -299,7 +275,7 @@ impl Params {
         })
     }
 
-    /// Rejects parameters that are not in these lists, and repeated ones, except filters.
+    /// Rejects unknown parameters, and repeated ones except filters.
     pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
         for (index, (name, _)) in self.pairs.iter().enumerate() {
@@ -315,7 +291,7 @@ impl Params {
     }
 }
 
-/// The parts that a route names: a string, or a tuple of strings.
+/// Parts of the path, like axum's, with problems as errors.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
@@ -333,7 +309,6 @@ fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     decode_path(&text.replace('+', " "))
 }
 
-/// Decodes percent-encoding.
 pub(crate) fn decode_path(text: &str) -> Result<Vec<u8>, Problem> {
     let bytes = text.as_bytes();
     let is_escape = |at: usize| {
@@ -356,7 +331,6 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
     }
 }
 
-/// Returns a value as text, for messages and pages.
 pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.unwrap_or_default())
 }

@@ -1,9 +1,9 @@
-//! What went wrong with a request, and its response. Each kind of problem has a page, at
-//! `/problems/{name}`, that says what it means and what to do.
+//! Errors of requests. Each kind has a page at `/problems/{name}`.
 //!
-//! The response of a handler is a problem document (RFC 9457), and carries the [`Problem`] itself as an
-//! extension: the interface to which the address belongs may put another body in its place
-//! (`pages::problem`). **Invariant:** no handler's problem knows at which address it is shown.
+//! A response is a problem document (RFC 9457). It carries the [`Problem`] as an extension, so that
+//! an interface can replace the body (`pages::problem`).
+//!
+//! **Invariant:** a handler's problem does not depend on the address at which it is shown.
 
 use crate::model::{NewestRevision, ProblemDocument};
 use crate::response::NO_STORE;
@@ -19,29 +19,25 @@ use frontend::query::BadQuery;
 use frontend::{FileError, SearchError};
 use std::fmt;
 
-/// An error response.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) kind: &'static Kind,
     pub(crate) detail: String,
-    /// The fault in the query.
     query: Option<Box<BadQuery>>,
     pub(crate) hint: Option<String>,
     retry_after_s: Option<u64>,
-    /// The number of the last page, if a later one was requested.
     pub(crate) last_page: Option<usize>,
     alternatives: Box<Alternatives>,
 }
 
-/// What the client may ask for instead.
 #[derive(Clone, Debug, Default)]
 struct Alternatives {
-    /// Names that may have been meant, and the parameter of the address that named another one.
+    /// Similar names, and the parameter that they replace.
     candidates: Vec<String>,
     replaced: &'static str,
-    /// The newest revision, or version of the package, that has the requested file.
+    /// Newest revision or version with the requested file.
     newest: Option<NewestRevision>,
-    /// That version.
+    /// Package version of `newest`.
     package: Vec<u8>,
 }
 
@@ -103,7 +99,6 @@ impl Problem {
         }
     }
 
-    /// The server is about to stop; another one may answer.
     pub(crate) fn draining(detail: impl Into<String>, retry_after_s: u64) -> Self {
         Problem {
             retry_after_s: Some(retry_after_s),
@@ -132,14 +127,14 @@ impl Problem {
         }
     }
 
-    /// Names that may have been meant by a parameter: `rev`, `repo`, `package`, `path`.
+    /// Adds similar names for a `parameter`: `rev`, `repo`, `package` or `path`.
     pub(crate) fn near_names(mut self, parameter: &'static str, names: Vec<String>) -> Self {
         self.alternatives.candidates = names;
         self.alternatives.replaced = parameter;
         self
     }
 
-    /// The parameter that named something else, and what it may have meant.
+    /// Parameter with an unknown name, and similar names.
     pub(crate) fn near(&self) -> Option<(&'static str, &[String])> {
         let Alternatives {
             candidates,
@@ -154,17 +149,15 @@ impl Problem {
         self
     }
 
-    /// Whether it says that what was requested does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         std::ptr::eq(self.kind, &NOT_FOUND)
     }
 
-    /// Returns true if it is about the text of a query.
     pub(crate) fn is_bad_query(&self) -> bool {
         std::ptr::eq(self.kind, &BAD_QUERY)
     }
 
-    /// Returns true if it is about the parameter of this name.
+    /// Returns true for a bad value or an unknown parameter.
     pub(crate) fn is_about_parameter(&self, name: &str) -> bool {
         let named = self
             .detail
@@ -175,30 +168,27 @@ impl Problem {
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '=']))
     }
 
-    /// Returns true if a file, a directory or a package does not exist.
+    /// Returns true for a missing file, directory or package.
     pub(crate) fn is_about_file(&self) -> bool {
         let kinds = [&NOT_FOUND, &NOT_INDEXED, &UNKNOWN_REVISION];
         kinds.iter().any(|kind| std::ptr::eq(self.kind, *kind))
     }
 
-    /// Returns true unless the package does not exist.
     pub(crate) fn has_package(&self) -> bool {
         !self.detail.starts_with("no package ")
     }
 
-    /// Whether it says that the documents are no longer served.
     pub(crate) fn is_gone(&self) -> bool {
         std::ptr::eq(self.kind, &GONE)
     }
 
-    /// Names the version of the package that has the file.
     pub(crate) fn in_package(mut self, package: Vec<u8>) -> Self {
         self.alternatives.package = package;
         self
     }
 
-    /// The version of the package and the revision to show instead, if the requested one is no longer indexed, or
-    /// several versions are meant. Empty: the version that was asked for, and the default revision.
+    /// Package version and revision to show instead, if the requested one is no longer indexed or
+    /// is ambiguous. Empty: as requested, and the default revision.
     pub(crate) fn instead(&self) -> Option<(&[u8], &str)> {
         let Alternatives {
             newest, package, ..
@@ -208,22 +198,20 @@ impl Problem {
         (is_gone || !package.is_empty()).then_some((&package[..], revision))
     }
 
-    /// Whether a key of ours would help.
+    /// Returns true if one of our keys would help.
     pub(crate) fn needs_key(&self) -> bool {
         std::ptr::eq(self.kind, &UNAUTHORIZED)
     }
 
-    /// The position of the fault in the pattern or the filter, in bytes.
+    /// Byte position in the pattern or the filter.
     pub(crate) fn at(&self) -> Option<usize> {
         self.query.as_ref()?.at
     }
 
-    /// The text of the filter that has the fault.
     pub(crate) fn filter(&self) -> Option<&str> {
         self.query.as_ref()?.filter.as_deref()
     }
 
-    /// Returns the problem document (RFC 9457).
     pub(crate) fn document(&self) -> ProblemDocument {
         ProblemDocument {
             r#type: format!("/problems/{}", self.kind.name),
@@ -280,12 +268,12 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Marks a response for which a result could not be read from the spool, however the problem is shown.
+/// Marks a response that failed to read a spooled result.
 #[derive(Clone, Copy, Debug)]
 struct Damaged;
 
-/// Searches again, once, if the result of a search cannot be read: its files may have been cut, removed or overwritten. It
-/// is shared with no later request, so the same request finds what it finds without one.
+/// Retries a request once if its result is unreadable: spool files may be truncated, removed or
+/// overwritten. The damaged result is not shared any more, so the retry searches again.
 pub(crate) async fn search_again(request: Request, next: Next) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;
@@ -329,7 +317,7 @@ impl From<SearchError> for Problem {
 
 impl From<&SpoolError> for Problem {
     fn from(error: &SpoolError) -> Self {
-        // Paths and the operating system's reasons go to the log, not to clients.
+        // Clients see no paths or OS errors.
         tracing::error!(%error, "cannot read a result from the spool; it is not used again");
         Problem::new(&DAMAGED, "the spooled result is damaged")
     }
@@ -359,25 +347,20 @@ impl From<FileError> for Problem {
     }
 }
 
-/// Answers an address without a route.
 pub(crate) async fn not_found(uri: Uri) -> Problem {
     Problem::missing(format!("no such address: {}", uri.path()))
 }
 
-/// Answers a method that the address does not have.
 pub(crate) async fn method_not_allowed() -> Problem {
     let detail = "method not allowed; the header Allow lists the methods of this address";
     Problem::new(&METHOD_NOT_ALLOWED, detail)
 }
 
-/// A kind of problem.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// The last part of its address; `/problems/{name}` is the `type` of a problem document.
     pub(crate) name: &'static str,
     pub(crate) status: StatusCode,
     pub(crate) title: &'static str,
-    /// What it means, and what to do.
     pub(crate) about: &'static str,
 }
 
@@ -390,7 +373,7 @@ macro_rules! kinds {
             about: $about,
         };)*
 
-        /// All kinds, ordered by status.
+        /// Ordered by status.
         pub(crate) static KINDS: &[&Kind] = &[$(&$constant),*];
     };
 }

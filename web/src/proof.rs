@@ -1,7 +1,6 @@
-//! The best matches or files of a search, found before the search has ended.
+//! Finds the best matches or files before a search has ended.
 //!
-//! A second search stops as soon as no other match can be better. It begins when the first one may take long, and its
-//! result is the first page: the count of all matches goes on behind it.
+//! A second search stops as soon as no other match can be better. The first one counts all matches.
 
 use crate::state::App;
 use frontend::query::{BadQuery, Query};
@@ -12,25 +11,22 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-/// How long the second search may take.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// How long most light searches take. A search that goes on after it is worth a second one for its best matches.
+/// Most light searches are shorter. A longer one is worth a second search.
 const LIGHT_SEARCH: Duration = Duration::from_millis(2);
 
-/// Documents that are searched, from which on a search can take so long that its best matches are worth a search of
-/// their own.
+/// Searches of fewer documents are fast.
 const DOCUMENTS_MIN: u64 = 8192;
 
-/// Files that are found for a page of [`BEST_MAX`] different ones: some of them may be copies of others.
+/// Files for [`BEST_MAX`] different ones, as some may be copies.
 pub(crate) const FILES_MAX: usize = 2 * BEST_MAX;
 
-/// What is the best of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Best {
     /// [`BEST_MAX`] matches.
     Matches,
-    /// [`FILES_MAX`] files, each with so many of its best matches.
+    /// [`FILES_MAX`] files with their best matches.
     Files { matches: u32 },
 }
 
@@ -44,9 +40,8 @@ impl Best {
     }
 }
 
-/// Finds the best of a search that has just begun. The second search begins when the first one has a slot for heavy
-/// queries or waits for one, and is not light. Returns `None` if the second search takes longer than [`WAIT_MAX`] or is
-/// refused, or if the first one ends before it.
+/// Finds the best items once `search` has a heavy slot or waits for one. Returns `None` if the
+/// second search is refused, exceeds [`WAIT_MAX`], or ends after the first one.
 pub(crate) async fn best_of(
     app: &App,
     client: u64,
@@ -80,15 +75,15 @@ pub(crate) async fn best_of(
     }
 }
 
-/// The second search, which runs beside what follows the first one.
+/// Second search, beside the first one's output.
 pub(crate) struct Proof {
     best: Arc<OnceLock<Arc<SearchResult>>>,
-    /// Ends the search when it is dropped.
+    /// Dropping it ends the search.
     _task: JoinSet<()>,
 }
 
 impl Proof {
-    /// Begins to search. The result is announced as news of the first search.
+    /// Begins the second search. Its result is announced as news of the first one.
     pub(crate) fn begin(app: App, client: u64, search: Arc<SearchHandle>, best: Best) -> Proof {
         let found = Arc::<OnceLock<_>>::default();
         let to = Arc::clone(&found);
@@ -107,7 +102,6 @@ impl Proof {
         }
     }
 
-    /// The result, once it is there.
     pub(crate) fn best(&self) -> Option<&Arc<SearchResult>> {
         self.best.get()
     }

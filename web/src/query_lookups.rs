@@ -1,15 +1,13 @@
-//! Counts how many look-ups in git repositories the requests for a search make. The commit of a match comes with it, so
-//! the number does not depend on the number of matches.
+//! Counts the git look-ups of search requests. Matches come with their commits, so the number does
+//! not depend on the number of matches.
 
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use frontend::metrics;
 
-/// Where searches begin, and their answers.
 const SEARCHES: [&str; 3] = ["/search", "/api/v2/search", "/api/v2/export"];
 
-/// Records the look-ups of a request, if it is for a search.
 pub(crate) async fn count(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_search = SEARCHES.iter().any(|search| path.starts_with(search));

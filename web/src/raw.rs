@@ -1,12 +1,11 @@
-//! Files as they are, at addresses that end with their names: `/raw/p/{package}/{path}` and
+//! Raw files, at addresses that end with their names: `/raw/p/{package}/{path}` and
 //! `/raw/g/{repository}/{revision}/{path}`.
 //!
-//! The first is the text that was indexed, or, of a file that has none, such as an image, the bytes in the repository.
-//! The second is the bytes in the repository; without one, the text that was indexed. A file is sent in pieces, as
-//! its client takes it.
+//! The first prefers the indexed text, the second the bytes in the repository; either falls back to
+//! the other. A file is sent in pieces, as its client takes them.
 //!
-//! **Invariant:** no browser runs what it gets here: the content type is text, bytes or an image that was recognised
-//! by its first bytes, it is not guessed, and the policy forbids everything.
+//! **Invariant:** no browser executes a raw file: the type is text, bytes or a recognised image, it
+//! is not sniffed, and the policy forbids everything.
 
 mod address;
 mod body;
@@ -33,16 +32,15 @@ use preconditions::Verdict;
 use ranges::Selected;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 
-/// What a browser may do with a file: show it.
+/// Browsers only show files.
 const POLICY: HeaderValue =
     HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
-/// Pages of other sites cannot show the images of this one, nor learn their sizes.
+/// Foreign pages cannot embed images, nor learn their sizes.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// The routes of raw files.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/raw/p/{*name}", get(of_package))
@@ -149,7 +147,6 @@ async fn answer(
     Ok((status, about, body).into_response())
 }
 
-/// Adds what every answer about a file says.
 fn add_headers(headers: &mut HeaderMap, reply: &FileReply, tag: &HeaderValue) {
     headers.insert(header::ETAG, tag.clone());
     headers.insert(header::CACHE_CONTROL, REVALIDATE);
@@ -167,7 +164,7 @@ fn unsatisfiable(total: u64) -> Response {
     response
 }
 
-/// Says why the index skipped the file, if it did and the problem is that there is no such file.
+/// Explains a skipped file.
 async fn or_why_skipped(app: &App, scope: &Scope, name: &FileName, problem: Problem) -> Problem {
     if !problem.is_missing() {
         return problem;

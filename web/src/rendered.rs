@@ -1,9 +1,9 @@
-//! Rendered answers that are expensive: facets, lists of packages and pages by group of results that are on
-//! the disk. Each is rendered once, however many clients ask for it at once, and kept for a while.
+//! Cache of expensive rendered answers: facets, lists of packages, and grouped pages of results on
+//! disk, with single flight.
 //!
-//! What is kept has no id, which is each client's own: the response puts it in front. Only complete answers
-//! are kept, which stay the same for query, scope and generation. When too many are being rendered, further
-//! ones are turned away at once, so that clients of light queries do not notice.
+//! Only complete answers are cached; they are fixed for query, scope and generation. The response
+//! adds the id, which is private to a client. Above a limit renderings are refused, to protect
+//! light queries.
 
 use crate::blocking::{blocking, rendering};
 use crate::model::Timings;
@@ -23,48 +23,43 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How long a rendered answer is kept at most. It never gets out of date, so this frees memory of what nobody
-/// asks for.
+/// Entries never become stale: only frees memory.
 const LIFE_MAX: Duration = Duration::from_secs(600);
 
-/// Answers for each processor that are being rendered on it or wait for it. With some 50 ms for each, the last
-/// one waits less than half a second.
+/// Running or queued. At some 50 ms each, the last one waits less than half a second.
 const PER_PROCESSOR_MAX: usize = 8;
 
-/// How long rendering may take.
 const RENDER_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What the JSON of an answer begins with.
+/// Beginning of the JSON.
 const ID: &str = "{\"id\":\"";
 
-/// What a rendered answer is kept for: everything that changes it.
+/// Everything that the rendering depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct RenderedKey {
     scope: [u8; 16],
     generation: String,
     query: Query,
-    /// Which part of the answer, and how it is shown.
+    /// Part and form of the answer.
     view: String,
 }
 
-/// A body that is rendered, except for the id in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
     content_type: &'static str,
-    /// Whether an id comes before the bytes.
+    /// An id precedes the bytes.
     has_id: bool,
     bytes: Bytes,
     pub(crate) timings: Timings,
 }
 
-/// Rendered answers.
 pub(crate) struct RenderedAnswers {
     kept: Arc<Cache<Arc<RenderedKey>, Rendered, Problem>>,
     processors: Arc<Semaphore>,
 }
 
 impl RenderedAnswers {
-    /// Keeps at most so many bytes; 0: nothing is kept nor shared.
+    /// Keeps at most `bytes_max`. 0 disables caching and sharing.
     pub(crate) fn new(bytes_max: u64) -> RenderedAnswers {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let config = CacheConfig {
@@ -82,8 +77,8 @@ impl RenderedAnswers {
         }
     }
 
-    /// Returns a view of an answer, rendered by `render` or before. `view` says everything that changes it,
-    /// besides the answer.
+    /// Returns a rendered view from the cache, or renders it. `view` covers everything that it
+    /// depends on, besides the answer.
     pub(crate) async fn get<R>(
         &self,
         search: &SearchHandle,
@@ -120,7 +115,7 @@ impl RenderedAnswers {
     }
 }
 
-/// Whether searching again finds the same. Documents that were skipped this time may be found the next time.
+/// Returns whether another search would find the same. Skipped documents may be found then.
 pub(crate) fn is_whole(answer: &SearchResult) -> bool {
     answer.is_complete() && answer.skipped().count == 0
 }
@@ -131,7 +126,7 @@ fn weigh(key: &Arc<RenderedKey>, rendered: &Rendered) -> usize {
 }
 
 impl Rendered {
-    /// Renders JSON whose first field is an empty id.
+    /// Renders JSON with an empty id as its first field.
     pub(crate) fn json(shape: &impl Serialize, timings: Timings) -> Rendered {
         let json = serde_json::to_vec(shape).expect("shapes are plain data");
         assert!(json.starts_with(ID.as_bytes()), "the id comes first");
@@ -143,7 +138,6 @@ impl Rendered {
         }
     }
 
-    /// A body without an id.
     pub(crate) fn plain(
         content_type: &'static str,
         body: impl Into<Bytes>,
@@ -157,7 +151,7 @@ impl Rendered {
         }
     }
 
-    /// The response to the client that knows the search by this id.
+    /// Response with the client's id.
     pub(crate) fn response(self, id: &str) -> Response {
         let head = if self.has_id {
             Bytes::from(format!("{ID}{id}"))
@@ -174,7 +168,7 @@ impl Rendered {
     }
 }
 
-/// A body of known length in two parts, of which the second is shared.
+/// The second part is shared.
 struct TwoParts([Bytes; 2]);
 
 impl HttpBody for TwoParts {

@@ -1,5 +1,4 @@
-//! Look-ups in the repositories of the backends, as requests name them: the repository, the revision, the path, and
-//! why there is no answer.
+//! Look-ups in the repositories of backends: their parameters and errors.
 
 use crate::params::Params;
 use crate::problem::Problem;
@@ -8,14 +7,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::LookupError;
 use schema::message::{LookupProblem, LookupProblemKind};
 
-/// Bytes of the name of a repository, of a revision, and of a path in it.
 const NAME_BYTES_MAX: usize = 1 << 10;
 const PATH_BYTES_MAX: usize = 4 << 10;
 
-/// Names that are suggested in a hint; `candidates` has all.
+/// `candidates` has all.
 const SUGGESTED_MAX: usize = 3;
 
-/// Returns the repository and the revision.
 pub(crate) fn names(params: &Params) -> Result<(&str, &str), Problem> {
     params.required("repo")?;
     let repo = params.text("repo")?.unwrap_or_default();
@@ -36,7 +33,6 @@ pub(crate) fn check_name(parameter: &str, name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the path of a file or a directory; empty if the request names none.
 pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
     let path = params.bytes("path").unwrap_or_default();
     if path.len() > PATH_BYTES_MAX {
@@ -46,7 +42,7 @@ pub(crate) fn path(params: &Params) -> Result<&[u8], Problem> {
     Ok(path)
 }
 
-/// Returns where a part of a list begins.
+/// Start of a part of a list.
 pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
     let text = params.text(name)?.unwrap_or_default();
     BASE64.decode(text).map_err(|_| {
@@ -55,7 +51,6 @@ pub(crate) fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> 
     })
 }
 
-/// Says why a repository has not answered as wanted.
 pub(crate) fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
     match error {
         LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
@@ -108,7 +103,7 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
     }
 }
 
-/// Adds similar names, or what an ambiguous one may mean; the first of them in a hint.
+/// Adds similar names or candidates. The hint has some.
 fn suggest(
     problem: Problem,
     parameter: &'static str,

@@ -1,4 +1,4 @@
-//! Reads the body of a request, within limits on its bytes and on the time that the client takes to send it.
+//! Reads the body of a request, with limits on bytes and time.
 
 use crate::problem::Problem;
 use crate::server::BodyTime;
@@ -6,7 +6,6 @@ use axum::body::{Body, to_bytes};
 use axum::http::Extensions;
 use bytes::Bytes;
 
-/// Reads a body of at most `bytes_max` bytes, of a request with these extensions.
 pub(crate) async fn read(
     body: Body,
     bytes_max: usize,

@@ -1,8 +1,8 @@
-//! The id of a request: it is in every line that the request leaves in the log, and in the response, so
-//! that a user's report can be found there. The log has the id of its trace too, if it belongs to one.
+//! Id of a request, in the response and in its log lines, so that a user's report can be found. The
+//! log also has the trace id.
 //!
-//! A proxy or a client may choose it, in the header `x-request-id`. An id that could forge a line of the
-//! log, or fill it, is replaced by a new one.
+//! A proxy or client may choose it (`x-request-id`), unless it could forge a log line or fill the
+//! log.
 
 use crate::kept_body::KeptBody;
 use crate::request_trace;
@@ -14,19 +14,17 @@ use axum::response::Response;
 use std::hash::{BuildHasher, RandomState};
 use tracing::Instrument;
 
-/// Carries the id in requests and responses.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Bytes of an id: a UUID has 36, a trace id with its span id 55.
 const BYTES_MAX: usize = 64;
 
-/// Names the request in the log, and in the response.
 pub(crate) async fn name(request: Request, next: Next) -> Response {
     let given = request.headers().get(HEADER);
     let id = given
         .and_then(accepted)
         .map_or_else(random, ToOwned::to_owned);
-    // The level of a span that no level of the log leaves out.
+    // A level that no log level omits.
     let span = tracing::error_span!("request", id, trace = tracing::field::Empty);
     let trace = request_trace::begin(&request, &id);
     if let Some(trace) = trace.trace_id() {
@@ -35,7 +33,7 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     let answered = next.run(request).instrument(span.clone());
     let response = trace::scope(trace.clone(), answered).await;
     request_trace::answered(&trace, response.status());
-    // A body that is made while it is sent may log something. The trace has the request until it was sent.
+    // Bodies may log while they are sent. The trace lasts until their end.
     let in_span = |body| {
         Body::new(KeptBody {
             body,
@@ -49,14 +47,14 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     response
 }
 
-/// Returns the id that a header has, if it is a short token.
+/// Accepts a short token.
 fn accepted(given: &HeaderValue) -> Option<&str> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
     let id = given.to_str().ok()?;
     ((1..=BYTES_MAX).contains(&id.len()) && id.bytes().all(is_token)).then_some(id)
 }
 
-/// Returns 64 random bits. They distinguish requests, and protect nothing.
+/// Distinguishes requests, and protects nothing.
 fn random() -> String {
     format!("{:016x}", RandomState::new().hash_one(()))
 }

@@ -1,8 +1,5 @@
-//! Limits of every request, whatever it asks for: the lengths of the address and the headers, and no body
-//! with GET.
-//!
-//! The HTTP library has limits of its own, far above these (64 KiB of address, 100 headers), and answers
-//! a request beyond them with a bare status.
+//! Limits of all requests: the lengths of address and headers, and no body with GET. The HTTP
+//! library has higher limits, with a bare status.
 
 use crate::problem::Problem;
 use axum::extract::Request;
@@ -10,14 +7,12 @@ use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// Bytes of an address. Patterns and filters have 4 KiB at most, and percent-encoding triples them;
-/// longer queries go into a body.
+/// Patterns and filters have 4 KiB, tripled by percent-encoding. Longer queries need a body.
 pub(crate) const ADDRESS_BYTES_MAX: usize = 32 << 10;
 
-/// Bytes of the names and values of all headers. The longest are cookies of other sites on the same host.
+/// The longest are foreign cookies of the same host.
 pub(crate) const HEADERS_BYTES_MAX: usize = 32 << 10;
 
-/// Refuses a request that exceeds a limit.
 pub(crate) async fn check(request: Request, next: Next) -> Response {
     match fault(&request) {
         None => next.run(request).await,

@@ -1,6 +1,5 @@
-//! The span of a request in a trace. A caller's trace is continued, as the header `traceparent` says.
-//!
-//! It has the route, never the address: what people search for is in it.
+//! Trace span of a request. Continues a caller's trace (header `traceparent`). It has the route,
+//! never the address, since that has the search terms.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
@@ -8,7 +7,7 @@ use trace::{TraceContext, TraceSpan};
 
 const HEADER: HeaderName = HeaderName::from_static("traceparent");
 
-/// Routes that machines ask for all the time, and files of pages.
+/// Frequent routes of machines, and files of pages.
 const UNTRACED: [&str; 4] = [
     "/healthz",
     "/readyz",
@@ -16,7 +15,6 @@ const UNTRACED: [&str; 4] = [
     "/assets/{version}/{name}",
 ];
 
-/// Begins the span of a request.
 pub(crate) fn begin(request: &Request, id: &str) -> TraceSpan {
     let caller = caller(request);
     let recorder = trace::recorder();
@@ -34,7 +32,6 @@ pub(crate) fn begin(request: &Request, id: &str) -> TraceSpan {
     span
 }
 
-/// Records the status of the response.
 pub(crate) fn answered(span: &TraceSpan, status: StatusCode) {
     span.set("http.response.status_code", i32::from(status.as_u16()));
     if status.is_server_error() {
@@ -42,7 +39,7 @@ pub(crate) fn answered(span: &TraceSpan, status: StatusCode) {
     }
 }
 
-/// Returns the place in a trace that the request names. Two headers name none, like a malformed one.
+/// Two headers count as none.
 fn caller(request: &Request) -> Option<TraceContext> {
     let mut values = request.headers().get_all(HEADER).iter();
     let (first, second): (Option<&HeaderValue>, _) = (values.next(), values.next());
@@ -50,7 +47,7 @@ fn caller(request: &Request) -> Option<TraceContext> {
     trace::parse_traceparent(value.to_str().ok()?)
 }
 
-/// Returns a method of HTTP; clients may invent others.
+/// Clients may invent methods.
 fn method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

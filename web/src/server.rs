@@ -1,11 +1,10 @@
-//! Serves a router on TCP connections, with limits on what a connection may take without using it.
+//! Serves a router on TCP connections, with limits on idle resources.
 //!
-//! A client that sends no request, an incomplete one, or does not read its response is disconnected after a
-//! while; there are limits on the connections of all clients and of each. What a request does is not decided
-//! here.
+//! Clients are disconnected if they send no request or an incomplete one, or do not read their
+//! response. Connections are limited in total and for each client.
 //!
-//! **Invariant:** some connections are kept for [`ALWAYS_SERVED`], so that an operator sees that a server is
-//! alive when all others are taken.
+//! **Invariant:** some connections are reserved for [`ALWAYS_SERVED`], so that health checks work
+//! while all others are taken.
 
 mod clients;
 mod limits;
@@ -48,42 +47,40 @@ use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 use tracing::Span;
 
-/// Connections beyond the limit, for these paths alone.
+/// Connections for [`ALWAYS_SERVED`] only, beyond the limit.
 const RESERVED: usize = 16;
 
-/// The connections among these that one client may have.
+/// Reserved connections of a client.
 const RESERVED_PER_CLIENT: usize = 4;
 
-/// Paths that are served when all connections are taken.
+/// Served when all connections are taken.
 const ALWAYS_SERVED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Seconds after which a client that was refused may try again.
 const RETRY_AFTER_S: u64 = 5;
 
-/// Seconds after which a client that waited in vain may try again: another server may answer at once.
+/// Another server may answer at once.
 const RETRY_DRAINING_S: u64 = 1;
 
-/// How long accepting pauses when the process has no descriptors left.
+/// Pause of accepting without file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Describes the metrics of connections.
 pub(crate) fn describe() {
     let refused = "Connections, and requests on reserved ones, that were refused";
     metrics::describe_counter!("trawl_http_connections_refused_total", refused);
     metrics::describe_gauge!("trawl_http_connections", "Open connections");
 }
 
-/// Accepts connections and serves `router` on them, for ever.
+/// Accepts connections and serves `router`, forever.
 pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) {
     let (_, serving) = watch::channel(Serving::Open);
     serve_until_drained(listener, router, limits, None, serving).await;
 }
 
-/// Does the same until the server was told to drain and no connection is left; if `tls` is given over TLS, with the
-/// configuration that is current when a connection begins.
+/// Like `serve`, until the server is drained. With `tls`, each connection takes the current
+/// configuration.
 ///
-/// While it drains, requests are answered, and each connection ends with the answer to its request. When clients are handed
-/// over, those that still wait for the beginning of an answer get 503.
+/// While draining, requests are answered, and each connection ends with its next response. On
+/// handover, requests without the beginning of a response get 503.
 pub async fn serve_until_drained(
     listener: TcpListener,
     router: Router,
@@ -121,15 +118,13 @@ pub async fn serve_until_drained(
     }
 }
 
-/// Waits until the server is that far with draining.
 async fn reached(serving: &mut watch::Receiver<Serving>, wanted: Serving) {
     if serving.wait_for(|now| *now >= wanted).await.is_err() {
-        // Nobody can say so any more.
+        // The sender is gone.
         pending().await
     }
 }
 
-/// Whether only the accepted connection is lost.
 fn is_about_the_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(
@@ -144,7 +139,6 @@ struct Server {
     limits: ConnectionLimits,
     tls: Option<watch::Receiver<Arc<ServerConfig>>>,
     serving: watch::Receiver<Serving>,
-    /// Open connections.
     open: watch::Sender<usize>,
 }
 
@@ -152,7 +146,7 @@ impl Server {
     fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let limits = &self.limits;
         let client = Client::new(peer.ip());
-        // A proxy has the connections of all of its clients, whose requests are counted instead.
+        // A proxy has the connections of all its clients: their requests are counted instead.
         let per_client_max = if limits.trusted_proxies.contains(peer.ip()) {
             limits.connections_max
         } else {
@@ -173,7 +167,7 @@ impl Server {
             metrics::counter!("trawl_http_connections_refused_total").increment(1);
             return;
         };
-        // Responses are slower without it, and still right.
+        // Only an optimization: failures are ignored.
         let _ = stream.set_nodelay(true);
         let open = OpenConnection::new(self);
         let served = Arc::clone(self).serve_connection(stream, peer, held, is_reserved);
@@ -218,7 +212,7 @@ impl Server {
             .await?)
     }
 
-    /// Makes the handshake below the time limits of a request, and serves requests.
+    /// Handshakes within the time limits of a request.
     async fn serve_encrypted(
         self: &Arc<Self>,
         mut stream: TcpStream,
@@ -274,7 +268,7 @@ impl Server {
         connection.await
     }
 
-    /// Answers a request, with what it holds until its response has been sent.
+    /// Answers a request. Returns also its count, to hold until the response is sent.
     async fn respond(
         &self,
         mut request: Request,
@@ -310,7 +304,6 @@ impl Server {
     }
 }
 
-/// Counts a connection while it is open.
 struct OpenConnection(watch::Sender<usize>);
 
 impl OpenConnection {

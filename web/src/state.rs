@@ -1,5 +1,4 @@
-//! What handlers share: the coordinator, the keys of the interfaces, the metrics, what is rendered, and where
-//! blocking work runs. Handlers import this and never the router.
+//! State shared by handlers. They import this, never the router.
 
 use crate::access::Access;
 use crate::authorization::Authorization;
@@ -16,40 +15,34 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore};
 
-/// How long an execution goes on without a client, for one that may come back to it by its id.
+/// Life of an execution without a client, which may come back by its id.
 pub(crate) const KEEP: Duration = Duration::from_secs(30);
 
-/// When a probe ended, and why no search is answered.
+/// End of a probe, and its failure.
 pub(crate) type Probed = (Instant, Option<String>);
 
-/// What handlers share. It is one pointer, since every layer clones it for every request.
+/// One pointer, since every layer clones it for every request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) coordinator: Arc<Coordinator>,
-    /// The path below which pages are shown.
+    /// Path below which pages are shown.
     pub(crate) base_path: BasePath,
     pub(crate) dcs_api_keys: Arc<[String]>,
-    /// The keys that clients need, if they need any.
     pub(crate) access: Option<Arc<Access>>,
-    /// Who decides what callers may see, if anybody does.
+    /// `None`: all callers see everything.
     pub(crate) authorization: Option<Arc<Authorization>>,
-    /// Whether answers show the addresses of backends: those to an operator.
+    /// Answers show backend addresses: for operators.
     pub(crate) shows_addresses: bool,
-    /// What links are signed with.
     pub(crate) links: LinkSecrets,
     pub(crate) metrics: PrometheusHandle,
-    /// A permit for each export that may run.
     pub(crate) exports: Arc<Semaphore>,
-    /// How long a page waits for the whole answer before it shows the first matches.
+    /// Wait of a page for the whole answer, before the first matches are shown.
     pub(crate) first_matches_after: Duration,
-    /// Rendered answers that are expensive.
     pub(crate) rendered: Arc<RenderedAnswers>,
-    /// How the lines of files begin, for the colours of their texts.
     pub(crate) colours: Arc<ColourCache>,
-    /// The last probe of `/readyz`: when it ended, and why no search is answered. One request at a time
-    /// probes.
+    /// Last probe of `/readyz`. Locked while probing: single flight.
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
 }
 
@@ -66,7 +59,7 @@ impl App {
         App(Arc::new(shared))
     }
 
-    /// The state of all backends, by the names that this interface shows.
+    /// Uses the names that this interface shows.
     pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
         let mut backends = self.coordinator.backends(scope);
         if self.shows_addresses {
@@ -77,7 +70,6 @@ impl App {
         backends
     }
 
-    /// Packages that several backends have, by the same names.
     pub(crate) fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
         let overlaps = self.coordinator.overlaps(scope);
         if !self.shows_addresses || overlaps.packages.is_empty() {

@@ -1,13 +1,11 @@
-//! A response body of any length, rendered piece by piece as the client takes it.
+//! Response body of any length, rendered in pieces as the client takes them.
 //!
-//! No thread waits for a client: matches are read and rendered on a blocking thread, and a task waits until
-//! a piece is taken. While a client is fast, the source may read ahead; what it read is dropped when the client
-//! becomes slow, and read again in small pieces later.
+//! Matches are rendered on blocking threads; a task, not a thread, waits for the client. The source
+//! reads ahead for a fast client, and drops that when the client becomes slow. [`LongLine`] fetches
+//! lines that are too long for the result.
 //!
-//! A line that is too long for the result is fetched from a backend, piece by piece ([`LongLine`]).
-//!
-//! **Invariant:** a slow client holds [`EXPORT_BYTES`] at most, and one of the process's exports. Both are
-//! given back when its response ends or its connection closes.
+//! **Invariant:** a slow client holds at most [`EXPORT_BYTES`] and one export permit, until its
+//! response ends or its connection closes.
 
 mod long_line;
 mod match_source;
@@ -30,65 +28,60 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::Instrument;
 
-/// Bytes that are rendered at a time, approximately.
+/// Approximate size of a rendered piece.
 pub(crate) const PIECE_BYTES: usize = 128 << 10;
 
-/// Pieces that wait for the client, besides the one that is being rendered.
+/// Queued pieces, besides the one being rendered.
 const WAITING_MAX: usize = 1;
 
-/// Memory of an export, reserved while it runs: the pieces and what is read for them, where escapes make a
-/// piece several times as long as what was read.
+/// Memory of an export. Escapes make a piece several times longer than its source.
 pub(crate) const EXPORT_BYTES: u64 = 1 << 20;
 
-/// Memory for what a source reads at once for a slow client, a part of [`EXPORT_BYTES`].
+/// Read buffer of a slow client, part of [`EXPORT_BYTES`].
 const READ_BYTES: usize = 256 << 10;
 
-/// Memory for what a source reads at once for a fast client, in two windows: one is sent while the next one
-/// is rendered. The order of matches jumps from frame to frame, so a larger window reads each frame less
-/// often: 385,000 matches as text took 0.27 s in windows of 16 MiB, and 0.94 s in windows of 512 KiB, when
-/// one thread did everything. The first of these that is free.
+/// Read buffers for a fast client, tried in order. Half is sent while the other half is rendered.
+/// Matches jump between frames, so larger windows read each frame less often: 16 MiB windows are
+/// three times faster than 512 KiB.
 const AHEAD_BYTES: [usize; 2] = [28 << 20, 12 << 20];
 
-/// A client that takes longer for a piece is slow.
+/// Time to take a piece, above which a client is slow.
 const SLOW: Duration = Duration::from_millis(200);
 
-/// A client that took this many pieces without being slow is fast.
+/// Pieces taken in time that make a client fast.
 const FAST_PIECES: u32 = 4;
 
-/// Seconds after which a client that found no room may try again.
+/// Retry delay of a client that was not admitted.
 const RETRY_AFTER_S: u64 = 5;
 
-/// A piece, or why it cannot be read.
 type Piece = Result<Bytes, BoxError>;
 
-/// What is rendered.
+/// Renders a body.
 pub(crate) trait Source: Send + 'static {
-    /// Whether the next piece is rendered in a moment, without a look at the disk.
+    /// Returns true if the next piece needs no disk access.
     fn is_quick(&self) -> bool;
 
-    /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one, and one before a long line,
-    /// are shorter. `None` after the last one. What is read at once fits in `memory`, and what is not rendered of it
-    /// stays for the next piece.
+    /// Renders the next piece, of about [`PIECE_BYTES`]; the last one, and one before a long line,
+    /// are shorter. `None` at the end. Reads at most `memory` at once, and keeps the rest.
     fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError>;
 
-    /// The rest of a long line, if the last piece ends with its beginning.
+    /// Rest of a long line that the last piece begins.
     fn long_line(&mut self) -> Option<LongLine> {
         None
     }
 
-    /// Drops what was read ahead.
+    /// Drops the data read ahead.
     fn forget(&mut self);
 }
 
-/// Memory for what a source reads at once.
 pub(crate) struct ReadMemory {
     bytes: usize,
-    /// `None`: the memory is a part of the [`EXPORT_BYTES`] of its export.
+    /// `None`: part of the [`EXPORT_BYTES`] of its export.
     ahead: Option<Reservation>,
 }
 
 impl ReadMemory {
-    /// Memory to read ahead for a fast client; `None` if there is no room.
+    /// Memory for a fast client, if there is room.
     fn ahead(coordinator: &Arc<Coordinator>) -> Option<ReadMemory> {
         AHEAD_BYTES.into_iter().find_map(|bytes| {
             let ahead = coordinator.reserve(bytes as u64, Need::Optional)?;
@@ -99,7 +92,6 @@ impl ReadMemory {
         })
     }
 
-    /// Memory for a slow client.
     fn slow() -> ReadMemory {
         ReadMemory {
             bytes: READ_BYTES,
@@ -107,12 +99,12 @@ impl ReadMemory {
         }
     }
 
-    /// Whether it is for a fast client, for which the next window is rendered while one is sent.
+    /// Returns true for a fast client: the next window is rendered while one is sent.
     fn is_ahead(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// Memory for a window, of which there are two if one is rendered ahead.
+    /// Bytes of a window; two if one is rendered ahead.
     fn window_bytes(&self) -> usize {
         if self.is_ahead() {
             self.bytes / 2
@@ -122,7 +114,6 @@ impl ReadMemory {
     }
 }
 
-/// The right to run one export.
 pub(crate) struct Export {
     coordinator: Arc<Coordinator>,
     _permit: OwnedSemaphorePermit,
@@ -130,7 +121,7 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Begins an export; a problem if as many run as may, or their memory is used up.
+    /// Admits an export. Fails at the limit of exports or of their memory.
     pub(crate) fn begin(app: &App) -> Result<Export, Problem> {
         let permit = Arc::clone(&app.exports).try_acquire_owned();
         let memory = app.coordinator.reserve(EXPORT_BYTES, Need::Required);
@@ -148,9 +139,9 @@ impl Export {
         &self.coordinator
     }
 
-    /// Returns the body that `source` renders. A body of less than a piece has a length; a failure before the
-    /// first piece is a problem with a status, and a later one breaks the transfer off, so that the client
-    /// does not take it for the end. Long lines are fetched within `scope`.
+    /// Returns the body. It has a length if it is short. A failure before the first piece is a
+    /// problem with a status; a later one aborts the transfer, so that the client does not take it
+    /// for the end.
     pub(crate) async fn body(self, source: impl Source, scope: &Scope) -> Result<Body, Problem> {
         let (mut source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
         let first = first?.unwrap_or_default();
@@ -167,7 +158,6 @@ impl Export {
         ))
     }
 
-    /// Sends pieces until the end, or until the client disconnects.
     async fn send(
         self,
         mut source: impl Source,
@@ -176,7 +166,7 @@ impl Export {
         mut sender: mpsc::Sender<Piece>,
     ) {
         let mut memory = Arc::new(ReadMemory::slow());
-        // Every client counts as fast at first: most results are a few pieces.
+        // Clients count as fast at first: most results are a few pieces.
         let mut fast = FAST_PIECES;
         loop {
             let (piece, is_last) = if let Some(rest) = &mut line {
@@ -216,7 +206,7 @@ impl Export {
                     sender.clone().reserve_owned().await
                 }
             };
-            // An error: the client has disconnected.
+            // The client has disconnected.
             let Ok(permit) = permit else { return };
             sender = OwnedPermit::send(permit, piece);
             if is_last {
@@ -226,13 +216,11 @@ impl Export {
     }
 }
 
-/// The number of line ends in a text.
 pub(crate) fn lines_of(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// Renders the next piece of `source`, and gives it back. A piece that takes time is rendered on a blocking
-/// thread.
+/// Renders the next piece of `source`, on a blocking thread if it is slow.
 async fn next_piece<S: Source>(
     mut source: S,
     memory: &Arc<ReadMemory>,

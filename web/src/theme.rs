@@ -1,6 +1,5 @@
-//! The colours that a user has chosen: a cookie, which the script of our pages sets.
-//!
-//! The server marks the page, so that its first paint has these colours. Without the cookie the system decides.
+//! Colours chosen by the user: a cookie set by our script. The server marks the page, so that its
+//! first paint has these colours. Without the cookie the system decides.
 
 use crate::cookies::cookie;
 use axum::http::HeaderMap;
@@ -14,7 +13,6 @@ pub(crate) enum Theme {
 }
 
 impl Theme {
-    /// Returns the choice of the client, if it has made one.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Theme> {
         match cookie(headers, COOKIE)? {
             "light" => Some(Theme::Light),
@@ -23,7 +21,7 @@ impl Theme {
         }
     }
 
-    /// Returns the value of the page's attribute `data-theme`.
+    /// Value of `data-theme`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Theme::Light => "light",

@@ -1,15 +1,15 @@
-//! Packages by a name with or without version. A package is the directory that it was indexed from, such as
-//! `i3-wm_4.22`; people name it `i3-wm`.
+//! Packages by a name with or without version. A package is its directory, such as `i3-wm_4.22`;
+//! users call it `i3-wm`.
 
 use crate::problem::Problem;
 use crate::state::App;
 use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
-/// Versions of one package that are listed: about what a backend sends at once.
+/// Bound of listed versions: about what a backend sends at once.
 const VERSIONS_MAX: u32 = 1000;
 
-/// Returns the packages with this name: the directory itself, or all versions, ordered by name.
+/// The directory itself, or all versions, ordered by name.
 pub(crate) async fn versions(
     app: &App,
     scope: &Scope,

@@ -1,7 +1,7 @@
-//! The caller of a request, as far as what it may see is concerned.
+//! Caller of a request, and its scope.
 //!
-//! Every handler that shows content takes a [`Viewer`] and asks for its scope first. A stream that runs on asks
-//! again now and then ([`Watched`]). Without authorization everybody sees everything, at no cost.
+//! Every handler that shows content takes a [`Viewer`] and gets its scope first. Long streams
+//! recheck it ([`Watched`]). Without authorization the scope is everything, at no cost.
 
 mod watched;
 
@@ -21,17 +21,16 @@ use schema::name::package_name;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `Cache-Control` of answers that have none of their own.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Seconds after which the packages of all backends may be known.
+/// Retry delay until the packages of all backends are known.
 const NAMES_RETRY_S: u64 = 1;
 
-/// Who asks. Costs nothing if no authorization is configured.
+/// Caller of a request. Free without authorization.
 #[derive(Clone, Debug)]
 pub(crate) struct Viewer(Option<Authorized>);
 
-/// A caller with rights of its own, and the names of packages that are known.
+/// A caller, and the known package names.
 type Authorized = (Arc<Authorization>, Caller, Option<Arc<PackageNames>>);
 
 impl FromRequestParts<App> for Viewer {
@@ -48,8 +47,7 @@ impl FromRequestParts<App> for Viewer {
 }
 
 impl Viewer {
-    /// Everything that this caller may see. If nobody decides that in time, what is public: the scope is undecided
-    /// then, and its answers say what they miss.
+    /// Scope of this caller. If the decision is late: the public packages, marked as undecided.
     pub(crate) async fn scope(&self, app: &App) -> Result<Scope, Problem> {
         let Some((authorization, caller, _)) = &self.0 else {
             return Ok(Scope::everything());
@@ -62,8 +60,8 @@ impl Viewer {
         Ok(authorization.scope(caller, &names).await?)
     }
 
-    /// The one package or repository, if this caller may see it, or else everything that it may see, for hints. Asks
-    /// about the name whether it exists or not, so that the time does not tell.
+    /// Scope of the one package, if visible, else of everything visible, for hints. Asks about the
+    /// name whether it exists or not: timing must not reveal that.
     pub(crate) async fn scope_with(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
         if self.0.is_none() {
             return Ok(Scope::everything());
@@ -76,12 +74,11 @@ impl Viewer {
         }
     }
 
-    /// The one package or repository, if this caller may see it, or else nothing.
+    /// Scope of the one package, if visible, else of nothing.
     pub(crate) async fn scope_of(&self, directory: &[u8]) -> Result<Scope, Problem> {
         self.scope_with_all([directory].into_iter()).await
     }
 
-    /// Those of the packages or repositories that this caller may see.
     pub(crate) async fn scope_with_all(
         &self,
         directories: impl Iterator<Item = &[u8]>,
@@ -99,7 +96,7 @@ impl Viewer {
         Ok(only(&visible.map(|(name, _)| *name).collect::<Vec<_>>()))
     }
 
-    /// Returns the name to which rights are given, of a package's directory.
+    /// Returns the name that rights refer to.
     fn name<'a>(&self, directory: &'a [u8]) -> &'a [u8] {
         match &self.0 {
             Some((.., Some(names))) => names.name_of(directory),
@@ -107,7 +104,6 @@ impl Viewer {
         }
     }
 
-    /// Whether this caller may see one package or repository, by its name.
     async fn sees(&self, name: &[u8]) -> Result<bool, Problem> {
         let Some((authorization, caller, _)) = &self.0 else {
             return Ok(true);
@@ -116,7 +112,7 @@ impl Viewer {
     }
 }
 
-/// Keeps what depends on the caller out of shared caches.
+/// Keeps answers that depend on the caller out of shared caches.
 pub(crate) async fn keep_private(
     State(authorization): State<Arc<Authorization>>,
     request: Request,
@@ -132,7 +128,6 @@ pub(crate) async fn keep_private(
     response
 }
 
-/// A scope of the packages with these names alone.
 fn only(names: &[&[u8]]) -> Scope {
     let names = Arc::new(PackageNames::new(names.iter().copied()));
     Scope::of(&names, (0..names.len()).collect())

@@ -54,7 +54,7 @@ fn parses_what_it_rendered() {
     assert_eq!(GenerationId::parse(&id.to_string()), Some(id));
 }
 
-/// The name has the hash, so that a truncated or changed object is not taken for the generation.
+/// The name has the hash, so that damage is detected.
 #[test]
 fn every_truncation_and_every_flipped_bit_is_noticed() {
     let (_directory, objects) = objects();
@@ -140,6 +140,6 @@ fn of_several_who_advance_head_one_succeeds() {
     let before = Head::read(&objects).unwrap();
     assert!(Head::advance(&objects, before.as_ref(), STORE_ID, next(18)).unwrap());
     assert!(!Head::advance(&objects, before.as_ref(), STORE_ID, next(19)).unwrap());
-    // A request that was repeated after its answer was lost.
+    // A request repeated after its response was lost.
     assert!(Head::advance(&objects, before.as_ref(), STORE_ID, next(18)).unwrap());
 }

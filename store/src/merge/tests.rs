@@ -4,19 +4,17 @@ use proptest::prelude::*;
 
 const PACKAGES: u8 = 5;
 
-/// A machine that indexes and publishes.
 #[derive(Clone, Default)]
 struct Machine {
     base: Option<Manifest>,
-    /// Where each of its packages is.
+    /// Shards of its packages.
     places: BTreeMap<u8, BTreeSet<u8>>,
-    /// What it has changed since it published last.
+    /// Changes since it published.
     changed: BTreeSet<u8>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Writes packages to a new shard.
     Index(usize, Vec<u8>),
     Drop(usize, u8),
     Publish(usize),
@@ -44,7 +42,6 @@ fn empty() -> Manifest {
     }
 }
 
-/// The manifest of shards with these packages, of which some are live.
 fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -> Manifest {
     let shard = |(&id, packages): (&u8, &Vec<u8>)| {
         let packages = packages.iter().map(|package| PackageEntry {
@@ -67,7 +64,6 @@ fn manifest(shards: &BTreeMap<u8, Vec<u8>>, live: &BTreeMap<u8, BTreeSet<u8>>) -
     }
 }
 
-/// Where the packages of a manifest are.
 fn live(manifest: &Manifest) -> BTreeMap<u8, BTreeSet<u8>> {
     let places = places(manifest).into_iter();
     places
@@ -135,7 +131,6 @@ fn named(byte: u8) -> Option<NamedFile> {
     })
 }
 
-/// A manifest with one shard, which has a table of revisions.
 fn with_table(packages: &[u8], table: u8) -> Manifest {
     let shards = BTreeMap::from([(1, packages.to_vec())]);
     let live = packages
@@ -159,7 +154,7 @@ fn a_table_that_one_side_has_changed_is_taken_from_it() {
 fn a_shard_whose_table_both_have_changed_is_taken_as_a_whole() {
     let base = with_table(&[0, 1], 1);
     let ours = with_table(&[0, 1], 2);
-    // They have moved one package to another shard.
+    // One package moves to another shard.
     let mut theirs = with_table(&[0, 1], 3);
     theirs.shards[0].packages[1].is_dead = true;
     let moved = manifest(
@@ -244,10 +239,10 @@ fn a_package_that_is_added_replaces_its_other_versions_if_that_is_asked_for() {
         .map(|it| String::from_utf8_lossy(&it.directory))
         .collect();
     assert_eq!(names, ["sed_4", "bash_5.2", "dash_1"]);
-    // What was published before replaces nothing: somebody may want both.
+    // Earlier packages replace nothing: both may be wanted.
     let merged = manifests(Some(&ours), &ours, &theirs, true);
     assert_eq!(merged.live().count(), 2);
-    // Nor without being told to, nor by a name that is its own.
+    // Versions stay without the option, or with a name of their own.
     let merged = manifests(None, &ours, &theirs, false);
     assert_eq!(merged.live().count(), 4);
     let mut own = theirs.clone();

@@ -1,7 +1,7 @@
-//! Objects in a directory of this machine, or of a file system that several machines share.
+//! Objects in a directory of this machine, or of a shared file system.
 //!
-//! An object is written to a temporary file, which is synced and then renamed. One that may change is changed under a lock
-//! of the file system (`flock`), which ends with the process that holds it.
+//! Files are written under a temporary name, synced and renamed. Mutable ones are changed under a
+//! lock (`flock`), which ends with its process.
 
 use super::object::{Object, Put, Version, random_name, read_small};
 use crate::error::StoreError;
@@ -11,10 +11,8 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The file that is locked while an object is changed.
 const LOCK: &str = "lock";
 
-/// The directory of files that are not complete.
 const INCOMPLETE: &str = "incomplete";
 
 #[derive(Debug)]
@@ -23,7 +21,6 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory, which is created if it does not exist.
     pub(super) fn open(root: &Path) -> Result<Directory, StoreError> {
         fs::create_dir_all(root).map_err(StoreError::io(root))?;
         let root = root.canonicalize().map_err(StoreError::io(root))?;
@@ -90,7 +87,6 @@ impl Directory {
         Ok(Put::Done(version(bytes)))
     }
 
-    /// Writes a file that is complete when it has its name.
     fn write(&self, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let incomplete = self.root.join(INCOMPLETE);
         fs::create_dir_all(&incomplete)?;
@@ -106,7 +102,7 @@ impl Directory {
             .and_then(|()| fs::rename(&temporary, path))
             .and_then(|()| File::open(parent)?.sync_all());
         if written.is_err() {
-            // The error that is reported is the first one.
+            // The first error is reported.
             let _ = fs::remove_file(&temporary);
         }
         written
@@ -132,7 +128,7 @@ impl Directory {
         let mut objects = Vec::new();
         for entry in entries.into_iter().flatten() {
             let entry = entry.map_err(StoreError::io(&directory))?;
-            // A name that is not UTF-8 is not one of ours, and a file may be removed meanwhile.
+            // Foreign names, and files removed meanwhile.
             if let Ok(name) = entry.file_name().into_string()
                 && let Some(object) = self.head(&format!("{below}/{name}"))?
             {
@@ -164,7 +160,6 @@ fn version(bytes: &[u8]) -> Version {
     Version(blake3::hash(bytes).to_hex().to_string())
 }
 
-/// Returns `None` for what does not exist.
 fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,7 +1,7 @@
-//! Objects in a bucket with the interface of Amazon S3.
+//! Objects in a bucket with the S3 API.
 //!
-//! An object that may change is created with `If-None-Match: *`, and changed with `If-Match` and its ETag. Calls wait for a
-//! small runtime of their own.
+//! Mutable objects are written with `If-None-Match: *` or `If-Match`. Calls block on a small
+//! runtime.
 
 use super::object::{Object, Put, SMALL_BYTES_MAX, Version};
 use crate::error::StoreError;
@@ -16,13 +16,11 @@ use std::io::{Read, Write};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// Bytes of one part of a large object. With 10,000 parts an object may have 160 GB.
+/// 10,000 parts allow 160 GB.
 const PART_BYTES: usize = 16 << 20;
 
-/// Parts that are sent at once.
 const PARTS_MAX: usize = 4;
 
-/// How long a request may take, and how long it is repeated if the storage fails.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
 const RETRY_MAX: Duration = Duration::from_secs(60);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -30,21 +28,21 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct S3 {
     bucket: AmazonS3,
-    /// What comes before the names of objects: empty, or ending in `/`.
+    /// Empty, or ending in `/`.
     prefix: String,
     url: String,
     runtime: Runtime,
 }
 
 impl S3 {
-    /// Opens `BUCKET/PREFIX`. Credentials, region and endpoint are those of the environment (`AWS_ACCESS_KEY_ID`,
-    /// `AWS_REGION`, `AWS_ENDPOINT_URL`, …), or of the machine.
+    /// Credentials, region and endpoint come from the environment (`AWS_ACCESS_KEY_ID`,
+    /// `AWS_REGION`, `AWS_ENDPOINT_URL`, …), or the machine.
     pub(super) fn open(url: &str, place: &str) -> Result<S3, StoreError> {
         let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
         if bucket.is_empty() {
             return Err(StoreError::BadUrl(url.to_owned()));
         }
-        // Only the first call has an effect; another one in the process has chosen the same.
+        // Later calls have no effect, and choose the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = ClientOptions::new()
             .with_connect_timeout(CONNECT_MAX)

@@ -1,4 +1,4 @@
-//! Fetches files, several at once, and continues those that an earlier attempt has begun.
+//! Downloads files in parallel, and resumes interrupted downloads.
 
 use crate::error::StoreError;
 use crate::generation::StoredFile;
@@ -13,17 +13,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The end of the name of a file that is being fetched.
 pub(super) const PART: &str = ".part";
 
-/// How files are fetched.
+/// Download options.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchOptions {
-    /// Files at once.
+    /// Parallel files.
     pub files: usize,
-    /// Bytes a second, of all together; `None`: as fast as possible.
+    /// Bytes per second in total. `None`: unlimited.
     pub bytes_per_second: Option<u64>,
-    /// Bytes of the disk that are left free.
+    /// Bytes left free.
     pub reserve: u64,
 }
 
@@ -37,19 +36,19 @@ impl Default for FetchOptions {
     }
 }
 
-/// How far fetching is. Another thread may read it at any time.
+/// Progress, readable by other threads.
 #[derive(Debug, Default)]
 pub struct Fetching {
-    /// Bytes that are fetched in all.
+    /// Bytes to download.
     pub total: AtomicU64,
-    /// Bytes that have been fetched.
+    /// Bytes downloaded.
     pub bytes: AtomicU64,
 }
 
-/// How often a file is fetched from its beginning because its hash was wrong.
+/// Downloads from the beginning, after a hash mismatch.
 const ATTEMPTS_MAX: usize = 2;
 
-/// Fetches these files into a directory. Returns how many bytes that took.
+/// Returns the number of transferred bytes.
 pub(super) fn fetch(
     objects: &Objects,
     directory: &Path,
@@ -94,7 +93,7 @@ pub(super) fn fetch(
     failed.map_or(Ok(total), Err)
 }
 
-/// Fails if the disk has no room for what is missing, before anything is fetched.
+/// Fails before anything is downloaded.
 fn check_room(
     directory: &Path,
     options: &FetchOptions,
@@ -133,7 +132,6 @@ struct Job<'a> {
     directory: &'a Path,
     progress: &'a Fetching,
     pace: Pace,
-    /// Set when another file has failed.
     stop: AtomicBool,
 }
 
@@ -155,7 +153,7 @@ impl Job<'_> {
         ))
     }
 
-    /// Says what to do if another program has filled the disk meanwhile.
+    /// Another program may have filled the disk.
     fn explained(&self, error: StoreError, file: &StoredFile) -> StoreError {
         let is_full = matches!(&error, StoreError::Io { source, .. } if source.kind() == ErrorKind::StorageFull);
         if !is_full {
@@ -168,7 +166,6 @@ impl Job<'_> {
         }
     }
 
-    /// Fetches what is missing of a file.
     fn rest(&self, path: &Path, file: &StoredFile) -> Result<(), StoreError> {
         let open = File::options().create(true).append(true).open(path);
         let part = open.map_err(StoreError::io(path))?;
@@ -201,7 +198,7 @@ impl Job<'_> {
     }
 }
 
-/// Writes what arrives of a file, and no more than it should have.
+/// Writer of at most the expected length.
 struct PartWriter<'a> {
     job: &'a Job<'a>,
     part: File,
@@ -231,10 +228,10 @@ impl Write for PartWriter<'_> {
     }
 }
 
-/// Keeps all threads together below a rate.
+/// Rate limit of all threads together.
 struct Pace {
     bytes_per_second: Option<u64>,
-    /// When the bytes that were counted may have arrived.
+    /// Deadline of the counted bytes.
     due: Mutex<Instant>,
 }
 

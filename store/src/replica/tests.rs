@@ -20,7 +20,6 @@ impl World {
         self.root.path().join(name)
     }
 
-    /// Indexes a package with one file and publishes it.
     fn publish(&self, package: &str, text: &str) {
         let source = self.path("sources").join(package);
         fs::create_dir_all(&source).unwrap();
@@ -80,7 +79,7 @@ fn a_directory_follows_the_store() {
     assert!(!sync(&replica).unwrap().is_changed);
 }
 
-/// A node that is to have the shard of one package.
+/// Has the shard of one package.
 struct Only {
     package: &'static [u8],
     others_are_ready: bool,
@@ -148,7 +147,6 @@ fn a_new_node_fetches_only_what_it_is_to_have() {
     assert_eq!(world.packages(), ["a_1"]);
 }
 
-/// The object that has the file of the only shard.
 fn only_shard(world: &World) -> (PathBuf, Vec<u8>) {
     let generation = Generation::current(&world.objects).unwrap();
     let (_, file) = generation.files.iter().next().unwrap();
@@ -166,7 +164,7 @@ fn a_file_that_was_begun_is_continued() {
         "{}{PART}",
         object.file_name().unwrap().to_str().unwrap()
     ));
-    // Right bytes are kept: the object has lost them.
+    // Right bytes are kept.
     let replica = world.replica().unwrap();
     fs::write(&part, &bytes[..100]).unwrap();
     let mut lost = bytes.clone();
@@ -279,7 +277,6 @@ fn exchanged_objects_are_never_served() {
         let entries = fs::read_dir(store.join(below)).unwrap();
         let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        // The last two: those that HEAD needs, of generations.
         let [.., one, two] = &paths[..] else {
             panic!("{paths:?}");
         };

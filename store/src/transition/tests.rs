@@ -5,14 +5,12 @@ use proptest::prelude::*;
 const NODES: usize = 3;
 const PACKAGES: u8 = 5;
 
-/// What happens, one after the other.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Some packages get new versions, in a new shard that these nodes own.
+    /// New versions, in a new shard of these owners.
     Publish(Vec<u8>, BTreeSet<usize>),
-    /// The owners of shards change.
     Place(Vec<BTreeSet<usize>>),
-    /// A node fetches what it owns, serves what it can, and says so.
+    /// A node downloads, serves and reports.
     Sync(usize),
 }
 
@@ -60,7 +58,7 @@ fn shard(id: u8, packages: &[u8]) -> ShardEntry {
 #[derive(Clone)]
 struct Node {
     serves: Manifest,
-    /// The generation and the map of which it has all that it owns.
+    /// Last complete generation and map.
     done: (usize, usize),
 }
 
@@ -69,7 +67,6 @@ struct Cluster {
     owners: BTreeMap<u8, BTreeSet<usize>>,
     map: usize,
     nodes: Vec<Node>,
-    /// The packages that every node serves or can expect from another.
     settled: BTreeSet<Vec<u8>>,
 }
 
@@ -97,7 +94,7 @@ impl Cluster {
         let mut found = BTreeSet::new();
         for node in &self.nodes {
             let text = node.serves.render();
-            // A package that is twice on a node is refused.
+            // Refuses a package that is twice on a node.
             assert_eq!(Manifest::parse(text.as_bytes()), Ok(node.serves.clone()));
             found.extend(node.serves.live().map(|package| package.directory.clone()));
         }
@@ -143,7 +140,7 @@ proptest! {
             }
             cluster.check();
         }
-        // When nothing changes any more, all is in place.
+        // Now all shards reach their place.
         for _ in 0..2 {
             (0..NODES).for_each(|node| cluster.sync(node));
             cluster.check();
@@ -174,7 +171,7 @@ fn of(shards: &[ShardEntry]) -> Manifest {
 #[test]
 fn packages_that_share_a_changed_table_wait_together() {
     let old = of(&[with_table(shard(1, &[0, 1]), 1)]);
-    // Package 1 has another part, on another node.
+    // Another part of package 1.
     let new = of(&[
         with_table(shard(1, &[0, 1]), 2),
         with_table(shard(3, &[1]), 3),

@@ -2,7 +2,7 @@ use crate::world::World;
 use std::sync::Barrier;
 use std::thread;
 
-/// How often the indexers race; `scripts/object_storage --rounds` sets it.
+/// Set by `scripts/object_storage --rounds`.
 fn rounds() -> usize {
     let set = std::env::var("TRAWL_TEST_ROUNDS").ok();
     set.map_or(2, |rounds| rounds.parse().unwrap())
@@ -43,7 +43,7 @@ fn a_package_is_that_of_who_has_changed_it_last() {
     second.index("shared_1", "int two;");
     second.publish();
     assert_eq!(world.packages(), ["own_1", "shared_1"]);
-    // It has nothing new, so it takes nothing back.
+    // Nothing is new.
     let again = first.publish();
     assert_eq!((again.generation, again.is_new), (2, false));
     first.remove("shared_1");
@@ -65,7 +65,6 @@ fn only_what_is_new_is_uploaded() {
     assert_eq!(machine.publish().uploaded_files, 1);
 }
 
-/// Copies of a store may be older than what machines have published.
 #[test]
 fn what_a_restored_store_lacks_is_published_again() {
     let world = World::new();
@@ -82,20 +81,20 @@ fn what_a_restored_store_lacks_is_published_again() {
     third.index("c_1", "int c;");
     assert_eq!(third.publish().generation, 3);
     assert_eq!(world.packages(), ["a_1", "b_1", "c_1"]);
-    // HEAD of the copy comes back, and later generations are lost.
+    // Later generations are lost.
     for generation in world.objects.list("generations").unwrap().split_off(1) {
         world.objects.delete(&generation.name).unwrap();
     }
     let bytes = copy.len() as u64;
     world.objects.upload("HEAD", &mut &copy[..], bytes).unwrap();
     assert_eq!(world.packages(), ["a_1"]);
-    // Its number is one that nobody has seen.
+    // Never used.
     assert_eq!(third.publish().generation, 4);
     assert_eq!(world.packages(), ["a_1", "c_1"]);
     assert_eq!(second.publish().generation, 5);
     assert_eq!(world.packages(), ["a_1", "b_1", "c_1"]);
     assert!(!first.publish().is_new);
-    // What an operator goes back to stays so.
+    // A rollback is permanent.
     store::rollback(&world.objects, Some(4)).unwrap();
     assert!(!second.publish().is_new);
     assert_eq!(world.packages(), ["a_1", "c_1"]);

@@ -1,5 +1,5 @@
-//! What a store must do, whatever its objects are in. By default that is a directory; with `TRAWL_TEST_STORE=s3://…` it is
-//! that bucket (see `scripts/object_storage`).
+//! Tests of a store in a directory, or in a bucket with `TRAWL_TEST_STORE=s3://…` (see
+//! `scripts/object_storage`).
 
 mod claims;
 mod indexers;

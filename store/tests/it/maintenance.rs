@@ -8,7 +8,7 @@ const KEEP_ALL: Keep = Keep {
     dry_run: false,
 };
 
-/// A store with three generations, of which each has a version of one package.
+/// Three generations, each with another version of one package.
 fn three() -> World {
     let world = World::new();
     let machine = world.machine("it");
@@ -55,7 +55,7 @@ fn history_has_every_generation_and_rollback_makes_one_current_again() {
     ));
 }
 
-/// Files are young here, so only generations go.
+/// Files are too young to be removed.
 #[test]
 fn generations_are_kept_by_count_and_age_and_young_files_always() {
     let world = three();
@@ -161,7 +161,7 @@ fn objects_of_others_are_neither_listed_nor_removed() {
     let foreign = ["files/README", "generations/README", "generations/7-x"];
     for name in foreign {
         world.objects.upload(name, &mut &b"hello"[..], 5).unwrap();
-        // The age of a file can be changed in a directory, but not in a bucket.
+        // A bucket cannot change the age of a file.
         let path = world.path("store").join(name);
         if path.exists() {
             let old = std::time::SystemTime::now() - Duration::from_secs(100_000);

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::thread;
 use store::{Objects, Put, Version};
 
-/// As many as race for one object in the figures of the documentation.
+/// Writers as in the documentation's figures.
 const WRITERS: usize = 16;
 
 fn done(put: Put) -> Version {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use store::{Generation, Objects, Published, Publishing};
 use tempfile::TempDir;
 
-/// A store and directories beside it, which are removed at the end.
 pub(crate) struct World {
     root: TempDir,
     pub(crate) objects: Objects,
@@ -40,13 +39,12 @@ impl World {
         }
     }
 
-    /// The packages of the current generation, with the shard of each.
     pub(crate) fn packages(&self) -> Vec<String> {
         names(&Generation::current(&self.objects).unwrap())
     }
 }
 
-/// The live packages of a generation, ascending.
+/// Live packages, ascending.
 pub(crate) fn names(generation: &Generation) -> Vec<String> {
     let live = generation.manifest.live();
     let mut names: Vec<_> = live
@@ -56,7 +54,6 @@ pub(crate) fn names(generation: &Generation) -> Vec<String> {
     names
 }
 
-/// A machine that indexes directories of its own.
 pub(crate) struct Machine {
     directory: PathBuf,
     objects: Objects,
@@ -67,7 +64,7 @@ impl Machine {
         self.directory.join("index")
     }
 
-    /// Indexes a package with one file, and drops its other versions.
+    /// One file. Other versions are dropped.
     pub(crate) fn index(&self, package: &str, text: &str) {
         let source = self.directory.join("sources").join(package);
         fs::create_dir_all(&source).unwrap();

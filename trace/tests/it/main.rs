@@ -1,4 +1,4 @@
-//! Tests of a whole trace: the header of a request, spans, and the body that a collector gets.
+//! Tests of a whole trace: request header, spans, and the collector's body.
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value as Json;
@@ -18,7 +18,6 @@ fn recorder(ratio: f64) -> (Recorder, mpsc::Receiver<Vec<u8>>) {
     (recorder.unwrap(), bodies)
 }
 
-/// The spans of a batch.
 fn spans(body: &[u8]) -> Vec<Json> {
     let body: Json = serde_json::from_slice(body).unwrap();
     let spans = &body["resourceSpans"][0]["scopeSpans"][0]["spans"];
@@ -36,7 +35,6 @@ fn a_trace_of_a_caller_is_continued() {
     child.fail("closed");
     drop(child);
     request.end();
-    // It has ended.
     request.set("late", true);
     drop(request);
     recorder.flush(Duration::from_secs(60));
@@ -80,7 +78,7 @@ fn what_is_not_sampled_keeps_the_ids_of_its_caller_and_records_nothing() {
 fn a_collector_that_hangs_delays_nobody_and_what_is_dropped_is_counted() {
     let (resume, hangs) = mpsc::channel::<()>();
     let send = move |_: &[u8]| {
-        // Until the test ends.
+        // Hangs until the test ends.
         let _ = hangs.recv();
         Err("no answer".to_owned())
     };
@@ -94,7 +92,7 @@ fn a_collector_that_hangs_delays_nobody_and_what_is_dropped_is_counted() {
         recorder.flush(Duration::from_millis(20));
     };
     metrics::with_local_recorder(&counters, requests);
-    // All were offered, although no batch was answered. What waits is bounded.
+    // No batch was answered. The queue is bounded.
     let counted = counters.handle().render();
     let dropped = |reason: &str| -> u64 {
         let name = format!("trawl_traces_dropped_total{{reason=\"{reason}\"}} ");

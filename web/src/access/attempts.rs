@@ -1,28 +1,27 @@
-//! How often a client may try a key in the form.
+//! Rate limit for keys tried in the form.
 //!
-//! Nobody finds a random key by trying. The bound keeps a program from filling the log and the metrics with its
-//! attempts, and protects a key that somebody chose by hand.
+//! Random keys cannot be guessed. The limit protects the log and the metrics from floods, and keys
+//! chosen by hand.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Keys that a client may try in [`WINDOW`].
+/// Tries in a [`WINDOW`].
 const TRIES_MAX: u32 = 10;
 
-/// How long attempts count.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Clients that are remembered. If there are more, the one that began first is forgotten.
+/// The oldest is evicted.
 const CLIENTS_MAX: usize = 4096;
 
-/// The attempts of each client: how many, and when the first was.
+/// Number and first time.
 #[derive(Debug, Default)]
 pub(super) struct Attempts(Mutex<HashMap<IpAddr, (u32, Instant)>>);
 
 impl Attempts {
-    /// Counts an attempt. The error is after how many seconds the client may try again.
+    /// The error is the retry delay in seconds.
     pub(super) fn begin(&self, client: IpAddr, now: Instant) -> Result<(), u64> {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|_, (_, first)| now.duration_since(*first) < WINDOW);
@@ -40,7 +39,6 @@ impl Attempts {
         Ok(())
     }
 
-    /// Forgets the attempts of a client, which had a key.
     pub(super) fn forget(&self, client: IpAddr) {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         clients.remove(&client);

@@ -1,11 +1,11 @@
-//! The cookie of a page: until when it is valid, for which key, and a signature (keyed BLAKE3).
+//! Cookie of a page: its expiry, its key, and a signature (keyed BLAKE3).
 //!
 //! ```text
 //! 1795000000.robot.5f0c…      seconds since 1970, the name of the key (or nothing), 64 digits
 //! ```
 //!
-//! The signature covers the hash of the key as well, so the cookie of a key ends when the key is revoked or
-//! replaced. **Invariant:** nobody can make or change a cookie without the secret.
+//! The signature covers the hash of the key, so a revoked or replaced key ends the cookie.
+//! **Invariant:** a cookie cannot be made or changed without the secret.
 
 use super::keys::{KeyName, KnownKeys};
 use blake3::Hash;
@@ -14,16 +14,15 @@ use std::fmt::{self, Debug};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a cookie is valid.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// A page gets a new cookie when less than this is left.
+/// A page renews a cookie with less time left.
 const FRESH: Duration = Duration::from_secs(LIFETIME.as_secs() / 2);
 
-/// Distinguishes signatures of cookies from other uses of a secret.
+/// Separates signatures of cookies from other uses of a secret.
 const CONTEXT: &str = "trawl 2026-11 signed cookies of pages";
 
-/// What cookies are signed with.
+/// Secret that signs cookies.
 #[derive(Clone)]
 pub struct CookieSecret([u8; 32]);
 
@@ -33,7 +32,6 @@ impl Debug for CookieSecret {
     }
 }
 
-/// Who has a valid cookie.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Holder {
     Key(KeyName),
@@ -41,7 +39,7 @@ pub(super) enum Holder {
 }
 
 impl CookieSecret {
-    /// A secret of this process alone: its cookies end with it.
+    /// Random secret: its cookies end with the process.
     ///
     /// # Panics
     /// If the operating system has no random numbers.
@@ -51,13 +49,13 @@ impl CookieSecret {
         CookieSecret(secret)
     }
 
-    /// A secret that several processes share, also one after another.
+    /// Secret shared by processes, or kept over restarts.
     pub fn read(path: &Path) -> Result<CookieSecret, BadSecret> {
         let secret = read_secret(path)?;
         Ok(CookieSecret(blake3::derive_key(CONTEXT, &secret)))
     }
 
-    /// Returns a cookie for the holder of a key, or for an open page; `None` if the key is not known.
+    /// `None` if the key is unknown.
     pub(super) fn sign(
         &self,
         name: Option<&KeyName>,
@@ -73,12 +71,11 @@ impl CookieSecret {
         Some(format!("{expires}.{name}.{signature}"))
     }
 
-    /// Returns who has this cookie, if it is valid.
     pub(super) fn verify(&self, cookie: &str, keys: &KnownKeys, now: u64) -> Option<Holder> {
         Some(self.holder_until(cookie, keys, now)?.0)
     }
 
-    /// Whether a cookie is valid, and stays so for a while.
+    /// Returns whether a cookie is valid, and for a while.
     pub(super) fn is_fresh(&self, cookie: &str, keys: &KnownKeys, now: u64) -> bool {
         let valid = self.holder_until(cookie, keys, now);
         valid.is_some_and(|(_, expires)| expires - now >= FRESH.as_secs())
@@ -93,7 +90,7 @@ impl CookieSecret {
             name => Some(keys.named(name)?),
         };
         let right = self.signature(expires, name, known.map(|(_, hash)| hash));
-        // Takes the same time for all.
+        // Constant time.
         let is_signed = Hash::from_hex(signature).ok()? == right;
         let is_valid = is_signed && (now..=now + LIFETIME.as_secs()).contains(&expires);
         let holder = known.map_or(Holder::Page, |(name, _)| Holder::Key(name.clone()));
@@ -104,7 +101,7 @@ impl CookieSecret {
         let mut signed = blake3::Hasher::new_keyed(&self.0);
         signed.update(&expires.to_le_bytes());
         signed.update(key.map_or(&[0; 32], |hash| hash.as_bytes()));
-        // Last, so that its end is that of the input.
+        // Last: its end is that of the input.
         signed.update(name.as_bytes());
         signed.finalize()
     }
@@ -137,7 +134,7 @@ mod tests {
                 Some(Holder::Key(name.clone()))
             );
         }
-        // Too late, and made by a clock that is ahead.
+        // Expired, and of a clock ahead.
         for at in [end + 1, NOW - 1] {
             assert_eq!(secret.verify(&page, &keys, at), None);
             assert_eq!(secret.verify(&cookie, &keys, at), None);

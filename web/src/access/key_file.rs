@@ -1,4 +1,4 @@
-//! The file of keys, which is read again when it changes, so that keys can be revoked while the server runs.
+//! Key file, reread when it changes, to revoke keys at run time.
 
 use super::keys::KnownKeys;
 use crate::followed_file::FollowedFile;
@@ -7,36 +7,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// Bytes of the file: room for about two thousand keys, each of which is compared with every request.
+/// Bytes of two thousand keys, each compared with every request.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// Why a file of keys cannot be used.
+/// Key file error.
 #[derive(Debug, thiserror::Error)]
 pub enum BadKeyFile {
-    /// It cannot be read.
+    /// The file is unreadable.
     #[error("cannot read the file of keys {}", path.display())]
     Unreadable {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// Why.
+        /// OS error.
         source: io::Error,
     },
-    /// It has other contents than keys.
+    /// The file is malformed.
     #[error("{}: {reason}", path.display())]
     Malformed {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// The line and its fault.
+        /// Line and fault.
         reason: String,
     },
 }
 
-/// The keys in a file.
+/// Keys of a file.
 #[derive(Debug)]
 pub struct ApiKeys(Arc<FollowedFile<KnownKeys, BadKeyFile>>);
 
 impl ApiKeys {
-    /// Reads the keys in a file.
+    /// Reads a key file.
     pub fn open(path: &Path) -> Result<ApiKeys, BadKeyFile> {
         FollowedFile::open(path, "keys", read).map(|file| ApiKeys(Arc::new(file)))
     }
@@ -45,7 +45,7 @@ impl ApiKeys {
         self.0.current()
     }
 
-    /// Reads the file again whenever it changes, while anybody uses these keys. Needs a tokio runtime.
+    /// Rereads the file when it changes. Needs a tokio runtime.
     pub(super) fn follow(&self) {
         FollowedFile::follow(&self.0);
     }
@@ -86,7 +86,7 @@ mod tests {
         let keys = ApiKeys::open(&path).unwrap();
         let knows = |key: &NewKey| keys.current().name_of(key.key.as_bytes()).is_some();
         assert!(knows(&a) && knows(&b));
-        // Other contents of the same length, in a new file as an editor writes it.
+        // Same length, in a new file as an editor writes it.
         let c = NewKey::random("c").unwrap();
         fs::write(
             directory.path().join("new"),

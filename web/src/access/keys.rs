@@ -1,26 +1,22 @@
-//! Keys: how one is made, and the hashes of those that are accepted.
+//! Keys of clients: generation, and the hashes of accepted ones.
 //!
-//! A key has 256 random bits, so nobody can find it by trying, and a plain BLAKE3 hash protects it. A slow hash
-//! is for passwords, which people choose and others guess.
+//! A key has 256 random bits and cannot be guessed, so a plain BLAKE3 hash protects it.
 
 use blake3::Hash;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::sync::Arc;
 
-/// How every key begins, so that people and scanners recognise one that lies around.
+/// Prefix of keys, so that leaked ones are recognised.
 const PREFIX: &str = "trawl_";
 
-/// Precedes a hash, and names its kind.
 const HASH_PREFIX: &str = "blake3:";
 
-/// Random bytes of a key.
 const KEY_BYTES: usize = 32;
 
-/// Characters of a name.
 const NAME_LEN_MAX: usize = 64;
 
-/// The name of a key, which may be shown and logged.
+/// Name of a key, which may be shown and logged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyName(Arc<str>);
 
@@ -29,7 +25,7 @@ impl KeyName {
         &self.0
     }
 
-    /// Returns a number that distinguishes clients, and is not 0.
+    /// Client number, not 0.
     pub(crate) fn number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         ("key", self).hash(&mut hasher);
@@ -37,21 +33,21 @@ impl KeyName {
     }
 }
 
-/// A name that a key cannot have.
+/// Invalid key name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a name has 1 to {NAME_LEN_MAX} letters, digits, `-`, `_` and `.`")]
 pub struct BadName;
 
-/// A new key, and its line in the file of keys.
+/// New key and its line.
 pub struct NewKey {
-    /// What the client sends.
+    /// Client's secret.
     pub key: String,
-    /// What the server needs.
+    /// Key file line.
     pub line: String,
 }
 
 impl NewKey {
-    /// Makes a random key.
+    /// Generates a random key.
     ///
     /// # Panics
     /// If the operating system has no random numbers.
@@ -74,13 +70,12 @@ fn is_name(text: &str) -> bool {
     (1..=NAME_LEN_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
-/// The keys that are accepted, by their hashes.
 #[derive(Debug)]
 pub(crate) struct KnownKeys(Vec<(KeyName, Hash)>);
 
 impl KnownKeys {
-    /// Parses a name and a hash on each line. Empty lines and those that begin with `#` are ignored. The error
-    /// names the line, and never shows what may be a key.
+    /// Parses a name and a hash on each line. Empty lines and `#` comments are ignored. Errors show
+    /// line numbers, never a possible key.
     pub(super) fn parse(text: &str) -> Result<KnownKeys, String> {
         let mut keys = Vec::new();
         let (mut names, mut hashes) = (HashMap::new(), HashMap::new());
@@ -107,8 +102,7 @@ impl KnownKeys {
         Ok(KnownKeys(keys))
     }
 
-    /// Returns the name of a key. The time that this takes depends only on the length of `key` and the number
-    /// of keys: `==` of hashes takes the same time for all, and every one is compared.
+    /// Name of a key. Compares all hashes, in constant time.
     pub(crate) fn name_of(&self, key: &[u8]) -> Option<KeyName> {
         let given = blake3::hash(key);
         let found = self.0.iter().fold(
@@ -120,7 +114,6 @@ impl KnownKeys {
         found.cloned()
     }
 
-    /// Returns the name and the hash of the key that is called `name`.
     pub(super) fn named(&self, name: &str) -> Option<&(KeyName, Hash)> {
         self.0.iter().find(|(known, _)| known.as_str() == name)
     }

@@ -1,8 +1,7 @@
-//! The HTTP client for the authorization service and for public keys.
+//! HTTP client for the authorization service and for public keys.
 //!
-//! It follows no redirect, knows no proxy, and bounds what it waits for and reads: whatever the other side
-//! does, a request ends within its time and keeps at most its bytes. **Invariant:** a reason says what went
-//! wrong, not what was sent.
+//! No redirects and no proxy. Time and bytes of a request are bounded, whatever the server does.
+//! **Invariant:** an error names the failure, never the sent data.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri, header};
@@ -17,43 +16,37 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-/// Requests at once, and so connections: more wait for their turn, within their time.
+/// Concurrent requests, and so connections. More are queued.
 const REQUESTS_MAX: usize = 64;
 
-/// How long a connection may take to be made.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
-/// How long an unused connection is kept.
 const IDLE_MAX: Duration = Duration::from_secs(30);
 
-/// Bytes and number of the headers of an answer.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 100;
 
-/// What is read of a body that decides nothing, so that its connection can be used again.
+/// Bounds for ignored bodies, read so that the connection can be reused.
 const IGNORED_BYTES_MAX: usize = 16 << 10;
 const IGNORED_MAX: Duration = Duration::from_millis(100);
 
-/// A request, without its credentials in the log.
+/// Credentials are not logged.
 pub(super) struct Outgoing {
     pub(super) method: Method,
     pub(super) url: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// When the answer must be there.
     pub(super) due: Instant,
-    /// Bytes of the answer's body.
     pub(super) bytes_max: usize,
 }
 
-/// An answer. The body of one that is not a success is not read.
+/// The body is read only on success.
 pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
     pub(super) is_json: bool,
     pub(super) body: Bytes,
 }
 
-/// A client.
 pub(super) struct HttpClient {
     client: Client<HttpsConnector<HttpConnector>, Body>,
     permits: Semaphore,
@@ -66,7 +59,7 @@ impl fmt::Debug for HttpClient {
 }
 
 impl HttpClient {
-    /// A client that trusts the certificates of `tls`.
+    /// `tls` has the trusted certificates.
     pub(super) fn new(tls: ClientConfig) -> HttpClient {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
@@ -87,7 +80,6 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request, and reads the answer. The error is why there is none.
     pub(super) async fn fetch(&self, outgoing: Outgoing) -> Result<HttpAnswer, String> {
         let due = outgoing.due;
         let late = |_| "no answer in time".to_owned();
@@ -106,7 +98,7 @@ impl HttpClient {
             read.map_err(late)?.map_err(|_| cut)?
         } else {
             let until = due.min(Instant::now() + IGNORED_MAX);
-            // If it is longer, the connection is closed.
+            // Closes a connection with a longer body.
             let _ = timeout_at(until, to_bytes(body, IGNORED_BYTES_MAX)).await;
             Bytes::new()
         };
@@ -134,7 +126,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-/// The innermost reason of an error, which is the one that an operator can use.
+/// The innermost source is the useful one.
 fn reason(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -1,16 +1,16 @@
-//! What a caller sends to prove who it is, and the principal that this makes it.
+//! Credentials of a caller, and its principal.
 //!
-//! **Invariant:** credentials are never written to the log, and a principal does not reveal them: it is a hash
-//! with a key of this process, or of those frontends that share decisions.
+//! **Invariant:** credentials are never logged, and a principal does not reveal them: it is a hash
+//! with a key of this process, or of the frontends that share decisions.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
-/// Who asks: equal credentials are one principal.
+/// Hash of a caller's credentials: equal ones are one principal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal([u8; 16]);
 
-/// The headers of a request that are passed on to the service.
+/// Forwarded headers.
 #[derive(Clone, Default)]
 pub(crate) struct Credentials(Vec<(HeaderName, HeaderValue)>);
 
@@ -27,7 +27,7 @@ impl Principal {
 }
 
 impl Credentials {
-    /// Takes the headers with these names. The error names a header with a control character.
+    /// The error names a header with a control character.
     pub(super) fn new(
         headers: &HeaderMap,
         names: &[HeaderName],
@@ -46,7 +46,6 @@ impl Credentials {
         Ok(Credentials(taken))
     }
 
-    /// Returns the principal, by a hash with this key.
     pub(super) fn principal(&self, key: &[u8; 32]) -> Principal {
         let mut hasher = blake3::Hasher::new_keyed(key);
         for (name, value) in &self.0 {
@@ -60,7 +59,6 @@ impl Credentials {
         Principal(bytes)
     }
 
-    /// Adds the credentials to a request.
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.0 {
             headers.append(name.clone(), value.clone());

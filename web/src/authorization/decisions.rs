@@ -1,10 +1,11 @@
-//! Decisions of the service, kept for a while, and what becomes of them when the service changes its mind.
+//! Cache of the service's decisions, and their revocation.
 //!
-//! One question is whether a principal sees a name, another which of all names it sees. A decision in use is
-//! asked again in the background. Failures leave the last one in place for a while, then nobody knows. What another
-//! frontend shares is used only for a question whose decision is not known here.
-//! **Invariants:** unknown is never allowed; once a denial is known, no answer here allows the name, whichever
-//! question brought the denial.
+//! A question is about one name, or about all names, of a principal. Decisions in use are refreshed
+//! in the background. While the service fails, they are kept for a while, then they are unknown.
+//! Other frontends' decisions are used only if none is cached here.
+//!
+//! **Invariants:** unknown is never allowed; once a denial is known, no answer here allows the
+//! name, whichever question brought the denial.
 
 use super::credentials::{Credentials, Principal};
 use super::service::Service;
@@ -18,37 +19,34 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How old the last decision may become while the service fails.
+/// Age limit of a decision while the service fails.
 const HARD: Duration = Duration::from_secs(60);
 
-/// How long a name that was denied is not asked for again, at most.
+/// Maximum life of a denial in the cache.
 const DENIED: Duration = Duration::from_secs(5);
 
-/// Bytes of decisions: 5,000 principals that see a part of 100,000 packages, or half a million names.
+/// Room for 5,000 principals that see a part of 100,000 packages, or half a million names.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// How long the service may take for everything that it is asked at once.
+/// Timeout of all requests of one question.
 const BUILD_MAX: Duration = Duration::from_secs(9);
 
-/// How long a caller waits to hear what it sees of all packages, before it gets what is public.
+/// Wait for a scope, before the caller gets the public packages.
 const SCOPE_WAIT: Duration = Duration::from_secs(1);
 
-/// The same, while the service has not answered since somebody waited in vain.
+/// The same, while the service has not answered since a timeout.
 const LATE_WAIT: Duration = Duration::from_millis(20);
 
-/// How often a failure of the service is logged.
 const LOG_EVERY: Duration = Duration::from_secs(1);
 
-/// Bytes of an entry besides its names.
 const ENTRY_BYTES: usize = 128;
 
-/// Why a decision is not known.
 pub(super) type Unknown = CacheError<Arc<str>>;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Question {
     Name(Principal, Box<[u8]>),
-    /// Which of the names with this hash.
+    /// Hash of all names.
     All(Principal, [u8; 16]),
 }
 
@@ -58,26 +56,21 @@ enum Decision {
     All(Arc<Allowed>),
 }
 
-/// Which of the names that are not public somebody sees.
 struct Allowed {
-    /// Whether each of these names is visible, in the order of `NameSplit::private_names`.
+    /// Same order as `NameSplit::private_names`.
     places: Vec<bool>,
     scope: Remembered,
 }
 
-/// The decisions of a service.
 pub(super) struct Decisions {
     service: Service,
     cache: Arc<Cache<Question, Decision, Arc<str>>>,
-    /// The latest names: those of the request that started a refresh may be out of date.
+    /// Latest names: those of the request that started a refresh may be out of date.
     split: Arc<LastSplit>,
-    /// What other frontends know.
     shared: Option<SharedDecisions>,
-    /// How many denials of something that was allowed are known.
     denials: watch::Sender<u64>,
-    /// When a failure was logged last.
     logged: Mutex<Option<Instant>>,
-    /// Whether somebody waited in vain since the service answered last.
+    /// Set by a timeout, cleared by an answer.
     is_late: AtomicBool,
 }
 
@@ -90,7 +83,7 @@ impl std::fmt::Debug for Decisions {
 }
 
 impl Decisions {
-    /// Keeps decisions for `ttl`, and shares them; zero: not at all.
+    /// Keeps and shares decisions for `ttl`; zero: neither.
     pub(super) fn new(
         service: Service,
         ttl: Duration,
@@ -123,24 +116,23 @@ impl Decisions {
         })
     }
 
-    /// Whether the service decides about many names at once.
     pub(super) fn is_batch(&self) -> bool {
         self.service.is_batch
     }
 
-    /// How long a decision is kept; `None` if it is not.
+    /// Life of a decision. `None` without a cache.
     pub(super) fn kept(&self) -> Option<Duration> {
         let config = self.cache.config();
         (!config.off).then_some(config.life)
     }
 
-    /// Changes when something is denied that was allowed.
+    /// Changes with each revocation.
     pub(super) fn denials(&self) -> watch::Receiver<u64> {
         self.denials.subscribe()
     }
 
-    /// Whether a principal sees a name. The service is asked also if the name is none of the known ones, or if
-    /// it is known what the principal sees of these: the time must not tell whether a package exists.
+    /// Returns whether a principal sees a name. Asks the service also about unknown names, and if
+    /// all names are decided: timing must not reveal that a package exists.
     pub(super) async fn sees(
         self: &Arc<Self>,
         who: Principal,
@@ -165,8 +157,8 @@ impl Decisions {
         }
     }
 
-    /// Everything that a principal sees. It is also an error if the service takes too long. Then the request to the
-    /// service continues, and the next caller gets its answer.
+    /// Returns everything that a principal sees. Fails on a timeout; the request continues, and the
+    /// next caller gets its answer.
     pub(super) async fn scope(
         self: &Arc<Self>,
         who: Principal,
@@ -185,7 +177,7 @@ impl Decisions {
                 }
             }
         };
-        // Without a cache nobody goes on asking.
+        // Requests continue only with a cache.
         let is_late = self.is_late.load(Relaxed) && !self.cache.config().off;
         let wait = if is_late { LATE_WAIT } else { SCOPE_WAIT };
         let asked = timeout(wait, self.cache.get_and_keep(question, None, build)).await;
@@ -237,13 +229,13 @@ impl Decisions {
         }
     }
 
-    /// Where other frontends' decisions are, if this question has none here.
+    /// Other frontends' decisions, if this question has none here.
     fn shared_for(&self, question: &Question) -> Option<&SharedDecisions> {
         let shared = self.shared.as_ref()?;
         self.cache.peek(question).is_none().then_some(shared)
     }
 
-    /// Applies a decision about a name to what is known.
+    /// Applies a decision about one name.
     fn learn_name(&self, who: Principal, name: &[u8], is_visible: bool) -> Decision {
         if !is_visible {
             let known = self.cache.peek(&Question::Name(who, name.into()));
@@ -256,11 +248,11 @@ impl Decisions {
         Decision::Name(is_visible)
     }
 
-    /// Forgets what somebody sees, if this name is a part of it. Returns whether it was.
+    /// Evicts the decision about all names if it allows this one. Returns whether it did.
     fn forget_all_with(&self, who: Principal, name: &[u8], split: &NameSplit) -> bool {
         let question = Question::All(who, split.hash);
         let Some(Decision::All(allowed)) = self.cache.peek(&question) else {
-            // What the service answered before it denied the name is not kept.
+            // An answer from before the denial is not cached.
             self.cache.invalidate(&question);
             return false;
         };
@@ -306,7 +298,7 @@ impl Decisions {
         Built::Value(decision)
     }
 
-    /// Applies a decision about all names to what is known. Returns it, and how many names were allowed until now.
+    /// Applies a decision about all names. Returns it, and the number of revoked names.
     fn learn_all(&self, who: Principal, places: Vec<bool>, split: &NameSplit) -> (Decision, usize) {
         let all = Question::All(who, split.hash);
         let known = self.cache.peek(&all);
@@ -314,7 +306,7 @@ impl Decisions {
         if let Some(Decision::All(known)) = &known
             && known.places.iter().zip(&places).any(is_denied)
         {
-            // Before the names are denied: a search that follows a denial waits for this decision.
+            // First, since a search after a denial waits for this decision.
             self.cache.forget(&all);
         }
         let mut denials = 0;
@@ -342,7 +334,7 @@ impl Decisions {
         }
     }
 
-    /// Counts a failure of the service, and logs it now and then.
+    /// Counts a failure of the service, and logs some of them.
     fn unknown(&self, reason: &str) -> Built<Decision, Arc<str>> {
         metrics::counter!("trawl_frontend_authorization_failures_total").increment(1);
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -353,7 +345,7 @@ impl Decisions {
         Built::Transient(reason.into())
     }
 
-    /// Lets open streams look at their scope again.
+    /// Makes open streams recheck their scope.
     fn note_denials(&self, count: usize) {
         if count > 0 {
             metrics::counter!("trawl_frontend_authorization_denials_total").increment(count as u64);

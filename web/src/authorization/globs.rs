@@ -1,4 +1,4 @@
-//! Globs over names of packages and repositories without version, as in `--public` and in the claims of tokens.
+//! Globs over names without version, in `--public` and in claims of tokens.
 //!
 //! `*` and `?` match within a part of a name, `**` also across the slashes of `group/project`.
 
@@ -6,18 +6,16 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Globs in one list: far more than an operator types, and few enough to match a name against all of them.
+/// Few enough to match all of them.
 const GLOBS_MAX: usize = 1000;
 
-/// Bytes of one glob.
 const GLOB_BYTES_MAX: usize = 1 << 10;
 
-/// A list of globs.
 #[derive(Clone, Debug)]
 pub(crate) struct NameGlobs(GlobSet);
 
 impl NameGlobs {
-    /// Compiles globs. The error names the one that is malformed.
+    /// The error names a malformed glob.
     pub(crate) fn new<T: AsRef<str>>(globs: &[T]) -> Result<NameGlobs, String> {
         if globs.len() > GLOBS_MAX {
             return Err(format!(
@@ -41,7 +39,7 @@ impl NameGlobs {
             .map_err(|error| error.to_string())
     }
 
-    /// Whether one of the globs matches a name without version.
+    /// `name` has no version.
     pub(crate) fn matches(&self, name: &[u8]) -> bool {
         self.0.is_match(OsStr::from_bytes(name))
     }

@@ -1,17 +1,18 @@
-//! What the service has said lately, so that nothing older is taken from other frontends. Pure.
+//! Names answered in the last minute. Shared decisions about them may be older and are ignored.
+//! Pure.
 //!
-//! A hint may have been made before a denial that this frontend has learned since. So while a question was answered by
-//! the service in the last minute, which is the longest life of a hint, no hint is taken for it. Two sets take turns,
-//! so that an item is remembered for one to two minutes. **Invariant:** if a set is full, nothing is taken from
-//! others until everything that was forgotten would be over.
+//! A hint may precede a denial learned since. Two sets alternate, so that an item is remembered for
+//! one to two minutes, at least the life of a hint.
+//!
+//! **Invariant:** if a set overflows, all hints are ignored until every forgotten item has expired.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How long an item is remembered, at least: as long as a hint lives.
+/// Life of a hint.
 const KEEP: Duration = Duration::from_secs(60);
 
-/// Items in one set. Each takes about 20 bytes.
+/// Size of each set. An item takes about 20 bytes.
 const ITEMS_MAX: usize = 200_000;
 
 /// Hashes of questions.
@@ -19,14 +20,13 @@ const ITEMS_MAX: usize = 200_000;
 pub(super) struct Heard {
     current: HashSet<[u8; 16]>,
     last: HashSet<[u8; 16]>,
-    /// When `current` began.
+    /// Begin of `current`.
     began: Duration,
-    /// Until then everything counts as heard.
+    /// Everything counts as heard until then.
     full_until: Duration,
 }
 
 impl Heard {
-    /// Remembers an item from now on.
     pub(super) fn note(&mut self, item: [u8; 16], now: Duration) {
         self.turn(now);
         if self.current.len() >= ITEMS_MAX {
@@ -36,7 +36,7 @@ impl Heard {
         self.current.insert(item);
     }
 
-    /// Whether an item was noted in the last minute, or may have been.
+    /// Returns true for items of the last minute, and maybe others.
     pub(super) fn has(&mut self, item: &[u8; 16], now: Duration) -> bool {
         self.turn(now);
         now < self.full_until || self.current.contains(item) || self.last.contains(item)

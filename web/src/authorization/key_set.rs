@@ -1,20 +1,17 @@
-//! The public keys of those who sign tokens (a JSON Web Key Set), and the algorithm of each.
+//! Public keys that verify tokens (a JSON Web Key Set).
 //!
-//! The key decides its algorithm, not the token: RSA is RS256, P-256 is ES256, Ed25519 is EdDSA. Keys of another
-//! kind, shared secrets among them, are left out.
+//! The key determines the algorithm, not the token: RSA is RS256, P-256 is ES256, Ed25519 is EdDSA.
+//! Other kinds, such as shared secrets, are ignored.
 
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Keys in a set.
 const KEYS_MAX: usize = 100;
 
-/// Bytes of a set.
 pub(super) const SET_BYTES_MAX: usize = 256 << 10;
 
-/// A public key.
 #[derive(Clone)]
 pub(super) struct PublicKey {
     id: Option<String>,
@@ -22,7 +19,6 @@ pub(super) struct PublicKey {
     pub(super) key: DecodingKey,
 }
 
-/// The keys that may sign tokens.
 #[derive(Clone)]
 pub(super) struct KeySet(Vec<PublicKey>);
 
@@ -32,7 +28,7 @@ struct Listed {
 }
 
 impl KeySet {
-    /// Parses a set. The error says why no key of it can be used.
+    /// Fails without a usable key.
     pub(super) fn parse(bytes: &[u8]) -> Result<KeySet, String> {
         if bytes.len() > SET_BYTES_MAX {
             return Err(format!("more than {SET_BYTES_MAX} bytes"));
@@ -54,12 +50,11 @@ impl KeySet {
         Ok(KeySet(keys))
     }
 
-    /// The number of keys.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the key with this id; without an id the only key of the set.
+    /// Finds the only key if there is no id.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&PublicKey> {
         match (id, &self.0[..]) {
             (Some(_), keys) => keys.iter().find(|key| key.id.as_deref() == id),

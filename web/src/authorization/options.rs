@@ -1,17 +1,17 @@
-//! What the operator sets: who decides what a caller may see, and what everybody may see.
+//! Settings of authorization: the decider, and the public names.
 
 use super::globs::NameGlobs;
 use axum::http::{HeaderName, Uri, header};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The longest `--auth-ttl`: a decision is never kept for longer than this without the service.
+/// Bound of `--auth-ttl`.
 const TTL_MAX: Duration = Duration::from_secs(60);
 
-/// Headers that may be passed on besides `Cookie` and `Authorization`.
+/// Forwarded headers besides `Cookie` and `Authorization`.
 const HEADERS_MAX: usize = 16;
 
-/// Headers that belong to one connection or describe the body of one request.
+/// Headers of one connection or body.
 const NOT_PASSED_ON: [HeaderName; 9] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
@@ -24,35 +24,34 @@ const NOT_PASSED_ON: [HeaderName; 9] = [
     header::UPGRADE,
 ];
 
-/// The settings, as the operator typed them.
+/// Unchecked settings.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorizationOptions {
-    /// The address of the service that decides.
+    /// Service address.
     pub url: Option<String>,
-    /// Whether the service decides about many names at once.
+    /// The service decides about many names at once.
     pub batch: bool,
-    /// Headers of a caller that are passed on to the service, besides `Cookie` and `Authorization`.
+    /// Forwarded headers besides `Cookie` and `Authorization`.
     pub headers: Vec<String>,
-    /// How long a decision is used, at most 60 s.
+    /// Life of a decision, up to 60 s.
     pub ttl: Duration,
-    /// Globs over names, without version, that everybody may see.
+    /// Globs of public names.
     pub public: Vec<String>,
-    /// The public keys of those who sign tokens: a file or an address.
+    /// Public keys: file or address.
     pub jwks: Option<String>,
-    /// The claim of a token that lists what its bearer may see.
+    /// Claim with the visible names.
     pub claim: Option<String>,
-    /// For whom a token must be (`aud`).
+    /// Required `aud`.
     pub audience: Option<String>,
-    /// Who must have issued it (`iss`).
+    /// Required `iss`.
     pub issuer: Option<String>,
 }
 
-/// Why the settings cannot be used.
+/// Invalid settings.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadAuthorization(pub(super) String);
 
-/// The checked settings.
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) source: DeciderSettings,
@@ -60,7 +59,6 @@ pub(super) struct Checked {
     pub(super) public: NameGlobs,
 }
 
-/// Who decides.
 #[derive(Debug)]
 pub(super) enum DeciderSettings {
     Service {
@@ -74,18 +72,13 @@ pub(super) enum DeciderSettings {
     },
 }
 
-/// What a token must say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TokenRules {
-    /// The claim that lists what its bearer may see.
     pub(super) claim: String,
-    /// For whom it must be.
     pub(super) audience: Option<String>,
-    /// Who must have issued it.
     pub(super) issuer: Option<String>,
 }
 
-/// Where the public keys are.
 #[derive(Clone, Debug)]
 pub(super) enum KeyPlace {
     File(PathBuf),
@@ -97,7 +90,7 @@ fn bad<T>(reason: impl Into<String>) -> Result<T, BadAuthorization> {
 }
 
 impl AuthorizationOptions {
-    /// Checks the settings; `None` if no authorization is configured.
+    /// `None` without authorization.
     pub(super) fn checked(&self) -> Result<Option<Checked>, BadAuthorization> {
         let source = match (&self.url, &self.jwks) {
             (Some(_), Some(_)) => {
@@ -128,7 +121,7 @@ impl AuthorizationOptions {
         }))
     }
 
-    /// Returns a setting that was given although nobody decides.
+    /// A setting that needs a decider.
     fn needs_a_source(&self) -> Option<&'static str> {
         let given = [
             (self.batch, "--auth-batch"),
@@ -214,7 +207,6 @@ impl AuthorizationOptions {
     }
 }
 
-/// Checks an address of HTTP or HTTPS.
 fn address(text: &str) -> Result<Uri, &'static str> {
     let url: Uri = text
         .parse()

@@ -1,6 +1,6 @@
-//! Checks signatures of tokens with ring, which TLS uses too: RS256, ES256 and EdDSA.
+//! Verifies signatures of tokens with ring: RS256, ES256 and EdDSA.
 //!
-//! **Invariant:** there is no HMAC here, so a public key is never taken for a shared secret.
+//! **Invariant:** without HMAC, a public key is never taken for a shared secret.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwkUtils, JwtSigner, JwtVerifier};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -11,14 +11,13 @@ use ring::signature::{
     UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// Lets the crate for tokens use ring.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: no_signer,
         verifier_factory: verifier,
         jwk_utils: JwkUtils::new_unimplemented(),
     };
-    // An error: it was installed before.
+    // Installed before.
     let _ = PROVIDER.install_default();
 }
 

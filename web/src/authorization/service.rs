@@ -1,8 +1,10 @@
-//! The authorization service: what it is asked, and what its answers mean.
+//! Client of the authorization service.
 //!
-//! A service decides about one name (`GET URL?repo=NAME`) or about many (`POST URL` with `{"repos": […]}`,
-//! answered `{"visible": […]}`), for the caller whose credentials come along. **Invariant:** only a whole answer
-//! with a success allows anything. Whatever is not clearly yes or no is an error: unknown.
+//! A service decides about one name (`GET URL?repo=NAME`) or about many (`POST URL` with `{"repos":
+//! […]}`, answered `{"visible": […]}`), for the forwarded credentials.
+//!
+//! **Invariant:** only a complete, successful answer allows anything. Unclear answers are errors:
+//! unknown.
 
 use super::client::{HttpAnswer, HttpClient, Outgoing};
 use super::credentials::Credentials;
@@ -18,35 +20,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the service may take for one name.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
 
-/// How long it may take for many names.
 const BATCH_MAX: Duration = Duration::from_secs(8);
 
-/// Bytes of an answer about one name: it is read, but only its status counts.
+/// Bytes that are read, though only the status counts.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 
-/// Names in one request: about a megabyte.
+/// Names in a request: about a megabyte.
 const NAMES_MAX: usize = 10_000;
 
-/// Bytes of an answer about many names: those that were asked for, with room for escapes.
+/// The requested names, with room for escapes.
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// Requests that are on their way or wait for it; more are refused at once.
+/// Requests running or queued. More are refused.
 const CALLS_MAX: usize = 1_000;
 
-/// Names that a service decides one by one.
+/// Names decided one by one.
 pub(crate) const SINGLE_NAMES_MAX: usize = 64;
 
-/// The name that the service is asked for if there is none that is not public: how it answers, and that it does not,
-/// must not tell whether there are private packages.
+/// Requested for callers without private names: neither timing nor failures may reveal that.
 const NO_NAME: &[u8] = b"trawl.invalid/none";
 
-/// How long the service is left alone at most once it failed. Then one request at a time tries whether it is back.
+/// Maximum pause after failures. Then one request at a time probes the service.
 const RECOVERY_MAX: Duration = Duration::from_secs(2);
 
-/// A service.
 pub(super) struct Service {
     client: HttpClient,
     breaker: Arc<Breaker>,
@@ -80,7 +78,6 @@ impl Service {
         }
     }
 
-    /// Its address, and how it is asked.
     pub(super) fn identity(&self) -> String {
         format!(
             "{} {}",
@@ -89,7 +86,7 @@ impl Service {
         )
     }
 
-    /// Asks, unless the service has failed too often just now, and reads the answer.
+    /// Sends a request. Fails at once while the breaker is open.
     async fn ask<T>(
         &self,
         outgoing: Outgoing,
@@ -106,7 +103,7 @@ impl Service {
             }
         };
         let read = read(&answer);
-        // One caller's request that the service does not like says nothing about other callers.
+        // A client error is about one caller: it does not open the breaker.
         if read.is_ok() || answer.status.is_client_error() {
             call.succeeded();
         } else {
@@ -115,7 +112,7 @@ impl Service {
         read
     }
 
-    /// Whether the caller may see one name. The error is why that is unknown.
+    /// Returns whether the caller may see a name. The error is the reason why that is unknown.
     pub(super) async fn sees(&self, caller: &Credentials, name: &[u8]) -> Result<bool, String> {
         if self.is_batch {
             return Ok(self.visible(caller, &[name]).await? == [true]);
@@ -135,8 +132,7 @@ impl Service {
         self.ask(outgoing, read).await
     }
 
-    /// Which of the names the caller may see. The error is why that is unknown. The service is asked also if there
-    /// are no names.
+    /// Visibility of each name. The service is asked even if there are none.
     pub(super) async fn visible(
         &self,
         caller: &Credentials,
@@ -159,7 +155,7 @@ impl Service {
         caller: &Credentials,
         names: &[&[u8]],
     ) -> Result<Vec<bool>, String> {
-        // JSON has no other names: the service never hears of them, and nobody sees them.
+        // JSON cannot have other names: they are denied.
         let texts: Vec<Option<&str>> = names.iter().map(|name| str::from_utf8(name).ok()).collect();
         let repos: Vec<&str> = texts.iter().flatten().copied().collect();
         let mut headers = HeaderMap::new();
@@ -182,7 +178,6 @@ impl Service {
     }
 }
 
-/// What a status decides, if it decides anything.
 fn decision(status: StatusCode) -> Option<bool> {
     match status {
         _ if status.is_success() => Some(true),
@@ -194,7 +189,7 @@ fn decision(status: StatusCode) -> Option<bool> {
     }
 }
 
-/// Reads an answer about many names; one that denies the caller as a whole has none.
+/// Parses an answer about many names. A denial of the caller allows none.
 fn visible_names(answer: &HttpAnswer) -> Result<HashSet<String>, String> {
     match decision(answer.status) {
         None => return Err(unclear(answer.status)),
@@ -218,7 +213,6 @@ fn unclear(status: StatusCode) -> String {
     }
 }
 
-/// Adds `repo=NAME` to an address.
 fn with_name(url: &Uri, name: &[u8]) -> Result<Uri, String> {
     let separator = if url.query().is_some() { '&' } else { '?' };
     let name = percent_encode(name, NON_ALPHANUMERIC);

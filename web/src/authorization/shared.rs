@@ -1,12 +1,11 @@
-//! Decisions that frontends share through Redis, as hints.
+//! Decisions shared between frontends through Redis, as hints.
 //!
-//! A decision is shared with the time at which the service was asked, so that its age counts wherever it is used.
-//! Beside decisions there are marks: a denial of a name leaves one for a minute, and while it is there nobody takes an
-//! *allow* of that name, or of all names, for that principal, in whatever order writes arrive. The keys have the
-//! service's address and the principal, hashed with the secret of the frontends.
+//! A hint has the time of its request, so its age counts everywhere. A denial also writes a mark
+//! for a minute: it blocks shared *allows* of that name, and of all names, for the principal, in
+//! whatever order writes arrive. Keys are hashes with the secret of the frontends.
 //!
-//! **Invariants:** a hint allows only what the service allowed less than a decision's life ago; this frontend takes no
-//! hint about what the service itself told it in the last minute.
+//! **Invariants:** a hint allows only what the service allowed less than a decision's life ago;
+//! hints are ignored for a question that the service answered here in the last minute.
 
 use super::credentials::Principal;
 use super::heard::Heard;
@@ -17,41 +16,35 @@ use std::time::{Duration, Instant};
 
 const KIND: &str = "decision";
 
-/// How long a denial keeps others from taking what was allowed before: longer than any decision lives.
+/// Longer than the life of any decision.
 const MARK: Duration = Duration::from_secs(60);
 
-/// What a hint says, and how old it is.
 pub(super) struct SharedAnswer<T> {
     pub(super) answer: T,
     pub(super) age: Duration,
 }
 
-/// How long decisions are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecisionLives {
     pub(super) allowed: Duration,
     pub(super) denied: Duration,
 }
 
-/// What keys are about.
 #[derive(Clone, Copy, Debug)]
 enum About<'a> {
     Name(&'a [u8]),
-    /// All names with this hash.
+    /// Hash of all names.
     All([u8; 16]),
-    /// A name was denied.
+    /// Denial of a name.
     NameMark(&'a [u8]),
-    /// Among all names, some were denied that were allowed before: nothing is known of any name alone. In `heard`:
-    /// some name was denied alone.
+    /// Voids decisions about single names. In `heard`: some name was denied alone.
     NamesMark,
-    /// Some name was denied: nothing is known of all names together. In `heard`: all names were asked about.
+    /// Voids decisions about all names. In `heard`: all names were requested.
     AllMark,
 }
 
-/// The decisions that frontends share.
 pub(super) struct SharedDecisions {
     hints: Arc<Hints>,
-    /// A hash of the service's address.
     service: [u8; 16],
     lives: DecisionLives,
     began: Instant,
@@ -59,7 +52,6 @@ pub(super) struct SharedDecisions {
 }
 
 impl SharedDecisions {
-    /// Shares the decisions of this service.
     pub(super) fn new(hints: Arc<Hints>, service: &str, lives: DecisionLives) -> SharedDecisions {
         SharedDecisions {
             hints,
@@ -70,7 +62,7 @@ impl SharedDecisions {
         }
     }
 
-    /// Whether a principal sees a name, if another frontend knows it.
+    /// Another frontend's decision about a name.
     pub(super) async fn name(&self, who: Principal, name: &[u8]) -> Option<SharedAnswer<bool>> {
         let is_heard = || self.is_heard(who, &[About::Name(name), About::AllMark]);
         if is_heard() {
@@ -84,7 +76,7 @@ impl SharedDecisions {
             [0] => (false, self.lives.denied),
             _ => return None,
         };
-        // Again: the service may have said something meanwhile.
+        // The service may have answered meanwhile.
         if age >= life || is_heard() {
             return None;
         }
@@ -95,7 +87,7 @@ impl SharedDecisions {
         Some(SharedAnswer { answer, age })
     }
 
-    /// Which of the names a principal sees, if another frontend knows it.
+    /// Another frontend's decision about all names.
     pub(super) async fn all(
         &self,
         who: Principal,
@@ -116,7 +108,7 @@ impl SharedDecisions {
         Some(SharedAnswer { answer, age })
     }
 
-    /// Shares what the service said about a name, when it was asked at this time.
+    /// Shares a decision about a name, requested at `asked`.
     pub(super) fn tell_name(&self, who: Principal, name: &[u8], is_visible: bool, asked: Instant) {
         self.note(who, About::Name(name));
         if is_visible {
@@ -128,7 +120,7 @@ impl SharedDecisions {
         self.put(who, About::Name(name), &[0], asked, self.lives.denied);
     }
 
-    /// Shares what the service said about all names, when it was asked at this time.
+    /// Shares a decision about all names.
     pub(super) fn tell_all(
         &self,
         who: Principal,
@@ -141,7 +133,7 @@ impl SharedDecisions {
         self.put(who, About::All(split.hash), &packed(places), asked, life);
     }
 
-    /// Keeps others from taking what a principal was allowed until now: some of it was denied.
+    /// Voids the shared decisions about a principal.
     pub(super) fn revoke(&self, who: Principal) {
         let now = Instant::now();
         self.put(who, About::NamesMark, &[], now, MARK);
@@ -174,7 +166,6 @@ impl SharedDecisions {
         [&self.service, who.bytes(), &[tag][..], rest].concat()
     }
 
-    /// Remembers that the service itself has spoken about this.
     fn note(&self, who: Principal, about: About<'_>) {
         let item = hash(&self.key(who, about));
         self.heard().note(item, self.began.elapsed());
@@ -191,7 +182,7 @@ impl SharedDecisions {
     }
 }
 
-/// A bit for each place, after their number.
+/// Number of places, then a bit for each.
 fn packed(places: &[bool]) -> Vec<u8> {
     let mut bytes = (places.len() as u64).to_le_bytes().to_vec();
     let byte = |part: &[bool]| {
@@ -202,7 +193,7 @@ fn packed(places: &[bool]) -> Vec<u8> {
     bytes
 }
 
-/// Reads as many places as there are; `None` if there is another number of them.
+/// `None` if the number of places differs.
 fn unpacked(bytes: &[u8], count: usize) -> Option<Vec<bool>> {
     let (length, bits) = bytes.split_first_chunk()?;
     let is_good = u64::from_le_bytes(*length) == count as u64 && bits.len() == count.div_ceil(8);

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 const DECISIONS: u32 = 20_000;
 const DENIALS: u32 = 10;
 
-/// Until when denials must be known.
 const HEARD_MAX: Duration = Duration::from_secs(60);
 
 fn tls() -> ClientConfig {
@@ -101,11 +100,11 @@ fn a_stream_that_hears_of_a_denial_sees_the_new_decision() {
                 stream.scope(&who, &seen).await.unwrap()
             });
             service.allow("user=ann", &[]);
-            // Asking keeps the decision in use, so that it is asked for again.
+            // Use keeps the decision refreshed.
             while sees_a().await {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            // Nobody hears of it if the decision was forgotten before, because the machine stood still.
+            // No event if the decision was evicted before: the machine stalled.
             if let Ok(scope) = tokio::time::timeout(HEARD_MAX / 20, stream).await {
                 assert!(!scope.unwrap().sees(b"a_1"));
                 heard += 1;
@@ -119,7 +118,7 @@ fn a_denial_counts_for_names_that_became_known_after_its_first_question() {
     let service = FakeService::start();
     let names = Arc::new(PackageNames::new([&b"a"[..], b"b"]));
     runtime().block_on(async {
-        // Again and again: in some rounds the scope is forgotten first, because nobody uses it.
+        // The scope is unused, and evicted first in some rounds.
         for round in 0..DENIALS {
             let authorization = authorization(&service, Duration::from_millis(200));
             let caller = authorization.caller(&ann()).unwrap();

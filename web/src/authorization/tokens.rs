@@ -1,8 +1,10 @@
-//! Signed tokens (JWT) whose claim lists globs of what their bearer may see.
+//! Signed tokens (JWT) with a claim that lists globs of visible names.
 //!
-//! The public keys come from a file, which is read again when it changes, or from an address, which is asked
-//! every minute, and for a token with an unknown key at most once a minute. **Invariant:** the key, not the
-//! token, says which algorithm is right; a token that is not signed by a current key is refused.
+//! The public keys come from a file, which is reread when it changes, or from an address. That is
+//! fetched every minute, and for unknown keys at most that often.
+//!
+//! **Invariant:** the key, not the token, determines the algorithm; a token that is not signed by a
+//! current key is refused.
 
 use super::client::{HttpClient, Outgoing};
 use super::globs::NameGlobs;
@@ -28,30 +30,25 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Bytes of a token. Longer ones do not fit in the headers of most servers.
+/// Longer ones do not fit in the headers of most servers.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
 
-/// How often a file of keys is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often an address of keys is asked, also for tokens with unknown keys.
+/// Interval of fetches of a key address, also for unknown keys.
 const FETCH_EVERY: Duration = Duration::from_secs(60);
 
-/// How often it is asked until it has answered for the first time.
+/// Interval of fetches until the first success.
 const FIRST_FETCH_EVERY: Duration = Duration::from_secs(2);
 
-/// How long it may take to answer.
 const FETCH_MAX: Duration = Duration::from_secs(4);
 
-/// Verified tokens that are remembered, so that a signature is checked once.
+/// Cached, so that a signature is checked once.
 const VERIFIED_MAX: u64 = 10_000;
 
-/// Why a token opens nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenFault {
-    /// The token is wrong.
     Refused(String),
-    /// It cannot be checked now.
     NoKeys(String),
 }
 
@@ -59,25 +56,23 @@ fn refused(reason: impl Into<String>) -> TokenFault {
     TokenFault::Refused(reason.into())
 }
 
-/// Who may sign, and which claim counts.
 #[derive(Debug)]
 pub(super) struct Tokens {
     place: KeyPlace,
     client: HttpClient,
     rules: TokenRules,
     keys: Mutex<Keys>,
-    /// When the keys were fetched last, successfully or not. One request at a time fetches.
+    /// Last fetch, successful or not. The lock makes fetches single flight.
     fetched: tokio::sync::Mutex<Option<Instant>>,
     verified: Cache<[u8; 32], Arc<Verified>>,
 }
 
-/// The current keys.
 #[derive(Default)]
 struct Keys {
     set: Option<KeySet>,
     /// Changes with the keys.
     epoch: u64,
-    /// What the file was when it was read.
+    /// File version at the last read.
     version: Option<FileVersion>,
     bytes: Vec<u8>,
 }
@@ -97,7 +92,7 @@ struct TokenHead {
 }
 
 impl Tokens {
-    /// Reads the keys, if they are in a file.
+    /// Reads the keys of a file.
     pub(super) fn new(
         place: KeyPlace,
         rules: TokenRules,
@@ -120,7 +115,7 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// Keeps the keys current while anybody uses them. Needs a tokio runtime.
+    /// Keeps the keys current while `tokens` is alive. Needs a tokio runtime.
     pub(super) fn follow(tokens: Weak<Tokens>) {
         tokio::spawn(async move {
             while let Some(tokens) = tokens.upgrade() {
@@ -151,7 +146,7 @@ impl Tokens {
         }
     }
 
-    /// Checks a token. Remembers it, so that a second check is a look-up.
+    /// Checks a token, and caches the result.
     pub(super) async fn verify(&self, token: &[u8]) -> Result<Arc<Verified>, TokenFault> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(refused(format!(
@@ -189,7 +184,7 @@ impl Tokens {
         Ok(verified)
     }
 
-    /// Checks a token with the current keys. The error is `None` if none of them is the token's.
+    /// Checks a token with the current keys. The error is `None` for an unknown key.
     fn verify_now(&self, token: &[u8]) -> Result<Verified, Option<TokenFault>> {
         let head = head(token).map_err(Some)?;
         if head.alg.eq_ignore_ascii_case("none") {
@@ -230,7 +225,6 @@ impl Tokens {
             .map_err(|reason| Some(refused(reason)))
     }
 
-    /// Reads what the bearer may see.
     fn verified(&self, claims: &Map<String, Value>, epoch: u64) -> Result<Verified, String> {
         let claim = &self.rules.claim;
         let listed = claims.get(claim);
@@ -252,7 +246,7 @@ impl Tokens {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks for new keys because a token has an unknown one.
+    /// Reloads the keys for a token with an unknown key.
     async fn refresh(&self) {
         match &self.place {
             KeyPlace::File(_) => self.read_if_changed(),
@@ -332,7 +326,6 @@ fn version(path: &Path) -> Option<FileVersion> {
     Some((about.dev(), about.ino(), about.len(), at, at_ns))
 }
 
-/// Reads the first part of a token.
 fn head(token: &[u8]) -> Result<TokenHead, TokenFault> {
     let not_a_token = || refused("this is not a signed token (JWT)");
     let mut parts = token.split(|&byte| byte == b'.');
@@ -344,7 +337,6 @@ fn head(token: &[u8]) -> Result<TokenHead, TokenFault> {
     serde_json::from_slice(&head).map_err(|_| not_a_token())
 }
 
-/// Says what is wrong with a token whose key is known.
 fn fault(error: &Error) -> TokenFault {
     refused(match error.kind() {
         ErrorKind::ExpiredSignature => "the token has expired".to_owned(),

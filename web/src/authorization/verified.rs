@@ -1,20 +1,19 @@
-//! A token whose signature was right, and what its bearer may see.
+//! A verified token, and the scope of its bearer.
 
 use super::globs::NameGlobs;
 use super::visible::{NameSplit, Remembered};
 use frontend::Scope;
 use std::time::UNIX_EPOCH;
 
-/// Seconds by which the clocks of this machine and of the signer may differ.
+/// Tolerated clock difference to the signer.
 pub(super) const LEEWAY_S: u64 = 60;
 
-/// What a token says.
 #[derive(Debug)]
 pub(super) struct Verified {
     globs: NameGlobs,
     /// Seconds since 1970.
     expires: u64,
-    /// The keys with which it was checked.
+    /// Keys that verified it.
     pub(super) epoch: u64,
     scope: Remembered,
 }
@@ -34,12 +33,10 @@ impl Verified {
         now > self.expires.saturating_add(LEEWAY_S)
     }
 
-    /// Whether the bearer may see a name that is not public.
     pub(super) fn sees(&self, name: &[u8]) -> bool {
         self.globs.matches(name)
     }
 
-    /// Everything that the bearer may see.
     pub(super) fn scope(&self, split: &NameSplit) -> Scope {
         self.scope
             .get_or_make(split, |_, name| self.globs.matches(name))

@@ -1,21 +1,19 @@
-//! The names of all packages, split into those that everybody may see and the others.
+//! Names of all packages, split into public and private ones.
 
 use super::globs::NameGlobs;
 use frontend::{NameSet, PackageNames, Scope};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names of all packages at one time.
 pub(super) struct NameSplit {
     names: Arc<PackageNames>,
     public: NameSet,
-    /// The numbers of the names that are not public, ascending.
+    /// Indexes, ascending.
     private: Vec<usize>,
-    /// A hash of the names that are not public.
     pub(super) hash: [u8; 16],
-    /// What somebody sees who sees nothing else.
+    /// Scope without private names.
     pub(super) public_scope: Scope,
-    /// The same while nobody says what else somebody sees.
+    /// The same, undecided.
     pub(super) undecided_scope: Scope,
 }
 
@@ -56,12 +54,10 @@ impl NameSplit {
         }
     }
 
-    /// Whether it is of these names.
     pub(super) fn is_of(&self, names: &Arc<PackageNames>) -> bool {
         Arc::ptr_eq(&self.names, names)
     }
 
-    /// The names that are not public.
     pub(super) fn private_names(&self) -> Vec<&[u8]> {
         let mut numbers = self.private.iter().peekable();
         let names = self.names.iter().enumerate();
@@ -69,19 +65,17 @@ impl NameSplit {
         names.filter_map(is_private).collect()
     }
 
-    /// How many names are not public.
     pub(super) fn private_len(&self) -> usize {
         self.private.len()
     }
 
-    /// The place of a name among those that are not public.
+    /// Place among the private names.
     pub(super) fn private_position(&self, name: &[u8]) -> Option<usize> {
         let number = self.names.position(name)?;
         self.private.binary_search(&number).ok()
     }
 
-    /// What somebody sees who sees the names that are not public for which `sees` holds, given their place among
-    /// these and the name.
+    /// Public names, and private ones for which `sees` holds, given place and name.
     fn scope(&self, sees: impl Fn(usize, &[u8]) -> bool) -> Scope {
         let mut visible = self.public.clone();
         let private = self.private_names().into_iter().enumerate();
@@ -94,13 +88,12 @@ impl NameSplit {
     }
 }
 
-/// The latest split of the names. Background refreshes read it, because the names may have changed since the request
-/// that started them.
+/// Latest split, for background refreshes: names may change after their request.
 #[derive(Debug, Default)]
 pub(super) struct LastSplit(Mutex<Option<Arc<NameSplit>>>);
 
 impl LastSplit {
-    /// Returns the split of these names, made by `make` if it is not the last one.
+    /// Calls `make` for new names.
     pub(super) fn get_or_make(
         &self,
         names: &Arc<PackageNames>,
@@ -113,7 +106,6 @@ impl LastSplit {
         }
     }
 
-    /// Returns the last split, if there was one.
     pub(super) fn get(&self) -> Option<Arc<NameSplit>> {
         self.0
             .lock()
@@ -122,7 +114,6 @@ impl LastSplit {
     }
 }
 
-/// The last scope that was made for somebody.
 #[derive(Default)]
 pub(super) struct Remembered(Mutex<Option<(Arc<PackageNames>, Scope)>>);
 
@@ -133,7 +124,7 @@ impl fmt::Debug for Remembered {
 }
 
 impl Remembered {
-    /// Returns the scope, made again if the names have changed.
+    /// Recomputed if the names have changed.
     pub(super) fn get_or_make(
         &self,
         split: &NameSplit,

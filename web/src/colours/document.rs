@@ -1,29 +1,27 @@
-//! The colours of one document, line by line, as a page shows it.
+//! Colours of a document, line by line.
 
 use super::{ColouredParts, LineState, LineStates, Syntax};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Bytes of a line that have colours. What follows in it has none.
+/// Coloured bytes of a line.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// The colours of a document.
 pub(crate) struct DocumentColours {
     syntax: Option<&'static Syntax>,
-    /// How each line begins. Without them, a line begins as the one before it ends, if that was read.
+    /// `None`: a line continues the previous one if that was read.
     states: Option<Arc<LineStates>>,
-    /// The line that is expected next, and how it begins.
+    /// Expected line, and its state.
     next: Cell<(u32, LineState)>,
 }
 
 impl DocumentColours {
-    /// The colours of a document that is read in the order of its lines. If these do not begin with the first
-    /// one, what the first of them is inside of is unknown, and taken for code.
+    /// Colours for reading in line order. From the middle of a file, the initial state is taken for
+    /// code.
     pub(crate) fn reading(language: &str) -> DocumentColours {
         DocumentColours::new(language, None)
     }
 
-    /// The colours of a document of which it is known how each line begins.
     pub(crate) fn new(language: &str, states: Option<Arc<LineStates>>) -> DocumentColours {
         let syntax = Syntax::of(language);
         let begin = syntax.map_or(LineState::Code, Syntax::begin);
@@ -34,8 +32,8 @@ impl DocumentColours {
         }
     }
 
-    /// Guesses whether the first of some consecutive whole lines is inside of a block comment, unless that is known. It
-    /// is, if the end of a comment comes before a beginning, or if a line begins with a star as in most comments.
+    /// Guesses whether consecutive lines begin inside a block comment: it ends before one begins,
+    /// or a line begins with a star.
     pub(crate) fn guess<'t>(&self, first: u32, lines: impl Iterator<Item = &'t [u8]>) {
         let Some(syntax) = self.syntax else {
             return;
@@ -49,7 +47,7 @@ impl DocumentColours {
         }
     }
 
-    /// The coloured parts of a line, which is whole and without its end.
+    /// `text` is a whole line without its end.
     pub(crate) fn tokens(&self, number: u32, text: &[u8]) -> ColouredParts {
         let mut tokens = Vec::new();
         let Some(syntax) = self.syntax else {

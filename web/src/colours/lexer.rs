@@ -1,4 +1,4 @@
-//! The lexer: reads a line from the state in which it begins, to the state in which it ends.
+//! The lexer: reads a line, from state to state.
 
 mod lasting;
 mod signs;
@@ -11,24 +11,22 @@ use super::row::{
 use super::syntax::Syntax;
 use super::{Colour, ColouredParts, LineState, markup};
 
-/// Bytes of the delimiter of a raw string of C++, by its standard.
+/// Bytes of a C++ raw string's delimiter, by the standard.
 const DELIMITER_BYTES_MAX: usize = 16;
 
-/// Bytes of a name after `$`, of the end of a here-document, and of blanks before a `:`.
+/// Bound for names after `$`, ends of here-documents, and blanks before a `:`.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Bytes of a character between quotes: `'\u{10FFFF}'`.
+/// Bytes of `'\u{10FFFF}'`.
 const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
-    /// The state in which a file begins.
     pub(crate) fn begin(&self) -> LineState {
         let form = self.row.begins_in;
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
-    /// Reads a line without its end, which begins in `state`, and returns the state in which it ends. Appends
-    /// its coloured parts.
+    /// Lexes a line without its end. Returns the state at its end, and appends its coloured parts.
     pub(crate) fn line(
         &self,
         line: &[u8],
@@ -59,15 +57,14 @@ impl Syntax {
     }
 }
 
-/// A position in a line.
 struct Reader<'a> {
     syntax: &'a Syntax,
     line: &'a [u8],
     at: usize,
     tokens: &'a mut ColouredParts,
-    /// The last byte of code that is no blank, 0 at first. After a keyword it is `(`: a value may follow.
+    /// Last non-blank byte of code. `(` after a keyword: a value may follow.
     last: u8,
-    /// The end of a here-document that begins with the next line.
+    /// End of a here-document that begins with the next line.
     heredoc: Option<u32>,
     /// No regular expression begins before it.
     no_regex_before: usize,
@@ -82,7 +79,7 @@ impl Reader<'_> {
         &self.line[self.at..]
     }
 
-    /// Colours everything from `start` to here.
+    /// Colours from `start` to here.
     fn push(&mut self, start: usize, colour: Option<Colour>) {
         let Some(colour) = colour.filter(|_| start < self.at) else {
             return;
@@ -103,8 +100,7 @@ impl Reader<'_> {
         LineState::Code
     }
 
-    /// Reads one word, number, form or sign. Returns the state in which the line ends, if the form does not end
-    /// before it.
+    /// Reads one word, number, form or sign. Returns a state if the form outlasts the line.
     fn next(&mut self) -> Option<LineState> {
         let (start, byte) = (self.at, self.byte(0));
         if byte == b' ' || byte == b'\t' {
@@ -210,7 +206,7 @@ impl Reader<'_> {
         self.last = b'0';
     }
 
-    /// Reads a name or a keyword, and the string of which it is the first part.
+    /// Reads a word, or a string with a prefix.
     fn name(&mut self) -> Option<LineState> {
         let (syntax, start) = (self.syntax, self.at);
         self.skip(|byte| syntax.is_in_name(byte));
@@ -251,7 +247,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Whether a word of Perl such as `qw` begins a string here.
+    /// Returns whether a Perl word such as `qw` begins a string.
     fn is_quoting(&self, word: &[u8], start: usize) -> bool {
         let is_word = matches!(
             word,
@@ -286,7 +282,6 @@ impl Reader<'_> {
         self.delimited(open, closing(open), 1, second)
     }
 
-    /// Finds the form that begins here.
     fn form(&self) -> Option<(u8, &'static Quote)> {
         let (rest, forms) = (self.rest(), (0..).zip(self.syntax.row.quotes));
         let fits = |quote: &Quote| {
@@ -312,7 +307,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a quote ends after one character, `'a'` or `'\n'`.
+/// Returns whether a quote has one character: `'a'` or `'\n'`.
 fn is_character(text: &[u8], quote: u8) -> bool {
     let text = &text[..text.len().min(CHARACTER_BYTES_MAX)];
     match text {
@@ -325,7 +320,7 @@ fn is_character(text: &[u8], quote: u8) -> bool {
     }
 }
 
-/// `[[`, `[==[`, `--[[`: the level, whether it is a comment, and its bytes.
+/// `[[`, `[==[`, `--[[`: level, comment or not, and length.
 fn long_bracket(text: &[u8]) -> Option<(u16, bool, usize)> {
     let (is_comment, bracket) = match text.strip_prefix(b"--") {
         Some(bracket) => (true, bracket),

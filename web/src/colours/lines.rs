@@ -1,8 +1,8 @@
-//! The states of a text's lines: what each begins inside of.
+//! Lexer states at the line starts of a text.
 
 use super::{LineState, Syntax};
 
-/// The state in which each line of a text begins, where it is another one than of the line before.
+/// Changes of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineStates {
     /// Lines, from 1, ascending.
@@ -10,7 +10,6 @@ pub(crate) struct LineStates {
 }
 
 impl LineStates {
-    /// Reads a whole text.
     pub(crate) fn of(syntax: &Syntax, text: &[u8]) -> LineStates {
         let (mut state, mut tokens) = (syntax.begin(), Vec::new());
         let mut changes = vec![(1, state)];
@@ -26,20 +25,18 @@ impl LineStates {
         LineStates { changes }
     }
 
-    /// The state in which a line begins.
     pub(crate) fn at(&self, line: u32) -> LineState {
         let after = self.changes.partition_point(|(first, _)| *first <= line);
         let last = after.checked_sub(1).map(|last| self.changes[last].1);
         last.unwrap_or_default()
     }
 
-    /// The bytes that it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self) + size_of_val(&self.changes[..])
     }
 }
 
-/// Splits a text into lines without `\n` and `\r\n`.
+/// Strips `\n` and `\r\n`.
 pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);

@@ -1,15 +1,15 @@
-//! XML, HTML and what is like them: tags, attributes, comments. The text of scripts and styles has no colours.
+//! XML, HTML and the like: tags, attributes, comments. Scripts and styles have no colours.
 
 use super::{Colour, ColouredParts, LineState, RawElement};
 
-/// The forms of [`LineState::Quote`] here, and their ends.
+/// Forms of [`LineState::Quote`].
 const COMMENT: u8 = 0;
 const CDATA: u8 = 1;
 const INSTRUCTION: u8 = 2;
 const IN_DOUBLE: u8 = 3;
 const IN_SINGLE: u8 = 4;
 
-/// Reads a line, like `Syntax::line`.
+/// Lexes a line, like `Syntax::line`.
 pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts) -> LineState {
     let mut at = 0;
     while at < line.len() {
@@ -20,13 +20,13 @@ pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts
             _ => in_text(line, at, tokens),
         };
         state = next;
-        // A tag or a script may end where the next begins: then the next step reads.
+        // May be 0: a tag or a script can end exactly where the next begins.
         at += bytes;
     }
     state
 }
 
-/// Reads text up to a tag, and the beginning of it.
+/// Reads text and the beginning of a tag.
 fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, usize) {
     let text = &line[at..];
     let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
@@ -69,7 +69,7 @@ fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, us
     (LineState::Tag { is_raw }, open + signs + name)
 }
 
-/// Reads one part of a tag: an attribute's name, its value, or the end.
+/// Reads an attribute's name, its value, or the end.
 fn in_tag(
     line: &[u8],
     at: usize,
@@ -106,7 +106,7 @@ fn in_tag(
     }
 }
 
-/// Reads up to the end of a form. In a value `depth` says in which tag it is.
+/// Reads to the end of a form. For a value, `depth` encodes its tag.
 fn in_form(
     line: &[u8],
     at: usize,
@@ -148,7 +148,6 @@ fn in_form(
     (state, bytes)
 }
 
-/// Reads the text of a script or a style up to its end.
 fn in_raw_text(text: &[u8], element: RawElement) -> (LineState, usize) {
     let end: &[u8] = match element {
         RawElement::Script => b"</script",

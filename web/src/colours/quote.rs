@@ -1,4 +1,4 @@
-//! Comments, strings and whatever else begins with a sign and lasts to another: one shape for all of them.
+//! Forms: comments, strings, and everything else between an opening and a closing sign.
 
 use super::Colour;
 
@@ -6,28 +6,28 @@ use super::Colour;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quote {
     pub(super) open: &'static str,
-    /// What ends it; a line comment has none.
+    /// Empty for a line comment.
     pub(super) close: &'static str,
     pub(super) colour: Option<Colour>,
     rules: u16,
 }
 
-/// It may go on in the next line.
+/// May continue in the next line.
 const LINES: u16 = 1;
-/// A backslash takes the meaning from the next byte; at the end of a line, the line goes on.
+/// A backslash escapes a byte, or the end of the line.
 const BACKSLASH: u16 = 2;
-/// A doubled end is a part of it.
+/// A doubled end is content.
 const DOUBLED: u16 = 4;
 const NESTS: u16 = 8;
-/// It holds one character, or is none: `'a` is something else in Rust.
+/// Exactly one character: `'a` is something else in Rust.
 const ONE: u16 = 16;
-/// It begins after a blank or a bracket, or begins the line.
+/// Follows a blank or a bracket, or is first.
 const BLANK: u16 = 32;
-/// It is the first of its line, or is none.
+/// First in its line.
 const FIRST: u16 = 64;
-/// It begins in the first column, or is none.
+/// Begins in the first column.
 const COLUMN: u16 = 128;
-/// Its end begins in the first column.
+/// Ends in the first column.
 const CLOSES_IN_COLUMN: u16 = 256;
 
 impl Quote {
@@ -89,7 +89,6 @@ impl Quote {
     }
 }
 
-/// What a form is asked about.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     Lines = LINES as isize,
@@ -103,27 +102,25 @@ pub(super) enum Rule {
     ClosesInColumn = CLOSES_IN_COLUMN as isize,
 }
 
-/// A comment to the end of the line.
 pub(super) const fn line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, 0)
 }
 
-/// A comment to the end of the line, which a backslash continues.
+/// A backslash continues it.
 pub(super) const fn continued_line(open: &'static str) -> Quote {
     Quote::new(open, "", Colour::Comment, BACKSLASH)
 }
 
-/// A comment over lines.
 pub(super) const fn block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES)
 }
 
-/// A comment over lines in which comments nest.
+/// Block with nesting.
 pub(super) const fn nested(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::Comment, LINES | NESTS)
 }
 
-/// A comment from a line that begins so to one that begins so, at the first column.
+/// Block with both signs in the first column.
 pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quote {
     Quote::new(
         open,
@@ -133,27 +130,26 @@ pub(super) const fn column_block(open: &'static str, close: &'static str) -> Quo
     )
 }
 
-/// A string within a line, with backslashes.
+/// Single line, with backslashes.
 pub(super) const fn string(open: &'static str) -> Quote {
     Quote::new(open, open, Colour::String, BACKSLASH)
 }
 
-/// A string over lines, with backslashes.
+/// Several lines, with backslashes.
 pub(super) const fn text(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES | BACKSLASH)
 }
 
-/// A string over lines in which nothing is special.
+/// Several lines, without escapes.
 pub(super) const fn raw(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, LINES)
 }
 
-/// A string within a line, whose end is doubled to be a part of it.
+/// Single line. Doubling escapes the end.
 pub(super) const fn doubled(open: &'static str, close: &'static str) -> Quote {
     Quote::new(open, close, Colour::String, DOUBLED)
 }
 
-/// A character.
 pub(super) const fn one(open: &'static str) -> Quote {
     Quote::new(open, open, Colour::String, BACKSLASH | ONE)
 }

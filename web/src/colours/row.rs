@@ -1,52 +1,49 @@
-//! A row of the table of syntaxes, and the features that it may have.
+//! A row of the table of syntaxes, and its features.
 
 use super::Colour;
 use super::quote::Quote;
 
-/// A row of the table.
 pub(super) struct SyntaxRow {
-    /// The languages, as the index names them.
     pub(super) names: &'static [&'static str],
-    /// The first that fits counts, so longer ones come first.
+    /// The first match wins.
     pub(super) quotes: &'static [Quote],
-    /// Words, separated by spaces.
     pub(super) words: &'static [(Colour, &'static str)],
-    /// Bytes that names have, besides letters, digits and `_`.
+    /// Extra bytes of names.
     pub(super) of_names: &'static str,
     pub(super) features: u32,
-    /// The form that a file begins in.
+    /// Form that a file begins in.
     pub(super) begins_in: Option<u8>,
 }
 
-/// Lines that begin with `#` are directives.
+/// `#` begins a directive.
 pub(super) const DIRECTIVES: u32 = 1;
-/// `/…/` is a string where a value may be.
+/// `/…/` in place of a value.
 pub(super) const REGEX: u32 = 2;
-/// `<<END` begins a here-document.
+/// `<<END`
 pub(super) const HEREDOC: u32 = 4;
 /// `r#"…"#`
 pub(super) const HASHES: u32 = 8;
 /// `R"x(…)x"`
 pub(super) const RAW: u32 = 16;
-/// `[==[…]==]`, and comments of them.
+/// `[==[…]==]`
 pub(super) const LONG: u32 = 32;
 /// `q{…}`, `s/…/…/`
 pub(super) const PERL: u32 = 64;
 /// `%w[…]`
 pub(super) const PERCENT: u32 = 128;
-/// A backslash outside of strings takes the meaning from the next byte.
+/// A backslash escapes, also outside of strings.
 pub(super) const BACKSLASH: u32 = 256;
 /// `$name`, `${name}`, `$(name)`
 pub(super) const DOLLAR: u32 = 512;
 /// `@name`
 pub(super) const AT: u32 = 1024;
-/// A name before `:` or `=` that begins the line is a key.
+/// `name:` or `name =` begins a line.
 pub(super) const KEYS: u32 = 2048;
-/// A string before `:` is a key.
+/// `"name":`
 pub(super) const STRING_KEYS: u32 = 4096;
 /// `\name`
 pub(super) const COMMANDS: u32 = 8192;
-/// Case of words is ignored.
+/// Words ignore case.
 pub(super) const ANY_CASE: u32 = 16384;
 /// Tags, not code.
 pub(super) const MARKUP: u32 = 32768;
@@ -54,7 +51,6 @@ pub(super) const MARKUP: u32 = 32768;
 pub(super) const DIGIT_QUOTES: u32 = 65536;
 
 impl SyntaxRow {
-    /// A row without words and features.
     pub(super) const fn new(names: &'static [&'static str], quotes: &'static [Quote]) -> SyntaxRow {
         SyntaxRow {
             names,

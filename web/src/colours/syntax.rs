@@ -9,23 +9,19 @@ use super::{Colour, LineState};
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
 
-/// How a language writes comments, strings and words.
 pub(crate) struct Syntax {
     pub(super) row: &'static SyntaxRow,
     words: FnvHashMap<&'static [u8], Colour>,
-    /// Bytes of the longest word.
     longest: usize,
-    /// Whether a byte may be in a name.
     in_names: [bool; 256],
-    /// Whether a form begins with a byte.
     opens: [bool; 256],
 }
 
-/// The bytes of words of which the case is ignored, at most.
+/// Relevant if case is ignored.
 const WORD_BYTES_MAX: usize = 32;
 
 impl Syntax {
-    /// Returns the syntax of a language; `None` if it has no colours.
+    /// `None`: no colours.
     pub(crate) fn of(language: &str) -> Option<&'static Syntax> {
         static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
             let rows = table::rows();
@@ -61,13 +57,13 @@ impl Syntax {
         }
     }
 
-    /// Whether something in it may last over several lines, besides what a backslash continues.
+    /// True if a form may outlast its line, besides by a backslash.
     pub(crate) fn lasts_over_lines(&self) -> bool {
         let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
         self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
     }
 
-    /// Guesses the state in which the first of some lines begins; `None` if they look like code.
+    /// Guesses the state before some lines. `None`: like code.
     pub(super) fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
         let is_block = |quote: &&Quote| {
             quote.colour == Some(Colour::Comment)
@@ -85,7 +81,7 @@ impl Syntax {
         })
     }
 
-    /// Whether functions are defined without a word such as `fn`: in C and its like.
+    /// True if functions have no word such as `fn`: in C and the like.
     pub(crate) fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
     }
@@ -102,7 +98,6 @@ impl Syntax {
         self.opens[usize::from(byte)]
     }
 
-    /// The colour of a word.
     pub(super) fn word(&self, word: &[u8]) -> Option<Colour> {
         if word.len() > self.longest {
             return None;
@@ -118,7 +113,6 @@ impl Syntax {
     }
 }
 
-/// Whether a line begins inside of a comment.
 enum Inside {
     Yes,
     No,
@@ -128,7 +122,7 @@ enum Inside {
 fn is_inside(line: &[u8], block: &Quote) -> Inside {
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let text = line.trim_ascii_start();
-    // A line of a comment begins with `* `. In `*p = 1`, no blank follows the star.
+    // No blank follows the star in `*p = 1`.
     let has_star = open.ends_with(b"*") && matches!(text, [b'*'] | [b'*', b' ' | b'\t' | b'/', ..]);
     if has_star {
         return Inside::Yes;
@@ -137,7 +131,7 @@ fn is_inside(line: &[u8], block: &Quote) -> Inside {
     match (find(open), find(close)) {
         (Some(begin), Some(end)) if begin < end => Inside::No,
         (Some(_), None) => Inside::No,
-        // It may be in a string.
+        // Maybe in a string.
         (_, Some(end)) if !line[..end].contains(&b'"') => Inside::Yes,
         _ => Inside::Unknown,
     }

@@ -1,7 +1,7 @@
-//! How languages are written: comments, strings, words. One row may be of several languages.
+//! Table of languages: comments, strings, words. One row may cover several languages.
 //!
-//! A row is written from the language's own documentation, and short: what is rare stays without colour. Of
-//! forms that begin alike the longer one comes first.
+//! A row is short: rare forms have no colour. Of forms with the same beginning, the longer one
+//! comes first.
 
 mod brackets;
 mod documents;
@@ -11,7 +11,6 @@ mod settings;
 
 use super::row::SyntaxRow;
 
-/// All rows.
 pub(super) fn rows() -> impl Iterator<Item = &'static SyntaxRow> {
     let tables = [
         brackets::ROWS,

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Renders the lines of a text with their colours: `<k if>`.
+/// Shows colours as `<k if>`.
 fn render(language: &str, text: &str) -> String {
     let syntax = Syntax::of(language).expect("the language has colours");
     let (mut state, mut out) = (syntax.begin(), Vec::new());
@@ -271,7 +271,7 @@ fn words_of_the_table_are_in_one_row() {
     }
 }
 
-/// Signs that begin or end something in some language, and bytes that are no text.
+/// Beginnings and ends of forms, and invalid text.
 const SIGNS: &[&str] = &[
     "/*", "*/", "//", "\"", "'", "`", "\\", "#", "<<A", "A", "r#\"", "R\"(", ")\"", "[[", "]]",
     "--", "qw(", ")", "s/", "/", "<", ">", "<!--", "-->", "<script>", "</script", "{", "}", "=cut",

@@ -1,17 +1,14 @@
-//! What an address of a raw file names. Its parts are bytes: names of packages and files need not be UTF-8.
+//! Addresses of raw files. Names of packages and files need not be UTF-8.
 
 use crate::params::decode_path;
 use crate::problem::Problem;
 use axum::http::Uri;
 use schema::message::{FileRange, FileRequest, FileSource};
 
-/// Bytes of the name of a revision.
 const REVISION_BYTES_MAX: usize = 1 << 10;
 
-/// A file that an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileName {
-    /// The package or the repository.
     pub(super) package: Vec<u8>,
     revision: String,
     pub(super) path: Vec<u8>,
@@ -19,7 +16,7 @@ pub(super) struct FileName {
 }
 
 impl FileName {
-    /// Reads `/raw/p/{package}/{path}`.
+    /// `/raw/p/{package}/{path}`
     pub(super) fn in_package(uri: &Uri) -> Result<FileName, Problem> {
         let expected = "expected /raw/p/PACKAGE/PATH";
         let [package, path] = parts(uri, "/raw/p/", expected)?;
@@ -31,7 +28,7 @@ impl FileName {
         })
     }
 
-    /// Reads `/raw/g/{repository}/{revision}/{path}`.
+    /// `/raw/g/{repository}/{revision}/{path}`
     pub(super) fn in_repository(uri: &Uri) -> Result<FileName, Problem> {
         let expected = "expected /raw/g/REPOSITORY/REVISION/PATH, where %2F is a slash in the name of a repository or a \
                         revision, and HEAD the default branch";
@@ -51,7 +48,7 @@ impl FileName {
         })
     }
 
-    /// Returns a request for nothing of the file.
+    /// Request for zero bytes.
     pub(super) fn request(&self) -> FileRequest {
         FileRequest {
             package: self.package.clone(),
@@ -67,7 +64,7 @@ impl FileName {
     }
 }
 
-/// Splits an address into parts, of which only the last one has slashes.
+/// The last part may have slashes.
 fn parts<'a, const N: usize>(
     uri: &'a Uri,
     prefix: &str,

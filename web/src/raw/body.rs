@@ -1,9 +1,8 @@
-//! The bytes of a raw file, read from a backend piece by piece as the client takes them.
+//! Bytes of a raw file, read from a backend in pieces as the client takes them. A file of several
+//! pieces counts as an export.
 //!
-//! A file of up to a piece is sent at once. A longer one counts as one of the process's exports while it is sent.
-//!
-//! **Invariant:** a client holds one piece at a time, and all pieces are of one file: if it changes meanwhile, the
-//! transfer is broken off.
+//! **Invariant:** a client holds one piece at a time, and all pieces are of one file: if it
+//! changes, the transfer is aborted.
 
 use super::ranges;
 use crate::problem::Problem;
@@ -19,34 +18,31 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 
-/// Bytes that are asked of a backend at once. It may send less.
+/// Bytes of a request to a backend, which may send fewer.
 pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
-/// A part of a body.
 enum Segment {
     Bytes(Bytes),
-    /// A range of the file, which is still to be read.
+    /// Not read yet.
     File(Range<u64>),
 }
 
-/// The body of an answer.
 pub(super) struct FileBody {
     app: App,
-    /// Asked again before each piece.
+    /// Rechecked before each piece.
     viewer: Viewer,
-    /// Names the commit that was read first, if there is one.
+    /// Names the first commit that was read.
     request: FileRequest,
     hash: Vec<u8>,
     total: u64,
-    /// The beginning of the file.
     head: Bytes,
     segments: VecDeque<Segment>,
-    /// Taken for a body of several pieces.
+    /// Permit for several pieces.
     export: Option<Export>,
 }
 
 impl FileBody {
-    /// Takes the answer to a request that begins where the file does.
+    /// `reply` begins at the start of the file.
     pub(super) fn new(
         app: App,
         viewer: Viewer,
@@ -73,13 +69,11 @@ impl FileBody {
         }
     }
 
-    /// Selects the whole file.
     pub(super) fn whole(self) -> FileBody {
         let total = self.total;
         self.range(0..total)
     }
 
-    /// Adds a range of the file.
     pub(super) fn range(mut self, range: Range<u64>) -> FileBody {
         let head_bytes = self.head.len() as u64;
         let in_head = range.start.min(head_bytes) as usize..range.end.min(head_bytes) as usize;
@@ -94,7 +88,7 @@ impl FileBody {
         self
     }
 
-    /// Adds several ranges, each with headers of its own.
+    /// Adds ranges, each with its own headers.
     pub(super) fn multipart(mut self, ranges: &[Range<u64>], media_type: &HeaderValue) -> FileBody {
         let boundary = self.boundary();
         let media_type = media_type.to_str().expect("one of ours");
@@ -112,19 +106,17 @@ impl FileBody {
         self
     }
 
-    /// The media type of several ranges.
     pub(super) fn multipart_type(&self) -> HeaderValue {
         let text = format!("multipart/byteranges; boundary={}", self.boundary());
         HeaderValue::from_str(&text).expect("digits are ASCII")
     }
 
-    /// Returns what separates the ranges: a hash of the file, which the file cannot contain.
+    /// Boundary of ranges: a hash of the file, which the file cannot contain.
     fn boundary(&self) -> String {
         let digits = self.hash.iter().take(20);
         digits.map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Bytes of the body.
     pub(super) fn bytes(&self) -> u64 {
         let bytes = |segment: &Segment| match segment {
             Segment::Bytes(bytes) => bytes.len() as u64,

@@ -1,38 +1,35 @@
-//! Conditional requests for raw files: `If-Match`, `If-None-Match` and `If-Range` (RFC 9110, section 13).
+//! Conditional requests for raw files: `If-Match`, `If-None-Match` and `If-Range` (RFC 9110,
+//! section 13).
 //!
-//! The tag is the hash of the bytes that are sent, and strong. A file has no date, so conditions on dates do not
-//! count, and an `If-Range` with one selects the whole file.
+//! The tag is strong: the hash of the sent bytes. Files have no dates: conditions on dates are
+//! ignored, and an `If-Range` with one selects the whole file.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Bytes of the hash that are in a tag.
 const TAG_BYTES: usize = 16;
 
-/// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is answered.
     Send,
     /// The client has the file.
     NotModified,
-    /// The file is not the one that the client means.
+    /// The client means another file.
     Failed,
 }
 
-/// Returns the tag of a file with this hash.
 pub(super) fn tag(hash: &[u8]) -> HeaderValue {
     let digits = hash.iter().take(TAG_BYTES);
     let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
     HeaderValue::from_str(&format!("\"{digits}\"")).expect("digits are ASCII")
 }
 
-/// Whether a request may be answered without all of the file.
+/// Returns true if the whole file may be unnecessary.
 pub(super) fn are_in(headers: &HeaderMap) -> bool {
     let names = [header::IF_MATCH, header::IF_NONE_MATCH, header::RANGE];
     names.iter().any(|name| headers.contains_key(name))
 }
 
-/// Decides by `If-Match`, then by `If-None-Match`.
+/// `If-Match` comes first.
 pub(super) fn check(headers: &HeaderMap, tag: &HeaderValue) -> Verdict {
     let is_listed = |name, is_weak_enough| lists(headers, name, tag, is_weak_enough);
     if headers.contains_key(header::IF_MATCH) && !is_listed(header::IF_MATCH, false) {
@@ -44,13 +41,13 @@ pub(super) fn check(headers: &HeaderMap, tag: &HeaderValue) -> Verdict {
     }
 }
 
-/// Whether `If-Range`, if it is there, names this file, so that `Range` counts.
+/// False if `If-Range` names another file.
 pub(super) fn allow_ranges(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let mut values = headers.get_all(header::IF_RANGE).iter();
     values.all(|value| value.as_bytes().trim_ascii() == tag.as_bytes())
 }
 
-/// Whether a header lists the tag, or `*`. Weak tags count if `weak` is true.
+/// Looks for the tag or `*`. Weak tags count if `weak` is true.
 fn lists(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weak: bool) -> bool {
     let values = headers.get_all(name).into_iter();
     let mut tags = values

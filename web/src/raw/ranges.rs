@@ -1,35 +1,30 @@
-//! The header `Range`: which bytes of a file are wanted (RFC 9110, section 14).
+//! The header `Range` of a request for a file (RFC 9110, section 14).
 //!
-//! A header that is malformed, names another unit, overlapping ranges or more of them than [`RANGES_MAX`] is ignored,
-//! as the standard allows: the client gets the whole file.
+//! As the standard allows, a header is ignored if it is malformed, names another unit, or has
+//! overlapping ranges or more than [`RANGES_MAX`].
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::ops::Range;
 
-/// Ranges of one request. A client that needs more asks again; many small ones cost more than the file.
+/// Ranges of a request. More cost more than the file.
 const RANGES_MAX: usize = 16;
 
-/// The bytes to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Selected {
-    /// The whole file.
     Whole,
-    /// One range.
     One(Range<u64>),
-    /// Several ranges, in the order of the request, of which no two overlap.
+    /// No overlaps, in the order of the request.
     Many(Vec<Range<u64>>),
-    /// No range begins within the file.
     Unsatisfiable,
 }
 
-/// A range of a request: invalid, beyond the end, or some bytes.
 enum Parsed {
     Malformed,
     Beyond,
     Bytes(Range<u64>),
 }
 
-/// Returns what the header selects of a file of `total` bytes.
+/// Returns the selected part of a file of `total` bytes.
 pub(super) fn select(headers: &HeaderMap, total: u64) -> Selected {
     let mut values = headers.get_all(header::RANGE).iter();
     match (values.next(), values.next()) {
@@ -61,7 +56,7 @@ fn of(value: &str, total: u64) -> Selected {
     }
     match selected.len() {
         0 => Selected::Unsatisfiable,
-        // Only the end of an empty file, which no Content-Range can describe.
+        // A suffix of an empty file has no `Content-Range`.
         1 if selected[0].is_empty() => Selected::Whole,
         1 => Selected::One(selected.remove(0)),
         _ if overlap(&selected) => Selected::Whole,
@@ -97,7 +92,7 @@ fn parse(spec: &str, total: u64) -> Parsed {
     }
 }
 
-/// Parses decimal digits. A number that is too large is beyond every file.
+/// An overflow is beyond every file.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))
@@ -109,7 +104,6 @@ fn overlap(ranges: &[Range<u64>]) -> bool {
     sorted.windows(2).any(|pair| pair[1].start < pair[0].end)
 }
 
-/// Renders the header `Content-Range`.
 pub(super) fn content_range(range: &Range<u64>, total: u64) -> HeaderValue {
     let text = format!("bytes {}-{}/{total}", range.start, range.end - 1);
     HeaderValue::from_str(&text).expect("digits are ASCII")

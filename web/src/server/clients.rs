@@ -1,4 +1,4 @@
-//! Who is connected: how many connections each client has, and whom a proxy asks for.
+//! Connections of each client, and the clients of proxies.
 
 use axum::http::HeaderMap;
 use fnv::FnvHasher;
@@ -8,17 +8,16 @@ use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The header in which a proxy names its client.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The header in which a proxy says how its client asks: `http` or `https`.
+/// `http` or `https`.
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Among the extensions of a request that the client sent encrypted, to this server or its proxy.
+/// Extension of a request that was encrypted, here or at the proxy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IsHttps;
 
-/// A client, known by its address. Of IPv6 the network of 64 bits, all of which one client can use.
+/// Address of a client, or its /64 network in IPv6, since one client can use all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
 
@@ -33,12 +32,10 @@ impl Client {
         })
     }
 
-    /// The address, or the network of 64 bits.
     pub(crate) fn address(&self) -> IpAddr {
         self.0
     }
 
-    /// A number that distinguishes clients, and is not 0.
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = FnvHasher::default();
         self.hash(&mut hasher);
@@ -46,7 +43,6 @@ impl Client {
     }
 }
 
-/// The connections of all clients.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     counts: Mutex<Counts>,
@@ -55,7 +51,6 @@ pub(super) struct Clients {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    /// An entry for each client that has a connection.
     clients: HashMap<Client, Count>,
 }
 
@@ -65,7 +60,7 @@ struct Count {
     reserved: usize,
 }
 
-/// A connection or a request that is counted until it is dropped.
+/// Counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     clients: Arc<Clients>,
@@ -74,7 +69,7 @@ pub(super) struct Held {
 }
 
 impl Clients {
-    /// Counts a connection; `None` if there are too many.
+    /// Counts a connection. `None` at the limit.
     pub(super) fn hold(
         clients: &Arc<Clients>,
         client: Client,
@@ -84,7 +79,6 @@ impl Clients {
         Clients::count(clients, client, all_max, client_max, false)
     }
 
-    /// Counts a connection that is only for health and metrics.
     pub(super) fn hold_reserved(
         clients: &Arc<Clients>,
         client: Client,
@@ -111,7 +105,7 @@ impl Clients {
         } else {
             &mut count.usual
         };
-        // An entry that is full has connections, so an empty one does not stay.
+        // A full entry has connections, so no empty one remains.
         if *count >= client_max {
             return None;
         }
@@ -149,13 +143,13 @@ impl Drop for Held {
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
-/// A network that cannot be read.
+/// Invalid network.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: expected an address or a network, such as 10.0.0.5 or 10.0.0.0/8")]
 pub struct BadNetwork(String);
 
 impl TrustedProxies {
-    /// Reads addresses and networks.
+    /// Parses addresses and networks.
     pub fn new(networks: &[String]) -> Result<TrustedProxies, BadNetwork> {
         let network = |text: &String| {
             let address = text.parse::<IpAddr>().map(IpNet::from);
@@ -174,14 +168,14 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether a trusted proxy says that its client asks with https.
+    /// Returns whether a trusted proxy reports https.
     pub(super) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let protocol = headers.get(FORWARDED_PROTO);
         self.contains(peer) && protocol.is_some_and(|it| it.as_bytes() == b"https")
     }
 
-    /// The client of a request: the last address that no trusted proxy has, from the connection back
-    /// through the header. Whatever precedes it in the header, the client may have made up.
+    /// Client of a request: the last address that is not a trusted proxy, from the connection back
+    /// through the header. Earlier ones may be forged.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer;
         let values = headers.get_all(FORWARDED_FOR).iter();
@@ -200,7 +194,6 @@ impl TrustedProxies {
     }
 }
 
-/// Reads an address, with or without a port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = text
         .parse::<std::net::SocketAddr>()

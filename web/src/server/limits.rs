@@ -1,28 +1,27 @@
-//! The limits on connections, and their defaults.
+//! Limits on connections, and their defaults.
 
 use super::clients::TrustedProxies;
 use std::time::Duration;
 
-/// Limits on connections.
+/// Connection limits.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
-    /// Connections of all clients.
+    /// Total connections.
     pub connections_max: usize,
-    /// Connections of a client, or requests at once of a client behind a trusted proxy.
+    /// Connections of a client. Behind a trusted proxy: its concurrent requests.
     pub per_client_max: usize,
-    /// From the first byte of a request, or from the beginning of the connection, to the end of its head.
+    /// Time for a request's head.
     pub head_max: Duration,
-    /// How long the body of a request may take, counted from the end of its head.
+    /// Time for a body, after its head.
     pub body_max: Duration,
-    /// Between two requests.
+    /// Time between two requests.
     pub idle_max: Duration,
-    /// How long a client may not read its response.
+    /// Time for an unread response.
     pub unread_max: Duration,
-    /// Proxies that say whom they ask for.
+    /// Proxies that name clients.
     pub trusted_proxies: TrustedProxies,
 }
 
-/// How long a client may take to send the body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyTime(pub(crate) Duration);
 

@@ -1,4 +1,4 @@
-//! A response body that fails only after what came before the failure was given to the system.
+//! Response body that fails only after its earlier bytes were written.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -6,10 +6,10 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A body that holds back its error until it is polled again.
+/// Holds back its error until it is polled again.
 ///
-/// A server closes the connection when a body fails, and drops what it has not written: pieces, and even the
-/// head of the response. It writes whenever a body has nothing to give, so such a moment comes first.
+/// A server closes the connection when a body fails, and drops unwritten pieces, even the head. It
+/// writes whenever a body is pending, so such a moment comes first.
 pub(super) struct SentBeforeError {
     body: Body,
     error: Option<axum::Error>,

@@ -1,5 +1,5 @@
-//! A connection that fails when its client takes too long: for the head of a request, for the next request,
-//! or to read a response.
+//! Connection that fails when its client is too slow: to send the head of a request or the next
+//! request, or to read a response.
 
 use super::limits::ConnectionLimits;
 use futures_util::task::AtomicWaker;
@@ -16,18 +16,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How many requests of a connection are being answered.
+/// Requests being answered.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     requests: AtomicU32,
-    /// How many requests have begun, modulo 2^32.
+    /// Modulo 2^32.
     begun: AtomicU32,
-    /// The task of the connection, which begins to wait for the next request when one has been answered.
+    /// Task of the connection, woken after a response.
     task: AtomicWaker,
 }
 
 impl Phase {
-    /// Counts a request until its end.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Relaxed);
         self.begun.fetch_add(1, Relaxed);
@@ -43,7 +42,6 @@ impl Phase {
     }
 }
 
-/// A request that is being answered.
 #[derive(Debug)]
 pub(super) struct Busy(Arc<Phase>);
 
@@ -54,32 +52,28 @@ impl Drop for Busy {
     }
 }
 
-/// What the client is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
-    /// The connection has just begun.
     First,
     /// A request is being answered.
     No,
-    /// A part of a head has arrived.
+    /// The rest of a head.
     Head,
-    /// The next request.
     Next,
 }
 
-/// A stream with time limits.
 pub(super) struct TimedStream {
     stream: TcpStream,
     phase: Arc<Phase>,
     waiting: Waiting,
-    /// How many requests had begun when the stream was last read.
+    /// Value at the last read.
     begun: u32,
     head_max: Duration,
     idle_max: Duration,
     unread_max: Duration,
-    /// When the client must have sent what it is waited for.
+    /// Deadline of `waiting`.
     read_due: Pin<Box<Sleep>>,
-    /// When the client must have read something, while it does not.
+    /// Deadline of a blocked write.
     write_due: Option<Pin<Box<Sleep>>>,
 }
 
@@ -98,7 +92,6 @@ impl TimedStream {
         }
     }
 
-    /// Waits from now on for something else.
     fn wait_for(&mut self, waiting: Waiting) {
         self.waiting = waiting;
         let time = match waiting {
@@ -109,7 +102,7 @@ impl TimedStream {
         self.read_due.as_mut().reset(Instant::now() + time);
     }
 
-    /// The result of a write: an error if the client has not read for too long.
+    /// Fails if the client has not read for too long.
     fn written<T>(
         &mut self,
         written: Poll<io::Result<T>>,

@@ -1,4 +1,4 @@
-//! What comes before a TLS handshake: a client that begins a plain request is told to use https.
+//! Check before a TLS handshake: a plain request is told to use https.
 
 use std::io;
 use std::time::Duration;
@@ -6,25 +6,23 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The first byte of a handshake.
 const HANDSHAKE: u8 = 0x16;
 
-/// The answer to a plain request.
 const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\n\
     connection: close\r\n\
     content-type: text/plain\r\n\r\n\
     this server speaks TLS: ask it with https://...\n";
 
-/// Whether a client begins a handshake within `max`. If it begins something else, it is answered.
+/// Returns whether a handshake begins. Answers anything else.
 pub(super) async fn is_handshake(stream: &mut TcpStream, max: Duration) -> io::Result<bool> {
     let mut first = [0];
     let peeked = timeout(max, stream.peek(&mut first)).await;
     if peeked.map_err(|_| io::ErrorKind::TimedOut)?? == 0 || first[0] == HANDSHAKE {
         return Ok(first[0] == HANDSHAKE);
     }
-    // If the connection were closed with bytes unread, the answer would be lost.
+    // Closing with unread bytes would lose the response.
     let _ = stream.try_read(&mut [0; 8192]);
-    // Short enough for the buffer of the socket.
+    // Fits in the socket's buffer.
     stream.write_all(USE_HTTPS).await?;
     stream.shutdown().await?;
     Ok(false)

@@ -1,4 +1,4 @@
-//! A match that has only a part of its line, as text: the whole line is fetched from a backend, piece by piece.
+//! Text of a match with a truncated line: the whole line is fetched from a backend in pieces.
 
 use super::PIECE_BYTES;
 use crate::problem::Problem;
@@ -7,23 +7,20 @@ use frontend::{Coordinator, Document, Match, Scope};
 use schema::message::{FileRange, FileRequest, FileSource};
 use std::sync::Arc;
 
-/// Bytes that are fetched at once.
 const FETCHED_BYTES: u64 = PIECE_BYTES as u64;
 
-/// The rest of the text of a match, after its first name and number.
+/// Rest of a match, after its first name and number.
 pub(crate) struct LongLine {
     document: Arc<Document>,
-    /// The number of the line that is being written.
     number: u32,
-    /// What was fetched and is not written.
     fetched: Bytes,
-    /// Where the next bytes to fetch begin in the document, and where the match ends.
+    /// Next offset, and the end of the match.
     at: u64,
     end: u64,
 }
 
 impl LongLine {
-    /// Appends a match as text. If it has only a part of its line, appends what precedes the line, and returns the rest.
+    /// Appends a match as text. If its line is truncated, appends the prefix and returns the rest.
     pub(crate) fn begin(found: &Match, out: &mut Vec<u8>) -> Option<LongLine> {
         // A match in a name has the whole name.
         let Some(window) = found.window.filter(|_| found.line > 0) else {
@@ -41,7 +38,6 @@ impl LongLine {
         Some(line)
     }
 
-    /// Appends the name of the document, and the number of the line.
     fn name(&self, out: &mut Vec<u8>) {
         let Document { package, path, .. } = &*self.document;
         for part in [
@@ -54,7 +50,7 @@ impl LongLine {
         }
     }
 
-    /// Returns the next piece, of [`PIECE_BYTES`] and a name at most; `None` after the last one.
+    /// At most [`PIECE_BYTES`] and a name. `None` at the end.
     pub(crate) async fn piece(
         &mut self,
         coordinator: &Coordinator,
@@ -89,7 +85,7 @@ impl LongLine {
         Ok(Some(out))
     }
 
-    /// Fetches the next bytes of the document, one at least.
+    /// At least one byte.
     async fn fetch(&self, coordinator: &Coordinator, scope: &Scope) -> Result<Bytes, Problem> {
         let document = &self.document;
         let count = FETCHED_BYTES.min(self.end - self.at);

@@ -9,34 +9,29 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// Renders the matches of an answer.
 pub(crate) struct MatchSource {
     answer: Arc<SearchResult>,
     renderer: Renderer,
-    /// Which matches are written as they are rendered: of the text of the others, the rest is fetched.
+    /// Matches written as rendered. For others, the rest of the text is fetched.
     which: Take,
-    /// The rest of the line with which the last piece ends.
+    /// Rest of the last piece's line.
     line: Option<LongLine>,
-    /// The id of the search, how many files were pending, and the notices of its query; until its end is written as a
-    /// line of JSON.
+    /// Search id, number of pending files, and notices, for a last line of JSON.
     end_of: Option<(String, u64, Vec<Notice>)>,
-    /// How many lines of text were written.
     lines: u64,
-    /// What precedes the first match, until it is written.
+    /// Header of the format, until it is written.
     head: &'static [u8],
-    /// The number of matches that were written.
     written: usize,
-    /// Matches that were rendered, and may not all be written.
     rendered: Option<RenderedMatches>,
-    /// A thread that renders the matches after `rendered`, while those are sent.
+    /// Renders the next window.
     ahead: Option<JoinHandle<Window>>,
 }
 
-/// Some matches, and the renderer that knows how long they were.
+/// Some matches, and the renderer with their line lengths.
 type Window = (Renderer, Result<RenderedMatches, SpoolError>);
 
 impl MatchSource {
-    /// Writes whole lines as text; at the end, if there is an id of the search, what was found, with notices of the query.
+    /// Writes whole lines, then for `end_of` a last line of JSON.
     pub(crate) fn text(
         answer: Arc<SearchResult>,
         end_of: Option<(String, u64, Vec<Notice>)>,
@@ -48,7 +43,6 @@ impl MatchSource {
         }
     }
 
-    /// Writes `head`, then the matches.
     pub(crate) fn new(
         answer: Arc<SearchResult>,
         renderer: Renderer,
@@ -68,9 +62,9 @@ impl MatchSource {
         }
     }
 
-    /// Replaces `rendered`, of which all was written, by the matches after it.
+    /// Renders the next matches, after all of `rendered` was written.
     fn render(&mut self, memory: &Arc<ReadMemory>) -> Result<&RenderedMatches, SpoolError> {
-        // Its memory is needed now.
+        // Frees its memory first.
         self.rendered = None;
         let rendered = match self.ahead.take() {
             Some(thread) => {
@@ -85,13 +79,12 @@ impl MatchSource {
         };
         let next = self.written + rendered.len();
         if memory.is_ahead() && next < self.answer.len() {
-            // If the system has no thread to give, they are rendered when they are asked for.
+            // Rendered later if there is no thread.
             self.ahead = self.render_ahead(next, Arc::clone(memory)).ok();
         }
         Ok(self.rendered.insert(rendered))
     }
 
-    /// Renders matches from `first` on while others are sent.
     fn render_ahead(
         &self,
         first: usize,
@@ -154,7 +147,7 @@ impl Source for MatchSource {
 
     fn forget(&mut self) {
         self.rendered = None;
-        // The thread ends soon, and what it rendered is dropped then.
+        // Its window is dropped later.
         self.ahead = None;
     }
 }

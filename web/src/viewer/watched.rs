@@ -1,4 +1,4 @@
-//! Looks again, while a stream runs, at what its caller may see.
+//! Rechecks the scope of a caller while a stream runs.
 
 use super::Viewer;
 use crate::problem::Problem;
@@ -15,17 +15,15 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// How often a running stream looks again at what its caller may see, at least. A decision that is kept for less than
-/// four times that is looked at more often: one that nobody uses is forgotten, and then its denial concerns nobody.
+/// Interval of checks, at most a quarter of a decision's life: otherwise the cache could evict a
+/// decision before its revocation arrives.
 const EVERY_MAX: Duration = Duration::from_secs(10);
 
-/// How long the last line may take to be sent. What is not sent when a transfer breaks off is lost.
+/// Time for the last line. Unsent data is lost when a transfer is aborted.
 const LAST_LINE_MAX: Duration = Duration::from_millis(100);
 
-/// Seconds after which to ask again for a stream that ended because nobody decides.
 const UNDECIDED_RETRY_S: u64 = 5;
 
-/// A stream's caller, and what it saw when the stream began.
 pub(crate) struct Watched {
     scope: Scope,
     serving: watch::Receiver<Serving>,
@@ -42,7 +40,6 @@ struct Look {
 }
 
 impl Watched {
-    /// Watches a stream of what `scope` lets see.
     pub(crate) fn new(app: &App, viewer: &Viewer, scope: &Scope) -> Watched {
         let authorization = viewer.0.as_ref().map(|(authorization, ..)| authorization);
         let look = authorization.map(|authorization| {
@@ -64,23 +61,21 @@ impl Watched {
         }
     }
 
-    /// Whether the server takes searches, and when that changes.
     pub(crate) fn serving(&self) -> watch::Receiver<Serving> {
         self.serving.clone()
     }
 
-    /// What the caller saw when the stream began.
     pub(crate) fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// Waits until it is time to [`look`](Self::look) again.
+    /// Waits for the next [`look`](Self::look).
     pub(crate) async fn due(&mut self) {
         let Some(look) = &mut self.look else {
             return pending().await;
         };
         if !look.is_due {
-            // An error: nothing is ever denied again.
+            // An error: nothing will be revoked.
             tokio::select! {
                 () = sleep_until(look.next) => {}
                 Ok(()) = look.denials.changed() => {}
@@ -89,8 +84,8 @@ impl Watched {
         }
     }
 
-    /// Looks again. Returns a problem if the caller may not see any more what it saw, or if nobody knows. Send
-    /// nothing before it has returned.
+    /// Returns a problem if the caller's scope has shrunk or is unknown. Send nothing before it
+    /// returns.
     pub(crate) async fn look(&mut self) -> Option<Problem> {
         let look = self.look.as_mut()?;
         let scope = look.viewer.scope(&look.app).await;
@@ -106,10 +101,9 @@ impl Watched {
         }
     }
 
-    /// Returns a body that breaks off when the caller may not see any more what it saw. `reason` renders the
-    /// last line.
+    /// Aborts the body when the caller's scope shrinks. `reason` renders the last line.
     pub(crate) fn guard(self, body: Body, reason: Option<fn(&Problem) -> Vec<u8>>) -> Body {
-        // A body with a length is in memory, and sent at once.
+        // A body with a length is sent at once.
         if self.look.is_none() || body.size_hint().exact().is_some() {
             return body;
         }
@@ -124,12 +118,11 @@ impl Watched {
     }
 }
 
-/// A body and the one for whom it is.
 struct Guarded {
     watched: Watched,
     body: stream::BoxStream<'static, Result<Bytes, axum::Error>>,
     reason: Option<fn(&Problem) -> Vec<u8>>,
-    /// Whether the last piece ended within a line.
+    /// The last piece ended within a line.
     is_line_begun: bool,
 }
 
@@ -166,7 +159,7 @@ impl Guarded {
         }
     }
 
-    /// Says why nothing more comes, and then breaks the transfer off, so that nobody takes it for the end.
+    /// Aborts the transfer, so that the client does not take it for the end.
     fn end(self, problem: &Problem) -> (Piece, ControlFlow<Option<io::Error>, Guarded>) {
         tracing::info!(reason = %problem, "an answer is broken off");
         let error = io::Error::other(problem.to_string());

@@ -24,7 +24,6 @@ fn split() -> NameSplit {
     NameSplit::new(Arc::new(names), &NameGlobs::new::<&str>(&[]).unwrap())
 }
 
-/// A frontend that is connected.
 async fn frontend(redis: &FakeRedis) -> SharedDecisions {
     let secret = HintSecret::new(b"secret");
     let hints = Hints::start(&redis.url(), Some(secret)).unwrap();
@@ -39,7 +38,6 @@ async fn frontend(redis: &FakeRedis) -> SharedDecisions {
     shared
 }
 
-/// Waits until so many entries were written in all.
 async fn written(redis: &FakeRedis, writes: usize) {
     let started = Instant::now();
     while redis.commands("SET") < writes {
@@ -48,7 +46,7 @@ async fn written(redis: &FakeRedis, writes: usize) {
     }
 }
 
-/// Look-ups of which one is in time: on a busy machine one may be given up.
+/// A busy machine may cancel some.
 const LOOK_UPS: usize = 20;
 
 async fn found(
@@ -68,8 +66,7 @@ async fn sees(shared: &SharedDecisions, who: Principal, name: &[u8]) -> Option<b
     Some(found(shared, who, name).await?.answer)
 }
 
-/// What a new frontend is told, which has to be told something. One whose look-ups were given up asks Redis no more for a
-/// while, so others are asked.
+/// Retries with new frontends: after a timeout one does not ask Redis for a while.
 async fn a_new_one_sees(redis: &FakeRedis, who: Principal, name: &[u8]) -> bool {
     let started = Instant::now();
     loop {
@@ -159,7 +156,7 @@ async fn a_denial_overwrites_an_allow_whichever_is_written_last() {
     let three = frontend(&redis).await;
     assert!(!a_new_one_sees(&redis, ann, b"a").await);
     assert_eq!(sees_all(&three, ann).await, None);
-    // What the first frontend learned before arrives late.
+    // Older knowledge arrives late.
     one.tell_name(ann, b"a", true, before);
     one.tell_all(ann, &split(), &[true; 3], before);
     written(&redis, 8).await;
@@ -181,7 +178,7 @@ async fn what_the_service_said_here_is_not_replaced_by_what_others_share() {
     one.tell_name(ann, b"a", true, Instant::now());
     one.tell_all(ann, &split(), &[true; 3], Instant::now());
     written(&redis, 2).await;
-    // A denial that never reaches Redis.
+    // Never reaches Redis.
     redis.set_fault(Fault::Down);
     two.tell_name(ann, b"a", false, Instant::now());
     redis.set_fault(Fault::None);

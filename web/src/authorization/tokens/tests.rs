@@ -62,7 +62,6 @@ impl Issuer {
         self.runtime.block_on(self.tokens.verify(token.as_bytes()))
     }
 
-    /// The reason why a token is refused.
     fn refuses(&self, token: &str) -> String {
         match self.verify(token) {
             Err(TokenFault::Refused(reason)) => reason,
@@ -278,7 +277,7 @@ fn a_key_that_is_rotated_out_opens_nothing_any_more() {
     let [of_old, of_new] = [&old, &new].map(|signer| signer.sign(&claims(&["**"], 100)));
     issuer.verify(&of_old).unwrap();
     assert!(issuer.refuses(&of_new).contains("unknown key"));
-    // The file is looked at again for an unknown key. One that cannot be used changes nothing.
+    // An unknown key rereads the file. An unusable one changes nothing.
     fs::write(issuer.file(), "{").unwrap();
     assert!(issuer.refuses(&of_new).contains("unknown key"));
     issuer.verify(&of_old).unwrap();

@@ -1,5 +1,5 @@
-//! What may last over several lines: quotes, long brackets, raw strings, here-documents. Each returns the state in
-//! which the line ends, or `None` if it ends before.
+//! Forms over several lines: quotes, long brackets, raw strings, here-documents. Each returns the
+//! state at the end of the line, or `None` if it ends before.
 
 use super::super::quote::{Quote, Rule};
 use super::super::row::STRING_KEYS;
@@ -7,7 +7,7 @@ use super::super::{Colour, LineState};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash, memchr};
 
 impl Reader<'_> {
-    /// Reads what began in an earlier line. Returns the state in which the line ends, `None` if code follows.
+    /// Continues a form of an earlier line.
     pub(super) fn go_on(&mut self, state: LineState) -> Option<LineState> {
         match state {
             LineState::Quote { form, depth } => match self.syntax.row.quotes.get(usize::from(form))
@@ -29,7 +29,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a form up to its end. Returns the state in which the line ends if it has no end.
     pub(super) fn quoted(
         &mut self,
         form: u8,
@@ -87,7 +86,7 @@ impl Reader<'_> {
         quote.has(Rule::Lines).then(|| state(depth))
     }
 
-    /// The colour of a form that has ended: a string before a colon may be a key.
+    /// A string before a colon may be a key.
     pub(super) fn colour_of_key(&self, quote: &Quote, start: usize) -> Option<Colour> {
         if !self.syntax.has(STRING_KEYS) || quote.colour != Some(Colour::String) {
             return quote.colour;
@@ -186,7 +185,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text of a line that may end a here-document.
+/// Text that may end a here-document.
 fn ending(line: &[u8]) -> &[u8] {
     let line = &line[..line.len().min(2 * NAME_BYTES_MAX)];
     let is_around = |byte: &u8| byte.is_ascii_whitespace() || b";,)".contains(byte);

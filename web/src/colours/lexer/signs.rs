@@ -1,16 +1,14 @@
-//! Forms that some languages alone have: directives, keys, regular expressions, variables, and what begins a
-//! here-document. Each is looked at only if the syntax has it.
+//! Forms of some languages only: directives, keys, regular expressions, variables, and beginnings
+//! of here-documents. Each is tried only if the syntax has it.
 
 use super::super::Colour;
 use super::super::row::{BACKSLASH, DIRECTIVES, KEYS};
 use super::{NAME_BYTES_MAX, Reader, closing, hash, memchr};
 
-/// Bytes of a regular expression between slashes. A slash without an end is read as a division, so each is
-/// looked at so far and no further.
+/// Bounds the search for the end of each slash; without one it is a division.
 const REGEX_BYTES_MAX: usize = 256;
 
 impl Reader<'_> {
-    /// Reads what only the beginning of a line may have.
     pub(super) fn line_head(&mut self) {
         if self.at > 0 {
             return;
@@ -78,7 +76,7 @@ impl Reader<'_> {
         self.last == 0 || b"(,=:[!&|?{};+*~^%".contains(&self.last)
     }
 
-    /// Reads a regular expression between slashes, if this is one.
+    /// Returns false if there is none.
     pub(super) fn regex(&mut self) -> bool {
         if self.at < self.no_regex_before
             || !self.may_be_value()
@@ -114,7 +112,6 @@ impl Reader<'_> {
         true
     }
 
-    /// Reads the begin of a here-document, if this is one.
     pub(super) fn here_document(&mut self) {
         let rest = &self.rest()[..self.rest().len().min(NAME_BYTES_MAX)];
         let Some(name) = rest.strip_prefix(b"<<") else {
@@ -122,7 +119,7 @@ impl Reader<'_> {
         };
         let is_shell = self.syntax.has(BACKSLASH);
         let name = match name {
-            // `<<<` is a here-string of shells, and a here-document of PHP.
+            // A here-string of shells, and a here-document of PHP.
             [b'<', ..] if is_shell => return,
             [b'<' | b'-' | b'~', name @ ..] => name,
             name => name,
@@ -148,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `$name`, `${name}` or `$(name)`, if this is one of them.
+    /// `$name`, `${name}` or `$(name)`
     pub(super) fn variable(&mut self) -> bool {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let (start, rest) = (self.at, &self.rest()[1..]);

@@ -1,4 +1,4 @@
-//! Languages with braces: those that look like C.
+//! Languages with braces, in the style of C.
 
 use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{

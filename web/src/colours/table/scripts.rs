@@ -1,4 +1,4 @@
-//! Languages of scripts and of build systems, and those whose blocks are words.
+//! Script languages, build systems, and languages with words as blocks.
 
 use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{
