@@ -1,5 +1,5 @@
-//! Keys, the words before a colon, and the options of a whole query that some of them set: `case:no`,
-//! `word:yes`, `type:path`, `count:10`, `context:3`, `timeout:2s`.
+//! Keys before a colon, and whole-query options: `case:no`, `word:yes`, `type:path`, `count:10`,
+//! `context:3`, `timeout:2s`.
 
 use super::case::Case;
 use super::error::BadQuery;
@@ -8,20 +8,19 @@ use crate::similar::similar;
 use schema::message::Field;
 use std::time::Duration;
 
-/// What a key is for.
+/// Purpose of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     /// Restricts the documents.
     Filter(Field),
-    /// A pattern in the text, even where names are searched.
+    /// A pattern in text, even if names are searched.
     Content,
     /// Patterns on one line.
     Line,
-    /// Holds for the whole query.
+    /// Applies to the whole query.
     Option(Setting),
 }
 
-/// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     Case,
@@ -32,7 +31,7 @@ pub(super) enum Setting {
     Timeout,
 }
 
-/// All keys; the first name of several is canonical.
+/// All keys; the first name is canonical.
 const KEYS: &[(&str, Key)] = &[
     ("package", Key::Filter(Field::Package)),
     ("pkg", Key::Filter(Field::Package)),
@@ -63,7 +62,7 @@ const KEYS: &[(&str, Key)] = &[
     ("timeout", Key::Option(Setting::Timeout)),
 ];
 
-/// Returns each key by its main name, with what it does.
+/// Each key by main name, with a description.
 pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_main = |at: usize| KEYS[..at].iter().all(|(_, key)| *key != KEYS[at].1);
     let main = (0..KEYS.len()).filter(move |&at| is_main(at));
@@ -95,7 +94,7 @@ fn about(key: Key) -> &'static str {
     }
 }
 
-/// Returns the keys by their canonical names, each with its other names.
+/// Keys by canonical name, with their aliases.
 pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut last = None;
@@ -109,7 +108,7 @@ pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
     names
 }
 
-/// The prefix of a term.
+/// Prefix of a term.
 pub(super) enum Prefix<'a> {
     /// A key.
     Known(&'a str, Key),
@@ -119,8 +118,7 @@ pub(super) enum Prefix<'a> {
     None,
 }
 
-/// Returns the key at the start of a term. A word before `::` is not a key, but a name in C++, Rust or
-/// Perl.
+/// Key at the start of a term. A word before `::` is a C++, Rust or Perl name.
 pub(super) fn prefix(term: &str) -> Prefix<'_> {
     let is_inner = |letter: char| letter.is_ascii_alphanumeric() || "_.+-".contains(letter);
     let end = term.find(|letter| !is_inner(letter));
@@ -138,19 +136,18 @@ pub(super) fn prefix(term: &str) -> Prefix<'_> {
     }
 }
 
-/// Returns the key that an unknown word resembles.
+/// Key similar to an unknown word.
 pub(super) fn near(name: &str) -> Option<&'static str> {
     let long = KEYS.iter().map(|(known, _)| *known);
     let long = long.filter(|known| known.len() > 2);
     similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
-/// The options that were typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) case: Option<Case>,
     pub(super) word: Option<bool>,
-    /// Searches and finds names of documents.
+    /// Searches document names.
     pub(super) names: Option<bool>,
     /// 0: all.
     pub(super) count: Option<u64>,
@@ -159,7 +156,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Sets an option from key and value. Returns whether it was set before.
+    /// Sets an option. Returns true if it was set before.
     pub(super) fn set(
         &mut self,
         setting: Setting,
