@@ -1,13 +1,12 @@
 //! Cache with single flight: expensive answers are built once for all callers.
 //!
-//! A caller gets a fresh answer, a stale one during a background refresh, or waits for the
-//! builder. A build is its own task, so a client that leaves does not stall others. A cancelled,
-//! panicked or late build is handed over to a waiter. Failures go to waiters and are never kept;
-//! excess waiters are refused.
+//! A caller gets a fresh answer, a stale one during a background refresh, or waits for the builder.
+//! Builds are tasks, so a client that leaves does not stall others. A cancelled, panicked or late
+//! build is handed over to a waiter. Failures go to waiters and are never kept.
 //!
-//! `state` decides and `entry` has the lifetimes (both pure), `shared` locks and waits over moka,
-//! `building` runs builds, `breaker` guards a failing dependency. **Invariants:** a key has at most
-//! one current builder, and only that one may put; no lock is held across I/O.
+//! `state` and `entry` are pure, `shared` locks and waits over moka, `building` runs builds,
+//! `breaker` guards a failing dependency. **Invariants:** a key has at most one current builder,
+//! and only that one may put; no lock is held across I/O.
 
 pub mod breaker;
 mod building;

@@ -152,8 +152,8 @@ impl Coordinator {
         Ok(coordinator)
     }
 
-    /// Replaces the backends. Those with a known name and address stay connected; the others finish
-    /// their streams and are closed. A new one counts once connected. Needs
+    /// Replaces the backends. Those with a known name and address stay connected; others finish
+    /// their streams and are closed. Needs
     /// [`Config::changes_backends`](crate::Config::changes_backends).
     pub fn set_backends(self: &Arc<Coordinator>, backends: Vec<Backend>) -> Result<(), StartError> {
         check_count(&backends)?;
@@ -177,12 +177,11 @@ impl Coordinator {
         !lost.is_subset(&left)
     }
 
-    /// Admits new backends, and recomputes the routing when a backend announces other packages, so
-    /// that overlaps are logged at once and not at the next search.
+    /// Admits new backends, and recomputes the routing on changes, so that overlaps are
+    /// logged before the next search.
     fn route_on_changes(self: &Arc<Coordinator>, peers: &[Arc<Peer>]) {
         for peer in peers {
             let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
-            // The task ends when the peer is dropped.
             let peer = Arc::downgrade(peer);
             self.resources.runtime.spawn(async move {
                 let mut last = None;
@@ -191,7 +190,7 @@ impl Coordinator {
                         let status = changes.borrow_and_update();
                         (Arc::clone(&status.packages), status.shards.is_some())
                     };
-                    // The packages may have been announced before this task first ran.
+                    // They may have been announced before this task first ran.
                     if is_known && !last.is_some_and(|last| Arc::ptr_eq(&last, &packages)) {
                         let (Some(coordinator), Some(peer)) =
                             (coordinator.upgrade(), peer.upgrade())
@@ -323,8 +322,7 @@ impl Coordinator {
         Ok(handle)
     }
 
-    /// Joins an identical execution that runs or has a complete result. Its deadline becomes the
-    /// latest of its clients.
+    /// Joins an identical execution that runs or has a complete result, extending its deadline.
     fn join(
         &self,
         cache: &mut ResultCache,
@@ -381,8 +379,8 @@ impl Coordinator {
         search.await.map(Some)
     }
 
-    /// Search for a query over a generation, even with an incomplete result that an earlier page
-    /// showed. Runs the query if there is none.
+    /// Search for a query over a generation, even with an incomplete result. Runs
+    /// the query if there is none.
     pub async fn resume(
         &self,
         scope: &Scope,
@@ -400,7 +398,6 @@ impl Coordinator {
         }
     }
 
-    /// Joins an execution in any state.
     fn find(&self, query: &Query, generation: &str, caller: Caller) -> Option<SearchHandle> {
         let scope = &caller.scope;
         let identity = query.identity(scope, generation);
@@ -419,7 +416,6 @@ impl Coordinator {
         self.resources.spool.disk_bytes()
     }
 
-    /// Joins an execution for a client, with a new interest if it has none.
     fn hold(
         &self,
         execution: Arc<Execution>,
@@ -476,8 +472,8 @@ impl Coordinator {
         &self.config
     }
 
-    /// Routing over these backends. Recomputed only when a backend's link or shards change, since
-    /// that takes as long as a small query.
+    /// Recomputed only when a backend's link or shards change, since it takes
+    /// as long as a small query.
     fn route(&self, peers: &PeerSet) -> Arc<ShardRouting> {
         let versions = peers.versions();
         let mut routing = lock(&self.routing);
@@ -521,12 +517,10 @@ impl Coordinator {
             let mut cache = lock(&cache);
             removals.begin(cache.finish(execution, &spool), &Handle::current());
         };
-        // Log lines name the request that started it.
         driven.in_current_span()
     }
 }
 
-/// Dials unconnected backends once more, for at most a second.
 async fn ready(peers: &PeerSet) {
     let deadline = Peer::ready_deadline();
     for peer in peers.iter() {
@@ -587,9 +581,7 @@ impl Drop for Coordinator {
 struct Caller {
     scope: Scope,
     client: SearchClient,
-    /// Interest of an earlier request.
     interest: Option<Arc<Interest>>,
-    /// Changed files that the search does not see.
     pending: u64,
 }
 
@@ -613,7 +605,6 @@ impl Caller {
     }
 }
 
-/// Logs packages that backends have in common, when the overlap changes.
 fn log_overlaps(before: &Overlaps, now: &Overlaps) {
     if before == now {
         return;

@@ -1,9 +1,8 @@
 //! Answers that frontends share through Redis, as hints that may be lost at any moment.
 //!
-//! Look-ups take at most 20 ms; after failures a breaker skips Redis for a while. Every problem is
-//! a miss, never an error: foreign, damaged, expired or misplaced entries. Writes wait in a
-//! bounded queue and are dropped if it is full. `entry` is the format, `link` the connection,
-//! `secret` the shared secret.
+//! Every problem is a miss, never an error: foreign, damaged, expired or misplaced entries. After
+//! failures a breaker skips Redis for a while. Writes wait in a bounded queue. `entry` is the
+//! format, `link` the connection, `secret` the shared secret.
 //!
 //! Hints grant no access: the key has everything that changes an answer. **Invariant:**
 //! a hint's age is never less than the time since its answer was made, by the clock of
@@ -113,7 +112,6 @@ impl Hints {
         hints
     }
 
-    /// Asks Redis for entries; `None` if late.
     async fn ask(&self, kind: &'static str, sealed: &[Sealed<'_>]) -> Option<Vec<RawEntry>> {
         let Some(mut connection) = self.link.connection() else {
             count(kind, "unconnected");

@@ -1,12 +1,11 @@
 //! The frontend: sends queries to backends, spools their answers, and reads pages from the spool.
 //!
-//! [`Coordinator::search`] starts or joins an execution of a [`Query`]; a [`SearchHandle`] is a
-//! client's hold on it. It ends with a [`SearchResult`]: counts, missing shards, and ordered
-//! matches in the spool. The crate `web` serves it over HTTP.
+//! [`Coordinator::search`] starts or joins an execution of a [`Query`]; a [`SearchHandle`] is
+//! a client's hold on it. It ends with a [`SearchResult`]: counts, missing shards, and
+//! ordered matches in the spool.
 //!
-//! Layers, top down: `coordinator`, `execution` (`state` decides, `driver` does I/O),
-//! `peers` (connections to [`Backend`]s, shard routing), `results`, `spool` (frames and
-//! ordered pointers), `order`, [`query`]. `query`, `order` and the state of an execution are
+//! Layers, top down: `coordinator`, `execution`, `peers` ([`Backend`]s, shard routing),
+//! `results`, `spool`, `order`, [`query`]. `query`, `order` and the state of an execution are
 //! pure: no clock, file or socket.
 //!
 //! ```

@@ -91,7 +91,6 @@ pub async fn counting_lookups<F: Future>(request: F) -> F::Output {
     LOOKUPS.scope(Cell::new(0), counted).await
 }
 
-/// Counts look-ups of the current search request.
 pub(crate) fn looking_up(lookups: usize) {
     // Fails outside of such a request.
     let _ = LOOKUPS.try_with(|count| count.set(count.get() + lookups));
@@ -123,13 +122,11 @@ pub fn rendered(started: Instant) {
     trace::current().child_between("render", started, now);
 }
 
-/// Counts a query that shares an execution.
 pub(crate) fn shared(is_running: bool) {
     let how = if is_running { "attach" } else { "hit" };
     ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
 }
 
-/// Counts an evicted result that is searched for again.
 pub(crate) fn rerun() {
     ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
 }
@@ -143,7 +140,6 @@ pub(crate) fn looked_up(operation: &'static str, time: Duration) {
     ::metrics::histogram!("trawl_frontend_lookup_seconds", "operation" => operation).record(time);
 }
 
-/// Records a finished query, and logs a slow one.
 pub(crate) fn record(answer: &SearchResult, config: &Config) {
     let timings = answer.timings();
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());

@@ -1,12 +1,12 @@
 //! Backends as the frontend sees them: connections, health, shard routing.
 //!
-//! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps a control connection, on which
-//! the backend announces its shards and that it is alive. Requests use connections of their own,
-//! idle ones if possible. A [`PeerSet`] has all peers of a moment.
+//! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps a control connection, on
+//! which the backend announces its shards; requests use connections of their own. A [`PeerSet`]
+//! has all peers of a moment.
 //!
 //! [`overlap`] finds packages in several shards, [`shard_routing`] assigns shards by [`health`],
-//! [`account`] and [`answer`] check a stream, [`tls`] encrypts. Sockets block and have threads of
-//! their own: a stream waits only for its socket and the disk.
+//! [`account`] and [`answer`] check a stream, [`tls`] encrypts. Sockets block on their own threads:
+//! a stream waits only for its socket and the disk.
 
 pub(crate) mod account;
 mod announced;

@@ -1,9 +1,9 @@
 //! Queries: from typed text to a checked expression, or an error that says what to change.
 //!
-//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] the language of
-//! Debian Code Search; the caller chooses. `parse` (with `lex`) makes a syntax tree, `input` lowers
-//! it to an expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines; `render`
-//! writes native text. Paging and grouping are not part of a query.
+//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] the
+//! language of Debian Code Search. `parse` (with `lex`) makes a syntax tree, `input` lowers
+//! it to an expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines;
+//! `render` writes native text.
 //!
 //! A backend may still refuse a query; [`ParsedQuery::locate`] finds the
 //! position of that [`BadQuery`].

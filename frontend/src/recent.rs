@@ -25,7 +25,6 @@ pub(crate) struct RecentQueries {
 
 #[derive(Debug)]
 struct State {
-    /// By minute since the start, modulo the hour.
     minutes: Vec<Minute>,
     slowest: Vec<SlowQuery>,
 }
@@ -123,7 +122,6 @@ impl RecentQueries {
         state.slowest.truncate(SLOWEST_MAX);
     }
 
-    /// Summarises the hour before `now`.
     pub(crate) fn times(&self, now: Instant) -> QueryTimes {
         let now = self.minute(now);
         let oldest = now.saturating_sub(MINUTES as u64 - 1);

@@ -1,9 +1,7 @@
-//! Packages and repositories that a caller may see, by name.
+//! Packages and repositories that a caller may see, by name without version.
 //!
-//! Names have no version, so a new version is as visible as the last. A [`Scope`] is cheap to
-//! clone, and equal scopes have equal hashes. The hash covers only visible names: adding or
-//! removing an invisible package changes nothing. **Invariant:** an unknown name is invisible,
-//! except to scopes of everything.
+//! Equal scopes have equal hashes over their visible names: adding or removing an invisible package
+//! changes nothing. **Invariant:** an unknown name is invisible, except to scopes of everything.
 
 use crate::lock::lock;
 use blake3::Hasher;
@@ -20,7 +18,6 @@ const EVERYTHING: [u8; 16] = [0; 16];
 /// Named as the missing backend of an undecided scope.
 const DECIDER: &str = "authorization";
 
-/// Reason shown for an undecided scope.
 const UNDECIDED: &str =
     "the authorization service did not answer: packages that are not public were not searched";
 

@@ -1,11 +1,10 @@
 //! Whole executions, simulated from a seed, with byte streams and faults.
 //!
 //! One thread, no socket, no clock. A seed decides the `corpus`, each backend's `messages` and
-//! faults (`script`), clients, admission and disk (`scenario`), and the pieces and order of arrival
-//! (`world`, `stream`). All parts are real except the `driver`, which checks rules on the way. At
-//! the end the result is compared with the corpus (`verify`, `best_files`).
-//!
-//! `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the first (see `scripts/simulate`).
+//! faults (`script`), clients, admission and disk (`scenario`), and the order of arrival (`world`,
+//! `stream`). All parts are real except the `driver`, which checks rules. The result is compared
+//! with the corpus (`verify`, `best_files`). `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the
+//! first (see `scripts/simulate`).
 
 mod best_files;
 mod corpus;

@@ -1,17 +1,15 @@
-//! Circuit breaker: spares a failing dependency calls, and callers the wait.
+//! Circuit breaker for a failing dependency.
 //!
-//! It opens after five failures in a row, or if less than half of at least twenty calls in ten
-//! seconds succeeded. It stays open for a second, then twice as long each time up to a maximum,
-//! with jitter so that frontends do not return together. Then one probe call goes through; its
-//! success closes it. Excess concurrent calls are refused too. `Circuit` decides (pure); `Breaker`
-//! has clock, lock and metrics.
+//! Opens after five failures in a row, or if less than half of at least twenty calls in ten seconds
+//! succeeded: for a second, then twice as long each time up to a maximum, with jitter. Then a probe
+//! call goes through; its success closes it. Excess concurrent calls are refused. `Circuit` decides
+//! (pure); `Breaker` has clock, lock and metrics.
 
 use super::outcome::random;
 use crate::lock::lock;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Failures in a row that open it.
 const FAILURES_MAX: u32 = 5;
 
 /// Seconds over which calls are counted.
@@ -20,7 +18,6 @@ const WINDOW: usize = 10;
 /// Fewer calls say nothing about their success rate.
 const CALLS_MIN: u32 = 20;
 
-/// Shortest time open.
 const OPEN_MIN: Duration = Duration::from_secs(1);
 
 /// Longest time open by default, even if the dependency asks for more.
@@ -74,7 +71,6 @@ struct Circuit {
     open_max: Duration,
     calls: usize,
     in_a_row: u32,
-    /// Openings since it was closed last.
     trips: u32,
     /// Second of each bucket, its calls and failures.
     buckets: [(u64, u32, u32); WINDOW],
@@ -116,8 +112,7 @@ impl Circuit {
         Ok(is_probe)
     }
 
-    /// Records the end of a call. Returns the reason if the breaker opens;
-    /// `random` shortens that time.
+    /// Records the end of a call. Returns the reason if that opens the breaker.
     fn end(&mut self, is_probe: bool, ended: Ended, now: Duration, random: u32) -> Option<Reason> {
         self.calls -= 1;
         match (self.position, ended) {

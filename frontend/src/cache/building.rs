@@ -65,7 +65,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         build.await.into_result()
     }
 
-    /// Returns the answer for a key. `start` begins to build it.
     async fn get(
         self: &Arc<Self>,
         key: K,
@@ -124,7 +123,6 @@ where
     }
 }
 
-/// Builds an answer, and again when due, until it is no longer used.
 async fn keep<K, V, E, B, F>(mut claim: Claim<K, V, E>, build: B)
 where
     K: CacheKey,

@@ -20,7 +20,6 @@ pub(super) struct Lives {
     pub(super) life: Duration,
     /// Largest age while refreshes fail. If shorter than `life`, entries are never stale.
     pub(super) hard: Duration,
-    /// Longest life of a negative entry.
     pub(super) negative: Duration,
 }
 
@@ -28,16 +27,13 @@ pub(super) struct Lives {
 pub(super) enum Freshness {
     Fresh,
     Negative,
-    /// May be shown, and needs a rebuild.
     Stale,
     Expired,
 }
 
-/// Times are since the cache began.
 #[derive(Debug)]
 pub(super) struct Entry<V> {
     pub(super) value: V,
-    /// Claim with which it was put.
     pub(super) token: u64,
     pub(super) is_negative: bool,
     pub(super) built: Duration,

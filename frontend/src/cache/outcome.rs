@@ -121,7 +121,6 @@ pub(super) fn retry_after() -> Duration {
     Duration::from_secs(1 + u64::from(random() % 3))
 }
 
-/// Random number, or the maximum if there is no randomness.
 pub(super) fn random() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX)
 }

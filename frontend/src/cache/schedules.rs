@@ -1,8 +1,7 @@
 //! The cache's lock under every thread order, by loom.
 //!
-//! `shared` is compiled again with loom's mutex, so the tested code is the real one. Entries (moka)
-//! and channels (tokio) change in one step; loom interleaves everything around the lock. A model
-//! runs in all orders with at most [`PREEMPTIONS_MAX`] preemptions.
+//! `shared` is compiled again with loom's mutex. Entries (moka) and channels (tokio) change in one
+//! step; everything around the lock is interleaved, with at most [`PREEMPTIONS_MAX`] preemptions.
 
 use super::{entry, outcome, state, store};
 use loom::thread::Builder;
@@ -39,7 +38,6 @@ struct World {
     is_alone: bool,
 }
 
-/// An answer, or a wait for it.
 type Outcome = Result<u32, Waiting<u8, u32, ()>>;
 
 #[derive(Clone, Copy)]
@@ -82,7 +80,6 @@ impl World {
         }
     }
 
-    /// Final answers of all callers. A caller that gets the claim builds.
     fn told<const N: usize>(&self, callers: [Outcome; N]) -> [Result<u32, CacheError<()>>; N] {
         let mut callers = callers.map(Some);
         let mut told = [const { None }; N];
@@ -114,7 +111,6 @@ impl World {
         told.map(|told| told.expect("all are told"))
     }
 
-    /// Checks that no waiter or builder is left.
     fn end(&self) {
         assert_eq!((self.cache.waiting(), self.cache.flights()), (0, 0));
     }

@@ -85,9 +85,8 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         &self.config
     }
 
-    /// Looks up an answer, and claims it if it is not in flight. For callers that build several
-    /// answers together and check `off` themselves; others use
-    /// [`get_or_build`](Self::get_or_build).
+    /// Looks up an answer, and claims it if it is not in flight, to build several together. Ignores
+    /// `off`. Other callers use [`get_or_build`](Self::get_or_build).
     pub fn look_up(self: &Arc<Self>, key: K) -> CacheOutcome<K, V, E> {
         let started = Instant::now();
         let outcome = match self.shown(&key) {
@@ -107,7 +106,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         outcome
     }
 
-    /// Answer that can be shown without lock or state change.
     fn shown(&self, key: &K) -> Option<CacheOutcome<K, V, E>> {
         let entry = self.store.get(key)?;
         match entry.freshness(self.now()) {
@@ -179,7 +177,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         Some(self.claim(key.clone(), token))
     }
 
-    /// Token and refresh time of the kept entry, if it is one of these.
     pub(super) fn refresh_due(&self, key: &K, tokens: [u64; 2]) -> Option<(u64, Instant)> {
         let entry = self.store.get(key)?;
         let is_ours = !entry.is_negative && tokens.contains(&entry.token);
@@ -305,7 +302,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
         is_current.then(|| self.cache.join(&mut claims, &self.key, false))
     }
 
-    /// Gives up the claim after its time.
     pub(super) fn expire(mut self) {
         self.release("expired");
     }
@@ -372,7 +368,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Waiting<K, V, E> {
             match lock(&cache.claims).take_over(&self.key, self.number, now) {
                 Some(Ok(token)) => break Turn::Build(cache.claim(self.key.clone(), token)),
                 Some(Err(until)) => self.until = until,
-                // It was told in this moment.
                 None => self.until = now,
             }
         };
@@ -432,7 +427,6 @@ fn tell<K: CacheKey, V: CacheValue, E: CacheFailure>(
     answer: &Result<V, CacheError<E>>,
 ) {
     for waiter in waiters {
-        // A waiter may have left.
         drop(waiter.send(Turn::Answer(answer.clone())));
     }
 }

@@ -1,10 +1,9 @@
-//! Callers and builders of a cache, simulated from a seed: builds fail, panic, or are
-//! cancelled, late or endless; callers leave; entries are evicted, invalidated or replaced;
-//! the clock jumps, even back.
+//! Cache callers and builders simulated from a seed: failures, panics, late builds, callers that
+//! leave, eviction, invalidation, and a clock that jumps.
 //!
-//! One thread, no clock. Callers look first without and later under the lock, so anything may
-//! happen in between. The world keeps its own account and compares it after each step.
-//! `TRAWL_SEEDS` and `TRAWL_SEED` are as in `crate::simulation`.
+//! One thread, no clock. Callers look first without and later under the lock, with anything in
+//! between. An independent account is compared after each step. `TRAWL_SEEDS` and `TRAWL_SEED` are
+//! as in `crate::simulation`.
 
 use super::entry::{Entry, Freshness, Lives};
 use super::state::{Bounds, Brought, Claims, Decision, Entries, HANDOVERS_MAX, Release};
@@ -33,7 +32,6 @@ const BOUNDS: Bounds = Bounds {
     builds_max: 3,
 };
 
-/// Version of the source that was read.
 type Answer = u64;
 
 #[derive(Default)]
@@ -65,7 +63,6 @@ struct Builder {
     key: usize,
     token: u64,
     version: u64,
-    /// Time of a possible takeover.
     until: Duration,
 }
 
@@ -79,11 +76,8 @@ struct World {
     /// Version of each key's source, and the first valid one.
     versions: [(u64, u64); KEYS],
     builders: Vec<Builder>,
-    /// Token that may put, by key.
     current: BTreeMap<usize, u64>,
-    /// Keys with an outdated build.
     outdated: BTreeSet<usize>,
-    /// Callers that looked without the lock.
     looking: Vec<(usize, usize)>,
     /// Key and number of each waiter, and if it can build.
     waiting: BTreeMap<usize, (usize, u64, bool)>,
@@ -312,7 +306,6 @@ impl World {
         }
     }
 
-    /// The builder is cancelled, or panics.
     fn lose(&mut self, builder: &Builder) {
         let Builder { key, token, .. } = *builder;
         let is_current = self.current.get(&key) == Some(&token);
@@ -438,7 +431,6 @@ impl World {
         }
     }
 
-    /// Ends everything under way, and checks that nothing is left.
     fn settle(&mut self) {
         while !self.looking.is_empty() {
             self.look_under_lock();

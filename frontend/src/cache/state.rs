@@ -35,22 +35,18 @@ pub(super) struct Bounds {
 
 #[derive(Debug)]
 pub(super) enum Decision<V> {
-    /// Show this fresh or negative entry.
     Show(Arc<Entry<V>>),
     /// Show this entry; with a token, rebuild it too.
     ShowStale(Arc<Entry<V>>, Option<u64>),
     Build(u64),
     Wait,
-    /// Too many waiters or builds.
     Busy,
 }
 
 /// Result of a claim that ended without an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Release<W> {
-    /// It was not current.
     Refused,
-    /// This waiter has the claim now.
     HandedOver(W, u64),
     /// No builder is left: these waiters get an error.
     Lost(Vec<W>),
@@ -61,7 +57,6 @@ pub(super) enum Brought<V> {
     Answer {
         value: V,
         is_negative: bool,
-        /// Time since its build.
         age: Duration,
     },
     /// A failure, which is never kept.
@@ -70,7 +65,6 @@ pub(super) enum Brought<V> {
 
 struct Flight<W> {
     token: u64,
-    /// Afterwards others may take the claim.
     until: Duration,
     handovers: u32,
     /// Outdated: waiters get the answer, but it is not kept.
@@ -79,7 +73,6 @@ struct Flight<W> {
     waiters: BTreeMap<u64, (W, bool)>,
 }
 
-/// Flights of a cache. `W` is a handle to a waiter.
 pub(super) struct Claims<K, W> {
     bounds: Bounds,
     flights: HashMap<K, Flight<W>>,
@@ -189,7 +182,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Some(self.begin(key))
     }
 
-    /// Gives out a key's current claim. Earlier waiters wait for this one.
     fn begin(&mut self, key: &K) -> u64 {
         self.last_token += 1;
         let (token, until) = (self.last_token, self.now + self.bounds.build_max);
@@ -205,7 +197,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         token
     }
 
-    /// Adds a waiter to a flight. Returns its number and the time of a possible takeover.
     pub(super) fn join(&mut self, key: &K, waiter: W, can_build: bool) -> Option<(u64, Duration)> {
         let flight = self.flights.get_mut(key)?;
         self.last_waiter += 1;
@@ -353,7 +344,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         }
     }
 
-    /// Marks all flights as outdated.
     pub(super) fn outdate_all(&mut self) {
         let flights = self.flights.values_mut();
         flights.for_each(|flight| flight.is_outdated = true);

@@ -79,7 +79,6 @@ fn count_removal(name: &'static str, cause: RemovalCause) {
         .increment(1);
 }
 
-/// Frees expired entries.
 struct HardLife;
 
 impl<K, V> Expiry<K, Arc<Entry<V>>> for HardLife {

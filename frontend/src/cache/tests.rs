@@ -32,7 +32,6 @@ async fn until(mut holds: impl FnMut() -> bool) {
     waited.await.expect("it holds in time");
 }
 
-/// Asks for an answer in a task.
 fn ask<F>(
     cache: &Arc<Numbers>,
     build: impl FnOnce() -> F + Send + 'static,

@@ -19,7 +19,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
-/// Pending reply of a backend.
 type Reply<T> = JoinHandle<Result<T, PeerError>>;
 
 /// State of a backend.
@@ -125,7 +124,6 @@ impl Coordinator {
         }
     }
 
-    /// Backend that has the searched build of a package, if several have it.
     fn newest_build(&self, scope: &Scope, package: &[u8]) -> Option<String> {
         let overlaps = self.overlaps(scope);
         let packages = &overlaps.packages;
@@ -200,7 +198,6 @@ impl Coordinator {
             if shards.is_none_or(|shards| !shards.is_empty()) {
                 let reply = match shards {
                     Some(shards) => self.ask(peer, frame(Some(shards))?.into(), kind, decode),
-                    // Its shards are unknown, so it is not asked.
                     None => self.refuse(peer),
                 };
                 replies.push((Arc::clone(peer), reply));
@@ -284,7 +281,6 @@ impl Coordinator {
                 let announced = status.shards.iter().flat_map(|shards| shards.iter());
                 announced.map(|shard| shard.id).collect::<HashSet<_>>() == *shards
             };
-            // Fails when the peer is closed.
             let _ = peer.changes().wait_for(is_announced).await;
         }
     }

@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// Bound on interests. Each search request adds one of at most about 5 KiB, mostly the query.
 const INTERESTS_MAX: usize = 4096;
 
-/// Digits of an id.
 const ID_LEN: usize = 32;
 
 #[derive(Default)]
@@ -21,7 +20,6 @@ pub(super) struct Interests {
     by_key: HashMap<ClientKey, (u64, Arc<Interest>)>,
     /// Keys by last use, oldest first.
     by_use: BTreeMap<u64, ClientKey>,
-    /// Use counter.
     uses: u64,
 }
 
@@ -39,7 +37,6 @@ impl Interests {
         }
     }
 
-    /// Interest with this id, if its client has this scope.
     pub(super) fn get(&mut self, scope: &Scope, id: &str) -> Option<Arc<Interest>> {
         let is_id = id.len() == ID_LEN && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let key = ClientKey::from_str_radix(id, 16).ok().filter(|_| is_id)?;

@@ -1,9 +1,8 @@
 //! Cache of repository look-ups, with single flight.
 //!
-//! Every search that shows a branch reads its commit, far more often than it changes. Answers are
-//! kept for up to a minute in one index generation, so an indexed push shows at once. Problems are
-//! never cached: a newly added repository is found. Claims are made together, so that they fit into
-//! one request.
+//! Branches are read far more often than they change. Answers live up to a minute, in one index
+//! generation, so an indexed push shows at once. Problems are never cached: a newly added
+//! repository is found. Claims are made together, for one request.
 
 use crate::cache::{Built, Cache, CacheConfig, CacheError, CacheOutcome, Claim, Turn, Waiting};
 use crate::error::LookupError;
@@ -15,14 +14,12 @@ use schema::message::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest life of an answer. Each gets a random life of half to all of it, so answers do not
-/// expire together. Applies to full ids too, since tags may be added to their commits.
+/// Longest life; each answer gets half to all of it, so they do not expire together. Also for full
+/// ids, since tags may be added to their commits.
 pub(super) const LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// Time limit of a look-up over all backends.
 pub(super) const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Bytes of all cached answers.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
 /// Minimum weight of an answer, which limits the cache to 32,768 entries.
@@ -50,7 +47,6 @@ pub(super) struct LookupKey {
 
 type Answers = Cache<Arc<LookupKey>, Found, LookupError>;
 
-/// Single-flight claim on a look-up.
 pub(super) type LookupClaim = Claim<Arc<LookupKey>, Found, LookupError>;
 
 pub(super) struct LookupCache(Arc<Answers>);
@@ -106,7 +102,7 @@ impl AnswerSource {
 }
 
 impl LookupCache {
-    /// Finds the source of each answer, and claims look-ups that are not in flight.
+    /// Claims look-ups that are not in flight.
     pub(super) fn claim(
         &self,
         generation: &str,
@@ -145,7 +141,6 @@ impl LookupCache {
     }
 }
 
-/// Publishes outcomes, in the order of the claims.
 pub(super) fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
     for (claim, outcome) in claims.into_iter().zip(outcomes) {
         claim.put(outcome.map_or_else(Built::Transient, Built::Value));
@@ -153,7 +148,6 @@ pub(super) fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
 }
 
 impl Found {
-    /// Converts a backend's answer.
     pub(super) fn of(answer: LookupAnswer) -> Result<Found, LookupProblem> {
         Ok(match answer {
             LookupAnswer::Commit(commit) => Found::Commit(Arc::new(commit)),
@@ -216,7 +210,6 @@ fn bytes_of_commit(commit: &Commit) -> usize {
         + texts(&commit.tags)
 }
 
-/// Approximate bytes of a look-up in its frame.
 pub(super) fn bytes_of_lookup(lookup: &Lookup) -> usize {
     let of = match &lookup.of {
         LookupOf::Commit { revision } => revision.len(),
@@ -259,7 +252,6 @@ mod tests {
         })
     }
 
-    /// Callback that must not be called.
     fn no_one(_: LookupClaim) {
         panic!("the claim was handed over");
     }

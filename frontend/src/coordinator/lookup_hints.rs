@@ -35,7 +35,6 @@ fn built(hint: &Hint, of: &LookupKey) -> Option<Built<Found, LookupError>> {
     })
 }
 
-/// Shares backend answers to look-ups that began at this time.
 pub(super) fn share(
     hints: &Hints,
     claims: &[LookupClaim],
@@ -61,7 +60,6 @@ fn key(of: &LookupKey) -> Vec<u8> {
     key
 }
 
-/// Encodes the answer as a backend does.
 fn value(found: &Found) -> Option<Vec<u8>> {
     let answer = match found {
         Found::Commit(commit) => LookupAnswer::Commit(commit.as_ref().clone()),
@@ -76,7 +74,6 @@ fn value(found: &Found) -> Option<Vec<u8>> {
     Some(value)
 }
 
-/// Decodes an answer to this look-up.
 fn parse(value: &[u8], of: &LookupKey) -> Option<Found> {
     let mut decoder = Decoder::with_frame_bytes_max(value.len());
     let mut rest = value;

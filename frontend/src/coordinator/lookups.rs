@@ -1,8 +1,7 @@
-//! Queries the backends' repositories.
+//! Queries the backends' repositories, in configured order: the first that
+//! has the repository answers.
 //!
-//! Backends are asked in configured order; the first that has the repository answers. A backend
-//! that fails or cannot read its repository is passed over, and its error kept in case no other
-//! answers. Answers are cached (`lookup_cache`).
+//! The error of a backend is kept in case no other answers. Answers are cached (`lookup_cache`).
 
 use super::lookup_cache::{
     Found, LookupCache, LookupClaim, LookupOutcome, TIME_MAX, bytes_of_lookup, finish,
@@ -31,7 +30,6 @@ const REQUEST_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Lookups {
     cache: LookupCache,
     permits: Arc<Semaphore>,
-    /// Answers of other frontends.
     hints: Option<Arc<Hints>>,
 }
 
@@ -62,8 +60,7 @@ impl Lookups {
         outcomes
     }
 
-    /// Asks the backends in a separate task, since others may wait for it when this client has
-    /// left.
+    /// In a separate task, since others may wait for it when this client has left.
     fn ask(&self, runtime: &Handle, peers: &[Arc<Peer>], claims: Vec<LookupClaim>) {
         if claims.is_empty() {
             return;
@@ -90,7 +87,6 @@ impl Lookups {
     }
 }
 
-/// Look-ups in progress.
 struct Asking {
     peers: Vec<Arc<Peer>>,
     lookups: Vec<Arc<Lookup>>,
@@ -98,7 +94,6 @@ struct Asking {
     outcomes: Vec<Option<LookupOutcome>>,
     /// Error if no later backend has a better answer.
     problems: Vec<Option<LookupProblem>>,
-    /// Unreachable backends, with reasons.
     unreachable: Vec<(String, String)>,
     has_repositories: bool,
     began: Instant,
@@ -117,7 +112,6 @@ impl Asking {
         }
     }
 
-    /// Asks one backend after the other. Outcomes are in the order of the look-ups.
     async fn run(mut self, permits: &Arc<Semaphore>) -> Vec<LookupOutcome> {
         let deadline = self.began + TIME_MAX;
         let permit = tokio::time::timeout_at(deadline.into(), Arc::clone(permits).acquire_owned());
@@ -133,7 +127,6 @@ impl Asking {
         self.finish()
     }
 
-    /// Asks a backend for the unanswered look-ups.
     async fn ask(&mut self, peer: Arc<Peer>, deadline: Instant) {
         if peer.status().has_repositories == Some(false) {
             return;
@@ -224,8 +217,7 @@ impl Asking {
     }
 }
 
-/// Asks a backend in requests of bounded size. Returns the first answers, and the error that ended
-/// them.
+/// Asks in requests of bounded size. Returns the first answers, and the error that ended them.
 fn ask_all(
     peer: &Peer,
     lookups: &[Arc<Lookup>],

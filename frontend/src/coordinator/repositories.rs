@@ -15,7 +15,6 @@ use schema::message::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Suggestions for an unknown name.
 const CANDIDATES_MAX: usize = 5;
 
 impl Coordinator {
@@ -142,7 +141,6 @@ impl Coordinator {
     }
 }
 
-/// Error for a repository that is not visible.
 fn unknown(name: &[u8], visible: &BTreeSet<Box<[u8]>>) -> LookupError {
     if visible.is_empty() {
         return LookupError::NoRepositories;

@@ -18,14 +18,12 @@ use std::time::SystemTime;
 /// Cached routings. Each takes two bits per package.
 const SCOPES_MAX: usize = 256;
 
-/// Routings of recent scopes, at these peer versions.
 #[derive(Default)]
 pub(super) struct ScopedRoutings {
     versions: Vec<u64>,
     by_scope: HashMap<[u8; 16], Arc<ScopedRouting>>,
 }
 
-/// View of the backends within a scope.
 #[derive(Debug, Default)]
 pub(super) struct ScopedRouting {
     pub(super) routing: Arc<ShardRouting>,
@@ -33,15 +31,12 @@ pub(super) struct ScopedRouting {
     pub(super) peers: Vec<VisiblePeer>,
     /// Packages in different directories, each counted once.
     pub(super) packages: u64,
-    /// Bytes of searched text.
     pub(super) text_bytes: u64,
-    /// Directories of the git repositories.
     pub(super) repositories: BTreeSet<Box<[u8]>>,
 }
 
 impl ScopedRoutings {
-    /// View of a scope, recomputed when a backend's link or shards change. `generation` returns
-    /// that of all their shards.
+    /// View of a scope, recomputed when a backend's link or shards change.
     pub(super) fn find(
         routings: &Mutex<ScopedRoutings>,
         peers: &PeerSet,
@@ -111,7 +106,6 @@ impl ScopedRouting {
     }
 }
 
-/// Missing entry for a scope that could not be decided.
 fn undecided(scope: &Scope) -> Option<Missing> {
     let (backend, reason) = scope.missing()?;
     Some(Missing {
@@ -124,7 +118,6 @@ fn undecided(scope: &Scope) -> Option<Missing> {
 
 type VisibleShards = BTreeMap<ShardId, VisiblePackages>;
 
-/// Visible packages of a backend, once for each shard that has a part.
 fn seen<'a>(
     status: &'a PeerStatus,
     visible: &'a VisibleShards,
@@ -137,7 +130,6 @@ fn seen<'a>(
     })
 }
 
-/// State of a backend and its shards with visible packages.
 fn known(number: usize, peer: &Peer, status: &PeerStatus, visible: &VisibleShards) -> PeerShards {
     let shards = status.shards.as_deref();
     let seen = |id: ShardId| Some((id, visible.get(&id)?.documents));

@@ -40,7 +40,6 @@ impl Coordinator {
         self.package_names()
     }
 
-    /// Routing over these backends for a scope.
     pub(super) fn route_for(&self, peers: &PeerSet, scope: &Scope) -> Arc<ShardRouting> {
         if scope.is_everything() {
             return self.route(peers);
@@ -48,7 +47,6 @@ impl Coordinator {
         Arc::clone(&self.scoped(peers, scope).routing)
     }
 
-    /// View of these backends within a scope.
     pub(super) fn scoped(&self, peers: &PeerSet, scope: &Scope) -> Arc<ScopedRouting> {
         let generation = || self.route(peers).generation.clone();
         ScopedRoutings::find(&self.scoped, peers, scope, generation)

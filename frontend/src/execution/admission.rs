@@ -1,10 +1,8 @@
 //! Admission: bounds the executions of the whole frontend.
 //!
-//! Only backends know a query's cost, after planning. So a query begins in a light place, with a
-//! request that forbids heavy search, unless a heavy slot is free. If a backend finds it heavy, it
-//! waits for a slot, and the request is sent again.
-//!
-//! Slots are shared fairly among clients: see [`fair_slots`](super::fair_slots).
+//! Only backends know a query's cost, after planning. So it begins in a light place, with a request
+//! that forbids heavy search, unless a heavy slot is free. If found heavy, it waits for a slot, and
+//! the request is sent again. Slots are shared by [`fair_slots`](super::fair_slots).
 
 use super::fair_slots::{FairSlots, Slot, UNKNOWN};
 use crate::lock::lock;
@@ -27,7 +25,6 @@ pub(crate) struct Admission {
     heavy: Arc<FairSlots>,
 }
 
-/// Unfinished executions.
 #[derive(Default)]
 struct Active {
     all: usize,
@@ -51,13 +48,12 @@ impl Admission {
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
         Admission {
             active: Arc::default(),
-            // Waiters are bounded by active executions.
             light: FairSlots::new(LIGHT_MAX, ACTIVE_MAX),
             heavy: FairSlots::new(running_max.max(1), queued_max),
         }
     }
 
-    /// Counts one more execution of a client until the permit is dropped; `None` at the bound.
+    /// Counts an execution until the permit is dropped; `None` at the bound.
     pub(crate) fn activate(&self, client: u64) -> Option<ActivePermit> {
         let mut active = lock(&self.active);
         let of_client = active.by_client.get(&client).copied().unwrap_or(0);
@@ -74,8 +70,7 @@ impl Admission {
         })
     }
 
-    /// Takes a heavy slot if the query `may_be_heavy`, or else a light place; `None` if none is
-    /// free.
+    /// Takes a heavy slot if the query `may_be_heavy`, or else a light place.
     pub(crate) fn try_any(&self, client: u64, may_be_heavy: bool) -> Option<Permit> {
         let heavy = may_be_heavy.then(|| self.heavy.try_take(client)).flatten();
         let heavy = heavy.map(|slot| Permit::new(true, slot));
@@ -96,7 +91,6 @@ impl Admission {
         Permit::new(false, slot.expect("all that are active may wait"))
     }
 
-    /// Queues for a heavy slot; `None` if the queue is full.
     pub(crate) async fn heavy(&self, client: u64) -> Option<Permit> {
         let _queued = Queued::new();
         let slot = self.heavy.take(client).await;
@@ -129,7 +123,6 @@ impl Permit {
     }
 }
 
-/// Gauge of a queued query.
 struct Queued;
 
 impl Queued {

@@ -8,9 +8,7 @@ const FRAMES_LEN_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct BegunDocument {
-    /// Number in the shard.
     pub(crate) document: u32,
-    /// Offset of its first frame.
     pub(crate) first: u64,
     /// Hash of its text; `None` if it must not be folded.
     text: Option<TextHash>,
@@ -19,7 +17,6 @@ pub(crate) struct BegunDocument {
     lines: u64,
     /// Best score, encoded as in pointers.
     score: u16,
-    /// Offsets of its other frames.
     frames: Vec<u64>,
 }
 
@@ -37,7 +34,6 @@ impl BegunDocument {
         }
     }
 
-    /// Adds a frame.
     pub(crate) fn continue_at(&mut self, offset: u64) {
         if self.frames.len() < FRAMES_LEN_MAX {
             self.frames.push(offset);
@@ -46,7 +42,6 @@ impl BegunDocument {
         }
     }
 
-    /// Adds a match.
     pub(crate) fn add(&mut self, pointer: &Pointer, line: u32) {
         self.score = self.score.min(pointer.score());
         self.lines =
@@ -57,12 +52,10 @@ impl BegunDocument {
         }
     }
 
-    /// Hash of its text; `None` if it must not be folded, as far as known.
     pub(crate) fn text(&self) -> Option<TextHash> {
         self.text
     }
 
-    /// Passes the complete document to the collector.
     pub(crate) fn finish(self, backend: u16, collector: &mut Collector) {
         let Some(text) = self.text else {
             return;

@@ -23,27 +23,21 @@ pub(crate) struct Collector {
     is_ordered: bool,
     /// Matches without a pointer: only counted, or represented by another.
     uncollected: u64,
-    /// Documents that may have copies.
     pub(crate) log: DocumentLog,
-    /// Share of the memory budget for all of this.
     pub(crate) share: Arc<Share>,
-    /// Package names by their id in the pointers.
     pub(crate) packages: StringPool,
     /// Frames that continue an earlier frame's document.
     pub(crate) continued: Continued,
     pub(crate) facets: Facets,
     /// Matches by package id, including frames that could not be written.
     package_matches: Vec<u64>,
-    /// Matches with written frames.
     pub(crate) matches: u64,
-    /// Documents with a match.
     pub(crate) documents: u64,
     /// Matches, or documents if the query asks for those, sent or not.
     pub(crate) found: u64,
 }
 
 impl Collector {
-    /// Empty collector for a backend's stream.
     pub(crate) fn new(backend: u16, share: Share) -> Collector {
         let share = Arc::new(share);
         Collector {
@@ -62,7 +56,6 @@ impl Collector {
         }
     }
 
-    /// Sets up the counts that the query needs.
     pub(crate) fn of_query(self, query: &Query) -> Collector {
         Collector {
             facets: Facets::of_query(query),
@@ -78,7 +71,6 @@ impl Collector {
         self.is_ordered
     }
 
-    /// Counts matches without a pointer.
     pub(crate) fn count(&mut self, matches: u64) {
         self.uncollected += matches;
     }
@@ -89,7 +81,6 @@ impl Collector {
         self.sorter.push(pointer);
     }
 
-    /// Adds a frame of a document that may have copies.
     pub(crate) fn push_document(&mut self, document: DocumentPointer) {
         self.log.push(document);
     }
@@ -102,17 +93,14 @@ impl Collector {
         self.package_matches[package] += matches;
     }
 
-    /// Counts so far.
     pub(crate) fn facets_so_far(&self) -> FacetsSoFar {
         FacetsSoFar::of_stream(&self.facets, &self.package_matches, &self.packages)
     }
 
-    /// Matches in memory, with or without a pointer.
     pub(crate) fn len(&self) -> usize {
         self.sorter.in_memory() + self.uncollected as usize
     }
 
-    /// Takes the counts of a complete stream.
     pub(crate) fn end(&mut self, end: &End) {
         self.documents = end.shards.iter().map(|shard| shard.matched_documents).sum();
         self.found = end.shards.iter().map(|shard| shard.found).sum();
@@ -150,17 +138,14 @@ impl Collector {
         self.sorter.spill(spool)
     }
 
-    /// Sorts the rest. No more pointers may be added.
     pub(crate) fn seal(&mut self) {
         self.sorter.seal();
     }
 
-    /// All pointers, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
         self.sorter.sources()
     }
 
-    /// Releases memory and files of the merged pointers.
     pub(crate) fn clear_pointers(&mut self, spool: &ResultFiles) {
         self.sorter.clear(spool);
     }

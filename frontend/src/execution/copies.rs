@@ -1,8 +1,7 @@
 //! Finds documents with copies after all streams have ended, and marks the matches of folded ones.
 //!
-//! A bitmap indexed by a hash of the text rules out most documents without copies, in two passes
-//! over the logs. Only the rest is sorted by text, so a search without copies pays little per
-//! document.
+//! A bitmap over hashes of the texts rules out most documents in two passes;
+//! only the rest is sorted.
 //!
 //! **Invariant:** the result depends only on the documents and their matches, not on streams,
 //! shards or arrival order. Memory does not grow with matches or documents.
@@ -38,8 +37,8 @@ const WINDOW_LEN: u64 = 4096 * MATCHES_A_RECORD as u64;
 /// Matches read at a time: 2 MiB of pointers.
 const READ_LEN: u64 = 16 * MATCHES_A_RECORD as u64;
 
-/// Finds copies among the documents of all streams, and marks their matches in the written order of
-/// `pointers` matches. Returns the number of matches that are not folded.
+/// Finds copies and marks their matches in the written order of `pointers` matches. Returns the
+/// number of matches that are not folded.
 pub(crate) fn fold(
     logs: &[&DocumentLog],
     share: &Arc<Share>,
@@ -58,7 +57,6 @@ pub(crate) fn fold(
     mark(spool, pointers, FOLDED_LEN_MAX)
 }
 
-/// Documents with a text that may occur twice.
 fn candidates(
     logs: &[&DocumentLog],
     share: &Arc<Share>,
@@ -145,7 +143,6 @@ impl Seen {
     }
 }
 
-/// Writes groups of at least two documents, and their frames by position.
 fn group(
     candidates: &PointerSorter,
     share: &Arc<Share>,
@@ -171,14 +168,11 @@ fn group(
     sorted.finish().map(drop)
 }
 
-/// Takes documents in group order.
 struct Groups<'a> {
     spool: &'a ResultFiles,
     writer: CopiesWriter<'a>,
     frames: PointerSorter,
-    /// Frames of the group's best document and its ties.
     best: Vec<DocumentPointer>,
-    /// True once the group has other documents and is written.
     has_copies: bool,
 }
 
@@ -196,7 +190,6 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Adds a document that is not the group's best.
     fn fold(&mut self, document: DocumentPointer) -> Result<(), SpoolError> {
         if !self.has_copies {
             self.has_copies = true;
@@ -252,7 +245,6 @@ fn mark(spool: &ResultFiles, pointers: u64, folded_max: u64) -> Result<u64, Spoo
     Ok(writer.unfolded())
 }
 
-/// Reads the folded frames of a range.
 fn load(
     spool: &ResultFiles,
     range: std::ops::Range<u64>,
@@ -269,7 +261,6 @@ fn load(
     Ok(())
 }
 
-/// Sets the bits of matches in folded frames.
 fn set(folded: &FxHashSet<u64>, pointers: &[Pointer], bits: &mut [u64]) {
     let chunks = pointers.par_chunks(MATCHES_A_RECORD);
     let bits = bits.par_chunks_mut(MATCHES_A_RECORD / 64);

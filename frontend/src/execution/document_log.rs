@@ -11,14 +11,11 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub(crate) struct DocumentLog {
-    /// Full chunks, and the one being filled.
     chunks: Vec<Chunk>,
     last: Chunk,
     share: Arc<Share>,
-    /// The budget had no chunk left.
     is_full: bool,
     file: Option<Blob>,
-    /// Pointers in the file.
     in_file: u64,
 }
 
@@ -88,7 +85,6 @@ impl DocumentLog {
         Ok(())
     }
 
-    /// Calls `each` with all pointers.
     pub(crate) fn read(
         &self,
         mut each: impl FnMut(DocumentPointer) -> Result<(), SpoolError>,
@@ -105,7 +101,6 @@ impl DocumentLog {
             .try_for_each(|pointer| each(DocumentPointer(*pointer)))
     }
 
-    /// Releases memory and the file.
     pub(crate) fn clear(&mut self, spool: &ResultFiles) {
         self.chunks.clear();
         self.last = Chunk::default();

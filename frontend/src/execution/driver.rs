@@ -1,9 +1,9 @@
 //! Carries out the decisions of an execution's state.
 //!
-//! Events come from stream threads, clients, and the task that waits for admission and the timer.
-//! Each goes to the [`ExecutionState`] under the only lock, and actions begin before the lock is
-//! released, in the order decided. Only finalizing and publishing block: they run without the lock,
-//! on the thread that closed the last stream or on one of their own.
+//! Events of streams, clients, admission and the timer go to the [`ExecutionState`] under
+//! the only lock. Actions begin before its release, in the order decided. Only finalizing
+//! and publishing block: they run without the lock, on the thread that closed the last
+//! stream or on one of their own.
 
 use crate::execution::admission::{Admission, Permit};
 use crate::execution::collector::Collector;
@@ -36,7 +36,6 @@ use tokio::time::sleep_until;
 use trace::TraceSpan;
 use tracing::Span;
 
-/// A running query, or a finished one with its result.
 pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
@@ -54,40 +53,30 @@ pub(crate) struct Execution {
     state: Mutex<ExecutionState>,
     pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
-    /// Notified when the state wants admission.
     acquire: Notify,
     /// Notified when it wants a heavy slot, maybe before the task waits.
     acquire_heavy: Notify,
     /// True if it has or awaits a heavy slot.
     pub(super) may_be_heavy: watch::Sender<bool>,
-    /// Time of the next timer event.
     timer: watch::Sender<Option<Instant>>,
-    /// Notified when a stream has published.
     pub(super) news: watch::Sender<()>,
-    /// Request span, for the log.
     span: Span,
-    /// Trace span below the request's.
     pub(crate) trace: TraceSpan,
 }
 
-/// Shared by all executions.
 pub(crate) struct Resources {
     pub(crate) spool: Arc<Spool>,
     pub(crate) memory: Arc<Memory>,
-    /// Bytes of pointers that one execution may hold in memory.
     pub(crate) execution_memory_bytes: u64,
-    /// True if matches are put in order.
     pub(crate) ordered: bool,
     /// Queries so far, which seed the choice between replicas.
     pub(crate) queries: AtomicU64,
-    /// Budget of hedged requests.
     pub(crate) hedges: Arc<Mutex<HedgeBudget>>,
     pub(crate) runtime: Handle,
 }
 
 impl Execution {
-    /// Creates an execution with a stream to each assigned peer. Of several replicas, one that
-    /// seems faster is chosen.
+    /// Creates an execution with a stream to each assigned peer, preferring faster replicas.
     pub(crate) fn new(
         resources: &Resources,
         peers: &[Arc<Peer>],
@@ -154,7 +143,6 @@ impl Execution {
         })
     }
 
-    /// An execution finished by an earlier process.
     pub(crate) fn recovered(answer: SearchResult, runtime: Handle) -> Arc<Execution> {
         Arc::new(Execution {
             id: answer.id.clone(),
@@ -180,8 +168,8 @@ impl Execution {
         })
     }
 
-    /// Starts the execution. If admitted without waiting, the calling thread opens the streams and
-    /// gets the permit, so a light search waits for no other task.
+    /// Starts the execution. If admitted at once, the calling thread opens the streams, so a light
+    /// search waits for no other task.
     pub(crate) fn start(self: &Arc<Self>, admission: &Admission) -> Option<Permit> {
         self.on(Event::Start);
         if self.streams.is_empty() {
@@ -193,7 +181,6 @@ impl Execution {
         Some(permit)
     }
 
-    /// Waits for the result, holding a permit while it runs.
     pub(crate) async fn drive(
         self: &Arc<Self>,
         admission: &Admission,
@@ -245,7 +232,6 @@ impl Execution {
         self.on(Event::Admitted { heavy });
     }
 
-    /// Traces the wait for admission.
     fn admitted(&self, begun: Instant) {
         self.trace.child_between("admission", begun, Instant::now());
     }
@@ -271,14 +257,13 @@ impl Execution {
         }
     }
 
-    /// Runs blocking work within the request's log span.
     fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) {
         let span = self.span.clone();
         self.runtime.spawn_blocking(move || span.in_scope(work));
     }
 
-    /// Adds a client that found this execution by id, or by query with a deadline. Refuses by query
-    /// if no new client may share it, and always if its result is damaged.
+    /// Adds a client that found this execution by id, or by query with a deadline. Refuses damaged
+    /// results, and by query if no new client may share it.
     pub(crate) fn join(self: &Arc<Self>, deadline: Option<Deadline>) -> bool {
         let mut state = lock(&self.state);
         let is_damaged = || self.result().is_some_and(|result| result.is_damaged());
@@ -289,8 +274,7 @@ impl Execution {
         true
     }
 
-    /// Feeds an event to the state and begins its actions. Returns the blocking one (`Finalize` or
-    /// `Publish`), if any.
+    /// Feeds an event to the state and begins its actions. Returns the blocking one, if any.
     fn feed(self: &Arc<Self>, event: Event) -> Option<Action> {
         let mut state = lock(&self.state);
         let was_cancelled = state.is_cancelled();
@@ -319,8 +303,8 @@ impl Execution {
         blocking
     }
 
-    /// Sets the time of the next [`Event::Timer`]. The task is woken only for an earlier time. If
-    /// the time is cleared or later, it sends a spurious event, which the state ignores.
+    /// Sets the time of the next [`Event::Timer`]. The task is woken only for an earlier time; the
+    /// state ignores a spurious event.
     fn set_timer(&self, at: Option<Instant>) {
         self.timer.send_if_modified(|timer| {
             let is_sooner = at.is_some_and(|at| timer.is_none_or(|timer| at < timer));
@@ -329,7 +313,6 @@ impl Execution {
         });
     }
 
-    /// Receives a stream to its end, on its own thread.
     fn receive(self: &Arc<Self>, stream: usize, heavy: bool) {
         let handle = &self.streams[stream];
         let Some(mut collector) = handle.take_collector() else {
@@ -377,14 +360,12 @@ impl Execution {
         }
     }
 
-    /// Milliseconds until the deadline; `None` if it has passed.
     fn left_ms(&self) -> Option<u32> {
         let deadline = lock(&self.state).deadline();
         let left = deadline.checked_duration_since(Instant::now())?;
         Some(u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1))
     }
 
-    /// Orders the pointers and publishes the result.
     fn finalize(self: &Arc<Self>) {
         let handles = self.streams.iter();
         let mut collectors: Vec<Collector> =
@@ -437,7 +418,6 @@ impl Execution {
         lock(&self.state).is_abandoned()
     }
 
-    /// Returns true while running and not cancelled.
     pub(crate) fn goes_on(&self) -> bool {
         self.is_running() && !lock(&self.state).is_cancelled()
     }
@@ -446,7 +426,6 @@ impl Execution {
         self.result.borrow().is_none()
     }
 
-    /// The result, once finished.
     pub(crate) fn result(&self) -> Option<Arc<SearchResult>> {
         self.result.borrow().clone()
     }
@@ -477,7 +456,6 @@ impl Execution {
     }
 }
 
-/// Backends preferred by the next query.
 fn preference(resources: &Resources, peers: &[Arc<Peer>], routing: &ShardRouting) -> Preference {
     if !routing.has_replicas {
         return Preference::default();

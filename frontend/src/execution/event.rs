@@ -19,7 +19,6 @@ pub(crate) struct Deadline {
     pub(crate) timeout: Duration,
 }
 
-/// Key of a client within an execution.
 pub(crate) type ClientKey = u128;
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Slots shared fairly among clients, with a queue.
 //!
-//! A free slot goes to the waiting client with the fewest slots, first come, first served. No
-//! client gets all of several slots, because it may keep them for minutes; [`UNKNOWN`] may, since
-//! it stands for many. If the queue is full, a newcomer replaces the last waiter of the client with
-//! the most places, if that has at least two more.
+//! A free slot goes to the waiting client with the fewest slots, then in order of arrival. No
+//! client gets all of several slots, which it may keep for minutes, except [`UNKNOWN`]. If the
+//! queue is full, a newcomer replaces the last waiter of the client with the most places, if
+//! that has at least two more.
 //!
 //! **Invariant:** while a slot is free, no client waits that may take one more.
 
@@ -25,13 +25,11 @@ struct State {
     free: usize,
     /// Slots by client; clients without one are absent.
     taken: HashMap<u64, usize>,
-    /// In order of arrival.
     waiting: Vec<Waiter>,
 }
 
 struct Waiter {
     client: u64,
-    /// Dropped if another client takes the place.
     slot: oneshot::Sender<Slot>,
 }
 
@@ -55,7 +53,6 @@ impl FairSlots {
         })
     }
 
-    /// Takes a slot if one is free for this client.
     pub(crate) fn try_take(self: &Arc<Self>, client: u64) -> Option<Slot> {
         let is_taken = lock(&self.state).try_take(client, self.most());
         is_taken.then(|| self.slot(client))
@@ -80,7 +77,6 @@ impl FairSlots {
         waiting.await.ok()
     }
 
-    /// Slots that one client may hold.
     fn most(&self) -> usize {
         self.slots.saturating_sub(1).max(1)
     }
@@ -92,7 +88,6 @@ impl FairSlots {
         }
     }
 
-    /// Grants free slots to waiters.
     fn grant(self: &Arc<Self>) {
         loop {
             let Some(waiter) = lock(&self.state).next(self.most()) else {
@@ -131,7 +126,6 @@ impl State {
         }
     }
 
-    /// Takes a slot for the next waiter.
     fn next(&mut self, most: usize) -> Option<Waiter> {
         let waiting = self.waiting.iter().enumerate();
         let may_take = waiting.filter(|(_, waiter)| self.may_take(waiter.client, most));
@@ -197,7 +191,6 @@ mod tests {
             .poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// The slot, if granted.
     fn granted(taking: &mut Taking) -> Option<Slot> {
         match poll(taking) {
             Poll::Ready(slot) => Some(slot.expect("its place was not taken")),
@@ -247,7 +240,6 @@ mod tests {
         let _second = taking(&slots, 2);
         assert!(matches!(poll(&mut greedy[2]), Poll::Ready(None)));
         assert!(greedy[..2].iter_mut().all(|each| poll(each).is_pending()));
-        // Now both have two places.
         assert!(matches!(poll(&mut asking(&slots, 2)), Poll::Ready(None)));
     }
 

@@ -1,8 +1,7 @@
 //! Orders the pointers of all streams, and writes the files from which pages are read.
 //!
-//! The order is written in parts: a thread for each merges one key range of all sources, and counts
-//! packages and documents. Except for the cuts between files, the result does not depend on the
-//! number of parts.
+//! A thread for each part merges one key range of all sources, and counts packages and documents.
+//! Only the cuts between files depend on the number of parts.
 
 mod partition;
 
@@ -27,7 +26,7 @@ const PART_LEN_MIN: u64 = 50_000;
 const READ_BLOCKS_MAX: usize = 4096;
 
 /// Merges the pointers of the collectors, indexed by backend. Writes the first `limit` of the order
-/// (0: all), and packages, documents and facets.
+/// (0: all), packages, documents and facets.
 pub(crate) fn finalize(
     spool: &ResultFiles,
     collectors: &mut [Collector],
@@ -41,7 +40,6 @@ pub(crate) fn finalize(
     finalize_in(parts, spool, collectors, limit)
 }
 
-/// Number of parts worth a thread.
 fn part_count(collectors: &[Collector]) -> usize {
     let sources = collectors.iter().flat_map(Collector::sources);
     let len: u64 = sources.map(Source::len).sum();
@@ -124,13 +122,11 @@ fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(),
     spool.append(&spool.facets, &frame)
 }
 
-/// Counts made while ordering.
 struct Tallies {
     packages: PackageTally,
     documents: documents::DocumentTally,
 }
 
-/// Shared by all parts.
 #[derive(Clone, Copy)]
 struct Merge<'a> {
     spool: &'a ResultFiles,
@@ -138,13 +134,11 @@ struct Merge<'a> {
     ids: &'a [Vec<u32>],
     /// By backend.
     continued: &'a [Continued],
-    /// Number of packages.
     packages: usize,
     limit: u64,
 }
 
 impl Merge<'_> {
-    /// Writes the order. Returns the number of pointers, and the tallies.
     fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tallies), SpoolError> {
         let parts = partition::partition(sources, parts)?;
         let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);

@@ -1,10 +1,10 @@
 //! A client's hold on an execution.
 //!
-//! The execution runs while a handle exists, and for a grace period after the last one is dropped,
-//! in which the client may return. Then it is cancelled down to the backends.
+//! The execution runs while a handle exists, and for a grace period afterwards, in which the client
+//! may return. Then it is cancelled down to the backends.
 //!
-//! Clients of one execution are unaware of each other. Each has an [`Interest`] with a random id,
-//! except for its first 32 bits. The id allows to end this interest, and nothing else.
+//! Clients of one execution are unaware of each other. Each has an [`Interest`] with a random id
+//! behind the 32 bits of its route. The id only allows to end this interest.
 
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
@@ -33,7 +33,6 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Interest {
     pub(crate) key: ClientKey,
-    /// The key in hexadecimal.
     id: String,
     /// Client, which may have several interests.
     pub(crate) client: u64,
@@ -43,12 +42,11 @@ pub(crate) struct Interest {
     pub(crate) generation: String,
     /// Handles of this client that the execution counts, never more than it does.
     open: AtomicUsize,
-    /// True once the client no longer wants the answer.
     withdrawn: watch::Sender<bool>,
 }
 
 impl Interest {
-    /// Creates an interest with a random id that begins with the route (32 bits).
+    /// The id begins with the route (32 bits).
     pub(crate) fn new(
         client: SearchClient,
         query: Query,
@@ -92,7 +90,7 @@ pub struct SearchHandle {
 }
 
 impl SearchHandle {
-    /// Joins an execution: by id in any state, or with a deadline if new clients may share it.
+    /// Joins by id in any state, or with a deadline if new clients may share it.
     pub(crate) fn join(
         execution: Arc<Execution>,
         grace: Duration,
@@ -216,8 +214,8 @@ impl SearchHandle {
         results::read(&self.execution.spool, pointers, context_lines)
     }
 
-    /// Calls `each` with all matches as they arrive, by document and unordered, until the end or an
-    /// error. They may exceed the query's limit. Blocks, also on the disk.
+    /// Calls `each` with all matches as they arrive, unordered, until the end or an error. They may
+    /// exceed the query's limit. Blocks, also on the disk.
     ///
     /// # Panics
     /// On a worker of a tokio runtime.
@@ -244,8 +242,8 @@ impl SearchHandle {
         }
     }
 
-    /// Like [`follow`](Self::follow), with text; `None` if there is no more for now. If results
-    /// have no order, bytes are released once read, so there must be no other reader.
+    /// Like [`follow`](Self::follow), with text; `None` if there is no more for now. Unordered
+    /// results release bytes once read, so there must be no other reader.
     pub fn follow_text<E: From<SpoolError>>(
         &self,
         mut each: impl FnMut(Option<FoundText<'_>>) -> Result<(), E>,

@@ -1,8 +1,7 @@
 //! Race between a slow backend and a second one that is asked for the rest of its answer.
 //!
-//! The stream's thread keeps reading from the slow backend. A second thread asks the other one,
-//! which wins with its first frame unless the slow one has delivered. It then shuts down the slow
-//! connection, which wakes the first thread.
+//! The stream's thread keeps reading from the slow backend. The second one, on another thread, wins
+//! with its first frame unless the slow one has delivered, and shuts down the slow connection.
 //!
 //! **Invariant:** only one of both delivers; the other's bytes are never read. The winner's frames
 //! follow those that had arrived when the race began.
@@ -22,13 +21,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub(crate) struct Race {
     shared: Arc<Shared>,
     pub(crate) peer: Arc<Peer>,
-    /// Shards asked of the second backend.
     pub(crate) shards: Vec<u32>,
     pub(crate) number: usize,
     pub(crate) trace: StreamTrace,
 }
 
-/// Fate of the second backend.
 pub(crate) enum RaceEnd {
     Won(Box<Connection>),
     Cancelled,
@@ -75,7 +72,6 @@ impl Race {
         Ok(race)
     }
 
-    /// Ends the race because the slow backend has delivered.
     pub(crate) fn end(&self) -> RaceEnd {
         let state = std::mem::replace(&mut *lock(&self.shared.state), State::Over);
         match state {
@@ -89,7 +85,6 @@ impl Race {
         }
     }
 
-    /// Waits for the second backend after the slow one is lost.
     pub(crate) fn wait(&self, is_stopped: impl Fn() -> bool) -> RaceEnd {
         let mut state = lock(&self.shared.state);
         while let State::Asking | State::Asked(_) = *state {

@@ -1,8 +1,8 @@
 //! Hot path of a stream: checks arriving frames and makes pointers to them.
 //!
-//! An [`Ingest`] takes all complete frames of a decoder in place. It collects a pointer for each
-//! match, or for each run of text, and appends all bytes to the spool with one write. Backends may
-//! deliver in turn: the account says where the next one resumes, and repeated frames are dropped.
+//! An [`Ingest`] takes all complete frames of a decoder in place, collects a pointer for each match
+//! or run of text, and spools all bytes with one write. Backends may deliver in turn: the account
+//! says where the next one resumes, and repeated frames are dropped.
 //!
 //! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write
 //! fails, and no frame is written that fails a check.
@@ -32,9 +32,7 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 /// Interval of publishing counts, which are for people.
 const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
-/// Destination of a stream's frames.
 pub(crate) struct Target<'a> {
-    /// Number of the stream in pointers and spool.
     pub(crate) backend: u16,
     pub(crate) search: &'a message::Search,
     pub(crate) stats: &'a StreamStats,
@@ -54,11 +52,9 @@ pub(crate) enum Ingested {
 }
 
 enum Walked {
-    /// Needs more bytes.
     All,
     /// A greeting or repeated frame: neither counted nor written.
     Dropped,
-    /// The END has arrived.
     End(End),
 }
 
@@ -70,10 +66,8 @@ pub(crate) struct Ingest<'a> {
     collector: &'a mut Collector,
     best: TopPointers,
     best_documents: TopDocuments,
-    /// Document of the last batch, by shard.
     begun: Vec<Option<BegunDocument>>,
     folds: bool,
-    /// Bytes of the stream in the spool.
     written: u64,
     /// Bytes of checked frames since the last write.
     walked: u64,
@@ -81,9 +75,7 @@ pub(crate) struct Ingest<'a> {
     bounds_all: bool,
     /// Reports of earlier backends on completed shards.
     earlier: Option<End>,
-    /// Last time of the best matches.
     published: Instant,
-    /// Last time of the counts.
     counted: Instant,
 }
 
@@ -128,15 +120,13 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// True if another backend can resume after this error: not after misordered matches or a
-    /// contradicting END, nor after a skipped document of an uncounted search, since its
-    /// progress is then unknown.
+    /// False after misordered matches or a contradicting END, and after a skipped document of an
+    /// uncounted search, with unknown progress.
     pub(crate) fn can_resume_after(&self, error: &PeerError) -> bool {
         let is_uncounted = self.target.search.uncounted;
         error.is_fault() && !(is_uncounted && self.account.has_skipped())
     }
 
-    /// Unfinished shards, by their index in the request.
     pub(crate) fn left(&self) -> Vec<u32> {
         self.account.left()
     }
@@ -150,7 +140,6 @@ impl<'a> Ingest<'a> {
         shards.map(|&it| self.account.resume_point(it)).collect()
     }
 
-    /// Expects another backend's answer for these unfinished shards.
     pub(crate) fn ask(&mut self, shards: &[u32]) {
         self.account.ask(shards);
         self.answer = Answer::default();
@@ -158,7 +147,6 @@ impl<'a> Ingest<'a> {
         self.walked = 0;
     }
 
-    /// Keeps a backend's report while other shards are unfinished.
     pub(crate) fn keep(&mut self, end: End) {
         self.earlier = Some(end);
     }
@@ -173,8 +161,7 @@ impl<'a> Ingest<'a> {
         Some(end)
     }
 
-    /// Completes the counts of collector and stats. After `Heavy` the collector is
-    /// unchanged, for another request.
+    /// Completes the counts. After `Heavy` the collector is unchanged, for another request.
     pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
         match result {
             Ok(end) => {
@@ -194,7 +181,6 @@ impl<'a> Ingest<'a> {
         self.collector
     }
 
-    /// Walks the frames up to the END or a dropped frame.
     fn frames(&mut self, decoder: &mut impl Frames) -> Result<Walked, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let walked = self.frame(&frame)?;
@@ -311,7 +297,6 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Collects a pointer for each run of lines.
     fn text(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
         let reader = TextReader::new(payload)?;
         let view = reader.view()?;
@@ -386,8 +371,8 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Error of an ERROR frame. `Heavy` is unexpected if the request allowed heavy search (endless
-    /// retry) or after matches (duplicates).
+    /// Error of an ERROR frame. `Heavy` is unexpected if heavy search was allowed (endless retry)
+    /// or after matches (duplicates).
     fn failure(&self, failure: Failure) -> PeerError {
         match PeerError::reported(failure) {
             PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {
@@ -397,7 +382,6 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Writes the checked frames and publishes progress.
     fn write(&mut self, walked: &[u8], now: Instant) -> Result<(), PeerError> {
         if walked.is_empty() {
             return Ok(());
@@ -429,7 +413,6 @@ impl<'a> Ingest<'a> {
     }
 }
 
-/// Joins the END of several backends.
 fn join(mut earlier: End, end: End) -> End {
     earlier.shards.extend(end.shards);
     if earlier.plan.is_empty() {
@@ -445,8 +428,8 @@ fn join(mut earlier: End, end: End) -> End {
     earlier
 }
 
-/// True if copies are folded: not among the best matches of each backend, which depend on its data,
-/// nor among names, which copies do not share.
+/// Not among the best matches of each backend, which depend on its data, nor among names,
+/// which copies do not share.
 fn folds(search: &message::Search) -> bool {
     search.limit == 0 && !search.names && search.text == TextOrder::None
 }

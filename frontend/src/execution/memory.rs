@@ -1,8 +1,7 @@
 //! Memory budget for pointers, of all queries and of each stream.
 //!
-//! Given out in reusable chunks of one size, since mixed sizes fragment the heap. A stream that
-//! is denied a chunk spills to disk. Other memory of a query has bounds of its own, independent
-//! of the number of matches.
+//! Given out in reusable chunks of one size, since mixed sizes fragment the heap. A stream that is
+//! denied a chunk spills to disk. Other memory of a query has bounds of its own.
 
 use crate::lock::lock;
 use crate::order::Pointer;
@@ -26,7 +25,6 @@ struct Pool {
     /// Chunks held or reserved.
     taken: usize,
     reserved: usize,
-    /// Empty chunks for reuse.
     free: Vec<Vec<Pointer>>,
 }
 
@@ -38,7 +36,6 @@ impl Memory {
         })
     }
 
-    /// Share of one stream, at most `bytes_max`.
     pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Share {
         Share {
             memory: Arc::clone(self),
@@ -65,9 +62,8 @@ impl Memory {
         pool.free.push(pointers);
     }
 
-    /// Takes a part of the budget for other uses; `None` if too little is left. Required
-    /// reservations get at most three quarters, so slow clients do not push every query to disk;
-    /// optional ones get a half.
+    /// Takes a part of the budget for other uses. Required reservations get at most three quarters,
+    /// so slow clients do not push every query to disk; optional ones get a half.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64, need: Need) -> Option<Reservation> {
         let chunks = bytes.div_ceil(CHUNK_BYTES) as usize;
         let reserved_max = match need {
@@ -117,7 +113,6 @@ impl Drop for Reservation {
     }
 }
 
-/// Budget share of one stream.
 #[derive(Debug)]
 pub(crate) struct Share {
     memory: Arc<Memory>,

@@ -10,7 +10,6 @@ use tokio::runtime::Handle;
 #[derive(Default)]
 pub(crate) struct Removals {
     waiting: Mutex<Vec<Evicted>>,
-    /// Held while files are removed.
     removing: Mutex<()>,
 }
 

@@ -10,9 +10,7 @@ pub(crate) struct Replica {
     pub(crate) shards: Vec<u32>,
 }
 
-/// Backends of a stream that can still be asked.
 pub(crate) struct Untried<'a> {
-    /// Backend with the assignment.
     first: &'a Arc<Peer>,
     replicas: &'a [Replica],
     /// Asked or failed; the first backend comes last.
@@ -20,7 +18,6 @@ pub(crate) struct Untried<'a> {
     shards: usize,
 }
 
-/// Backend that continues the answer.
 pub(crate) struct Next<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     pub(crate) number: usize,
@@ -30,7 +27,6 @@ pub(crate) struct Next<'a> {
 }
 
 impl<'a> Untried<'a> {
-    /// Marks the first backend as asked.
     pub(crate) fn new(first: &'a Arc<Peer>, replicas: &'a [Replica], shards: usize) -> Untried<'a> {
         let mut tried = vec![false; replicas.len() + 1];
         tried[replicas.len()] = true;
@@ -68,12 +64,10 @@ impl<'a> Untried<'a> {
         (has_all && !next.peer.status().is_draining).then_some(next)
     }
 
-    /// Marks a backend as asked or failed, or clears the mark.
     pub(crate) fn mark(&mut self, number: usize, is_tried: bool) {
         self.tried[number] = is_tried;
     }
 
-    /// Possible request to a connected backend.
     fn ask(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
         if self.tried[number] {
             return None;
@@ -82,7 +76,6 @@ impl<'a> Untried<'a> {
         next.peer.status().unsearched().is_none().then_some(next)
     }
 
-    /// Possible request to a backend, connected or not.
     pub(crate) fn again(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
         let (peer, shards) = match self.replicas.get(number) {
             None => (self.first, left.to_vec()),
@@ -103,7 +96,6 @@ impl<'a> Untried<'a> {
     }
 }
 
-/// Request for the rest of a search, from these resume points.
 pub(crate) fn rest_of(search: &Search, points: Vec<ResumePoint>) -> Search {
     let shard = |point: &ResumePoint| point.shard as usize;
     let excluded_of = |(index, point): (u32, &ResumePoint)| {

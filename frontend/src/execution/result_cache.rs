@@ -17,9 +17,7 @@ const MEMORY_BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Default)]
 pub(crate) struct ResultCache {
-    /// Last use, by id.
     used: HashMap<String, u64>,
-    /// Executions by last use, oldest first.
     by_use: BTreeMap<u64, Arc<Execution>>,
     uses: u64,
 }
@@ -34,7 +32,6 @@ impl Evicted {
         self.0.is_empty()
     }
 
-    /// True if dropping them removes files.
     pub(crate) fn has_files(&self) -> bool {
         let mut executions = self.0.iter();
         executions.any(|execution| execution.spool.held_bytes().0 > 0)
@@ -68,14 +65,12 @@ impl ResultCache {
         Some(execution)
     }
 
-    /// Adds an execution, replacing one with the same id.
     pub(crate) fn insert(&mut self, execution: Arc<Execution>) -> Evicted {
         let replaced = self.remove(&execution.id);
         self.push(execution);
         Evicted(replaced.into_iter().collect())
     }
 
-    /// Removes an execution with an unwanted result.
     pub(crate) fn forget(&mut self, id: &str) -> Evicted {
         Evicted(self.remove(id).into_iter().collect())
     }

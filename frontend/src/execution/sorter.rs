@@ -18,21 +18,16 @@ pub(super) const RUNS_MAX: usize = 32;
 
 #[derive(Debug)]
 pub(crate) struct PointerSorter {
-    /// Prefix of run names.
     name: String,
     /// Chunk being filled, sorted by `seal`.
     last: Chunk,
-    /// Full chunks, sorted.
     chunks: Vec<Chunk>,
     /// The budget had no chunk left: spill.
     is_full: bool,
-    /// Pointers in chunks.
     in_memory: usize,
     share: Arc<Share>,
     runs: Vec<SortedRun>,
-    /// Pointers in runs.
     in_runs: u64,
-    /// Numbers the next run.
     written_runs: usize,
 }
 
@@ -147,7 +142,6 @@ impl PointerSorter {
         runs.chain(self.sorted_chunks())
     }
 
-    /// Calls `each` with all pointers of a sealed sorter, in order.
     pub(crate) fn read(
         &self,
         each: impl FnMut(Pointer) -> Result<(), SpoolError>,
@@ -162,7 +156,6 @@ impl PointerSorter {
         filled.map(|chunk| Source::Memory(&chunk.pointers))
     }
 
-    /// Releases memory and files.
     pub(crate) fn clear(&mut self, spool: &ResultFiles) {
         self.chunks.clear();
         self.last = Chunk::default();

@@ -1,12 +1,12 @@
 //! State of one execution: events in, actions out.
 //!
 //! An execution waits for admission, opens a stream per backend, and is finalized when the last one
-//! has closed. A backend that finds the query heavy does not begin: its stream waits for a heavy
-//! slot. The deadline is the latest of all clients. Some time after the last client left, the
-//! execution is cancelled. A client that withdraws does not return.
+//! has closed. A stream that a backend finds heavy waits for a heavy slot. The deadline is the
+//! latest of all clients. The execution is cancelled some time after the last client left; a client
+//! that withdraws does not return.
 //!
-//! No clock, file, socket or lock is here. The [`driver`](super::driver) reports events with their
-//! time, and carries out the actions.
+//! No clock, file, socket or lock is here: the [`driver`](super::driver) reports events and
+//! carries out the actions.
 //!
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
 //! each; no event has an effect after `Publish`.
@@ -30,7 +30,6 @@ struct StreamState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
-    /// Not requested yet.
     New,
     Open,
     /// Waits for a heavy slot, to be requested again.
@@ -70,7 +69,6 @@ pub(crate) struct ExecutionState {
     /// Clients that left, and the end of their grace.
     kept: BTreeMap<ClientKey, Instant>,
     deadline: Deadline,
-    /// Last timer set.
     timer: Option<Instant>,
     /// First reason for stopping the streams.
     halted: Option<String>,
@@ -82,13 +80,11 @@ pub(crate) struct ExecutionState {
     created: Instant,
     started: Option<Instant>,
     streamed: Option<Instant>,
-    /// Time spent waiting for a heavy slot.
     queued: Duration,
     actions: Vec<Action>,
 }
 
 impl ExecutionState {
-    /// Creates an execution with a stream per assignment.
     pub(crate) fn new(
         assignments: Vec<Assignment>,
         missing: Vec<Missing>,
@@ -124,7 +120,6 @@ impl ExecutionState {
         }
     }
 
-    /// Execution of an earlier process, with a complete result.
     pub(crate) fn finished(now: Instant) -> Self {
         let deadline = Deadline {
             at: now,
@@ -136,7 +131,6 @@ impl ExecutionState {
         }
     }
 
-    /// Takes an event and returns the actions, in order.
     pub(crate) fn on(&mut self, event: Event, now: Now) -> Vec<Action> {
         match (self.phase, event) {
             (Phase::Finished { .. }, _) => return Vec::new(),
@@ -246,7 +240,6 @@ impl ExecutionState {
         }
     }
 
-    /// End of the grace of all clients.
     fn keep_until(&self) -> Option<Instant> {
         self.kept.values().copied().max()
     }
@@ -268,7 +261,6 @@ impl ExecutionState {
         }
     }
 
-    /// Opens the streams that waited for this admission.
     fn admit(&mut self, heavy: bool, now: Now) {
         match self.admission {
             Admission::No => self.started = Some(now.instant),
@@ -314,7 +306,6 @@ impl ExecutionState {
         self.finalize_when_closed(now);
     }
 
-    /// Defers a stream until there is a heavy slot.
     fn wait(&mut self, stream: usize, now: Now) {
         if self.halted.is_some() {
             self.lose(stream, String::new(), now);

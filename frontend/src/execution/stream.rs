@@ -1,11 +1,11 @@
 //! One stream of an execution: its request, and the answer on its way into the spool.
 //!
-//! A [`StreamHandle`] sends the request and reads the socket until the END or a stop. A backend in
+//! A [`StreamHandle`] sends the request and reads the socket until the END or a stop; a backend in
 //! this process may answer without a socket. If the connection breaks, other backends are asked for
-//! the rest in turn; a slow one is raced by another.
+//! the rest; a slow one is raced.
 //!
-//! An [`Ingest`] processes the bytes. It does not know sockets, so a simulation feeds it too. Other
-//! threads see counters and, at most every 50 ms, the best pointers.
+//! An [`Ingest`] processes the bytes without knowing sockets. Other threads see counters and, at
+//! most every 50 ms, the best pointers.
 
 use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
@@ -31,7 +31,6 @@ const HEDGES_MAX: u32 = 2;
 
 pub(crate) struct StreamHandle {
     pub(crate) peer: Arc<Peer>,
-    /// Number of the stream in pointers and spool.
     pub(crate) backend: u16,
     pub(crate) search: message::Search,
     pub(crate) stats: StreamStats,
@@ -74,7 +73,6 @@ impl StreamHandle {
         }
     }
 
-    /// Stops the stream, or keeps it from beginning.
     pub(crate) fn stop(&self) {
         let mut connection = lock(&self.connection);
         match &*connection {
@@ -89,7 +87,6 @@ impl StreamHandle {
         matches!(*lock(&self.connection), Shutdown::Stopped)
     }
 
-    /// Takes the collector, for the receiving thread or at the end.
     pub(crate) fn take_collector(&self) -> Option<Collector> {
         lock(&self.collector).take()
     }
@@ -98,8 +95,7 @@ impl StreamHandle {
         *lock(&self.collector) = Some(collector);
     }
 
-    /// Sends the request and receives the whole answer into `collector`. `on_skip`
-    /// gets each skipped document.
+    /// Receives the whole answer into `collector`. `on_skip` gets each skipped document.
     pub(crate) fn receive(
         &self,
         search: &message::Search,
@@ -125,7 +121,6 @@ impl StreamHandle {
         result
     }
 
-    /// Asks the backend, and others for the rest if its connection breaks.
     fn ask_peers(
         &self,
         search: &message::Search,
@@ -300,7 +295,6 @@ impl StreamHandle {
             }
             race.peer.health().end();
             if let RaceEnd::Cancelled = outcome {
-                // It may still be asked if this connection breaks.
                 rest.untried.mark(race.number, false);
                 race.trace.end("slower", &self.stats);
             } else {
@@ -340,8 +334,7 @@ impl StreamHandle {
         Ok(())
     }
 
-    /// Switches to the faster backend. A failure of the slow one, or a hanging backend would
-    /// be asked again and again.
+    /// A failure of the slow backend, or a hanging one would be asked again and again.
     fn change(
         &self,
         source: &mut Source,
@@ -434,7 +427,6 @@ impl StreamHandle {
         Ok(())
     }
 
-    /// Frees the connection for other requests.
     fn disconnect(&self) {
         let mut connection = lock(&self.connection);
         if let Shutdown::Connected(_) | Shutdown::Here(_) = *connection {
@@ -443,7 +435,6 @@ impl StreamHandle {
     }
 }
 
-/// Backend that answers now.
 struct Source {
     peer: Arc<Peer>,
     number: usize,
@@ -456,7 +447,6 @@ struct Source {
 }
 
 impl Source {
-    /// Records the first frame of the answer.
     fn hear(&mut self, is_light: bool) {
         self.is_heard = true;
         let now = Instant::now();
@@ -474,10 +464,8 @@ impl Source {
     }
 }
 
-/// State for asking other backends.
 struct Rest<'a> {
     search: &'a message::Search,
-    /// Time of the first request.
     asked: Instant,
     untried: Untried<'a>,
     /// Backends that connected too slowly while others were available.
@@ -504,7 +492,7 @@ impl<'a> Rest<'a> {
         None
     }
 
-    /// Connects to a backend; only briefly if another one has all that is left, since lost packets
+    /// Briefly if another backend has all that is left, since lost packets
     /// look like a slow connection.
     fn dial(&mut self, peer: &Peer, number: usize, left: &[u32]) -> Result<Connection, PeerError> {
         if self.is_patient || self.untried.next_for_all(left).is_none() {
@@ -517,7 +505,6 @@ impl<'a> Rest<'a> {
         dialled
     }
 
-    /// True if backends answer at once.
     fn is_light(&self) -> bool {
         !self.search.heavy
     }

@@ -68,12 +68,10 @@ impl Progress {
 pub(crate) struct StreamStats {
     pub(crate) matches: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
-    /// Anything but a HELLO has arrived.
     pub(crate) answered: AtomicBool,
     blocks_done: AtomicU64,
     blocks_total: AtomicU64,
     documents: AtomicU64,
-    /// The bound as bits.
     bound: AtomicU32,
     /// `bound` is not published yet.
     bound_is_new: AtomicBool,
@@ -90,7 +88,6 @@ struct Published {
 }
 
 impl StreamStats {
-    /// Empty progress. `news` is notified of every change.
     pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
         StreamStats {
             matches: AtomicU64::new(0),
@@ -160,7 +157,6 @@ impl StreamStats {
         self.publish(best, documents);
     }
 
-    /// Withdraws the bound of a lost stream.
     pub(crate) fn lose(&self) {
         self.bound.store(f32::INFINITY.to_bits(), Relaxed);
         lock(&self.published).bound = f32::INFINITY;

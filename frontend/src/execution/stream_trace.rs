@@ -33,7 +33,6 @@ impl StreamTrace {
         }
     }
 
-    /// Adds the trace context to the request.
     pub(crate) fn search<'a>(&self, search: &'a Search) -> Cow<'a, Search> {
         match self.span.context() {
             None => Cow::Borrowed(search),
@@ -44,7 +43,6 @@ impl StreamTrace {
         }
     }
 
-    /// Continues after another backend's frames.
     pub(crate) fn goes_on(&mut self, stats: &StreamStats) {
         self.before = arrived(stats);
     }

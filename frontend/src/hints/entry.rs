@@ -55,7 +55,6 @@ impl<'a> Sealed<'a> {
         format!("trawl:1:{}:{}", self.kind, &hash[..32])
     }
 
-    /// Encodes an entry; `None` if too large.
     pub(super) fn seal(
         &self,
         value: &[u8],

@@ -12,14 +12,12 @@ use tokio::time::timeout;
 /// Longest write or connect. No caller waits for it.
 const BACKGROUND_MAX: Duration = Duration::from_secs(1);
 
-/// Writes sent at once.
 const WRITES_AT_ONCE: usize = 64;
 
 pub(super) struct Write {
     pub(super) kind: &'static str,
     pub(super) name: String,
     pub(super) entry: Vec<u8>,
-    /// End of its life.
     pub(super) end: Instant,
 }
 
@@ -71,7 +69,6 @@ impl RedisLink {
         }
     }
 
-    /// The connection, made now if needed.
     async fn connected(&self) -> Option<MultiplexedConnection> {
         if let Some(connection) = self.connection() {
             return Some(connection);
@@ -95,7 +92,6 @@ impl RedisLink {
         None
     }
 
-    /// Writes unexpired entries. Returns the outcome.
     async fn write(&self, mut connection: MultiplexedConnection, writes: &[Write]) -> &'static str {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
@@ -129,7 +125,6 @@ impl RedisLink {
     }
 }
 
-/// Counts the outcome of a look-up or a write.
 pub(super) fn count(kind: &'static str, result: &'static str) {
     ::metrics::counter!("trawl_frontend_hints_total", "kind" => kind, "result" => result)
         .increment(1);

@@ -3,13 +3,11 @@ use fake_redis::{FakeRedis, Fault};
 
 const LIFE: Duration = Duration::from_secs(60);
 
-/// Changes an entry, given its key and value.
 type Change = fn(&str, &[u8]) -> Vec<u8>;
 
 /// Far longer than a breaker stays open.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Look-up time on a busy machine.
 const LOOK_UP_BUSY: Duration = Duration::from_secs(2);
 
 fn hints(redis: &FakeRedis, secret: &[u8]) -> Arc<Hints> {

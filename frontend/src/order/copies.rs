@@ -26,7 +26,6 @@ pub(crate) type TextHash = [u8; 12];
 pub(crate) struct TextGroup(u64, u32);
 
 impl TextGroup {
-    /// `lines` is the hash of the matching lines.
     pub(crate) fn new(text: &TextHash, lines: u64) -> TextGroup {
         let [a, b, c, d, e, f, g, h, second @ ..] = *text;
         let first = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
@@ -68,7 +67,6 @@ impl DocumentPointer {
         unpack_frame(self.packed() & !1)
     }
 
-    /// The document begins in this frame.
     pub(crate) fn is_first(&self) -> bool {
         self.packed() & 1 == 0
     }

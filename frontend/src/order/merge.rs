@@ -1,8 +1,8 @@
 //! Merges sorted pointers into the total order.
 //!
-//! Sources are merged by the pointers' own fields: rank, path hash, line, and last the position,
-//! which decides nothing. Pointers with equal rank and hash form a group; if it has several
-//! documents, package and path order them.
+//! Sources are merged by rank, path hash, line, and last the position, which decides
+//! nothing. Pointers with equal rank and hash form a group; several documents in it are
+//! ordered by package and path.
 //!
 //! **Invariant:** memory holds at most [`GROUP_LEN_MAX`] pointers of a group. A larger group is
 //! emitted in pieces if it is one document; several documents, with colliding hashes, are an error.
@@ -18,11 +18,9 @@ const GROUP_LEN_MAX: usize = 64 << 10;
 /// Frames listed by a [`Continued`]: 4 MiB. Ties in later frames read the document's name.
 const CONTINUED_LEN_MAX: usize = 256 << 10;
 
-/// Package and path.
 pub(crate) type DocumentName = (Vec<u8>, Vec<u8>);
 
 pub(crate) trait Sorted<E> {
-    /// Next pointer; `None` at the end.
     fn next(&mut self) -> Result<Option<Pointer>, E>;
 }
 
@@ -30,9 +28,8 @@ pub(crate) trait Sorted<E> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Collision;
 
-/// Frames that continue an earlier frame's document, by offset. Nearly all frames with
-/// equal rank and hash do, so this list avoids reading them just to compare names. 16 bytes
-/// per frame, up to a bound.
+/// Frames that continue an earlier frame's document, by offset, so that most ties need no names. 16
+/// bytes per frame, up to a bound.
 #[derive(Debug, Default)]
 pub(crate) struct Continued {
     /// Offsets of the frame and of its document's first frame; ascending.
@@ -56,9 +53,8 @@ impl Continued {
     }
 }
 
-/// Merges `sources` and calls `each` with every pointer in total order, until it
-/// breaks. `continued` is indexed by backend. `document` reads a frame's name, only if
-/// documents share rank and hash.
+/// Calls `each` with every pointer in total order, until it breaks. `continued` is indexed by
+/// backend. `document` reads a frame's name, if documents share rank and hash.
 pub(crate) fn merge<E: From<Collision>>(
     sources: Vec<impl Sorted<E>>,
     continued: &[Continued],
@@ -84,7 +80,7 @@ pub(crate) fn merge<E: From<Collision>>(
     groups.flush().map(drop)
 }
 
-/// Merges sources of one backend, without ordering ties by document: [`merge`] does that later.
+/// Merges without ordering ties by document: [`merge`] does that later.
 pub(crate) fn merge_sorted<E>(
     sources: Vec<impl Sorted<E>>,
     mut each: impl FnMut(Pointer) -> Result<(), E>,
@@ -158,7 +154,6 @@ impl<S> LoserTree<S> {
         Ok(Some(pointer))
     }
 
-    /// Least key among those that lost to the winner.
     fn second(&self) -> SortKey {
         let mut second = LAST.sort_key();
         let mut node = (self.nodes[0] + self.sources.len()) / 2;
@@ -189,7 +184,6 @@ impl<S> LoserTree<S> {
     }
 }
 
-/// Collects pointers with equal score and hash.
 struct Groups<'a, F, G> {
     documents: DocumentNames<'a, F>,
     group: Vec<Pointer>,
@@ -269,10 +263,8 @@ where
     }
 }
 
-/// Names of documents with equal hashes, read lazily.
 struct DocumentNames<'a, F> {
     continued: &'a [Continued],
-    /// By the document's first frame.
     names: FxHashMap<FrameAt, DocumentName>,
     read: F,
 }

@@ -20,7 +20,6 @@
 use schema::order::RankKey;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Largest frame offset of a pointer.
 const OFFSET_MAX: u64 = (1 << OFFSET_BITS) - 1;
 
 const OFFSET_BITS: u32 = 48;
@@ -44,7 +43,6 @@ pub(crate) type TieKey = (u64, u16);
 
 pub(super) type SortKey = (u128, u64);
 
-/// Fields shared by all matches of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) hash: u64,
@@ -54,7 +52,6 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Pointer to the match in line `index`.
     pub(crate) fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
         debug_assert!(self.offset <= OFFSET_MAX);
         let RankKey { score, place } = RankKey::of(rank);
@@ -70,7 +67,6 @@ impl Origin {
     }
 }
 
-/// Splits backend and offset.
 pub(crate) fn unpack_frame(frame: u64) -> FrameAt {
     ((frame >> OFFSET_BITS) as u16, frame & OFFSET_MAX)
 }
@@ -93,7 +89,6 @@ impl Pointer {
         self.package = package;
     }
 
-    /// FNV-1a 64 of the document's name.
     pub(crate) fn hash(&self) -> u64 {
         self.key[0] << 16 | self.key[1] >> 48
     }
@@ -131,8 +126,8 @@ impl Pointer {
         u128::from(self.frame) << 32 | u128::from(self.index)
     }
 
-    /// Sort key, with the frame's position for a stable result. [`merge`](super::merge) orders ties
-    /// by document. One number compares several times faster than an array.
+    /// Sort key, with the frame's position for a stable result. [`merge`](super::merge)
+    /// orders ties by document.
     pub(super) fn sort_key(&self) -> SortKey {
         let [high, low] = self.key;
         (u128::from(high) << 64 | u128::from(low), self.frame)
@@ -144,8 +139,7 @@ impl Pointer {
     }
 }
 
-/// Sorts as [`merge`](super::merge) expects. Single-threaded: a chunk takes half a millisecond, and
-/// other threads have their own work.
+/// Sorts as [`merge`](super::merge) expects, on one thread: a chunk takes half a millisecond.
 pub(crate) fn sort(pointers: &mut [Pointer]) {
     sort_groups(
         pointers,
@@ -157,9 +151,8 @@ pub(crate) fn sort(pointers: &mut [Pointer]) {
     );
 }
 
-/// Sorts items by `key`, faster if sorted groups consist of few runs: neighbours with equal `run`,
-/// which orders like `key`. Sorts each small group, then the runs. A group is not compared if its
-/// `digits` give the order, with equal ones in arrival order. Doubles the memory.
+/// Sorts items by `key`, faster if sorted groups consist of few runs of equal `run`, which orders
+/// like `key`. A group is not compared if its `digits` give the order. Doubles the memory.
 pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
     items: &mut [T],
     is_one_group: impl Fn(&T, &T) -> bool,
@@ -187,7 +180,6 @@ pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
     }
     items.copy_from_slice(&sorted);
     if runs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        // Some groups share a run.
         for items in items.chunk_by_mut(|a, b| run(a) == run(b)) {
             items.sort_unstable_by_key(&key);
         }

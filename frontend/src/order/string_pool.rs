@@ -10,7 +10,6 @@ pub(crate) struct StringPool {
 }
 
 impl StringPool {
-    /// Id of `name`; new names get the next one.
     pub(crate) fn id(&mut self, name: &[u8]) -> u32 {
         if let Some(&id) = self.ids.get(name) {
             return id;

@@ -15,7 +15,6 @@ pub(crate) struct TopDocuments {
     documents: Vec<TopDocument>,
 }
 
-/// Best lines of one document, best first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TopDocument {
     pub(crate) lines: Vec<Pointer>,
@@ -42,7 +41,6 @@ impl TopDocument {
 }
 
 impl TopDocuments {
-    /// Adds matches of a new or known document.
     pub(crate) fn offer(&mut self, found: &TopDocument) {
         let Some(first) = found.lines.first() else {
             return;
@@ -62,7 +60,6 @@ impl TopDocuments {
         }
     }
 
-    /// Documents without copies of better ones.
     pub(crate) fn unfolded(&self) -> impl Iterator<Item = &TopDocument> {
         self.documents.iter().enumerate().filter_map(|(at, found)| {
             let is_copy = |better: &TopDocument| found.text.is_some() && found.text == better.text;

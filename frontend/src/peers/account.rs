@@ -1,13 +1,12 @@
 //! Checks the frames of a stream, one by one and at its END.
 //!
-//! Keys (document, line) ascend strictly within a shard. At the END, their number and hash must
-//! equal the backend's. This finds lost and repeated frames, undetected bit flips and backend
-//! errors. A stream that fails a check is lost.
+//! Keys (document, line) ascend strictly within a shard. At the END, their number and
+//! hash must equal the backend's. This finds lost and repeated frames, undetected bit
+//! flips and backend errors.
 //!
-//! After a broken connection, another backend continues from the [`ResumePoint`] of each
-//! shard, with count and hash. A backend of an earlier version begins again, and known keys
-//! are dropped. Gaps are found only by the same backend's END, so nothing resumes after
-//! misordered matches or a wrong END.
+//! After a broken connection, another backend continues from the [`ResumePoint`] of each shard, or
+//! begins again if of an earlier version, with known keys dropped. Gaps are found only by the same
+//! backend's END, so nothing resumes after misordered matches or a wrong END.
 
 use schema::message::{End, ResumePoint, ShardEnd};
 
@@ -48,7 +47,6 @@ pub(crate) struct StreamAccount {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardAccount {
-    /// Last match.
     last: Option<(u32, u32)>,
     matches: u64,
     documents: u64,
@@ -67,12 +65,9 @@ pub(crate) struct ShardAccount {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ShardState {
-    /// Requested from the current backend.
     #[default]
     Asked,
-    /// To be requested from another one.
     Left,
-    /// Ended well.
     Ended,
 }
 
@@ -176,14 +171,12 @@ impl StreamAccount {
         }
     }
 
-    /// Account of a requested shard, by its index in the request.
     pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut ShardAccount, AccountError> {
         let account = self.shards.get_mut(shard as usize);
         let asked = account.filter(|account| account.state == ShardState::Asked);
         asked.ok_or(AccountError::UnknownShard)
     }
 
-    /// Expects these remaining shards from another backend.
     pub(crate) fn ask(&mut self, shards: &[u32]) {
         for (number, account) in (0..).zip(&mut self.shards) {
             if account.state == ShardState::Ended {
@@ -199,7 +192,6 @@ impl StreamAccount {
         }
     }
 
-    /// Unfinished shards, by index.
     pub(crate) fn left(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.shards);
         let left = numbered.filter(|(_, account)| account.state != ShardState::Ended);
@@ -215,7 +207,6 @@ impl StreamAccount {
         self.shards[shard as usize].resume_point(shard)
     }
 
-    /// Substitute for the end of a failed shard.
     pub(crate) fn failed(&self, shard: u32, failure: &str) -> ShardEnd {
         let account = &self.shards[shard as usize];
         ShardEnd {

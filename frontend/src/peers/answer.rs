@@ -1,8 +1,8 @@
 //! Progress of the current backend's answer: tells slow backends from hanging or lying ones.
 //!
 //! An answer *grows* by matches, skipped documents, and PROGRESS with more blocks, documents or
-//! steps, or with a queued search. Other frames only show a live connection. Claimed counts and
-//! bounds are checked against the matches sent.
+//! steps, or with a queued search. Other frames only show a live connection. Claims are checked
+//! against the matches sent.
 //!
 //! Pure: the [connection](super::Connection) measures the time without growth.
 
@@ -12,10 +12,8 @@ use schema::frame::Kind;
 use schema::message::Progress;
 use schema::order::RankKey;
 
-/// Answer of a stream's current backend.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// A frame other than HELLO has arrived.
     has_begun: bool,
     has_grown: bool,
     /// Maximum of all reports, and the lowest bound.
@@ -62,7 +60,6 @@ impl Answer {
         Ok(())
     }
 
-    /// Adds new matches or skipped documents.
     pub(crate) fn found(&mut self, matches: u64) {
         self.matches += matches;
         self.has_grown = true;

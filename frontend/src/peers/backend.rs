@@ -66,8 +66,8 @@ impl Backend {
     }
 
     /// Answers searches on the calling thread instead of a connection. `answer` gets the search, a
-    /// stop flag, and a consumer of whole frames that returns true while more are wanted. It
-    /// returns false before any frame if the search needs a connection.
+    /// stop flag, and a consumer of frames that returns true while more are wanted. It returns
+    /// false before any frame if the search needs a connection.
     pub fn answering_here(
         self,
         answer: impl Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool
@@ -151,12 +151,10 @@ impl Backend {
         &self.name
     }
 
-    /// Address, or the name if it has none.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Name in logs.
     pub(super) fn log_name(&self) -> Cow<'_, str> {
         if self.name == self.address {
             Cow::from(&self.name)
@@ -186,7 +184,6 @@ impl Backend {
     }
 }
 
-/// Tries each address of the host.
 fn connect(address: &str, max: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in address.to_socket_addrs()? {

@@ -61,7 +61,6 @@ pub(crate) enum PeerError {
     Deadline(String),
 }
 
-/// I/O error without its number.
 fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
@@ -110,7 +109,6 @@ impl PeerError {
         }
     }
 
-    /// True if connecting timed out.
     pub(crate) fn is_late(&self) -> bool {
         let is_late = |error: &io::Error| {
             matches!(
@@ -121,7 +119,6 @@ impl PeerError {
         matches!(self, PeerError::Unreachable(error) if is_late(error))
     }
 
-    /// Metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {
             PeerError::Unreachable(_) => "unreachable",
@@ -148,17 +145,14 @@ impl PeerError {
         }
     }
 
-    /// Error of a failed connect.
     pub(crate) fn unreachable(error: io::Error) -> Self {
         tls::reason(&error).map_or(PeerError::Unreachable(error), PeerError::Tls)
     }
 
-    /// Error of a broken connection.
     fn broken(error: io::Error) -> Self {
         tls::reason(&error).map_or(PeerError::Broken(error), PeerError::Tls)
     }
 
-    /// Error at the end of the bytes.
     pub(crate) fn closed(decoder: &Decoder) -> Self {
         decoder
             .finish()
@@ -177,7 +171,6 @@ impl PeerError {
             .increment(1);
     }
 
-    /// Error in an ERROR frame.
     pub(crate) fn reported(failure: Failure) -> Self {
         match failure.kind {
             FailureKind::BadQuery => PeerError::Refused(BadQuery {
@@ -317,7 +310,6 @@ impl Connection {
         }
     }
 
-    /// Error after useful data failed to arrive in time.
     fn silence(&self) -> PeerError {
         let is_fed = |fed: Instant| fed.elapsed() < self.silence_max / 2;
         if self.fed.is_some_and(is_fed) {
@@ -367,7 +359,6 @@ impl Connection {
     }
 }
 
-/// Decodes a HELLO and checks the protocol.
 pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
     let hello = Hello::decode(payload)?;
     if hello.protocol != PROTOCOL {

@@ -4,8 +4,8 @@
 //! follows slow answers at once and forgets slowly (peak EWMA), times pending requests.
 //!
 //! A repeatedly failing backend is *ejected* for some time: others are preferred, without effect on
-//! answers. If more than half of a shard's backends are ejected, the fault is probably elsewhere,
-//! and all are asked. No clock, socket, lock or source of randomness is here.
+//! answers. If more than half of a shard's backends are ejected, all are asked. No clock, socket,
+//! lock or source of randomness is here.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,6 @@ const FORGET: Duration = Duration::from_secs(10);
 /// Wait charged for a failure, so that fast failures are not preferred.
 const FAILED: Duration = Duration::from_secs(1);
 
-/// Waits remembered.
 const WAITS: usize = 64;
 
 /// Shortest wait before hedging, longer than scheduler pauses.
@@ -52,7 +51,6 @@ pub(crate) struct Health {
     outcomes: u32,
     /// Valid bits of `outcomes`.
     known_outcomes: u32,
-    /// Ejections since the last recovery.
     ejections: u32,
     ejected_until: Option<Instant>,
     /// Ring of the last waits of light searches.
@@ -153,12 +151,10 @@ impl Health {
         self.ejected_until.is_some_and(|until| now < until)
     }
 
-    /// Expected cost of another request, to compare backends.
     pub(crate) fn load(&self, now: Instant) -> f64 {
         (self.average_us * self.kept(now) + 1.0) * f64::from(self.under_way + 1)
     }
 
-    /// Part of the average not forgotten yet.
     fn kept(&self, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(self.heard);
         (-passed.as_secs_f64() / FORGET.as_secs_f64()).exp()
@@ -178,10 +174,8 @@ impl Health {
     }
 }
 
-/// Order of preferred backends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Preference {
-    /// Place of each backend.
     places: Vec<usize>,
     ejected: Vec<bool>,
 }
@@ -207,7 +201,6 @@ impl Preference {
         Preference { places, ejected }
     }
 
-    /// These backends first, in this order.
     #[cfg(test)]
     pub(crate) fn in_order(order: &[usize]) -> Preference {
         let backends = order.iter().max().map_or(0, |last| last + 1);
@@ -259,18 +252,15 @@ pub(crate) struct HedgeBudget {
 }
 
 impl HedgeBudget {
-    /// Starts full.
     pub(crate) fn new(max: u32) -> HedgeBudget {
         let max = f64::from(max);
         HedgeBudget { hedges: max, max }
     }
 
-    /// Counts a request that is no hedge.
     pub(crate) fn add(&mut self) {
         self.hedges = self.max.min(self.hedges + HEDGES_PER_REQUEST);
     }
 
-    /// Takes a hedge, if one is left.
     pub(crate) fn take(&mut self) -> bool {
         let is_enough = self.hedges >= 1.0;
         if is_enough {

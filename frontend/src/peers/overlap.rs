@@ -1,9 +1,8 @@
 //! Packages on several backends, counted once.
 //!
-//! Shards of one index may each hold a part of one *build* of a package: indexes of git
-//! repositories add small shards for new data. Backends do not know of each other, so the frontend
-//! compares announced names. The newest build is searched; ties go to more parts, then to the
-//! greatest ids. Other shards search as if they lacked the package.
+//! Shards of one index may each hold a part of one *build* of a package. Backends do not know of
+//! each other, so the frontend compares announced names. The newest build is searched; ties go to
+//! more parts, then to the greatest ids. Other shards search as if they lacked the package.
 //!
 //! **Invariant:** the choice depends only on the shards and their grouping into indexes, not on
 //! arrival order or connections.
@@ -13,7 +12,6 @@ use super::visible::VisiblePackages;
 use crate::results::{OverlappingPackage, Overlaps, ShardId};
 use std::collections::{BTreeMap, HashMap};
 
-/// A shard as announced by a backend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announced<'a> {
     pub(crate) backend: &'a str,
@@ -39,7 +37,6 @@ pub(crate) struct SupersededPackages {
     pub(crate) is_all: bool,
 }
 
-/// Finds packages in several shards.
 pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>) -> Superseded {
     let announced: Vec<Announced<'a>> = announced.into_iter().collect();
     let shards = distinct(&announced);
@@ -89,9 +86,7 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
 /// Parts of a package in one index.
 #[derive(Clone, Debug)]
 struct Build<'a> {
-    /// Latest time of a part.
     indexed: u64,
-    /// Ascending.
     shards: Vec<ShardId>,
     /// First backend by name that has all of them.
     backend: &'a str,
@@ -104,7 +99,6 @@ impl Build<'_> {
     }
 }
 
-/// Searched build of each package.
 fn newest_builds<'a>(
     announced: &[Announced<'a>],
     shards: &BTreeMap<ShardId, KnownShard<'a>>,
@@ -136,20 +130,17 @@ fn newest_builds<'a>(
     newest
 }
 
-/// A shard, merged over all backends.
 #[derive(Clone, Copy)]
 struct KnownShard<'a> {
     /// Latest reported time; copies may differ.
     indexed: u64,
     shard: ShardId,
-    /// First backend by name.
     backend: &'a str,
     packages: &'a ShardPackages,
     visible: Option<&'a VisiblePackages>,
 }
 
 impl<'a> KnownShard<'a> {
-    /// Compared packages.
     fn packages(&self) -> impl Iterator<Item = &'a PackageInfo> + use<'a> {
         let visible = self.visible;
         let packages = self.packages.packages.iter();
@@ -276,7 +267,6 @@ mod tests {
 
     #[test]
     fn a_package_with_parts_on_two_backends_is_searched_on_one() {
-        // The newer build wins, with all its parts.
         check(
             &["a 1 7: p q", "a 2 9: p", "b 3 8: p", "b 4 6: p r"],
             expect![[r#"

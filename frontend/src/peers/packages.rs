@@ -16,9 +16,7 @@ pub(crate) struct ShardPackages {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PackageInfo {
-    /// Directory name.
     pub(crate) name: Box<[u8]>,
-    /// Number in the shard.
     pub(crate) number: u32,
     pub(crate) documents: u32,
     pub(crate) text_bytes: u64,

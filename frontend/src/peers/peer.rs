@@ -60,9 +60,7 @@ pub(crate) struct PeerStatus {
     /// It answers repository look-ups; `None` before the first connection.
     pub(crate) has_repositories: Option<bool>,
     pub(crate) indexed_repositories: u32,
-    /// Finished connection attempts.
     attempts: u64,
-    /// Start of the current attempt.
     attempting: Option<Instant>,
     /// Others should search its shards, if possible.
     pub(crate) is_draining: bool,
@@ -101,15 +99,11 @@ impl PeerStatus {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerSettings {
-    /// Longest silence.
     pub(crate) silence_max: Duration,
-    /// Ask for package names.
     pub(crate) lists_packages: bool,
-    /// Callers may have different scopes.
     pub(crate) has_scopes: bool,
 }
 
-/// A backend and the connections to it.
 pub(crate) struct Peer {
     backend: Backend,
     settings: PeerSettings,
@@ -203,7 +197,6 @@ impl Peer {
         lock(&self.health)
     }
 
-    /// Load, and if it is ejected.
     pub(crate) fn load(&self, now: Instant) -> (f64, bool) {
         let health = self.health();
         (health.load(now), health.is_ejected(now))
@@ -265,7 +258,6 @@ impl Peer {
         let _ = tokio::time::timeout_at(deadline, settled).await;
     }
 
-    /// Deadline for a new query.
     pub(crate) fn ready_deadline() -> tokio::time::Instant {
         tokio::time::Instant::now() + READY_MAX
     }
@@ -315,7 +307,6 @@ impl Peer {
         self.wake();
     }
 
-    /// Thread: connects, listens, pauses, in a loop.
     fn keep_connected(&self) {
         let mut pause = PAUSE_MIN;
         while !self.closed.load(Ordering::Relaxed) {
@@ -331,7 +322,6 @@ impl Peer {
         }
     }
 
-    /// Receives HELLO frames until the connection is lost.
     fn listen(&self) -> PeerError {
         self.status
             .send_modify(|status| status.attempting = Some(Instant::now()));

@@ -6,7 +6,6 @@ use crate::lock::lock;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Peers in the order of their numbers.
 pub(crate) struct PeerSet {
     /// Peer numbers and versions are valid within one set only.
     number: u64,
@@ -33,7 +32,6 @@ impl std::ops::Deref for PeerSet {
     }
 }
 
-/// The current set, and peers that are not in it yet.
 pub(crate) struct Peers {
     settings: PeerSettings,
     state: Mutex<State>,
@@ -56,7 +54,6 @@ impl State {
 }
 
 impl Peers {
-    /// Starts connecting to backends, without waiting.
     pub(crate) fn start(backends: Vec<Backend>, settings: PeerSettings) -> io::Result<Peers> {
         let start = |backend| Peer::start(backend, settings, None);
         let peers: Vec<_> = backends.into_iter().map(start).collect::<io::Result<_>>()?;
@@ -77,9 +74,9 @@ impl Peers {
     /// Replaces the peers. Those with the same name and address stay; others are closed after their
     /// streams. Returns the new ones. If one cannot start, nothing changes.
     ///
-    /// A new peer joins the set once [admitted](Self::admit), so listing it does not make answers
-    /// incomplete. It joins at once if there was no peer before, or if it moved to another address;
-    /// it then keeps its shards until connected.
+    /// A new peer joins the set once [admitted](Self::admit), so listing it does not make
+    /// answers incomplete; at once if there was no peer before, or if it moved to another
+    /// address and keeps its shards.
     pub(crate) fn replace(&self, backends: Vec<Backend>) -> io::Result<Vec<Arc<Peer>>> {
         let mut state = lock(&self.state);
         let (mut peers, mut new) = (Vec::with_capacity(backends.len()), Vec::new());

@@ -2,10 +2,8 @@
 //!
 //! A shard goes to the first of its connected backends in an order that may differ per query,
 //! draining ones last. The others are replicas in case the stream breaks. Shards of lost backends,
-//! or of those with other semantics, are missing unless another backend has them. If a lost backend
-//! never announced shards, the missing ones are unknown.
-//!
-//! Packages with a newer build elsewhere are excluded; an emptied shard is not searched.
+//! or of those with other semantics, are missing unless another backend has them. Packages with a
+//! newer build elsewhere are excluded; an emptied shard is not searched.
 
 use super::health::Preference;
 use super::overlap::Superseded;
@@ -21,7 +19,6 @@ use std::time::SystemTime;
 
 #[derive(Clone, Debug)]
 pub(crate) struct PeerShards {
-    /// Index among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
     /// Others should search its shards, if possible.
@@ -36,7 +33,6 @@ pub(crate) struct PeerShards {
 pub(crate) struct ShardRouting {
     /// Id of the set of all known shards.
     pub(crate) generation: String,
-    /// Searched shards.
     shards: Vec<RoutedShard>,
     names: Vec<String>,
     draining: Vec<bool>,
@@ -51,13 +47,10 @@ pub(crate) struct ShardRouting {
 #[derive(Clone, Debug)]
 struct RoutedShard {
     id: ShardId,
-    /// Searched documents.
     documents: u32,
-    /// Numbers of excluded packages.
     excluded: Vec<u32>,
     /// Visible packages among the rest; `None`: all.
     visible: Option<VisibleShard>,
-    /// Backends with it, ascending.
     backends: Vec<usize>,
 }
 
@@ -65,7 +58,6 @@ struct RoutedShard {
 pub(crate) struct Assignment {
     pub(crate) backend: String,
     pub(crate) shards: Vec<ShardId>,
-    /// Searched documents by shard.
     pub(crate) documents: Vec<u32>,
     pub(crate) excluded: Vec<Excluded>,
     /// Visible packages by shard; `None`: all.
@@ -204,7 +196,6 @@ impl Assignment {
     }
 }
 
-/// Removes superseded shards and documents.
 fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
     shards.retain_mut(|(id, documents)| {
         let Some(packages) = superseded.shards.get(id) else {
@@ -240,7 +231,6 @@ fn missing(backend: PeerShards, assigned: &HashMap<ShardId, usize>) -> Option<Mi
     })
 }
 
-/// Missing entry while no backend is known.
 fn nobody() -> Missing {
     Missing {
         backend: "nodes".to_owned(),

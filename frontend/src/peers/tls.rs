@@ -26,7 +26,6 @@ pub struct TlsStream {
 }
 
 impl TlsStream {
-    /// Handshake with the backend of this name, within `max`.
     pub(super) fn connect(
         socket: TcpStream,
         config: Arc<ClientConfig>,
@@ -78,7 +77,6 @@ fn step(session: &mut ClientConnection, mut socket: &TcpStream, due: Instant) ->
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
     }
     session.process_new_packets().map(drop).map_err(|fault| {
-        // Sends the alert.
         let _ = session.write_tls(&mut socket);
         io::Error::new(io::ErrorKind::InvalidData, fault)
     })
@@ -99,7 +97,6 @@ pub(super) fn reason(error: &io::Error) -> Option<String> {
     })
 }
 
-/// Reason to refuse a backend's certificate.
 fn refusal(fault: &CertificateError) -> String {
     use CertificateError as Fault;
     match fault {

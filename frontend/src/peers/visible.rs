@@ -78,7 +78,6 @@ impl VisiblePackages {
     }
 }
 
-/// Shards with visible packages, of all backends.
 pub(crate) fn visible_shards<'a>(
     scope: &Scope,
     announced: impl IntoIterator<Item = &'a PackagesByShard>,
@@ -116,7 +115,6 @@ mod tests {
         }
     }
 
-    /// Returns the bitmap, and if all packages are visible.
     fn check(
         names: &[(&str, u32)],
         visible: &[&str],

@@ -8,9 +8,7 @@ use schema::message::Syntax;
 pub(super) enum Case {
     /// Smart case.
     Auto,
-    /// Case-sensitive.
     Yes,
-    /// Ignores case.
     No,
 }
 
@@ -24,7 +22,6 @@ impl Case {
         })
     }
 
-    /// Parses a parameter, or returns the default.
     pub(super) fn parameter(value: Option<&str>, default: Case) -> Result<Case, BadQuery> {
         match value {
             None => Ok(default),

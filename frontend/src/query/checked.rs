@@ -22,7 +22,6 @@ pub struct Query {
     pub(super) expr: Expr,
     /// Patterns of preferred lines.
     phrase: Vec<Pattern>,
-    /// Finds document names, not lines.
     names: bool,
     pub(super) context_lines: u32,
     want: Want,
@@ -202,7 +201,6 @@ impl Query {
         BadQuery { filter, ..bad }
     }
 
-    /// Request for backends, without shards and deadline.
     pub(crate) fn search(&self) -> Search {
         Search {
             expr: self.expr.clone(),
@@ -230,7 +228,6 @@ impl Query {
         }
     }
 
-    /// Reverse of [`stored`](Self::stored).
     pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
         let query = Query::new(search.expr, search.context_lines)?;
         let query = Query {
@@ -290,7 +287,6 @@ fn canonical(expr: Expr) -> Expr {
     Expr::all(rest.into_iter().chain(filters))
 }
 
-/// Sort key of filters.
 pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
     let first = match expr.atoms().first() {
         Some(Expr::Filter(filter)) => Some(filter.field),
@@ -378,7 +374,6 @@ fn is_positive(expr: &Expr, negated: bool) -> bool {
     }
 }
 
-/// Collects the negation of each atom, in order.
 fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
     match expr {
         Expr::Pattern(_) | Expr::Filter(_) => signs.push(negated),

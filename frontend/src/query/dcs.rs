@@ -81,7 +81,6 @@ pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     })
 }
 
-/// Splits a query into term, offset and keywords.
 fn split(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
     let (mut start, mut end) = (0, query.len());
     let (mut front, mut back) = (Vec::new(), Vec::new());
@@ -97,7 +96,6 @@ fn split(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
     (&query[start..end], start, front)
 }
 
-/// Keyword at `start`, and the offset after it.
 fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
     let rest = &query[start..];
     let at = query.len() - rest.trim_start().len();
@@ -106,7 +104,6 @@ fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
     Some((Keyword::parse(query, at, end)?, behind))
 }
 
-/// Keyword before `end`, and the end of the text before it.
 fn last(query: &str, start: usize, end: usize) -> Option<(Keyword<'_>, usize)> {
     let trimmed = start + query[start..end].trim_end().len();
     let (space, letter) = query[start..trimmed]
@@ -135,7 +132,6 @@ impl<'a> Keyword<'a> {
         })
     }
 
-    /// Filter of a keyword with a regular expression.
     fn regexp(&self, sources: &mut SourceMap) -> Option<Expr> {
         let field = match self.key {
             DcsKey::Package => Field::Package,

@@ -1,12 +1,9 @@
 //! Filters: values of `path:` in a query, `path=` in a URL and `--path` on a command line.
 //!
-//! A value is a glob if it looks like one, else a regular expression. `=` marks an exact value,
-//! `g:` a glob, quotes or slashes a regular expression. In a parameter, a leading `-` negates; a
-//! regular expression with `-` is typed `\-x`. Languages, extensions and kinds are exact; revisions
-//! are never regular expressions (`revision_name`).
-//!
-//! Regular expressions have smart case, except those that select a directory (`^src/`). Globs and
-//! exact values respect case.
+//! A value is a glob if it looks like one, else a regular expression with smart case, unless it
+//! selects a directory (`^src/`). `=` marks an exact value, `g:` a glob, quotes or slashes a
+//! regular expression. In a parameter, a leading `-` negates; a regular expression with `-` is
+//! typed `\-x`. Languages, extensions and kinds are exact; revisions are never regular expressions.
 //!
 //! **Invariant:** a rendered filter parses to the same filter. Marks and quotes appear only where
 //! plain text would parse differently or end elsewhere.
@@ -58,7 +55,6 @@ pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
     Ok(if negated { filter.negated() } else { filter })
 }
 
-/// Parses a parameter: filter, typed text, negation.
 pub(super) fn parse_parameter(
     field: Field,
     typed: &str,
@@ -73,7 +69,6 @@ pub(super) fn parse_parameter(
     Ok((filter, text, negated))
 }
 
-/// Reads a value, possibly empty.
 pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, SourceText), BadQuery> {
     let takes = Takes::of(field);
     let marked = match lexer.rest() {
@@ -165,7 +160,6 @@ pub(super) fn selected_directory(regexp: &str) -> Option<String> {
     (directory.len() > 1 && directory.ends_with('/')).then_some(directory)
 }
 
-/// True for metacharacters of regular expressions.
 pub(super) fn is_special(letter: char) -> bool {
     ".+*?()|[]{}^$".contains(letter)
 }
@@ -207,7 +201,6 @@ fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[']) && !is_regexp
 }
 
-/// Filter in an expression, and its negation.
 fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     match expr {
         Expr::Filter(filter) => Some((filter, false)),
@@ -219,7 +212,6 @@ fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     }
 }
 
-/// Refuses filters that no backend can use.
 pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let name = name(filter.field);
     check_text(filter).map_err(|bad| BadQuery {
@@ -284,7 +276,6 @@ fn marked(filter: &Filter) -> impl Iterator<Item = String> {
     [value].into_iter().chain(flagged)
 }
 
-/// Key and value as in a query.
 pub(super) fn in_query(filter: &Filter) -> String {
     format!("{}:{}", name(filter.field), value_in_query(filter))
 }

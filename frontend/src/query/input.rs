@@ -61,7 +61,6 @@ impl ParsedQuery {
         self.sources.locate(self.query.expr(), bad)
     }
 
-    /// Checks an expression; errors have positions in the input.
     pub(super) fn new(
         expr: Expr,
         context_lines: u32,
@@ -117,7 +116,6 @@ impl Query {
     }
 }
 
-/// Refuses input that is too long.
 pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
     if typed.len() > TYPED_BYTES_MAX {
         return Err(BadQuery::too_long(
@@ -130,12 +128,10 @@ pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
 }
 
 impl QueryInput<'_> {
-    /// True for the native language.
     fn is_native(&self) -> bool {
         matches!(self.mode, None | Some("keyword"))
     }
 
-    /// Lowers a syntax tree and joins filter parameters.
     fn expr(&self, ast: &Ast) -> Result<(Expr, SourceMap), BadQuery> {
         let defaults = self.defaults(&ast.options)?;
         let mut sources = SourceMap::default();
@@ -154,7 +150,6 @@ impl QueryInput<'_> {
         Ok((joined(parts), sources))
     }
 
-    /// Parses the text by mode.
     fn ast(&self) -> Result<Ast, BadQuery> {
         let whole = |syntax, text: SourceText| Ast {
             node: (!text.is_empty()).then(|| {
@@ -265,12 +260,10 @@ fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr,
     Ok(if negated { filter.negated() } else { filter })
 }
 
-/// Settings of patterns without flags.
 #[derive(Clone, Copy, Debug)]
 struct Defaults {
     case: Case,
     word: bool,
-    /// Patterns search document names.
     names: bool,
 }
 

@@ -8,7 +8,6 @@ use crate::similar::similar;
 use schema::message::Field;
 use std::time::Duration;
 
-/// Purpose of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     /// Restricts the documents.
@@ -62,7 +61,6 @@ const KEYS: &[(&str, Key)] = &[
     ("timeout", Key::Option(Setting::Timeout)),
 ];
 
-/// Each key by main name, with a description.
 pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_main = |at: usize| KEYS[..at].iter().all(|(_, key)| *key != KEYS[at].1);
     let main = (0..KEYS.len()).filter(move |&at| is_main(at));
@@ -108,9 +106,7 @@ pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
     names
 }
 
-/// Prefix of a term.
 pub(super) enum Prefix<'a> {
-    /// A key.
     Known(&'a str, Key),
     /// An unknown word before a colon.
     Unknown(&'a str),
@@ -136,7 +132,6 @@ pub(super) fn prefix(term: &str) -> Prefix<'_> {
     }
 }
 
-/// Key similar to an unknown word.
 pub(super) fn near(name: &str) -> Option<&'static str> {
     let long = KEYS.iter().map(|(known, _)| *known);
     let long = long.filter(|known| known.len() > 2);
@@ -147,7 +142,6 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
 pub(super) struct Options {
     pub(super) case: Option<Case>,
     pub(super) word: Option<bool>,
-    /// Searches document names.
     pub(super) names: Option<bool>,
     /// 0: all.
     pub(super) count: Option<u64>,
@@ -208,7 +202,6 @@ pub fn time(value: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// Parses `yes` or `no`.
 pub(super) fn yes_or_no(value: &str) -> Option<bool> {
     match value {
         "yes" => Some(true),

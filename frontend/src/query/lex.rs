@@ -38,7 +38,6 @@ impl Flags {
 pub(super) struct Lexer<'a> {
     pub(super) typed: &'a str,
     pub(super) at: usize,
-    /// Open groups.
     pub(super) depth: usize,
     /// Values end only at the end of input.
     pub(super) whole: bool,
@@ -75,14 +74,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// End of the flags at `at`, if the token ends there.
     fn flags_end(&self, at: usize, known: &str) -> Option<usize> {
         let flags = self.typed[at..].trim_start_matches(|letter| known.contains(letter));
         let end = self.typed.len() - flags.len();
         self.ends_at(end).then_some(end)
     }
 
-    /// Reads quoted exact text.
     pub(super) fn string(&mut self) -> Result<(SourceText, Flags), BadQuery> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
@@ -103,7 +100,6 @@ impl<'a> Lexer<'a> {
         Ok((text, Flags::of(&self.typed[close..end])))
     }
 
-    /// Quoted text, and the offset after the closing quote.
     fn quoted(&self) -> Option<(SourceText, usize)> {
         let mut text = SourceText::default();
         let mut letters = self.rest().char_indices();
@@ -129,9 +125,7 @@ impl<'a> Lexer<'a> {
 
     /// Reads a regular expression between slashes. `None` if it is empty, unclosed, begins with a
     /// repetition (the comment `/* x */`), or looks like a path: several slashes, no metacharacter.
-    ///
-    /// Ends at the first unescaped `/` followed only by flags: `/[/]/` is one, and `/usr/include`
-    /// is not closed early. No space may follow an inner slash.
+    /// Ends at the first unescaped `/` followed only by flags; no space may follow an inner slash.
     pub(super) fn regexp(&mut self) -> Option<(SourceText, Flags)> {
         let open = self.at;
         if self.rest()[1..].starts_with(['*', '+', '?']) {

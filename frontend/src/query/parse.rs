@@ -97,7 +97,6 @@ pub(super) fn parse_signs_as_text(typed: &str) -> Result<Ast, BadQuery> {
     parse_again(typed, Texts::new(true))
 }
 
-/// Parses again until each misplaced token is text.
 fn parse_again(typed: &str, mut texts: Texts) -> Result<Ast, BadQuery> {
     loop {
         match parse_with(typed, &texts) {
@@ -148,7 +147,6 @@ fn words(typed: &str, bad: &BadQuery) -> Ast {
     }
 }
 
-/// Parses with the tokens at these offsets as text.
 fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
     let mut parser = Parser {
         lexer: Lexer::new(typed),
@@ -188,7 +186,6 @@ struct Parser<'a> {
     notices: Vec<Notice>,
     terms: Vec<Range<usize>>,
     phrase: Vec<Range<usize>>,
-    /// The last term is text.
     is_in_phrase: bool,
 }
 
@@ -359,7 +356,6 @@ impl Parser<'_> {
         Ok(Node::Line(Box::new(inner?)))
     }
 
-    /// Parses a group from its opening parenthesis.
     fn group(&mut self, at: usize) -> Result<Node, Fault> {
         let open = self.lexer.at;
         if self.lexer.depth == DEPTH_MAX {
@@ -447,7 +443,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads a word as text, whatever its start.
     fn text(&mut self, at: usize) -> Result<Node, Fault> {
         self.count_atom(at)?;
         let (text, _) = self.lexer.word();
@@ -506,7 +501,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Skips space. Returns true at the end of the group or query.
     fn at_end(&mut self) -> bool {
         self.lexer.skip_space();
         match self.lexer.peek() {
@@ -522,7 +516,6 @@ impl Parser<'_> {
         word.is_some_and(|word| self.lexer.ends_at(at + word.len())) && !self.texts.has(at)
     }
 
-    /// Takes one of these words and returns its offset.
     fn keyword(&mut self, words: &[&str]) -> Option<usize> {
         self.lexer.skip_space();
         let at = self.lexer.at;
@@ -535,7 +528,6 @@ impl Parser<'_> {
     }
 }
 
-/// A single part itself, several as a list.
 fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
     match parts.len() {
         1 => parts.remove(0),

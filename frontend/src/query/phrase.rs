@@ -1,8 +1,7 @@
 //! Phrase of a query: patterns of lines that have its words side by side, as typed.
 //!
 //! They only affect the order: `return NULL;` finds lines with both words first. One pattern is the
-//! typed text; the other has the words in order, with quotes and parentheses between them: `import
-//! "fmt"` also matches as `import` and `fmt`.
+//! typed text; the other has the words in order, with quotes and parentheses between them.
 //!
 //! **Invariant:** a run of blanks equals one blank.
 
@@ -14,7 +13,6 @@ const TYPED_BYTES_MAX: usize = 512;
 
 const BLANKS: &str = r"[ \t]+";
 
-/// Separators: blanks, quotes, parentheses.
 const GAP: &str = r#"[ \t"'()]+"#;
 
 /// Patterns of a phrase, best first; none without words side by side. `texts` are
@@ -56,7 +54,6 @@ fn word(expr: &Expr) -> Option<&Pattern> {
     }
 }
 
-/// True for words on one line only.
 fn is_text(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(it) => {
@@ -83,7 +80,6 @@ fn exact(tokens: &[&str]) -> String {
     format!("{start}{}{end}", escaped.join(BLANKS))
 }
 
-/// Words in order, each with its own options.
 fn side_by_side(words: &[&Pattern]) -> String {
     let word = |word: &&Pattern| {
         let flag = if word.ignore_case { "i" } else { "-i" };

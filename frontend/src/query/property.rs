@@ -26,7 +26,6 @@ fn check_again(query: &Query) {
     assert_eq!(again.interpreted_as(), text);
 }
 
-/// Checks the offsets of notices and located errors.
 fn check_offsets(q: &str, parsed: &ParsedQuery) {
     for notice in &parsed.notices {
         assert!(q.is_char_boundary(notice.at.unwrap()));

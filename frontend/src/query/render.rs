@@ -117,7 +117,6 @@ impl Notation {
     }
 }
 
-/// True if a text needs no quotes.
 fn is_word(text: &str) -> bool {
     let is_special = text.starts_with(['-', '>', '=', '(', ')', '/', '"', '\''])
         || text.contains(['\\', ':'])

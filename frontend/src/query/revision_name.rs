@@ -41,7 +41,6 @@ pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<(SourceText, Reading), BadQu
     Ok((text, reading))
 }
 
-/// Refuses impossible revision names.
 pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let (text, is_glob) = (&filter.text[..], filter.reading == Reading::Glob);
     if let Some(name) = text.strip_prefix('^') {
@@ -78,7 +77,6 @@ pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     Ok(())
 }
 
-/// Refuses a letter that Git allows in no name.
 fn check_letter(at: usize, letter: char) -> Result<(), BadQuery> {
     let hint = match letter {
         '~' | '^' => format!("{EXPECTED}; /api/v2/commit resolves expressions"),

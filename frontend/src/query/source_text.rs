@@ -7,7 +7,6 @@ use super::error::BadQuery;
 use super::regexp::check_syntax;
 use schema::message::Expr;
 
-/// Unescaped text with offsets of its pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SourceText {
     text: String,
@@ -22,7 +21,6 @@ impl SourceText {
         out
     }
 
-    /// Appends text typed at `at`.
     pub(super) fn push(&mut self, at: usize, part: &str) {
         if self.text.is_empty() || self.at(self.text.len()) != at {
             self.pieces.push((self.text.len(), at));
@@ -38,7 +36,6 @@ impl SourceText {
         self.text.is_empty()
     }
 
-    /// Converts an offset in the text to one in the input.
     pub(super) fn at(&self, offset: usize) -> usize {
         let next = self.pieces.partition_point(|&(start, _)| start <= offset);
         let (start, typed) = match next.checked_sub(1) {
@@ -109,7 +106,6 @@ impl SourceMap {
         self.0.push(AtomSource { atom, text, filter });
     }
 
-    /// Converts an atom's error to an error of the input.
     pub(super) fn locate(&self, expr: &Expr, bad: BadQuery) -> BadQuery {
         let atoms = expr.atoms();
         let atom = bad.atom.and_then(|index| atoms.get(index));

@@ -51,7 +51,6 @@ fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
     out
 }
 
-/// Expression, canonical text if different, and notices.
 fn understood(q: &str, parsed: &ParsedQuery) -> String {
     let query = &parsed.query;
     let one_line = |text: String| text.replace('\n', "␤");
@@ -83,7 +82,6 @@ fn understood(q: &str, parsed: &ParsedQuery) -> String {
     out
 }
 
-/// Offset, text there, reason and hint.
 fn fault(q: &str, bad: &BadQuery) -> String {
     let mut out = match bad.at {
         Some(at) => {

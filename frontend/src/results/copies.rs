@@ -16,7 +16,6 @@ use crate::spool::{
 };
 use std::ops::Range;
 
-/// Documents with the same text and matching lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyGroup {
     start: u64,
@@ -27,7 +26,6 @@ pub(crate) struct CopyGroup {
 pub(crate) struct CopiesWriter<'a> {
     documents: PointerWriter<'a>,
     groups: PointerWriter<'a>,
-    /// First document of the current group.
     start: u64,
 }
 
@@ -91,7 +89,6 @@ pub(crate) fn group_of(
     }))
 }
 
-/// Reads the first frames of a group's documents, best first.
 pub(crate) fn frames_of(
     spool: &ResultFiles,
     group: CopyGroup,

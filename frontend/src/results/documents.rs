@@ -1,8 +1,7 @@
 //! Documents by best match: the number of matches of each, and positions of the first few.
 //!
-//! Counted while matches are ordered, so the best come first. Only the first [`DOCUMENTS_MAX`] are
-//! listed: a query may match in every file of a distribution. Counting stops at the next document,
-//! and totals are then unknown.
+//! Counted while matches are ordered. Only the first [`DOCUMENTS_MAX`] are listed; counting stops
+//! at the next document, and totals are then unknown.
 //!
 //! **Invariant:** the listed documents are the first of all by best match.
 //!
@@ -87,7 +86,6 @@ impl DocumentRecord {
 
 #[derive(Debug, Default)]
 pub(crate) struct DocumentTally {
-    /// Record indexes.
     known: FxHashMap<DocumentKey, u32>,
     records: Vec<(DocumentKey, DocumentRecord)>,
     /// Last counted record: most matches of a document follow each other.
@@ -277,7 +275,6 @@ impl<'a> DocumentList<'a> {
         Ok(words)
     }
 
-    /// Offset of the records.
     fn start(&self) -> Result<u64, SpoolError> {
         let records = self.trailer.records as usize * RECORD_BYTES;
         let listed = records + self.bitmap_bytes() + TRAILER_BYTES;
@@ -285,7 +282,6 @@ impl<'a> DocumentList<'a> {
         start.ok_or_else(|| self.blob.corrupt(0))
     }
 
-    /// Bytes of the bitmap with its checksum.
     fn bitmap_bytes(&self) -> usize {
         match self.trailer.folded {
             0 => 0,

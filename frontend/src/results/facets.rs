@@ -18,7 +18,6 @@ use std::hash::Hasher;
 /// Counted languages; about 800 are known.
 const LANGUAGES_MAX: usize = 1024;
 
-/// Listed directories.
 const DIRECTORIES_MAX: usize = 2048;
 
 /// Bytes of a listed name, as in file systems. All names fit in a frame.
@@ -28,7 +27,6 @@ const NAME_BYTES_MAX: usize = 255;
 pub(crate) struct Facets {
     languages: FxHashMap<Box<[u8]>, u64>,
     directories: FxHashMap<Box<[u8]>, u64>,
-    /// Listed directories by name hash.
     by_hash: BTreeSet<(u64, Box<[u8]>)>,
     other_directories: u64,
     kinds: [u64; DocumentKind::ALL.len()],
@@ -121,7 +119,6 @@ impl Facets {
         }
     }
 
-    /// Counts, largest first.
     pub(crate) fn finish(self) -> SpoolFacets {
         SpoolFacets {
             languages: ordered(self.languages),

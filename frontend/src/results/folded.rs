@@ -14,7 +14,6 @@ use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
 use std::ops::Range;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// Matches in a record.
 pub(crate) const MATCHES_A_RECORD: usize = 4096;
 
 const WORDS: usize = MATCHES_A_RECORD / 64;
@@ -38,7 +37,6 @@ impl Record {
 
 pub(crate) struct FoldedWriter<'a> {
     spool: &'a ResultFiles,
-    /// Unfolded matches so far.
     unfolded: u64,
 }
 
@@ -109,7 +107,6 @@ pub(crate) fn positions(
 /// Tells folded matches, at ascending positions.
 pub(crate) struct FoldedFlags<'a> {
     reader: Reader<'a>,
-    /// Last record read, with its number.
     last: Option<(u64, Record)>,
 }
 

@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const SKIPPED_BYTES_MAX: usize = 512 << 10;
 
 impl SearchResult {
-    /// Encodes the manifest, which is written last.
     pub(crate) fn manifest(&self) -> Vec<u8> {
         let explain = self.explain();
         let manifest = SpoolManifest {
@@ -124,7 +123,6 @@ impl SearchResult {
     }
 }
 
-/// The first skipped documents that fit.
 fn skips(skipped: &Skipped) -> Vec<Skip> {
     let mut left = SKIPPED_BYTES_MAX;
     let fits = |document: &&SkippedDocument| {

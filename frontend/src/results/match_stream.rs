@@ -1,7 +1,7 @@
 //! Matches of a running search as they arrive, by document, not in total order.
 //!
 //! Read from the spool, so a slow reader delays no stream. Memory holds one document's matches per
-//! stream (at most [`HELD_BYTES_MAX`] and a frame); no file stays open between reads.
+//! stream; no file stays open between reads.
 //!
 //! **Invariant:** matches of a document come together in line order, unless they exceed
 //! [`HELD_BYTES_MAX`] or their stream pauses longer than [`HOLD_MAX`].
@@ -50,7 +50,6 @@ pub struct MatchStream {
     spool: Arc<ResultFiles>,
     context_lines: u32,
     streams: Vec<StreamReader>,
-    /// Stream to read first.
     next: usize,
 }
 
@@ -75,7 +74,6 @@ struct StreamReader {
     text: Vec<u8>,
     text_of: Option<(u32, u32)>,
     lines: LineText,
-    /// Matches after `text`.
     cut: Option<Vec<Match>>,
     /// The last read stopped at such matches.
     is_at_cut: bool,
@@ -301,7 +299,6 @@ impl StreamReader {
         }
     }
 
-    /// Adds a batch's text unless a line is cut.
     fn add_batch<B>(&mut self, view: &BatchView<'_>) -> Added<B> {
         let is_cut = |line: LineView<'_>| line.text.len() as u64 != line.line_bytes;
         if view.lines().any(is_cut) {

@@ -133,7 +133,6 @@ impl Match {
         Some(())
     }
 
-    /// Approximate memory without the document.
     pub(super) fn memory_bytes(&self) -> usize {
         let context = self.before.iter().chain(&self.after);
         let context: usize = context
@@ -266,7 +265,6 @@ mod tests {
         found
     }
 
-    /// Context of line `index` in a batch of matches at `numbers`.
     fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         check_with(&[], numbers, index, context)
     }

@@ -171,7 +171,6 @@ pub(crate) struct Outcome {
     pub(crate) shed: bool,
     /// All backends were lost before searching anything.
     pub(crate) is_unavailable: bool,
-    /// A client stopped the search.
     pub(crate) was_stopped: bool,
     /// Longest time per phase of all backends.
     pub(crate) phases: Phases,
@@ -201,9 +200,7 @@ pub struct CorpusSize {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Pointers in the order.
     pub(crate) pointers: u64,
-    /// Packages with matches.
     pub(crate) packages: u32,
     /// Pointers outside folded documents.
     pub(crate) unique: u64,

@@ -62,7 +62,6 @@ impl PackageRecord {
 pub(crate) struct PackageTally {
     /// Record index plus 1 by package id; 0: none.
     positions: Vec<u32>,
-    /// With package ids.
     records: Vec<(u32, PackageRecord)>,
 }
 
@@ -101,7 +100,6 @@ impl PackageTally {
         &mut self.records[*position as usize - 1].1
     }
 
-    /// Writes the file. Returns the number of packages.
     pub(crate) fn finish(
         mut self,
         names: &StringPool,

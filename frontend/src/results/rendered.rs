@@ -74,13 +74,11 @@ pub enum Take {
 #[derive(Debug)]
 pub struct RenderedMatches {
     first: usize,
-    /// Bytes by part.
     parts: Vec<PartBytes>,
     /// Matches in result order, with their parts.
     matches: Vec<(u8, Rendered)>,
     has_cut: bool,
     taken: usize,
-    /// Bytes not taken.
     bytes_left: usize,
 }
 
@@ -229,7 +227,6 @@ impl Renderer {
     }
 }
 
-/// Splits positions for threads, each frame to one.
 fn split(positions: &[LinePosition]) -> Vec<&[LinePosition]> {
     let count = match positions.len() / PART_LEN_MIN {
         0 | 1 => 1,

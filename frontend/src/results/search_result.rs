@@ -39,7 +39,6 @@ pub struct SearchResult {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    /// Hash of the clients' scope.
     pub(crate) scope: [u8; 16],
     pub(crate) outcome: Outcome,
     pub(crate) known: CorpusSize,
@@ -415,7 +414,6 @@ impl SearchResult {
     }
 }
 
-/// Reads the matches of `pointers`, in their order.
 pub(crate) fn read(
     files: &ResultFiles,
     pointers: &[Pointer],
@@ -464,7 +462,6 @@ impl LinePosition {
     }
 }
 
-/// Positions of pointers, by frame and line.
 pub(super) fn in_spool_order(pointers: &[Pointer]) -> Vec<LinePosition> {
     let indexed = (0..).zip(pointers);
     let mut positions: Vec<LinePosition> = indexed

@@ -16,13 +16,10 @@ type Place = (u16, u64);
 
 #[derive(Debug)]
 pub(super) struct BestFiles {
-    /// In page order.
     pub(super) places: Vec<Place>,
-    /// No match still to come can change them.
     pub(super) is_final: bool,
 }
 
-/// First page and best files when first final.
 #[derive(Default)]
 pub(super) struct First {
     pub(super) page: Option<Vec<Match>>,

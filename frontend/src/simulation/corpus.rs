@@ -33,7 +33,6 @@ pub(super) struct Habits {
     pub(super) copies: bool,
 }
 
-/// Taken names, by package and path.
 pub(super) type Used = BTreeSet<(&'static str, Vec<u8>)>;
 
 pub(super) struct Shard {
@@ -45,7 +44,6 @@ pub(super) struct Document {
     pub(super) number: u32,
     names: Arc<results::Document>,
     lines: Vec<Vec<u8>>,
-    /// Number and rank of each matching line, ascending.
     pub(super) matches: Vec<(u32, f32)>,
 }
 
@@ -79,7 +77,6 @@ impl Shard {
 }
 
 impl Document {
-    /// Uses `name`, or a shorter name if free.
     fn new(
         random: &mut Random,
         used: &mut Used,
@@ -249,7 +246,6 @@ pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
         let lines: BTreeSet<u32> = found.iter().map(|each| each.line).collect();
         (found[0].document.hash.clone(), lines)
     };
-    // In order, so the first match is the best.
     let place = |found: &[&Match]| (RankKey::of(found[0].rank).score, hash(found[0]));
     let mut texts: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for found in documents.values() {
@@ -280,7 +276,6 @@ fn hash(shown: &Match) -> u64 {
     path_hash(&shown.document.package, &shown.document.path)
 }
 
-/// Total order of matches.
 pub(super) fn order(a: &Match, b: &Match) -> Ordering {
     let name = |each: &Match| (each.document.package.clone(), each.document.path.clone());
     let (key, other) = (RankKey::of(a.rank), RankKey::of(b.rank));

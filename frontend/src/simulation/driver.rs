@@ -33,11 +33,9 @@ pub(super) struct Driver<'a> {
     scenario: &'a Scenario,
     state: ExecutionState,
     start: Instant,
-    /// Milliseconds since the start.
     pub(super) step: usize,
     timer: Option<Instant>,
     admission: Admission,
-    /// Step of the admission decision.
     decided: Option<usize>,
     rules: Rules,
     pub(super) is_finalizing: bool,
@@ -48,9 +46,7 @@ pub(super) struct Driver<'a> {
 
 /// Rules of an execution, independent of its state.
 struct Rules {
-    /// Present clients.
     clients: Vec<usize>,
-    /// Step at which the grace ends.
     keep_until: usize,
     /// Step, and the timeout that set it.
     deadline: (usize, usize),
@@ -95,7 +91,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Advances by a millisecond.
     pub(super) fn step(&mut self, random: &mut Random) -> Vec<StreamAction> {
         self.step += 1;
         let now = self.now().instant;
@@ -298,7 +293,6 @@ impl<'a> Driver<'a> {
         publication
     }
 
-    /// Only the first reason for stopping is given.
     fn check_reasons(&self, publication: &Publication) {
         for missing in &publication.outcome.missing {
             let reason = &missing.reason;
@@ -312,7 +306,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Events have no effect after the end.
     fn too_late(&mut self) {
         let reason = "late".to_owned();
         let streams = [

@@ -137,7 +137,6 @@ fn interleave<'a>(random: &mut Random, mut left: Vec<Vec<Message<'a>>>) -> Vec<M
     messages
 }
 
-/// END that agrees with the messages.
 pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     let mut ends: Vec<ShardEnd> = (0..shards.len() as u32)
         .map(|shard| ShardEnd {
@@ -157,7 +156,6 @@ pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     end
 }
 
-/// Sets the counts of an END to those of the messages.
 pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     for shard in &mut end.shards {
         (shard.matches, shard.found, shard.hash, shard.skipped) = (0, 0, 0, 0);
@@ -185,7 +183,6 @@ fn add(message: &Message<'_>, end: &mut ShardEnd) {
     }
 }
 
-/// Frames of an answer, from HELLO to END.
 pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
     let mut frames = vec![hello(PROTOCOL, SEMANTICS)];
     for (at, word) in messages.iter().enumerate() {

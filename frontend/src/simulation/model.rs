@@ -14,9 +14,7 @@ pub(super) fn key(shown: &Match) -> Key {
 }
 
 pub(super) struct Model {
-    /// In total order.
     pub(super) matches: Vec<Match>,
-    /// Positions in that order.
     pub(super) places: BTreeMap<Key, usize>,
 }
 

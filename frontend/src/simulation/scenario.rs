@@ -14,12 +14,10 @@ pub(super) struct Scenario {
     pub(super) copies: TopCopies,
     /// 0: none.
     pub(super) limit: u64,
-    /// Memory of all pointers.
     pub(super) memory: u64,
     pub(super) disk: Disk,
     /// The first is there from the start.
     pub(super) clients: Vec<Client>,
-    /// Step at which a client ends the execution for all.
     pub(super) cancelled: Option<usize>,
     /// A heavy slot is free at once.
     pub(super) slot_is_free: bool,
@@ -34,7 +32,6 @@ pub(super) struct Client {
     pub(super) leaves: usize,
     pub(super) grace: usize,
     pub(super) timeout: usize,
-    /// Joins by id.
     pub(super) by_id: bool,
 }
 
@@ -157,7 +154,6 @@ impl Disk {
     }
 }
 
-/// The first client, and up to three later ones.
 fn clients(random: &mut Random) -> Vec<Client> {
     let in_a_hurry = random.one_in(6);
     let first = Client::new(random, 0, in_a_hurry);

@@ -8,7 +8,6 @@ use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, ResumePoint, Search};
 use schema::order::SEMANTICS;
 
-/// Fault of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
@@ -95,11 +94,9 @@ pub(super) struct Script {
 }
 
 pub(super) struct Replica {
-    /// By index in the request.
     pub(super) shards: Vec<u32>,
     /// False: it begins again.
     pub(super) resumes: bool,
-    /// A fault that allows to resume.
     fault: Fault,
 }
 
@@ -208,7 +205,6 @@ impl Script {
         break_bytes(random, self.fault, self.frames.concat())
     }
 
-    /// Answer of a replica from these points on.
     pub(super) fn answer_of(
         &self,
         random: &mut Random,
@@ -245,7 +241,6 @@ impl Script {
     }
 }
 
-/// Applies faults of the connection.
 fn break_bytes(random: &mut Random, fault: Fault, mut bytes: Vec<u8>) -> Vec<u8> {
     let at = random.below(bytes.len());
     match fault {
@@ -260,7 +255,6 @@ fn break_bytes(random: &mut Random, fault: Fault, mut bytes: Vec<u8>) -> Vec<u8>
     bytes
 }
 
-/// Applies faults of the backend.
 fn break_messages(
     random: &mut Random,
     fault: Fault,
@@ -299,7 +293,6 @@ fn break_messages(
     }
 }
 
-/// Applies faults of whole frames.
 fn break_frames(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
     let at = random.below(frames.len());
     match fault {

@@ -30,7 +30,6 @@ pub(super) struct Stream<'a> {
     pub(super) is_stopped: bool,
     /// Idle until this step.
     pub(super) not_before: usize,
-    /// Events, a word each.
     pub(super) events: Vec<&'static str>,
 }
 
@@ -54,9 +53,7 @@ struct Open<'a> {
     /// The decoder has the first frame of a race's winner.
     has_begun: bool,
     race: Option<(usize, Decoder, Wire)>,
-    /// Backends asked or failed.
     tried: Vec<usize>,
-    /// Fault of the first backend.
     first_fault: Option<PeerError>,
 }
 
@@ -107,7 +104,6 @@ impl<'a> Stream<'a> {
         matches!(self.state, State::Asked { .. } | State::Open(_))
     }
 
-    /// Sends the request, on the last connection or another.
     pub(super) fn open(&mut self, random: &mut Random, heavy: bool) {
         let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
             panic!("stream {} is opened and does not wait", self.number);
@@ -165,7 +161,6 @@ impl<'a> Stream<'a> {
         });
     }
 
-    /// Receives the next piece, or the end.
     fn hear(&mut self, random: &mut Random, mut open: Open<'a>, now: Instant) -> Settled {
         let has_begun = std::mem::take(&mut open.has_begun);
         let is_over = open.wire.is_over() && !has_begun || self.is_stopped && random.one_in(2);
@@ -247,7 +242,6 @@ impl<'a> Stream<'a> {
         best
     }
 
-    /// Continues with another backend, if any.
     fn resume(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
         let Some((number, shards)) = self.next(open) else {
             return false;
@@ -315,7 +309,6 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Silence, or the end of the connection.
     fn over(&self, random: &mut Random, open: &Open<'_>) -> PeerError {
         let script = &self.ground.scripts[self.number];
         let is_silent = open.backend == script.first() && script.fault == Fault::Silence;

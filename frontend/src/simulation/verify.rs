@@ -24,7 +24,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// State after the last stream.
 pub(super) struct Ended<'a> {
     pub(super) driver: Driver<'a>,
     pub(super) first: First,

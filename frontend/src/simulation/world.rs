@@ -27,7 +27,6 @@ const STEPS_MAX: usize = 5000;
 
 pub(super) struct Played {
     pub(super) is_complete: bool,
-    /// Events of streams and driver, a word each.
     pub(super) seen: Vec<&'static str>,
     pub(super) story: Vec<String>,
 }

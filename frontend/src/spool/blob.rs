@@ -1,8 +1,6 @@
 //! One file of a result: in memory while small, then on disk. If results are not durable, bytes in
-//! memory stay there and the file has the rest. Memory that is no longer needed can be released.
-//!
-//! Files of a running query are open. Those of finished ones are opened by readers, so descriptors
-//! do not grow with cached results.
+//! memory stay there and the file has the rest. Readers open the files of finished results, so
+//! descriptors do not grow with cached ones.
 
 use super::error::{SpoolError, io_error};
 use super::kept::{Kept, MemoryChunk};
@@ -33,7 +31,6 @@ enum Storage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) bytes: usize,
-    /// Some bytes were on disk.
     pub(super) from_disk: bool,
 }
 
@@ -50,7 +47,6 @@ impl Blob {
         }
     }
 
-    /// Opens an existing file of exactly `bytes` bytes.
     pub(super) fn open(path: PathBuf, bytes: u64) -> Option<Blob> {
         let is_whole = path.metadata().is_ok_and(|meta| meta.len() == bytes);
         is_whole.then(|| Blob {
@@ -72,7 +68,6 @@ impl Blob {
         matches!(*self.read_state(), Storage::Memory(_))
     }
 
-    /// The file being appended to.
     pub(super) fn file(&self) -> Option<Arc<File>> {
         match &*self.read_state() {
             Storage::Open(_, file) => Some(Arc::clone(file)),
@@ -84,7 +79,6 @@ impl Blob {
         self.bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// Appends if in memory.
     pub(super) fn append_to_memory(&self, bytes: &[u8]) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &mut *state {
@@ -102,7 +96,6 @@ impl Blob {
         }
     }
 
-    /// Chunk in memory with the byte at `offset`.
     pub(super) fn chunk(&self, offset: u64) -> Option<MemoryChunk> {
         match &*self.read_state() {
             Storage::Memory(memory) => memory.chunk(offset).cloned(),
@@ -136,7 +129,6 @@ impl Blob {
         Ok(())
     }
 
-    /// Appends to an empty file after the bytes in memory.
     pub(super) fn continue_in(&self, file: File) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &mut *state {
@@ -236,7 +228,6 @@ impl Blob {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Error of a checksum mismatch at `offset`.
     pub(crate) fn corrupt(&self, offset: u64) -> SpoolError {
         SpoolError::Corrupt {
             path: self.path.clone(),

@@ -12,7 +12,6 @@ pub type BeforeWrite = Arc<dyn Fn() -> io::Result<()> + Send + Sync>;
 
 #[derive(Clone)]
 pub(crate) struct SpoolConfig {
-    /// Bytes on disk of all results.
     pub(crate) disk_bytes_max: u64,
     /// Bytes of a result in memory before it spills.
     pub(crate) result_memory_max: u64,
@@ -25,12 +24,10 @@ pub(crate) struct SpoolConfig {
 /// results stay in use for a moment after their answer.
 const EVICTION_PAUSES_MS: [u64; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Bytes used by all results.
 pub(super) struct Budget {
     pub(super) config: SpoolConfig,
     pub(super) disk_bytes: AtomicU64,
     pub(super) memory_bytes: AtomicU64,
-    /// Evicts results to free a number of bytes.
     pub(super) evict: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
 }
 

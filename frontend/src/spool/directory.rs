@@ -18,7 +18,6 @@ pub(crate) struct Spool {
     _lock: Option<File>,
 }
 
-/// A finished result of an earlier process.
 pub(crate) struct Recovered {
     pub(crate) id: String,
     pub(crate) files: ResultFiles,
@@ -57,7 +56,6 @@ impl Spool {
         for entry in fs::read_dir(&self.directory).map_err(io_error(&self.directory))? {
             let path = entry.map_err(io_error(&self.directory))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
-            // Not ours.
             let Some((id, number)) = name.and_then(parse_result_directory) else {
                 continue;
             };
@@ -84,13 +82,11 @@ impl Spool {
         ResultFiles::new(&self.budget, directory.unwrap_or_default(), backends)
     }
 
-    /// Sets the function that evicts older results when the budget is used up.
     pub(crate) fn on_full(&self, evict: impl Fn(u64) + Send + Sync + 'static) {
         let set = self.budget.evict.set(Box::new(evict));
         assert!(set.is_ok(), "a spool has one frontend");
     }
 
-    /// Bytes over the disk budget with `more` added.
     pub(crate) fn excess(&self, more: u64) -> u64 {
         (self.disk_bytes() + more).saturating_sub(self.budget.config.disk_bytes_max)
     }

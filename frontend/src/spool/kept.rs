@@ -17,12 +17,10 @@ const SPARES_MAX: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     chunks: VecDeque<MemoryChunk>,
-    /// Offset after the last byte.
     end: u64,
     spares: Vec<Vec<u8>>,
 }
 
-/// Consecutive bytes of a file.
 #[derive(Clone, Debug)]
 pub(super) struct MemoryChunk {
     pub(super) start: u64,
@@ -74,7 +72,6 @@ impl Kept {
         self.chunks.push_back(MemoryChunk { start, bytes });
     }
 
-    /// Chunk with the byte at `offset`.
     pub(super) fn chunk(&self, offset: u64) -> Option<&MemoryChunk> {
         let behind = self.chunks.partition_point(|chunk| chunk.start <= offset);
         let chunk = self.chunks.get(behind.checked_sub(1)?)?;

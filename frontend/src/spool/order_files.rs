@@ -42,7 +42,6 @@ impl OrderFiles {
             .map(|parts| OrderFiles { parts })
     }
 
-    /// Part `number`. Parts may be written in any order.
     pub(crate) fn part(&self, number: usize) -> &Blob {
         &self.parts[number]
     }
@@ -81,7 +80,6 @@ impl OrderFiles {
         Ok(pointers)
     }
 
-    /// Error for an order that does not match the frames.
     pub(super) fn corrupt(&self) -> SpoolError {
         self.parts[0].corrupt(0)
     }

@@ -10,9 +10,7 @@ use zerocopy::{FromZeros, IntoBytes};
 pub(crate) struct PointerWriter<'a> {
     files: &'a ResultFiles,
     blob: &'a Blob,
-    /// Complete blocks, and pointers of the last one.
     cells: Vec<Pointer>,
-    /// Start of the last block in `cells`.
     block: usize,
     pub(crate) len: u64,
 }
@@ -40,7 +38,6 @@ impl<'a> PointerWriter<'a> {
         Ok(())
     }
 
-    /// Writes the rest. Returns the number of pointers.
     pub(crate) fn finish(mut self) -> Result<u64, SpoolError> {
         if self.cells.len() > self.block {
             self.end_block();

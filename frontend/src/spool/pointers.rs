@@ -37,22 +37,18 @@ pub(crate) fn len_of_pointers(blob: &Blob) -> u64 {
     len_of(blob.len()).unwrap_or(0)
 }
 
-/// Reads a range of a file of pointers.
 pub(crate) struct PointerReader<'a> {
     blob: &'a Blob,
-    /// Pointers in unverified blocks.
     left: Range<u64>,
     cells: Vec<Pointer>,
     /// Verified pointers in `cells`, not returned yet.
     checked: Range<usize>,
-    /// Start of the next block in `cells`.
     next: usize,
     blocks_at_once: usize,
     file: OpenFile,
 }
 
 impl<'a> PointerReader<'a> {
-    /// Reads these pointers, which must be in the file.
     pub(crate) fn new(blob: &'a Blob, range: Range<u64>) -> Self {
         PointerReader {
             blob,
@@ -98,7 +94,6 @@ impl<'a> PointerReader<'a> {
         Ok(&self.cells[given])
     }
 
-    /// Verifies the next block; `false` at the end.
     fn check(&mut self) -> Result<bool, SpoolError> {
         if self.left.is_empty() {
             return Ok(false);

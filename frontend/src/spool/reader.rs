@@ -31,7 +31,6 @@ impl ResultFiles {
     }
 }
 
-/// Reads frames of one result.
 pub(crate) struct FrameReader<'a> {
     files: &'a ResultFiles,
     /// Last piece of a frame file, aligned to words.
@@ -44,7 +43,6 @@ pub(crate) struct FrameReader<'a> {
     held: (u16, Range<u64>),
     /// Bytes of the last read; a following one doubles it.
     ahead: usize,
-    /// Backend with the open file.
     open: (u16, OpenFile),
 }
 
@@ -55,7 +53,6 @@ impl<'a> FrameReader<'a> {
         self.frame(position, at)
     }
 
-    /// Offset of a frame in the piece.
     fn find_or_load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
         if position.0 >= self.files.backends() {
             return Err(self.files.corrupt(position));
@@ -77,7 +74,6 @@ impl<'a> FrameReader<'a> {
         frame.ok_or_else(|| self.files.corrupt(position))
     }
 
-    /// The piece, with space behind it.
     fn piece(&self) -> &[u8] {
         match &self.chunk {
             Some(chunk) => chunk,
@@ -85,7 +81,7 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// Reads the BATCH frame at `position` with `read`. It is corrupt if it does not decode
+    /// Reads the BATCH frame at `position`. It is corrupt if it does not decode
     /// or `read` returns `None`.
     pub(crate) fn batch<T>(
         &mut self,
@@ -99,8 +95,8 @@ impl<'a> FrameReader<'a> {
         value.ok_or_else(|| files.corrupt(position))
     }
 
-    /// Like [`batch`](Self::batch), for any frame of matches and only names and text, without
-    /// checking lengths again. `read` also gets the frame's chunk, if not copied.
+    /// Like [`batch`](Self::batch), for any frame of matches and only names and text. `read` also
+    /// gets the frame's chunk, if not copied.
     pub(crate) fn text<T>(
         &mut self,
         position: FrameAt,
@@ -112,7 +108,6 @@ impl<'a> FrameReader<'a> {
         value.ok_or_else(|| self.files.corrupt(position))
     }
 
-    /// Reads package and path of a frame.
     pub(crate) fn names(&mut self, position: FrameAt) -> Result<(Vec<u8>, Vec<u8>), SpoolError> {
         self.text(position, |frame, _| {
             let (package, path) = match frame {
@@ -123,7 +118,6 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    /// Offset of a frame in the piece, if complete.
     fn find(&self, (backend, offset): FrameAt) -> Option<usize> {
         let (of, held) = &self.held;
         if *of != backend || !held.contains(&offset) {
@@ -134,8 +128,8 @@ impl<'a> FrameReader<'a> {
         (at.is_multiple_of(8) && bytes.len() >= frame_bytes(bytes)?).then_some(at)
     }
 
-    /// Reads the piece that begins with a frame, larger if it follows the last one, or takes its
-    /// chunk. Returns the frame's offset.
+    /// Reads the piece that begins with a frame, larger if it follows the last one.
+    /// Returns the frame's offset.
     fn load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
         let (backend, offset) = position;
         let chunk = self.files.frames_of(backend).chunk(offset);
@@ -165,8 +159,7 @@ impl<'a> FrameReader<'a> {
         Ok(0)
     }
 
-    /// Extends the piece from `have` to `want` bytes, or to the end of the
-    /// file. Returns its length.
+    /// Extends the piece from `have` to `want` bytes, or to the end of the file.
     fn fill(
         &mut self,
         have: usize,
@@ -192,7 +185,6 @@ impl<'a> FrameReader<'a> {
     }
 }
 
-/// A frame of matches, for a reader of text.
 #[expect(
     clippy::large_enum_variant,
     reason = "one lives at a time, on the stack"

@@ -33,7 +33,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use zerocopy::IntoBytes;
 
-/// Files of one result.
 pub(crate) struct ResultFiles {
     directory: PathBuf,
     frames: Vec<Blob>,
@@ -44,7 +43,6 @@ pub(crate) struct ResultFiles {
     pub(crate) copies: Blob,
     pub(crate) copy_groups: Blob,
     pub(crate) copy_frames: Blob,
-    /// Bytes charged to the budget.
     disk_bytes: AtomicU64,
     memory_bytes: AtomicU64,
     /// The files outlive this process.
@@ -145,7 +143,6 @@ impl ResultFiles {
         self.append(self.frames_of(backend), frames)
     }
 
-    /// Appends to a file of this result; on disk with one write.
     pub(crate) fn append(&self, to: &Blob, bytes: &[u8]) -> Result<(), SpoolError> {
         if to.is_in_memory() {
             if self.append_to_memory(to, bytes) {
@@ -271,12 +268,10 @@ impl ResultFiles {
         self.frames.len() as u16
     }
 
-    /// Bytes of whole frames received.
     pub(crate) fn received(&self, backend: u16) -> u64 {
         self.frames_of(backend).len()
     }
 
-    /// Error for a corrupt frame.
     pub(crate) fn corrupt(&self, (backend, offset): FrameAt) -> SpoolError {
         match self.frames.get(usize::from(backend)) {
             Some(frames) => frames.corrupt(offset),
@@ -292,7 +287,6 @@ impl ResultFiles {
         self.frames.iter().map(Blob::len).collect()
     }
 
-    /// Bytes on disk and in memory.
     pub(crate) fn held_bytes(&self) -> (u64, u64) {
         let [disk, memory] = [&self.disk_bytes, &self.memory_bytes];
         (disk.load(Relaxed), memory.load(Relaxed))

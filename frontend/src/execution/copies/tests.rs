@@ -15,7 +15,6 @@ struct Synthetic {
     frames: Vec<(u64, u32)>,
 }
 
-/// `count` documents; about every third has a copy.
 fn documents(count: u32) -> Vec<Synthetic> {
     let mut ends = [0_u64; 3];
     let document = |n: u32| {
@@ -33,7 +32,6 @@ fn documents(count: u32) -> Vec<Synthetic> {
             } else {
                 count + n
             },
-            // Distinct.
             place: scattered & 0xf_ffff,
             backend,
             frames: frames.collect(),
@@ -42,7 +40,6 @@ fn documents(count: u32) -> Vec<Synthetic> {
     (0..count).map(document).collect()
 }
 
-/// Collectors of three backends with a budget of `bytes`.
 fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
     let new = |backend| Collector::new(backend, memory.share(bytes / 3));

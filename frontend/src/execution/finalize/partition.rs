@@ -13,7 +13,6 @@ use std::ops::Range;
 /// Sampled keys. Each costs one block read on disk: 2 ms in all. Part lengths differ by about 1 %.
 const SAMPLES: u64 = 512;
 
-/// Range in each source, by part.
 pub(super) type Parts = Vec<Vec<Range<u64>>>;
 
 /// Cuts the sources into `count` parts, or fewer if keys are few. Parts may be empty.
@@ -36,7 +35,6 @@ fn ranges(starts: &[u64], ends: &Vec<u64>) -> Vec<Range<u64>> {
     ranges.map(|(&start, &end)| start..end).collect()
 }
 
-/// Keys at which all parts but the first begin.
 fn keys(sources: &[Source<'_>], count: usize) -> Result<Vec<TieKey>, SpoolError> {
     if count <= 1 {
         return Ok(Vec::new());

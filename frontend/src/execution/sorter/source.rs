@@ -4,7 +4,6 @@ use crate::order::{self, Pointer, TieKey};
 use crate::spool::{Blob, PointerReader, SpoolError, partition_pointers};
 use std::ops::Range;
 
-/// Sorted pointers in a file.
 #[derive(Debug)]
 pub(crate) struct SortedRun {
     pub(crate) blob: Blob,
@@ -25,7 +24,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Tie key of pointer `at`.
     pub(crate) fn key(self, at: u64) -> Result<TieKey, SpoolError> {
         let mut reader = self.read(at..at + 1, 1);
         let pointer = order::Sorted::next(&mut reader)?;

@@ -7,7 +7,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 struct Machine {
     state: ExecutionState,
     created: Instant,
-    /// Seconds since creation.
     seconds: u64,
 }
 
@@ -46,7 +45,6 @@ impl Machine {
         machine
     }
 
-    /// Actions except timers.
     fn on(&mut self, event: Event) -> Vec<Action> {
         let now = Now {
             instant: self.now(),
@@ -65,12 +63,10 @@ impl Machine {
         self.created + Duration::from_secs(self.seconds)
     }
 
-    /// Timer in seconds.
     fn timer(&self) -> Option<u64> {
         self.state.timer.map(|at| (at - self.created).as_secs())
     }
 
-    /// Advances the clock and fires the timer.
     fn wait_until(&mut self, seconds: u64) -> Vec<Action> {
         self.seconds = seconds;
         self.on(Event::Timer)
@@ -85,7 +81,6 @@ impl Machine {
         assert_eq!(self.on(Event::Join { deadline: None }), []);
     }
 
-    /// A client withdraws before `open` requests have left.
     fn withdraw(&mut self, client: ClientKey, open: usize) -> Vec<Action> {
         self.on(Event::Withdraw { client, open })
     }
@@ -103,7 +98,6 @@ impl Machine {
         publication(&actions)
     }
 
-    /// Ends all streams well, and publishes.
     fn finish(&mut self) -> Publication {
         let streams = self.state.streams.len();
         for stream in 0..streams {

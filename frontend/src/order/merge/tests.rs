@@ -22,7 +22,6 @@ struct Match {
     line: u32,
 }
 
-/// Pointers of matches, scattered over `backends`, one per frame, with hashes by `hash`.
 fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&DocumentName) -> u64) -> Vec<Pointer> {
     let pointer = |(index, each): (u32, &Match)| {
         let origin = Origin {
@@ -36,7 +35,6 @@ fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&DocumentName) -> u6
     (0..).zip(matches).map(pointer).collect()
 }
 
-/// Cuts pointers into sorted sources and merges them.
 fn merged(
     pointers: &[Pointer],
     sources: usize,

@@ -9,7 +9,6 @@ use tokio::sync::watch;
 
 const GREETING: &[u8] = b"greeting";
 
-/// Starts a backend that greets one client.
 fn backend(config: Arc<ServerConfig>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -26,7 +25,6 @@ fn backend(config: Arc<ServerConfig>) -> String {
     address
 }
 
-/// Greeting of a backend, or the error.
 fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String> {
     let (_sender, config) = watch::channel(config);
     let backend = Backend::tls(address, config).unwrap();

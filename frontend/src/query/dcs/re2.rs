@@ -21,7 +21,6 @@ pub(super) fn translated(typed: &str, at: usize) -> SourceText {
 
 struct Scanner<'a> {
     typed: &'a str,
-    /// Offset of `typed` in the input.
     base: usize,
     at: usize,
     text: SourceText,
@@ -78,7 +77,6 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Copies a literal, escaped if needed.
     fn literal(&mut self, letter: char) {
         if regex_syntax::is_meta_character(letter) {
             self.text.push(self.base + self.at, "\\");

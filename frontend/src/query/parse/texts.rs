@@ -31,7 +31,6 @@ impl Texts {
         self.reasons.contains_key(&at)
     }
 
-    /// Adds a token; `false` if there are too many.
     pub(super) fn add(&mut self, at: usize, bad: BadQuery) -> bool {
         let known = self.reasons.insert(at, bad);
         assert!(known.is_none(), "text is never out of place: offset {at}");
@@ -58,7 +57,6 @@ impl Texts {
 
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It is refused.
     Bad(BadQuery),
     /// The token at this offset is not part of the language.
     Text(usize, BadQuery),

@@ -11,14 +11,12 @@ use std::sync::Arc;
 /// Appends a match in some format.
 pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
 
-/// Place of a match's bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rendered {
     /// 0: bytes of the part; n: its chunk n - 1.
     chunk: u32,
     start: u32,
     end: u32,
-    /// False if cut.
     pub(super) whole: bool,
 }
 
@@ -36,7 +34,6 @@ pub(super) struct PartBytes {
 }
 
 impl PartBytes {
-    /// Copied bytes.
     pub(super) fn copied(&self) -> usize {
         self.own.len()
     }
@@ -54,7 +51,6 @@ pub(super) struct Part<'a> {
     write: Option<&'a WriteMatch>,
     context_lines: u32,
     pub(super) bytes: PartBytes,
-    /// Matches in spool order.
     pub(super) matches: Vec<Rendered>,
 }
 
