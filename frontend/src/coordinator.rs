@@ -490,7 +490,6 @@ impl Coordinator {
         self.recent.times(Instant::now())
     }
 
-    /// Drives a started execution to its end, and makes room for its result.
     fn drive(
         &self,
         execution: Arc<Execution>,

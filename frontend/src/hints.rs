@@ -27,7 +27,6 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Longest look-up.
 const LOOK_UP_MAX: Duration = Duration::from_millis(20);
 
 /// Keys per look-up; others are misses.

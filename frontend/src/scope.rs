@@ -1,7 +1,9 @@
 //! Packages and repositories that a caller may see, by name without version.
 //!
-//! Equal scopes have equal hashes over their visible names: adding or removing an invisible package
-//! changes nothing. **Invariant:** an unknown name is invisible, except to scopes of everything.
+//! Equal scopes have equal hashes over their visible names: adding or removing an invisible
+//! package changes nothing.
+//!
+//! **Invariant:** an unknown name is invisible, except to scopes of everything.
 
 use crate::lock::lock;
 use blake3::Hasher;

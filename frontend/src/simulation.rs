@@ -3,8 +3,9 @@
 //! One thread, no socket, no clock. A seed decides the `corpus`, each backend's `messages` and
 //! faults (`script`), clients, admission and disk (`scenario`), and the order of arrival (`world`,
 //! `stream`). All parts are real except the `driver`, which checks rules. The result is compared
-//! with the corpus (`verify`, `best_files`). `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the
-//! first (see `scripts/simulate`).
+//! with the corpus (`verify`, `best_files`).
+//!
+//! `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the first (see `scripts/simulate`).
 
 mod best_files;
 mod corpus;

@@ -72,7 +72,6 @@ struct Circuit {
     calls: usize,
     in_a_row: u32,
     trips: u32,
-    /// Second of each bucket, its calls and failures.
     buckets: [(u64, u32, u32); WINDOW],
 }
 

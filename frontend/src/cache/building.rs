@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Instrument;
 
-/// Longest wait of a caller.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {

@@ -46,7 +46,6 @@ pub(super) struct Entry<V> {
 }
 
 impl<V> Entry<V> {
-    /// Creates an entry, `None` if it would expire at once.
     pub(super) fn new(
         value: V,
         is_negative: bool,
@@ -115,7 +114,6 @@ impl<V> Entry<V> {
         self.used.load(Relaxed)
     }
 
-    /// False shortly after a failed refresh.
     pub(super) fn may_retry(&self, now: Duration) -> bool {
         now >= self.retry_at()
     }
@@ -128,7 +126,6 @@ impl<V> Entry<V> {
         self.tried.store(true, Relaxed);
     }
 
-    /// Delays the next refresh after a failure.
     pub(super) fn delay_retry(&self, now: Duration, random: u32) {
         let at = now + jittered(2 * RETRY, random);
         let at = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);

@@ -71,9 +71,7 @@ struct World {
     claims: Claims<usize, usize>,
     kept: Kept,
     now: Duration,
-    /// Latest time that the claims have seen.
     seen_now: Duration,
-    /// Version of each key's source, and the first valid one.
     versions: [(u64, u64); KEYS],
     builders: Vec<Builder>,
     current: BTreeMap<usize, u64>,

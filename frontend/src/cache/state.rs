@@ -43,7 +43,6 @@ pub(super) enum Decision<V> {
     Busy,
 }
 
-/// Result of a claim that ended without an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Release<W> {
     Refused,
@@ -302,7 +301,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         }
     }
 
-    /// Ends a claim without an answer, after cancellation or panic.
     pub(super) fn release<V>(
         &mut self,
         key: &K,

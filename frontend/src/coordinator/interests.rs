@@ -16,9 +16,7 @@ const ID_LEN: usize = 32;
 
 #[derive(Default)]
 pub(super) struct Interests {
-    /// Interests with their last use.
     by_key: HashMap<ClientKey, (u64, Arc<Interest>)>,
-    /// Keys by last use, oldest first.
     by_use: BTreeMap<u64, ClientKey>,
     uses: u64,
 }

@@ -8,7 +8,6 @@ use schema::frame::Decoder;
 use schema::message::{LookupAnswer, LookupReply, LookupRequest};
 use std::time::{Duration, Instant};
 
-/// Shared as long as one frontend keeps it.
 const LIFE: Duration = LIFE_MAX;
 
 const KIND: &str = "lookup";
@@ -50,7 +49,6 @@ pub(super) fn share(
     }
 }
 
-/// Encodes everything that changes the answer.
 fn key(of: &LookupKey) -> Vec<u8> {
     let mut key = (of.generation.len() as u64).to_le_bytes().to_vec();
     key.extend_from_slice(of.generation.as_bytes());

@@ -90,7 +90,6 @@ impl Lookups {
 struct Asking {
     peers: Vec<Arc<Peer>>,
     lookups: Vec<Arc<Lookup>>,
-    /// `None` until answered.
     outcomes: Vec<Option<LookupOutcome>>,
     /// Error if no later backend has a better answer.
     problems: Vec<Option<LookupProblem>>,

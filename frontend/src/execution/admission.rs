@@ -31,7 +31,6 @@ struct Active {
     by_client: HashMap<u64, usize>,
 }
 
-/// Counts an execution until dropped.
 pub(crate) struct ActivePermit {
     active: Arc<Mutex<Active>>,
     client: u64,

@@ -13,7 +13,6 @@ pub(crate) struct BegunDocument {
     /// Hash of its text; `None` if it must not be folded.
     text: Option<TextHash>,
     path_hash: u64,
-    /// Hash of the matching lines, in order.
     lines: u64,
     /// Best score, encoded as in pointers.
     score: u16,

@@ -56,7 +56,6 @@ pub(crate) struct Execution {
     acquire: Notify,
     /// Notified when it wants a heavy slot, maybe before the task waits.
     acquire_heavy: Notify,
-    /// True if it has or awaits a heavy slot.
     pub(super) may_be_heavy: watch::Sender<bool>,
     timer: watch::Sender<Option<Instant>>,
     pub(super) news: watch::Sender<()>,
@@ -224,7 +223,6 @@ impl Execution {
         pending().await
     }
 
-    /// Opens the streams. The wait for the permit began at `begun`.
     fn admit(self: &Arc<Self>, permit: &Permit, begun: Instant) {
         let heavy = permit.is_heavy;
         self.admitted(begun);

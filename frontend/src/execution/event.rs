@@ -5,7 +5,6 @@ use crate::results::{Outcome, SkippedDocument, Timings};
 use schema::message::End;
 use std::time::{Duration, Instant, SystemTime};
 
-/// One moment, by the monotonic clock and by the calendar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now {
     pub(crate) instant: Instant,
@@ -62,7 +61,6 @@ pub(crate) enum StreamEvent {
     Heavy,
 }
 
-/// Instruction to the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Take a free heavy slot, or wait for a light place. Expects `Admitted`.

@@ -23,7 +23,6 @@ pub(crate) struct FairSlots {
 
 struct State {
     free: usize,
-    /// Slots by client; clients without one are absent.
     taken: HashMap<u64, usize>,
     waiting: Vec<Waiter>,
 }

@@ -95,7 +95,6 @@ fn finalize_in(
     })
 }
 
-/// Finds copies. Returns the number of matches outside folded documents.
 fn fold(
     spool: &ResultFiles,
     collectors: &mut [Collector],

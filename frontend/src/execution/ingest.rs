@@ -40,7 +40,6 @@ pub(crate) struct Target<'a> {
     pub(crate) on_skip: Box<dyn Fn(SkippedDocument) + 'a>,
 }
 
-/// Result of [`Ingest::take`].
 #[derive(Debug)]
 pub(crate) enum Ingested {
     /// Everything sent has arrived.
@@ -69,7 +68,6 @@ pub(crate) struct Ingest<'a> {
     begun: Vec<Option<BegunDocument>>,
     folds: bool,
     written: u64,
-    /// Bytes of checked frames since the last write.
     walked: u64,
     /// True if the current backend's PROGRESS bounds all remaining ranks.
     bounds_all: bool,
@@ -434,7 +432,6 @@ fn folds(search: &message::Search) -> bool {
     search.limit == 0 && !search.names && search.text == TextOrder::None
 }
 
-/// Reverts the counts of frames that could not be written.
 fn uncount(facets: &mut Facets, mut frames: &[u8]) {
     while let Ok(Some(frame)) = frame::decode(frames) {
         frames = &frames[frame.bytes..];

@@ -19,10 +19,8 @@ pub(super) const RUNS_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct PointerSorter {
     name: String,
-    /// Chunk being filled, sorted by `seal`.
     last: Chunk,
     chunks: Vec<Chunk>,
-    /// The budget had no chunk left: spill.
     is_full: bool,
     in_memory: usize,
     share: Arc<Share>,

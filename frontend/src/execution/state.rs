@@ -208,7 +208,6 @@ impl ExecutionState {
         }
     }
 
-    /// Ends the execution unless others wait or may return.
     fn withdraw(&mut self, client: ClientKey, open: usize, now: Now) {
         self.kept.remove(&client);
         let is_kept = self.kept.values().any(|until| *until > now.instant);
@@ -244,7 +243,6 @@ impl ExecutionState {
         self.kept.values().copied().max()
     }
 
-    /// Sets the timer to the next end of grace or deadline.
     fn set_timer(&mut self) {
         let deadline = Some(self.deadline.at)
             .filter(|_| self.phase == Phase::Streaming && self.halted.is_none());

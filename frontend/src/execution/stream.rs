@@ -26,7 +26,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use trace::TraceSpan;
 
-/// Hedged requests of one stream.
 const HEDGES_MAX: u32 = 2;
 
 pub(crate) struct StreamHandle {
@@ -260,7 +259,6 @@ impl StreamHandle {
         }
     }
 
-    /// Receives bytes, from the other backend if it wins a race.
     fn fill(
         &self,
         source: &mut Source,
@@ -412,7 +410,6 @@ impl StreamHandle {
         StreamTrace::begin(&self.trace, (peer, shards, why), &self.stats)
     }
 
-    /// True if nothing was answered and the stream is not stopped.
     fn may_ask_again(&self) -> bool {
         !self.stats.answered.load(Relaxed) && !self.is_stopped()
     }

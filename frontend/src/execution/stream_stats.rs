@@ -73,7 +73,6 @@ pub(crate) struct StreamStats {
     blocks_total: AtomicU64,
     documents: AtomicU64,
     bound: AtomicU32,
-    /// `bound` is not published yet.
     bound_is_new: AtomicBool,
     published: Mutex<Published>,
     facets: Mutex<FacetsSoFar>,
@@ -192,7 +191,6 @@ pub struct BestDocuments {
     pub is_final: bool,
 }
 
-/// Treatment of documents that copy better ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TopCopies {
     /// Documents of their own.

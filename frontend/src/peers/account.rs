@@ -56,7 +56,6 @@ pub(crate) struct ShardAccount {
     keys: Vec<(u32, u32)>,
     skipped: u64,
     last_skipped: Option<u32>,
-    /// First match of the last batch.
     batch: Option<(u32, u32)>,
     /// Last match and last skipped document before the current backend.
     before: (Option<(u32, u32)>, Option<u32>),
@@ -235,7 +234,6 @@ impl StreamAccount {
         self.shards.iter().map(|account| account.documents).sum()
     }
 
-    /// Compares a backend's report with the data that arrived.
     pub(crate) fn end(&mut self, end: &End) -> Result<(), AccountError> {
         for shard in &end.shards {
             let account = self.shards.get_mut(shard.shard as usize);

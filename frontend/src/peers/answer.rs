@@ -52,7 +52,6 @@ impl Answer {
         Ok(())
     }
 
-    /// Checks a frame's highest rank against the bound.
     pub(crate) fn rank(&self, best: f32) -> Result<(), AccountError> {
         if RankKey::of(best).score < RankKey::of(self.reached.bound).score {
             return Err(AccountError::Bound);

@@ -85,7 +85,6 @@ impl Backend {
         self.answer_here.is_some()
     }
 
-    /// Answers a search on the calling thread; false if it needs a connection.
     pub(crate) fn answer_here(
         &self,
         search: &Search,

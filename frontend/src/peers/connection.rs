@@ -70,7 +70,6 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-/// Names the side to update.
 fn semantics_differ(theirs: u32) -> String {
     let older = if theirs < SEMANTICS {
         "backend"

@@ -49,7 +49,6 @@ pub(crate) struct Health {
     successes_in_row: u32,
     /// A bit per request, latest lowest; 1 for a success.
     outcomes: u32,
-    /// Valid bits of `outcomes`.
     known_outcomes: u32,
     ejections: u32,
     ejected_until: Option<Instant>,
@@ -213,7 +212,6 @@ impl Preference {
         }
     }
 
-    /// Sort key of a shard's backends, best first.
     pub(crate) fn of<'a>(
         &'a self,
         backends: &[usize],

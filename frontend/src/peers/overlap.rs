@@ -17,7 +17,6 @@ pub(crate) struct Announced<'a> {
     pub(crate) backend: &'a str,
     pub(crate) shard: ShardId,
     pub(crate) packages: &'a ShardPackages,
-    /// Packages to compare; `None`: all.
     pub(crate) visible: Option<&'a VisiblePackages>,
 }
 
@@ -83,7 +82,6 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
     found
 }
 
-/// Parts of a package in one index.
 #[derive(Clone, Debug)]
 struct Build<'a> {
     indexed: u64,

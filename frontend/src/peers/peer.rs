@@ -80,7 +80,6 @@ impl PeerStatus {
         }
     }
 
-    /// True if it can hide packages from callers.
     pub(crate) fn has_views(&self) -> bool {
         self.no_views.is_none()
     }
@@ -110,7 +109,6 @@ pub(crate) struct Peer {
     status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
     health: Mutex<Health>,
-    /// Socket of the control connection, for `close`.
     control: Mutex<Option<Arc<Socket>>>,
     closed: AtomicBool,
     thread: OnceLock<Thread>,
@@ -288,7 +286,6 @@ impl Peer {
         Connection::new(stream, self.settings.silence_max)
     }
 
-    /// Keeps a connection after a complete answer.
     pub(crate) fn put_idle(&self, mut connection: Connection) {
         connection.touch();
         connection.decoder.shrink();

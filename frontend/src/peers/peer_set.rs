@@ -39,7 +39,6 @@ pub(crate) struct Peers {
 
 struct State {
     set: Arc<PeerSet>,
-    /// All peers in order, also those not admitted yet.
     all: Vec<Arc<Peer>>,
 }
 

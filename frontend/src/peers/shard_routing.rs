@@ -25,13 +25,11 @@ pub(crate) struct PeerShards {
     pub(crate) is_draining: bool,
     /// Reason and time since when it is not searched.
     pub(crate) unsearched: Option<(String, SystemTime)>,
-    /// Shards announced last, with their documents.
     pub(crate) shards: Option<Vec<(ShardId, u32)>>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardRouting {
-    /// Id of the set of all known shards.
     pub(crate) generation: String,
     shards: Vec<RoutedShard>,
     names: Vec<String>,

@@ -11,7 +11,6 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longest handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(2);
 
 /// Error text for a certificate name mismatch when addresses are hidden.
@@ -141,7 +140,6 @@ fn bare(name: &str) -> &str {
     name.trim_end_matches(')').trim_matches('"')
 }
 
-/// Reason of a backend to refuse this frontend's certificate or connection.
 fn refused(alert: AlertDescription) -> String {
     let why = match alert {
         AlertDescription::CertificateExpired => {

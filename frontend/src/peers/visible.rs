@@ -61,7 +61,6 @@ impl VisiblePackages {
         byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
     }
 
-    /// Request entry of the shard, without these packages.
     pub(crate) fn without(&self, shard: ShardId, superseded: &[u32]) -> VisibleShard {
         let mut bits = self.bits.clone();
         for &number in superseded {

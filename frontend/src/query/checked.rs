@@ -20,7 +20,6 @@ use zerocopy::IntoBytes;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     pub(super) expr: Expr,
-    /// Patterns of preferred lines.
     phrase: Vec<Pattern>,
     names: bool,
     pub(super) context_lines: u32,
@@ -296,7 +295,6 @@ pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
     (first, is_negated, interpreted_as(expr))
 }
 
-/// Checks expression and context lines. An atom's error has its index.
 fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
     let atoms = expr.atoms();
     let text_bytes = |atom: &&Expr| match atom {

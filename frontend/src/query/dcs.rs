@@ -15,7 +15,6 @@ use super::input::{ParsedQuery, check_length};
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
-/// Extensions of known file types.
 const TYPES: &[(&[&str], &[&str])] = &[
     (&["c"], &["c", "h"]),
     // Debian Code Search omits `.cc` and `.hh`.
@@ -183,7 +182,6 @@ impl<'a> Keyword<'a> {
     }
 }
 
-/// Requires a wanted file type and excludes negated ones.
 fn types(keywords: &[Keyword<'_>], sources: &mut SourceMap) -> Vec<Expr> {
     let types = keywords
         .iter()

@@ -57,7 +57,6 @@ impl BadQuery {
         }
     }
 
-    /// Invalid value of a key or parameter.
     pub(super) fn invalid(value: &str, expected: &str) -> Self {
         BadQuery::new(format!("{value} is not valid")).hint(format!("expected {expected}"))
     }

@@ -133,7 +133,6 @@ fn check_flags(flags: Flags, reading: Reading, at: usize) -> Result<Option<bool>
     }
 }
 
-/// True if a regular expression without flags ignores case.
 fn has_smart_case(regexp: &str) -> bool {
     selected_directory(regexp).is_none() && Case::Auto.ignores(regexp, Syntax::Regexp)
 }
@@ -174,7 +173,6 @@ fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
     (text, reading)
 }
 
-/// Possible values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     /// Regular expressions, globs and exact values.

@@ -267,7 +267,6 @@ struct Defaults {
     names: bool,
 }
 
-/// Lowers a node; adds its atoms to `sources`.
 fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
     let list = |nodes: Vec<Node>, sources: &mut SourceMap| -> Vec<Expr> {
         let nodes = nodes.into_iter();

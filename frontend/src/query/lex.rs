@@ -218,12 +218,10 @@ pub(super) fn has_meta(text: &str) -> bool {
     text.contains(['\\', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'])
 }
 
-/// Quotes a text, escaping quotes and backslashes.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Puts a regular expression between slashes, escaping inner ones.
 pub(super) fn slashed(regexp: &str) -> String {
     let mut out = String::from("/");
     let mut escaped = false;

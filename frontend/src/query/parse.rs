@@ -36,7 +36,6 @@ const WORDS_MAX: usize = ATOMS_MAX - 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Ast {
-    /// `None`: only options.
     pub(super) node: Option<Node>,
     pub(super) options: Options,
     pub(super) notices: Vec<Notice>,
@@ -116,7 +115,6 @@ fn parse_again(typed: &str, mut texts: Texts) -> Result<Ast, BadQuery> {
     }
 }
 
-/// Treats each different word of a query as text.
 fn words(typed: &str, bad: &BadQuery) -> Ast {
     let (mut lexer, mut known) = (Lexer::new(typed), HashSet::new());
     let mut words = Vec::new();

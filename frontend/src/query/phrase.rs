@@ -64,7 +64,6 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-/// The typed text, not cut within words.
 fn exact(tokens: &[&str]) -> String {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let starts = tokens

@@ -114,7 +114,6 @@ impl DocumentTally {
         self.is_full |= next.is_full;
     }
 
-    /// Record of a document; `None` past the maximum.
     fn record(&mut self, key: DocumentKey) -> Option<&mut DocumentRecord> {
         if self.is_full {
             return None;
@@ -255,7 +254,6 @@ impl<'a> DocumentList<'a> {
         grouped.ok_or_else(|| self.blob.corrupt(at))
     }
 
-    /// Reads the folded bits; empty if none is folded.
     fn folded_bits(&mut self) -> Result<Vec<u64>, SpoolError> {
         let bytes = self.bitmap_bytes();
         if bytes == 0 {

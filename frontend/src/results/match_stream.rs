@@ -70,7 +70,6 @@ struct StreamReader {
     document: Vec<Match>,
     since: Instant,
     held_bytes: usize,
-    /// As text, with shard and number of the document.
     text: Vec<u8>,
     text_of: Option<(u32, u32)>,
     lines: LineText,

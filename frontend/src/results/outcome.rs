@@ -165,11 +165,9 @@ pub(crate) struct Outcome {
     pub(crate) overlaps: Arc<Overlaps>,
     pub(crate) explain: Explain,
     pub(crate) reached: Reached,
-    /// Error of a backend that cannot run the query.
     pub(crate) refused: Option<BadQuery>,
     /// The queue for heavy queries was full.
     pub(crate) shed: bool,
-    /// All backends were lost before searching anything.
     pub(crate) is_unavailable: bool,
     pub(crate) was_stopped: bool,
     /// Longest time per phase of all backends.

@@ -75,7 +75,6 @@ pub enum Take {
 pub struct RenderedMatches {
     first: usize,
     parts: Vec<PartBytes>,
-    /// Matches in result order, with their parts.
     matches: Vec<(u8, Rendered)>,
     has_cut: bool,
     taken: usize,

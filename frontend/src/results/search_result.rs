@@ -30,7 +30,6 @@ const SMALL_BYTES: u64 = 64 << 10;
 /// Pointers read at a time: 2 MiB.
 const POINTERS_AT_ONCE: usize = 64 << 10;
 
-/// Minimum matches in a chunk.
 const CHUNK_LEN_MIN: usize = 1000;
 
 /// Result of a search.
@@ -456,7 +455,6 @@ impl LinePosition {
         (self.0 >> 32) as u32
     }
 
-    /// Index of the pointer before sorting.
     pub(super) fn pointer_index(self) -> usize {
         self.0 as u32 as usize
     }

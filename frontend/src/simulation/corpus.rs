@@ -15,7 +15,6 @@ pub(super) const CONTEXT_LINES: u32 = 1;
 /// Matches of a large document, which needs a second chunk or spills.
 const LARGE_LEN: u32 = CHUNK_LEN as u32 + 1000;
 
-/// Match range in every matching line.
 const FOUND: std::ops::Range<u32> = 0..6;
 
 /// Packages and directories. Equal names in the first two collide in the path hash.
@@ -29,7 +28,7 @@ const SHARED_TEXTS: usize = 10;
 pub(super) struct Habits {
     /// Documents with equal text may have different matches.
     pub(super) depends: bool,
-    /// Many documents, and so many copies.
+    /// Many documents, and therefore copies.
     pub(super) copies: bool,
 }
 

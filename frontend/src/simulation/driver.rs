@@ -52,7 +52,6 @@ struct Rules {
     deadline: (usize, usize),
     is_abandoned: bool,
     is_cancelled: bool,
-    /// First reason for stopping the streams.
     halt: Option<String>,
 }
 
@@ -276,7 +275,6 @@ impl<'a> Driver<'a> {
         self.rules.halt.is_some()
     }
 
-    /// Passes time while pointers are ordered, and returns the end.
     pub(super) fn finish(&mut self, random: &mut Random, failure: Option<String>) -> Publication {
         for _ in 0..random.pick(&[0, 1, 40]) {
             assert!(self.step(random).is_empty(), "there are no streams");

@@ -5,7 +5,6 @@ use super::script::Script;
 use crate::results::Match;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Package, path and line.
 pub(super) type Key = (Vec<u8>, Vec<u8>, u32);
 
 pub(super) fn key(shown: &Match) -> Key {

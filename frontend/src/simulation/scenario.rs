@@ -21,7 +21,6 @@ pub(super) struct Scenario {
     pub(super) cancelled: Option<usize>,
     /// A heavy slot is free at once.
     pub(super) slot_is_free: bool,
-    /// The queue is full.
     pub(super) shed: bool,
 }
 
@@ -57,7 +56,6 @@ impl Client {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disk {
-    /// Bytes in memory before the rest goes to disk.
     memory_max: u64,
     bytes_max: u64,
     /// First write that fails, and if all later ones fail too.

@@ -83,7 +83,6 @@ impl Wire {
     }
 }
 
-/// Result of a request; `None` while it runs.
 pub(super) type Settled = Option<Result<End, PeerError>>;
 
 impl<'a> Stream<'a> {
@@ -222,7 +221,6 @@ impl<'a> Stream<'a> {
         Some(result)
     }
 
-    /// Backend with the most remaining shards, and those shards.
     fn next(&self, open: &Open<'_>) -> Option<(usize, Vec<u32>)> {
         let script = &self.ground.scripts[self.number];
         let left = open.ingest.left();
@@ -278,7 +276,7 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Advances the second backend of a race. Returns true if the race goes on or is won.
+    /// Advances the second backend of a race. Returns true if the race continues or is won.
     fn race(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
         let Some((number, mut decoder, mut wire)) = open.race.take() else {
             return false;

@@ -32,7 +32,6 @@ pub(super) struct Ended<'a> {
     pub(super) run: Arc<ResultFiles>,
 }
 
-/// Finalizes the execution and checks its result. Returns true if complete.
 pub(super) fn check<'a>(
     random: &mut Random,
     scenario: &Scenario,
@@ -176,7 +175,6 @@ fn key_of_document(shown: &Match) -> (&[u8], &[u8]) {
     (&shown.document.package, &shown.document.path)
 }
 
-/// Checks that each shard is missing or has all its matches.
 fn check_missing(
     scenario: &Scenario,
     model: &Model,
@@ -204,7 +202,6 @@ fn check_missing(
     }
 }
 
-/// Checks matches, counts and facets of a complete result.
 fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, shown: &[Match]) {
     let total = model.matches.len();
     let wanted = match scenario.limit {

@@ -170,7 +170,6 @@ impl<'a, 's> World<'a, 's> {
         }
     }
 
-    /// Reads the best matches and files, as a client does.
     fn look(&mut self) {
         let top = TopMatches::new(self.ground.stats.iter(), self.scenario.limit);
         let shown = results::read(self.ground.spool, &top.pointers, CONTEXT_LINES);

@@ -137,7 +137,6 @@ impl Blob {
         }
     }
 
-    /// Closes a complete file. Readers open it.
     pub(super) fn close(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Open(memory, file) = &*state {

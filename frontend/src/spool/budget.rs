@@ -13,9 +13,7 @@ pub type BeforeWrite = Arc<dyn Fn() -> io::Result<()> + Send + Sync>;
 #[derive(Clone)]
 pub(crate) struct SpoolConfig {
     pub(crate) disk_bytes_max: u64,
-    /// Bytes of a result in memory before it spills.
     pub(crate) result_memory_max: u64,
-    /// Finished results outlive the process.
     pub(crate) durable: bool,
     pub(crate) before_write: Option<BeforeWrite>,
 }

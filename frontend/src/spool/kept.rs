@@ -11,7 +11,6 @@ use std::sync::Arc;
 /// Bytes of a chunk, unless more are appended together.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Released chunks kept for reuse.
 const SPARES_MAX: usize = 2;
 
 #[derive(Debug, Default)]

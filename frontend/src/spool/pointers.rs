@@ -76,7 +76,6 @@ impl<'a> PointerReader<'a> {
         self.next = 0;
     }
 
-    /// Next pointer; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
         if self.checked.is_empty() && !self.check()? {
             return Ok(None);
@@ -85,7 +84,6 @@ impl<'a> PointerReader<'a> {
         Ok(Some(self.cells[self.checked.start - 1]))
     }
 
-    /// Rest of the next block; empty at the end.
     pub(crate) fn next_block(&mut self) -> Result<&[Pointer], SpoolError> {
         if self.checked.is_empty() {
             self.check()?;

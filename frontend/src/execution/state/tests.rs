@@ -11,7 +11,6 @@ struct Machine {
 }
 
 impl Machine {
-    /// One client, and one shard per stream.
     fn new(streams: usize) -> Machine {
         let created = Instant::now();
         let assignments = (0..streams).map(|stream| assignment(stream, 1)).collect();

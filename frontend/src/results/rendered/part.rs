@@ -93,7 +93,6 @@ impl<'a> Part<'a> {
         Ok(true)
     }
 
-    /// Adds matches of a batch; `None` if a line is missing.
     fn add_each(
         &mut self,
         batch: &BatchView<'_>,
