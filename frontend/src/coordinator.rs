@@ -182,6 +182,7 @@ impl Coordinator {
     fn route_on_changes(self: &Arc<Coordinator>, peers: &[Arc<Peer>]) {
         for peer in peers {
             let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
+            // The task ends with the peer's last set.
             let peer = Arc::downgrade(peer);
             self.resources.runtime.spawn(async move {
                 let mut last = None;
@@ -472,8 +473,8 @@ impl Coordinator {
         &self.config
     }
 
-    /// Recomputed only when a backend's link or shards change, since it takes
-    /// as long as a small query.
+    /// Recomputes the routing only when a backend's link or shards change, since that takes as long
+    /// as a small query.
     fn route(&self, peers: &PeerSet) -> Arc<ShardRouting> {
         let versions = peers.versions();
         let mut routing = lock(&self.routing);
@@ -516,10 +517,12 @@ impl Coordinator {
             let mut cache = lock(&cache);
             removals.begin(cache.finish(execution, &spool), &Handle::current());
         };
+        // Log lines name the request that started it.
         driven.in_current_span()
     }
 }
 
+/// Dials unconnected backends once more, for at most a second.
 async fn ready(peers: &PeerSet) {
     let deadline = Peer::ready_deadline();
     for peer in peers.iter() {
@@ -581,6 +584,7 @@ struct Caller {
     scope: Scope,
     client: SearchClient,
     interest: Option<Arc<Interest>>,
+    /// Changed files that the search does not see.
     pending: u64,
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Changes under a lock are complete wherever they could panic, and an execution must end
-/// even if its thread panicked.
+/// Ignores poisoning: changes under a lock are complete wherever they could panic, and an execution
+/// must end even if its thread panicked.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

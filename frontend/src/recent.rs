@@ -59,7 +59,7 @@ pub struct SlowQuery {
     pub took: Duration,
     /// Blocks that the index could not rule out.
     pub candidates: u64,
-    /// All blocks searched.
+    /// All blocks of the searched shards.
     pub blocks: u64,
     /// Bytes of text examined.
     pub verified_bytes: u64,

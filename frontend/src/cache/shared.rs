@@ -427,6 +427,7 @@ fn tell<K: CacheKey, V: CacheValue, E: CacheFailure>(
     answer: &Result<V, CacheError<E>>,
 ) {
     for waiter in waiters {
+        // A waiter may have left.
         drop(waiter.send(Turn::Answer(answer.clone())));
     }
 }

@@ -198,6 +198,7 @@ impl Coordinator {
             if shards.is_none_or(|shards| !shards.is_empty()) {
                 let reply = match shards {
                     Some(shards) => self.ask(peer, frame(Some(shards))?.into(), kind, decode),
+                    // Its shards are unknown, so it is not asked.
                     None => self.refuse(peer),
                 };
                 replies.push((Arc::clone(peer), reply));
@@ -281,6 +282,7 @@ impl Coordinator {
                 let announced = status.shards.iter().flat_map(|shards| shards.iter());
                 announced.map(|shard| shard.id).collect::<HashSet<_>>() == *shards
             };
+            // Fails when the peer is closed.
             let _ = peer.changes().wait_for(is_announced).await;
         }
     }

@@ -60,7 +60,7 @@ impl Lookups {
         outcomes
     }
 
-    /// In a separate task, since others may wait for it when this client has left.
+    /// Asks in a separate task, since others may wait for it when this client has left.
     fn ask(&self, runtime: &Handle, peers: &[Arc<Peer>], claims: Vec<LookupClaim>) {
         if claims.is_empty() {
             return;

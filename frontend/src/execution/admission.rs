@@ -47,6 +47,7 @@ impl Admission {
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
         Admission {
             active: Arc::default(),
+            // Waiters are bounded by active executions.
             light: FairSlots::new(LIGHT_MAX, ACTIVE_MAX),
             heavy: FairSlots::new(running_max.max(1), queued_max),
         }
@@ -90,6 +91,7 @@ impl Admission {
         Permit::new(false, slot.expect("all that are active may wait"))
     }
 
+    /// `None` if the queue is full.
     pub(crate) async fn heavy(&self, client: u64) -> Option<Permit> {
         let _queued = Queued::new();
         let slot = self.heavy.take(client).await;

@@ -358,6 +358,7 @@ impl Execution {
         }
     }
 
+    /// `None` if it has passed.
     fn left_ms(&self) -> Option<u32> {
         let deadline = lock(&self.state).deadline();
         let left = deadline.checked_duration_since(Instant::now())?;

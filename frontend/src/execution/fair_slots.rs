@@ -1,7 +1,7 @@
 //! Slots shared fairly among clients, with a queue.
 //!
 //! A free slot goes to the waiting client with the fewest slots, then in order of arrival. No
-//! client gets all of several slots, which it may keep for minutes, except [`UNKNOWN`]. If the
+//! client but [`UNKNOWN`] gets all of several slots, which it may keep for minutes. If the
 //! queue is full, a newcomer replaces the last waiter of the client with the most places, if
 //! that has at least two more.
 //!
@@ -29,6 +29,7 @@ struct State {
 
 struct Waiter {
     client: u64,
+    /// Dropped if another client takes the place.
     slot: oneshot::Sender<Slot>,
 }
 

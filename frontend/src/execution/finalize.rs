@@ -95,6 +95,7 @@ fn finalize_in(
     })
 }
 
+/// Returns the number of matches outside folded documents.
 fn fold(
     spool: &ResultFiles,
     collectors: &mut [Collector],

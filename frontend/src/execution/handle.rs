@@ -4,7 +4,7 @@
 //! may return. Then it is cancelled down to the backends.
 //!
 //! Clients of one execution are unaware of each other. Each has an [`Interest`] with a random id
-//! behind the 32 bits of its route. The id only allows to end this interest.
+//! behind the 32 bits of its route. The id only lets its holder end this interest.
 
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;

@@ -68,6 +68,7 @@ pub(crate) struct Ingest<'a> {
     begun: Vec<Option<BegunDocument>>,
     folds: bool,
     written: u64,
+    /// Bytes of checked frames since the last write.
     walked: u64,
     /// True if the current backend's PROGRESS bounds all remaining ranks.
     bounds_all: bool,
@@ -118,8 +119,8 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// False after misordered matches or a contradicting END, and after a skipped document of an
-    /// uncounted search, with unknown progress.
+    /// False after misordered matches or a contradicting END, and once an uncounted search has
+    /// skipped a document: its progress is unknown.
     pub(crate) fn can_resume_after(&self, error: &PeerError) -> bool {
         let is_uncounted = self.target.search.uncounted;
         error.is_fault() && !(is_uncounted && self.account.has_skipped())
@@ -426,8 +427,8 @@ fn join(mut earlier: End, end: End) -> End {
     earlier
 }
 
-/// Not among the best matches of each backend, which depend on its data, nor among names,
-/// which copies do not share.
+/// Excludes the best matches of each backend, which depend on its data, and names, which copies do
+/// not share.
 fn folds(search: &message::Search) -> bool {
     search.limit == 0 && !search.names && search.text == TextOrder::None
 }

@@ -332,7 +332,8 @@ impl StreamHandle {
         Ok(())
     }
 
-    /// A failure of the slow backend, or a hanging one would be asked again and again.
+    /// Switches to the faster backend. Counts as a failure of the slow one, or a hanging backend
+    /// would be asked again and again.
     fn change(
         &self,
         source: &mut Source,
@@ -489,8 +490,8 @@ impl<'a> Rest<'a> {
         None
     }
 
-    /// Briefly if another backend has all that is left, since lost packets
-    /// look like a slow connection.
+    /// Connects, but only briefly if another backend has all that is left: lost packets look like a
+    /// slow connection.
     fn dial(&mut self, peer: &Peer, number: usize, left: &[u32]) -> Result<Connection, PeerError> {
         if self.is_patient || self.untried.next_for_all(left).is_none() {
             return peer.dial();

@@ -152,7 +152,7 @@ pub(crate) fn sort(pointers: &mut [Pointer]) {
 }
 
 /// Sorts items by `key`, faster if sorted groups consist of few runs of equal `run`, which orders
-/// like `key`. A group is not compared if its `digits` give the order. Doubles the memory.
+/// like `key`. A group is not compared if `digit` gives its order. Doubles the memory.
 pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
     items: &mut [T],
     is_one_group: impl Fn(&T, &T) -> bool,

@@ -56,6 +56,7 @@ pub(crate) struct ShardAccount {
     keys: Vec<(u32, u32)>,
     skipped: u64,
     last_skipped: Option<u32>,
+    /// First match of the last batch.
     batch: Option<(u32, u32)>,
     /// Last match and last skipped document before the current backend.
     before: (Option<(u32, u32)>, Option<u32>),

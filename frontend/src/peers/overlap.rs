@@ -17,6 +17,7 @@ pub(crate) struct Announced<'a> {
     pub(crate) backend: &'a str,
     pub(crate) shard: ShardId,
     pub(crate) packages: &'a ShardPackages,
+    /// `None`: all.
     pub(crate) visible: Option<&'a VisiblePackages>,
 }
 

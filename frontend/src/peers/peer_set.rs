@@ -39,6 +39,7 @@ pub(crate) struct Peers {
 
 struct State {
     set: Arc<PeerSet>,
+    /// In order, also those not admitted yet.
     all: Vec<Arc<Peer>>,
 }
 

@@ -104,8 +104,8 @@ impl Query {
     /// Finds the best documents, each with at most `matches` matches, one of them with its best
     /// score. Backends refuse it if it takes much work.
     ///
-    /// Each backend finds its own best, so there may be more than `documents`; the first of
-    /// them are the best of all.
+    /// Each backend finds its own best, so there may be more than `documents`; the first
+    /// `documents` are the best of all.
     pub fn of_best_documents(self, documents: u64, matches: u32) -> Result<Query, BadQuery> {
         let per_document = matches.max(1);
         let query = self.wanting(Want::Matches, documents)?.uncounted()?;

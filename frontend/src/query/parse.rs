@@ -36,6 +36,7 @@ const WORDS_MAX: usize = ATOMS_MAX - 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Ast {
+    /// `None`: only options.
     pub(super) node: Option<Node>,
     pub(super) options: Options,
     pub(super) notices: Vec<Notice>,

@@ -10,6 +10,7 @@ use schema::message::Expr;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SourceText {
     text: String,
+    /// Offsets of each piece, in text and input.
     pieces: Vec<(usize, usize)>,
 }
 
@@ -90,6 +91,7 @@ pub(super) struct SourceMap(Vec<AtomSource>);
 struct AtomSource {
     atom: Expr,
     text: SourceText,
+    /// The parameter, if the atom comes from one.
     filter: Option<String>,
 }
 

@@ -114,6 +114,7 @@ impl DocumentTally {
         self.is_full |= next.is_full;
     }
 
+    /// `None` past the maximum.
     fn record(&mut self, key: DocumentKey) -> Option<&mut DocumentRecord> {
         if self.is_full {
             return None;

@@ -104,7 +104,7 @@ pub(crate) fn positions(
     Ok(found)
 }
 
-/// Tells folded matches, at ascending positions.
+/// Reads the folded bits of matches at ascending positions.
 pub(crate) struct FoldedFlags<'a> {
     reader: Reader<'a>,
     last: Option<(u64, Record)>,

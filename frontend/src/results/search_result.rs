@@ -1,7 +1,7 @@
 //! Result of a finished search: ordered matches and completeness.
 //!
-//! Immutable. Matches and order are in the spool, so memory does not grow with them.
-//! Each frame is read once.
+//! Immutable. Matches and order are in the spool, so memory does not grow with them. A range reads
+//! each frame once.
 
 use super::documents::{self, DocumentGroup};
 use super::matches::{Copies, Document, MATCH_BYTES, Match};

@@ -56,6 +56,7 @@ impl Spool {
         for entry in fs::read_dir(&self.directory).map_err(io_error(&self.directory))? {
             let path = entry.map_err(io_error(&self.directory))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
+            // Other entries of the directory are not ours.
             let Some((id, number)) = name.and_then(parse_result_directory) else {
                 continue;
             };

@@ -76,6 +76,7 @@ impl<'a> PointerReader<'a> {
         self.next = 0;
     }
 
+    /// `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
         if self.checked.is_empty() && !self.check()? {
             return Ok(None);
@@ -84,6 +85,7 @@ impl<'a> PointerReader<'a> {
         Ok(Some(self.cells[self.checked.start - 1]))
     }
 
+    /// Rest of the next block; empty at the end.
     pub(crate) fn next_block(&mut self) -> Result<&[Pointer], SpoolError> {
         if self.checked.is_empty() {
             self.check()?;
