@@ -1,14 +1,12 @@
-//! The one cache: answers that are expensive to build are built once, however many ask for them.
+//! Cache with single flight: expensive answers are built once for all callers.
 //!
-//! A caller gets a fresh answer, a stale one while it is built again in the background, or waits for who
-//! builds it. A build is a task of its own, so that a client that leaves does not stall the others; a
-//! build that is cancelled, panics or takes too long hands over to one who waits. Failures are given to
-//! those who wait, and never kept. Too many waiters are turned away at once.
+//! A caller gets a fresh answer, a stale one during a background refresh, or waits for the builder.
+//! Builds are tasks, so a client that leaves does not stall others. A cancelled, panicked or late
+//! build is handed over to a waiter. Failures go to waiters and are never kept.
 //!
-//! `state` decides (pure), `entry` has the lives of what is kept (pure), `shared` does the locking and
-//! waiting over moka, `building` runs builds. `breaker` keeps calls away from a dependency that fails.
-//! **Invariants:** a key has at most one current builder, and only that one may put; no lock is held
-//! across I/O.
+//! `state` and `entry` are pure, `shared` locks and waits over moka, `building` runs builds,
+//! `breaker` guards a failing dependency. **Invariants:** a key has at most one current builder,
+//! and only that one may put; no lock is held across I/O.
 
 pub mod breaker;
 mod building;

@@ -1,4 +1,4 @@
-//! The settings of a frontend: its spool and its limits.
+//! Settings of a frontend: its spool and its limits.
 
 use crate::freshness::CorpusWatch;
 use crate::hints::Hints;
@@ -7,68 +7,65 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much of a query's text the log of slow queries shows. The text may be private, and so may the
-/// plan, which reveals it.
+/// Query text in the log of slow queries. Text and plan may be private.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogQueries {
-    /// The canonical text and the plan.
+    /// Canonical text and plan.
     Full,
-    /// A hash of the canonical text: equal queries can be recognised, and a guess can be confirmed.
+    /// Hash of the canonical text: equal queries are recognisable, and guesses can be confirmed.
     #[default]
     Hash,
     /// Neither.
     Off,
 }
 
-/// The settings of a frontend.
+/// Settings of a frontend.
 #[derive(Clone)]
 pub struct Config {
-    /// The directory for frames of running and finished queries. No other frontend may use it. Empty: there
-    /// is none, and a query whose result does not fit in memory fails.
+    /// Directory of the spool, for this frontend only. Empty: none, and results
+    /// that exceed memory fail.
     pub spool: PathBuf,
-    /// Bytes in the spool, over all queries.
+    /// Bytes of the spool.
     pub spool_bytes_max: u64,
-    /// How long a backend may be silent before it counts as lost. Backends send at least every second, so
-    /// that one lost packet does not look like a dead machine.
+    /// Longest silence of a backend. Backends send every second, so one lost packet does not
+    /// look like a dead machine.
     pub silence_max: Duration,
-    /// Heavy queries that run at once.
+    /// Concurrent heavy queries.
     pub running_max: usize,
-    /// Heavy queries that wait for admission; more are refused.
+    /// Queued heavy queries; more are refused.
     pub queued_max: usize,
-    /// How long a query runs on after its last client has left.
+    /// Time that a query outlives its last client.
     pub grace: Duration,
-    /// The default timeout of a query.
+    /// Default timeout of a query.
     pub timeout: Duration,
-    /// The longest timeout that a client may set.
+    /// Longest timeout of a client.
     pub timeout_max: Duration,
-    /// Queries that take at least this long are logged, with their timings.
+    /// Queries that take at least this long are logged.
     pub slow_query: Duration,
-    /// What that log shows of the query.
+    /// Query text in that log.
     pub log_queries: LogQueries,
-    /// Bytes of memory for all running queries. Half of it is for pointers; receive buffers, small results
-    /// and pages have limits of their own that fit in the other half.
+    /// Memory of all running queries. Half is for pointers; receive buffers, small results and
+    /// pages have limits that fit in the rest.
     pub memory_bytes: u64,
-    /// Bytes of pointers that one running query may have in memory.
+    /// Bytes of pointers of one query in memory.
     pub query_memory_bytes: u64,
-    /// Bytes of a result that stay in memory; a larger one spills to disk.
+    /// Bytes of a result in memory; larger ones spill.
     pub result_memory_bytes: u64,
-    /// Whether matches are put in order when a search has ended. If not, they can only be followed as they are
-    /// found, and results have none.
+    /// Matches are ordered at the end. Otherwise they can only be followed, and results have none.
     pub ordered: bool,
-    /// Whether finished results survive a restart.
+    /// Finished results survive a restart.
     pub durable: bool,
-    /// Whether callers may see different packages, so that backends are asked for the names of theirs.
+    /// Callers may see different packages, so backends list theirs.
     pub has_scopes: bool,
-    /// Whether there may be other backends later, so that there may be none at first.
+    /// Backends may change later, so there may be none at first.
     pub changes_backends: bool,
-    /// Second requests for the rest of slow answers that may follow each other; further ones must be earned by other
-    /// requests. 0: a slow answer is waited for.
+    /// Hedged requests in a row; more must be earned by other requests. 0: none.
     pub hedges_max: u32,
-    /// Answers to look-ups in repositories that several frontends share.
+    /// Look-up answers shared by several frontends.
     pub hints: Option<Arc<Hints>>,
-    /// What watches the corpus, if anything does.
+    /// Watcher of the corpus.
     pub freshness: Option<Arc<dyn CorpusWatch>>,
-    /// Called before every write to the spool, for tests of failures.
+    /// Called before every write to the spool, for tests.
     pub before_write: Option<BeforeWrite>,
 }
 
@@ -81,7 +78,7 @@ impl std::fmt::Debug for Config {
 }
 
 impl Config {
-    /// The default settings, with this spool directory.
+    /// Default settings with this spool.
     pub fn new(spool: impl Into<PathBuf>) -> Config {
         Config {
             spool: spool.into(),

@@ -1,8 +1,8 @@
 //! Starts and shares executions.
 //!
-//! Identical queries over the same shards share one execution. A query that a backend finds heavy waits
-//! for a slot, and is refused if the queue is full. All others begin at once, so that a search for a
-//! rare name never waits for searches for `return`.
+//! Identical queries over the same shards share one execution. A query that a backend finds heavy
+//! waits for a slot, or is refused if the queue is full. All others begin at once: a search for a
+//! rare name never waits for `return`.
 
 mod catalog;
 mod interests;
@@ -50,16 +50,16 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-/// Begins what a probe searches for: a character for private use, which no text should have.
+/// Prefix of a probe's query: a private-use character that no text should contain.
 const PROBE: char = '\u{f8ff}';
 
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
     config: Config,
     peers: Peers,
-    /// The names of packages for these versions of a set of peers.
+    /// Package names at these peer versions.
     names: Mutex<(Vec<u64>, Option<Arc<PackageNames>>)>,
-    /// The routing for these versions of a set of peers.
+    /// Routing at these peer versions.
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     scoped: Mutex<ScopedRoutings>,
     resources: Resources,
@@ -69,13 +69,12 @@ pub struct Coordinator {
     admission: Arc<Admission>,
     lookups: Lookups,
     recent: Arc<RecentQueries>,
-    /// The number of probes.
     probes: AtomicU64,
     serving: watch::Sender<Serving>,
 }
 
 impl Coordinator {
-    /// Opens the spool directory and starts to connect to the backends, without waiting for them.
+    /// Opens the spool directory and starts connecting to the backends, without waiting for them.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -105,7 +104,7 @@ impl Coordinator {
             let Some(removals) = weak_removals.upgrade() else {
                 return;
             };
-            // The files of executions that were evicted before may be enough.
+            // Removing the files of evicted executions may free enough.
             if removals.finish() {
                 return;
             }
@@ -153,8 +152,9 @@ impl Coordinator {
         Ok(coordinator)
     }
 
-    /// Replaces the backends. Those whose name and address are among them stay connected. The others finish their
-    /// streams and are closed. A new one counts from the moment at which it is connected. Needs [`Config::changes_backends`](crate::Config::changes_backends).
+    /// Replaces the backends. Those with a known name and address stay connected; others finish
+    /// their streams and are closed. Needs
+    /// [`Config::changes_backends`](crate::Config::changes_backends).
     pub fn set_backends(self: &Arc<Coordinator>, backends: Vec<Backend>) -> Result<(), StartError> {
         check_count(&backends)?;
         let new = self.peers.replace(backends).map_err(StartError::Thread)?;
@@ -162,7 +162,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Whether shards would be served by nobody without these backends, as far as backends have announced any.
+    /// Returns true if announced shards would be lost without these backends.
     pub fn would_lose(&self, backends: &BTreeSet<&str>) -> bool {
         let (mut lost, mut left) = (HashSet::new(), HashSet::new());
         for peer in self.peers.current().iter() {
@@ -177,12 +177,12 @@ impl Coordinator {
         !lost.is_subset(&left)
     }
 
-    /// Admits a newcomer, and computes the routing when a backend announces other packages, so that those that backends have in common
-    /// are logged then, and not at the next search.
+    /// Admits new backends, and recomputes the routing on changes, so that overlaps are
+    /// logged before the next search.
     fn route_on_changes(self: &Arc<Coordinator>, peers: &[Arc<Peer>]) {
         for peer in peers {
             let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
-            // It ends with its last set.
+            // The task ends with the peer's last set.
             let peer = Arc::downgrade(peer);
             self.resources.runtime.spawn(async move {
                 let mut last = None;
@@ -191,7 +191,7 @@ impl Coordinator {
                         let status = changes.borrow_and_update();
                         (Arc::clone(&status.packages), status.shards.is_some())
                     };
-                    // They may have been announced before this task ran for the first time.
+                    // They may have been announced before this task first ran.
                     if is_known && !last.is_some_and(|last| Arc::ptr_eq(&last, &packages)) {
                         let (Some(coordinator), Some(peer)) =
                             (coordinator.upgrade(), peer.upgrade())
@@ -212,14 +212,14 @@ impl Coordinator {
         }
     }
 
-    /// Starts a query, or joins the execution of the same one. Waits up to a second for backends that
-    /// are not connected.
+    /// Starts a query or joins an identical execution. Waits up to a second for unconnected
+    /// backends.
     pub async fn search(&self, scope: &Scope, query: Query) -> Result<SearchHandle, SearchError> {
         self.search_within(scope, query, None, None).await
     }
 
-    /// Starts or joins a query over the shards of `generation`, if there is one, with a time in which
-    /// it is to be done, up to the configured bound.
+    /// Starts or joins a query over the shards of `generation`, if given. The configured bound caps
+    /// the timeout.
     pub async fn search_within(
         &self,
         scope: &Scope,
@@ -231,13 +231,13 @@ impl Coordinator {
             .await
     }
 
-    /// Goes on to drain, or to hand clients over. Searches that were answered, or run, can still be joined.
+    /// Drains, or hands clients over. Finished and running searches can still be joined.
     pub fn drain(&self, serving: Serving) {
         self.serving
             .send_if_modified(|now| std::mem::replace(now, serving.max(*now)) < serving);
     }
 
-    /// Whether searches are taken, and when that changes.
+    /// Serving state: says if new searches are taken.
     pub fn serving(&self) -> watch::Receiver<Serving> {
         self.serving.subscribe()
     }
@@ -266,7 +266,7 @@ impl Coordinator {
         let timeout = timeout.min(self.config.timeout_max);
         let at = Instant::now() + timeout;
         let deadline = Deadline { at, timeout };
-        // Before the generation is chosen: it has all changes that are not pending now.
+        // Before the generation is chosen, which has all changes that are not pending now.
         let pending = generation.map_or_else(|| self.pending(), |_| 0);
         let caller = Caller { pending, ..caller };
         if let Some(generation) = generation {
@@ -276,7 +276,7 @@ impl Coordinator {
             }
         }
         let peers = self.peers.current();
-        // If others serve all shards of those that are not connected, they are not waited for.
+        // Unconnected backends are not awaited if others serve all their shards.
         if !self.route(&peers).missing.is_empty() {
             ready(&peers).await;
         }
@@ -323,8 +323,7 @@ impl Coordinator {
         Ok(handle)
     }
 
-    /// Joins the execution of the same query, if it runs or has a complete result. It may take as long
-    /// as the most patient of its clients lets it.
+    /// Joins an identical execution that runs or has a complete result, extending its deadline.
     fn join(
         &self,
         cache: &mut ResultCache,
@@ -344,14 +343,13 @@ impl Coordinator {
         Some(handle)
     }
 
-    /// Names the execution that this query would be now.
+    /// Identity of the execution that this query would have now.
     pub fn identity(&self, scope: &Scope, query: &Query) -> String {
         let routing = self.route(&self.peers.current());
         query.identity(scope, &routing.generation)
     }
 
-    /// The search of the client to whom this id was given, while it is in the result cache. The client sees
-    /// the same now.
+    /// Search with this id, while it is in the result cache and the client's scope is unchanged.
     pub fn get(&self, scope: &Scope, id: &str) -> Option<SearchHandle> {
         let interest = lock(&self.interests).get(scope, id)?;
         let (query, generation) = (interest.query.clone(), interest.generation.clone());
@@ -362,7 +360,7 @@ impl Coordinator {
         self.find(&query, &generation, caller)
     }
 
-    /// The search with this id; if its result was evicted, its query runs again.
+    /// Search with this id. Reruns the query if its result was evicted.
     pub async fn get_or_rerun(
         &self,
         scope: &Scope,
@@ -382,8 +380,8 @@ impl Coordinator {
         search.await.map(Some)
     }
 
-    /// The search for a query over a generation: also one with an incomplete result, of which an earlier
-    /// page was shown. If there is none, the query runs.
+    /// Search for a query over a generation, even with an incomplete result. Runs
+    /// the query if there is none.
     pub async fn resume(
         &self,
         scope: &Scope,
@@ -401,7 +399,6 @@ impl Coordinator {
         }
     }
 
-    /// Joins an execution in any state.
     fn find(&self, query: &Query, generation: &str, caller: Caller) -> Option<SearchHandle> {
         let scope = &caller.scope;
         let identity = query.identity(scope, generation);
@@ -409,18 +406,17 @@ impl Coordinator {
         self.hold(execution, None, caller)
     }
 
-    /// Reserves memory of the running queries, for as long as the reservation lives; `None` if too much is
-    /// reserved or used.
+    /// Reserves memory of running queries until the reservation is dropped; `None` if too much is
+    /// in use.
     pub fn reserve(&self, bytes: u64, need: Need) -> Option<Reservation> {
         self.resources.memory.reserve(bytes, need)
     }
 
-    /// Bytes that the spool has on the disk.
+    /// Bytes of the spool on disk.
     pub fn spool_bytes(&self) -> u64 {
         self.resources.spool.disk_bytes()
     }
 
-    /// Joins an execution for a client. One without an interest gets one, with an id of its own.
     fn hold(
         &self,
         execution: Arc<Execution>,
@@ -438,10 +434,9 @@ impl Coordinator {
         Some(handle)
     }
 
-    /// Runs a search that nobody asked for, the whole way and not from the cache, to find out whether a
-    /// search would be answered now.
+    /// Health check: runs a search without the cache, to test that searches are answered now.
     pub async fn probe(&self, timeout: Duration) -> Result<Arc<SearchResult>, SearchError> {
-        // No two probes are the same query, so that none shares the result of another.
+        // Each probe is a distinct query, so probes never share a result.
         let number = self.probes.fetch_add(1, Relaxed);
         let text = format!("{PROBE}{number}");
         let input = QueryInput {
@@ -467,7 +462,7 @@ impl Coordinator {
         answer
     }
 
-    /// Files that are known to have changed and are not in the index yet.
+    /// Changed files that are not in the index yet.
     pub fn pending(&self) -> u64 {
         let freshness = self.config.freshness.as_ref();
         freshness.map_or(0, |freshness| freshness.pending())
@@ -478,8 +473,8 @@ impl Coordinator {
         &self.config
     }
 
-    /// Which of these backends searches which shards now. Computed only when the link or the shards of a backend
-    /// have changed: it takes as long as a small query.
+    /// Recomputes the routing only when a backend's link or shards change, since that takes as long
+    /// as a small query.
     fn route(&self, peers: &PeerSet) -> Arc<ShardRouting> {
         let versions = peers.versions();
         let mut routing = lock(&self.routing);
@@ -491,12 +486,11 @@ impl Coordinator {
         Arc::clone(&routing.1)
     }
 
-    /// Summarises the queries of the last hour, of all callers.
+    /// Summarises the queries of all callers in the last hour.
     pub fn query_times(&self) -> QueryTimes {
         self.recent.times(Instant::now())
     }
 
-    /// Sees an execution that was started through to its end, and makes room for its result.
     fn drive(
         &self,
         execution: Arc<Execution>,
@@ -523,12 +517,12 @@ impl Coordinator {
             let mut cache = lock(&cache);
             removals.begin(cache.finish(execution, &spool), &Handle::current());
         };
-        // The log names the request that started it.
+        // Log lines name the request that started it.
         driven.in_current_span()
     }
 }
 
-/// Waits for backends that are not connected: each is dialled once more, for at most a second.
+/// Dials unconnected backends once more, for at most a second.
 async fn ready(peers: &PeerSet) {
     let deadline = Peer::ready_deadline();
     for peer in peers.iter() {
@@ -585,12 +579,10 @@ impl Drop for Coordinator {
     }
 }
 
-/// Who asks for a search.
 #[derive(Clone)]
 struct Caller {
     scope: Scope,
     client: SearchClient,
-    /// What this client has asked for before.
     interest: Option<Arc<Interest>>,
     /// Changed files that the search does not see.
     pending: u64,
@@ -616,7 +608,6 @@ impl Caller {
     }
 }
 
-/// Logs that backends have packages in common, when that begins or changes.
 fn log_overlaps(before: &Overlaps, now: &Overlaps) {
     if before == now {
         return;

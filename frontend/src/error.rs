@@ -1,17 +1,16 @@
-//! Why there is no result at all. A lost backend is not an error: the result names it.
+//! Errors without any result. A lost backend is not one: the result names it.
 
 use crate::query::BadQuery;
 use crate::spool::SpoolError;
 use schema::message::{self, LookupProblem};
 
-/// When a refused client should try again, in seconds.
+/// Seconds until a refused client should try again.
 pub(crate) const RETRY_AFTER_S: u64 = 2;
 
-/// When a client whose search was not started because the frontend drains should try again: another frontend may answer at
-/// once.
+/// The same while draining: another frontend may answer at once.
 pub(crate) const DRAINING_RETRY_S: u64 = 1;
 
-/// Why a frontend cannot be started.
+/// Error at the start of a frontend.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No backend is configured.
@@ -28,16 +27,16 @@ pub enum StartError {
     Thread(#[source] std::io::Error),
 }
 
-/// Why a query has no result, not even an incomplete one.
+/// Reason that a query has no result, not even an incomplete one.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SearchError {
     /// The query is invalid.
     #[error(transparent)]
     BadQuery(#[from] BadQuery),
-    /// Too many queries run and wait already.
+    /// Too many queries run and wait.
     #[error("too many queries are running, try again in {retry_after_s} s")]
     Overloaded {
-        /// When to try again, in seconds.
+        /// Seconds to wait.
         retry_after_s: u64,
     },
     /// The frontend is about to end.
@@ -45,13 +44,13 @@ pub enum SearchError {
         "this server is about to stop and starts no search any more, try again in {retry_after_s} s"
     )]
     Draining {
-        /// When to try again, in seconds.
+        /// Seconds to wait.
         retry_after_s: u64,
     },
-    /// The client has ended its interest. The search goes on for others.
+    /// The client withdrew. The search continues for others.
     #[error("this search was ended by its client")]
     Withdrawn,
-    /// The requested generation is not served any more.
+    /// The requested generation is no longer served.
     #[error("the index has changed: generation {generation} is not available any more")]
     Gone {
         /// The requested generation.
@@ -59,10 +58,10 @@ pub enum SearchError {
     },
 }
 
-/// Why a document or a list cannot be read.
+/// Error of reading a document or list.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// These backends did not answer, and the others do not have all of it. Names and reasons.
+    /// Backends without an answer, with reasons; the others do not have all of it.
     #[error("no answer from {}", names(.0))]
     Unreachable(Vec<(String, String)>),
     /// The request is too large.
@@ -70,25 +69,25 @@ pub enum FileError {
     Request(#[from] message::MessageError),
 }
 
-/// Why a repository was not asked, or did not answer as wanted.
+/// Error of a repository look-up.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LookupError {
     /// No backend answers for repositories.
     #[error("no backend has repositories")]
     NoRepositories,
-    /// These backends did not answer, and the others do not have the repository. Names and reasons.
+    /// Backends without an answer, with reasons; the others lack the repository.
     #[error("no answer from {}", names(.0))]
     Unreachable(Vec<(String, String)>),
-    /// A backend has answered that there is no such commit, or that it cannot tell.
+    /// A backend has no such commit, or cannot tell.
     #[error("{}", .0.reason)]
     Problem(LookupProblem),
-    /// Too many callers wait for look-ups.
+    /// Too many callers wait.
     #[error("too many requests wait for look-ups in repositories")]
     Busy,
-    /// Too many look-ups were waiting, or the backends were slow.
+    /// Too many look-ups waited, or backends were slow.
     #[error("the look-up was not answered within {seconds} s")]
     Late {
-        /// The time that it had.
+        /// Time limit.
         seconds: u64,
     },
 }

@@ -1,10 +1,9 @@
-//! One query, from the request of its first client to its result.
+//! One query, from its first client's request to its result.
 //!
-//! [`state`] decides and does no I/O: it takes an [`event`] and returns actions. [`driver`] carries
-//! them out: it opens streams ([`stream`], whose frames go through an [`ingest`]; [`replicas`] go on with one that breaks, and a
-//! [`hedge`] races one that is slow; [`stream_trace`] records each), waits for [`admission`], and puts the collected
-//! pointers in order at the end ([`finalize`]). Clients hold a [`handle`]; results are kept in the
-//! [`result_cache`] until they are evicted; [`removals`] then deletes their files.
+//! [`state`] does no I/O: it takes an [`event`] and returns actions. [`driver`] carries them out:
+//! it opens streams ([`stream`], [`ingest`], [`replicas`], [`hedge`], [`stream_trace`]), waits for
+//! [`admission`], and orders the pointers ([`finalize`]). Clients hold a [`handle`]. The
+//! [`result_cache`] keeps results until eviction; [`removals`] deletes their files.
 
 pub(crate) mod admission;
 mod begun_document;

@@ -1,23 +1,21 @@
-//! Changes of the corpus that are known and not searched yet, in a process that watches its sources.
-//!
-//! The watcher is elsewhere; this is what searches see of it.
+//! Known changes of the corpus that are not searched yet. The watcher is elsewhere.
 
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// What watches the corpus.
+/// Watcher of the corpus.
 pub trait CorpusWatch: Send + Sync {
-    /// Files that are known to have changed and are not searched yet.
+    /// Changed files that are not searched yet.
     fn pending(&self) -> u64;
 
-    /// Asks whether all that has changed until now is searched, and returns the number of the question.
+    /// Asks if all changes so far are searched. Returns a question number.
     fn ask(&self) -> u64;
 
-    /// The greatest number of a question of which the answer is yes.
+    /// Greatest question number with a positive answer.
     fn answered(&self) -> watch::Receiver<u64>;
 }
 
-/// Waits until all that has changed before the call is searched. Returns whether it is.
+/// Waits until all earlier changes are searched. Returns false on a timeout.
 pub async fn wait_until_fresh(freshness: &dyn CorpusWatch, max: Duration) -> bool {
     let mut answered = freshness.answered();
     let question = freshness.ask();

@@ -1,12 +1,12 @@
 //! Answers that frontends share through Redis, as hints that may be lost at any moment.
 //!
-//! A look-up takes 20 ms at most; after some failures a breaker skips Redis for a while. Whatever goes wrong is a
-//! miss, never an error: what another program or version wrote, what is damaged, over, or of another key.
-//! Writes wait in a bounded queue, and are dropped if it is full. `entry` has the format, `link` the connection
-//! and the writing in the background, `secret` what the frontends that share a Redis have in common.
+//! Every problem is a miss, never an error: foreign, damaged, expired or misplaced entries. After
+//! failures a breaker skips Redis for a while. Writes wait in a bounded queue. `entry` is the
+//! format, `link` the connection, `secret` the shared secret.
 //!
-//! Nothing here decides who may see an answer: the key has everything that changes it. **Invariant:** the age of
-//! a hint is never less than the time since its answer was made, by the clock of this machine or by Redis's.
+//! Hints grant no access: the key has everything that changes an answer. **Invariant:**
+//! a hint's age is never less than the time since its answer was made, by the clock of
+//! this machine or of Redis.
 
 mod entry;
 mod link;
@@ -27,16 +27,15 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long a look-up may take.
 const LOOK_UP_MAX: Duration = Duration::from_millis(20);
 
-/// Keys that are looked up at once; further ones are misses.
+/// Keys per look-up; others are misses.
 const KEYS_MAX: usize = 64;
 
-/// Writes that wait. Further ones are dropped.
+/// Queued writes; others are dropped.
 const WRITES_MAX: usize = 256;
 
-/// Calls at once; more look-ups are misses.
+/// Concurrent calls; other look-ups are misses.
 const CALLS_MAX: usize = 64;
 
 /// A Redis that several frontends share.
@@ -44,11 +43,11 @@ pub struct Hints {
     link: Arc<RedisLink>,
     writes: mpsc::Sender<Write>,
     secret: Option<HintSecret>,
-    /// With which entries are authenticated. Without a secret everybody knows it.
+    /// Authenticates entries. Public without a secret.
     entry_key: [u8; 32],
 }
 
-/// An address that names no Redis.
+/// Invalid Redis address.
 #[derive(Debug, thiserror::Error)]
 #[error("expected redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]: {reason}")]
 pub struct BadRedisUrl {
@@ -63,7 +62,7 @@ impl std::fmt::Debug for Hints {
 }
 
 impl Hints {
-    /// Begins to connect, without waiting for it. With a secret, only frontends with the same one share.
+    /// Connects in the background. Only frontends with the same secret share.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -82,13 +81,13 @@ impl Hints {
         Ok(Arc::new(hints))
     }
 
-    /// A key for hashes of what must not be in Redis itself. Frontends that have the same secret have the same key;
-    /// `None` without a secret.
+    /// Key for hashes of private values, equal on frontends with the same
+    /// secret; `None` without one.
     pub fn hash_key(&self) -> Option<[u8; 32]> {
         self.secret.as_ref().map(HintSecret::hash_key)
     }
 
-    /// Returns what is known for these keys of a kind, in their order.
+    /// Hints for these keys of a kind, in their order.
     pub async fn get(&self, kind: &'static str, keys: &[Vec<u8>]) -> Vec<Option<Hint>> {
         let asked = keys.iter().take(KEYS_MAX);
         let sealed: Vec<_> = asked.map(|key| Sealed::new(kind, key)).collect();
@@ -112,7 +111,6 @@ impl Hints {
         hints
     }
 
-    /// Asks Redis for entries; `None` if it does not answer in time.
     async fn ask(&self, kind: &'static str, sealed: &[Sealed<'_>]) -> Option<Vec<RawEntry>> {
         let Some(mut connection) = self.link.connection() else {
             count(kind, "unconnected");
@@ -126,7 +124,7 @@ impl Hints {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
         for sealed in sealed {
-            // A byte more than an entry may have, whatever is there.
+            // One byte more than an entry may have.
             let name = sealed.name();
             pipe.getrange(&name, 0, ENTRY_BYTES_MAX as isize);
             pipe.pttl(&name);
@@ -152,8 +150,7 @@ impl Hints {
         None
     }
 
-    /// Writes in the background an answer that was made a while ago and lives that long from then on, if there is
-    /// room in the queue.
+    /// Writes an answer in the background, if the queue has room. Its `life` begins at `made`.
     pub fn put(&self, kind: &'static str, key: &[u8], value: &[u8], made: Instant, life: Duration) {
         let sealed = Sealed::new(kind, key);
         let wall = SystemTime::now() - made.elapsed();
@@ -172,7 +169,7 @@ impl Hints {
     }
 }
 
-/// Reads the answers to `GETRANGE` and `PTTL` of each key. `None` if Redis fails.
+/// Reads the replies to `GETRANGE` and `PTTL` of each key; `None` if Redis fails.
 fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
     let pairs = values.chunks(2);
     let pair = |pair: &[Value]| {
@@ -180,7 +177,7 @@ fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
         let bytes = match value {
             Value::BulkString(bytes) => bytes.clone(),
             Value::Nil => Vec::new(),
-            // Somebody keeps a list there: not empty, and not an entry.
+            // A foreign list: not empty, and not an entry.
             Value::ServerError(error) if error.code() == "WRONGTYPE" => vec![0],
             _ => return None,
         };
@@ -194,7 +191,7 @@ fn found(values: &[Value]) -> Option<Vec<RawEntry>> {
     pairs.map(pair).collect()
 }
 
-/// Checks an address, without connecting. The reason does not repeat it: it may have a password.
+/// Checks an address without connecting. The error omits it, since it may have a password.
 fn client(url: &str) -> Result<redis::Client, String> {
     if url.starts_with("rediss:") {
         let way = "TLS is not supported; use a tunnel, such as stunnel";

@@ -1,9 +1,8 @@
-//! The words of an I/O error, for people.
+//! I/O errors in words.
 
 use std::io;
 
-/// Describes an error of the operating system without its number. The kind of an error has no words for many of them, such as
-/// `Input/output error`.
+/// Error without its number. Many kinds have no words, such as `Input/output error`.
 pub(crate) fn io_words(error: &io::Error) -> String {
     let text = error.to_string();
     match error.raw_os_error() {

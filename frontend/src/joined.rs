@@ -1,13 +1,13 @@
-//! Waiting for work on a thread of its own.
+//! Awaits work on another thread.
 
 use std::future::pending;
 use std::panic::resume_unwind;
 use tokio::task::JoinHandle;
 
-/// Waits for a task and returns its result. If the task panicked, this panics too.
+/// Waits for a task's result. Panics if the task panicked.
 ///
-/// Nothing aborts these tasks, so a cancelled one means that the runtime is shutting down. This future then stays
-/// pending, and the runtime drops it.
+/// Tasks are never aborted, so a cancelled one means that the runtime shuts down. This future then
+/// stays pending until dropped.
 pub async fn joined<T>(task: JoinHandle<T>) -> T {
     match task.await {
         Ok(value) => value,
@@ -32,7 +32,7 @@ mod tests {
         let (go, gone) = mpsc::channel::<()>();
         runtime.spawn_blocking(move || gone.recv());
         let queued = runtime.spawn_blocking(|| ());
-        // A runtime that shuts down cancels it too, but not always before it runs.
+        // A runtime that shuts down cancels it too, maybe after it ran.
         queued.abort();
         let waits = runtime.spawn(joined(queued));
         drop(go);

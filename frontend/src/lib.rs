@@ -1,15 +1,12 @@
-//! The frontend: sends queries to the backends, spools what they send back, and reads pages from it.
+//! The frontend: sends queries to backends, spools their answers, and reads pages from the spool.
 //!
-//! A [`Query`] is checked. [`Coordinator::search`] starts an execution of it, or joins the one that
-//! runs already; a [`SearchHandle`] is a client's hold on it. It ends with a [`SearchResult`]: counts,
-//! what is missing, and the matches in total order, read from the spool when a page asks for them. The
-//! crate `web` serves all that over HTTP.
+//! [`Coordinator::search`] starts or joins an execution of a [`Query`]; a [`SearchHandle`] is
+//! a client's hold on it. It ends with a [`SearchResult`]: counts, missing shards, and
+//! ordered matches in the spool.
 //!
-//! Layers, from the top: `coordinator` (starts and shares executions), `execution` (one running query:
-//! its `state` decides, its `driver` does the I/O), `peers` (connections to [`Backend`]s and shard
-//! routing), `results` (what a finished search consists of), `spool` (received frames and ordered
-//! pointers, in memory or on the disk), `order` (total order of matches) and [`query`] (lexing, parsing,
-//! lowering). `query`, `order` and the state of an execution are pure: no clock, file or socket.
+//! Layers, top down: `coordinator`, `execution`, `peers` ([`Backend`]s, shard routing),
+//! `results`, `spool`, `order`, [`query`]. `query`, `order` and the state of an execution are
+//! pure: no clock, file or socket.
 //!
 //! ```
 //! use frontend::{Backend, Config, Coordinator, Query, Scope};

@@ -1,7 +1,7 @@
-//! The metrics of the frontend, and the log of slow queries.
+//! Metrics of the frontend, and the log of slow queries.
 //!
-//! Counters and gauges change where things happen; their names and descriptions are listed here. Rates
-//! are computed by the reader from a counter at two points in time.
+//! Counters and gauges change where things happen; names and descriptions are
+//! here. Readers compute rates.
 
 use crate::config::{Config, LogQueries};
 use crate::results::SearchResult;
@@ -13,7 +13,6 @@ use std::hash::Hasher;
 use std::time::{Duration, Instant};
 use trace::TraceSpan;
 
-/// Names and descriptions, a line each.
 #[rustfmt::skip]
 const COUNTERS: &[(&str, &str)] = &[
     ("trawl_frontend_backends_ejected_total", "Times that a backend was avoided for a while since its streams had failed"),
@@ -77,11 +76,11 @@ const LOOKUPS_OF_A_QUERY: (&str, &str) = (
 );
 
 tokio::task_local! {
-    /// Look-ups of the request that runs.
+    /// Look-ups of the current request.
     static LOOKUPS: Cell<usize>;
 }
 
-/// Runs a request for a search, and records how many look-ups in repositories it makes.
+/// Runs a search request, and records its look-ups in repositories.
 pub async fn counting_lookups<F: Future>(request: F) -> F::Output {
     let counted = async {
         let output = request.await;
@@ -92,7 +91,6 @@ pub async fn counting_lookups<F: Future>(request: F) -> F::Output {
     LOOKUPS.scope(Cell::new(0), counted).await
 }
 
-/// Counts look-ups of the request that runs, if it is for a search.
 pub(crate) fn looking_up(lookups: usize) {
     // Fails outside of such a request.
     let _ = LOOKUPS.try_with(|count| count.set(count.get() + lookups));
@@ -113,41 +111,35 @@ pub fn describe() {
     ::metrics::describe_histogram!(name, metrics::Unit::Count, what);
 }
 
-/// Records the duration of a phase.
 fn phase(phase: &'static str, time: Duration) {
     ::metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
 }
 
-/// Records that a page was rendered since then.
+/// Records the rendering of a page since `started`.
 pub fn rendered(started: Instant) {
     let now = Instant::now();
     phase("render", now - started);
     trace::current().child_between("render", started, now);
 }
 
-/// Counts a query that shares an execution.
 pub(crate) fn shared(is_running: bool) {
     let how = if is_running { "attach" } else { "hit" };
     ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
 }
 
-/// Counts an evicted result that is searched for again.
 pub(crate) fn rerun() {
     ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
 }
 
-/// Counts a look-up in a repository.
 pub(crate) fn lookup(operation: &'static str, how: &'static str) {
     ::metrics::counter!("trawl_frontend_lookups_total", "operation" => operation, "how" => how)
         .increment(1);
 }
 
-/// Records how long backends took to answer a look-up.
 pub(crate) fn looked_up(operation: &'static str, time: Duration) {
     ::metrics::histogram!("trawl_frontend_lookup_seconds", "operation" => operation).record(time);
 }
 
-/// Records a finished query, and logs it if it was slow.
 pub(crate) fn record(answer: &SearchResult, config: &Config) {
     let timings = answer.timings();
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
@@ -184,7 +176,7 @@ fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
     ]
 }
 
-/// Records in a trace what an execution has found, and what it searched for as far as `shown` allows.
+/// Traces an execution's results, and its query as far as `shown` allows.
 pub(crate) fn describe_execution(span: &TraceSpan, answer: &SearchResult, shown: LogQueries) {
     if !span.is_recorded() {
         return;
@@ -206,8 +198,7 @@ pub(crate) fn describe_execution(span: &TraceSpan, answer: &SearchResult, shown:
     }
 }
 
-/// Logs a slow query: what it was, as far as `shown` allows, what the index left to verify, and where the
-/// time went.
+/// Logs a slow query as far as `shown` allows, with candidates and timings.
 fn log(answer: &SearchResult, shown: LogQueries) {
     let explain = answer.explain();
     let text = answer.query().interpreted_as();
@@ -230,14 +221,13 @@ fn log(answer: &SearchResult, shown: LogQueries) {
     );
 }
 
-/// Returns a short hash of a query's canonical text.
 fn hash(text: &str) -> String {
     let mut hasher = FnvHasher::default();
     hasher.write(text.as_bytes());
     format!("{:016x}", hasher.finish())
 }
 
-/// Escapes control characters and characters that reorder text, so that a query stays on its line.
+/// Escapes control and bidirectional characters, so that a query stays on its line.
 fn escape(text: &str) -> String {
     let reorders = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().fold(String::new(), |mut out, letter| {
@@ -255,7 +245,6 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// All metric names in the sources below a directory.
     fn names(directory: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();

@@ -1,11 +1,10 @@
-//! The total order of matches.
+//! Total order of matches: rank, path hash, then package and path on collisions, then line.
 //!
-//! Order: rank, best first; path hash; where different documents share rank and hash, their package
-//! and path; line. A [`Pointer`] stands for one match, [`TopPointers`] and [`TopDocuments`] keep the best
-//! few of a stream, and [`merge`] makes the total order from sorted sources. Nothing here reads a file.
+//! A [`Pointer`] stands for one match, [`TopPointers`] and [`TopDocuments`] keep a stream's best
+//! few, [`merge`] merges sorted sources. Nothing here reads a file.
 //!
-//! **Invariant:** what depends on the number of backends or on the order of arrival (package id,
-//! backend, offset) never decides between matches of different documents or lines.
+//! **Invariant:** package id, backend and offset, which depend on backends and arrival order, never
+//! decide between matches of different documents or lines.
 
 mod copies;
 mod merge;

@@ -1,11 +1,11 @@
-//! Parts of a computation on threads of their own.
+//! Runs parts of a computation on threads.
 
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Computes the first part here and each other one on a thread of its own, or here if the system has no thread to give.
-/// Returns the results in the order of the parts. If a part panics, this panics.
+/// Runs the first part here and the others on threads, or here if no thread can start. Returns
+/// results in order. Panics if a part panics.
 pub(crate) fn in_parallel<T: Send, F: FnOnce() -> T + Send>(
     parts: impl IntoIterator<Item = F>,
 ) -> Vec<T> {

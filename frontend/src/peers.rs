@@ -1,13 +1,12 @@
 //! Backends as the frontend sees them: connections, health, shard routing.
 //!
-//! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps one control connection to it, on which
-//! the backend announces its shards and that it is alive. Each query, and each request for a file or a
-//! list, uses a connection of its own, an idle one if possible. A [`PeerSet`] has all peers of a moment. [`overlap`] finds packages that several
-//! shards have, [`shard_routing`] decides which backend searches which shard, by their [`health`] if there is a choice,
-//! [`account`] checks what a
-//! stream sends, [`answer`] that it goes on. [`tls`] encrypts a connection.
+//! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps a control connection, on
+//! which the backend announces its shards; requests use connections of their own. A [`PeerSet`]
+//! has all peers of a moment.
 //!
-//! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
+//! [`overlap`] finds packages in several shards, [`shard_routing`] assigns shards by [`health`],
+//! [`account`] and [`answer`] check a stream, [`tls`] encrypts. Sockets block on their own threads:
+//! a stream waits only for its socket and the disk.
 
 pub(crate) mod account;
 mod announced;

@@ -1,16 +1,14 @@
-//! Queries: from what the user typed to a checked expression, or to an error that says what to change.
+//! Queries: from typed text to a checked expression, or an error that says what to change.
 //!
-//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] in the language
-//! of Debian Code Search; the caller says which, it is never guessed. Both pass through the same
-//! steps: `parse` (with `lex`) to a syntax tree, `input` lowers that to one expression, and
-//! `checked` makes a [`Query`] of it; `phrase` says which lines come first, and `render` writes a
-//! query in the native language again. Page, page size and grouping are not part of a query: they
-//! are ways to look at its result.
+//! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] the
+//! language of Debian Code Search. `parse` (with `lex`) makes a syntax tree, `input` lowers
+//! it to an expression, and `checked` makes a [`Query`]. `phrase` chooses preferred lines;
+//! `render` writes native text.
 //!
-//! A backend may still refuse a query, for example when a compiled pattern is too large. That arrives as
-//! a [`BadQuery`] too, and [`ParsedQuery::locate`] finds its position in the input.
+//! A backend may still refuse a query; [`ParsedQuery::locate`] finds the
+//! position of that [`BadQuery`].
 //!
-//! **Invariant:** a [`Query`] has been checked; every one can be sent to a backend.
+//! **Invariant:** a [`Query`] has been checked and can be sent to a backend.
 
 mod case;
 mod checked;

@@ -1,8 +1,7 @@
-//! The queries of the last hour: how long they took, and which were slowest.
+//! Times of the last hour's queries, and the slowest ones.
 //!
-//! Times are counted minute by minute in buckets that grow by a quarter, so a percentile is at most that much too
-//! high. What people searched for is not kept: of a slow query only what the index had to look up.
-//! **Invariant:** memory does not depend on the number of queries.
+//! Counted by minute in buckets that grow by a quarter, so percentiles are at most that much too
+//! high. Query texts are not kept. **Invariant:** memory does not depend on the number of queries.
 
 use crate::lock::lock;
 use crate::results::SearchResult;
@@ -11,15 +10,13 @@ use std::time::{Duration, Instant};
 
 const MINUTES: usize = 60;
 
-/// Buckets of times. The first ends at 100 µs, each other is a quarter longer: the last begins beyond a minute.
+/// Buckets: the first ends at 100 µs, each is a quarter longer, the last begins beyond a minute.
 const BUCKETS: usize = 64;
 const FIRST_US: f64 = 100.0;
 const GROWTH: f64 = 1.25;
 
-/// Slow queries that are kept.
 const SLOWEST_MAX: usize = 10;
 
-/// The queries of the last hour.
 #[derive(Debug)]
 pub(crate) struct RecentQueries {
     started: Instant,
@@ -28,7 +25,6 @@ pub(crate) struct RecentQueries {
 
 #[derive(Debug)]
 struct State {
-    /// By minute since the start, modulo the hour.
     minutes: Vec<Minute>,
     slowest: Vec<SlowQuery>,
 }
@@ -39,37 +35,37 @@ struct Minute {
     counts: [u32; BUCKETS],
 }
 
-/// A summary of the queries of the last hour.
+/// Summary of the last hour.
 #[derive(Clone, Debug, Default)]
 pub struct QueryTimes {
-    /// How many ran to their end; answers from the cache do not count.
+    /// Completed queries; cached answers do not count.
     pub count: u64,
-    /// Half of the queries took at most this long.
+    /// Median time.
     pub p50: Duration,
-    /// 90 of 100 queries took at most this long.
+    /// 90th percentile.
     pub p90: Duration,
-    /// 99 of 100 queries took at most this long.
+    /// 99th percentile.
     pub p99: Duration,
     /// The slowest first.
     pub slowest: Vec<SlowQuery>,
 }
 
-/// What a slow query took and had to look up.
+/// Times and costs of a slow query.
 #[derive(Clone, Debug)]
 pub struct SlowQuery {
-    /// When it ended.
+    /// End.
     pub ended: Instant,
-    /// From its start until its result was complete.
+    /// From start to complete result.
     pub took: Duration,
     /// Blocks that the index could not rule out.
     pub candidates: u64,
-    /// All blocks that it was asked about.
+    /// All blocks of the searched shards.
     pub blocks: u64,
     /// Bytes of text examined.
     pub verified_bytes: u64,
     /// Matches.
     pub found: u64,
-    /// Whether all backends answered.
+    /// All backends answered.
     pub is_complete: bool,
 }
 
@@ -126,7 +122,6 @@ impl RecentQueries {
         state.slowest.truncate(SLOWEST_MAX);
     }
 
-    /// Summarises the hour before `now`.
     pub(crate) fn times(&self, now: Instant) -> QueryTimes {
         let now = self.minute(now);
         let oldest = now.saturating_sub(MINUTES as u64 - 1);
@@ -162,7 +157,7 @@ fn bucket(took: Duration) -> usize {
     (steps.max(0.0) as usize).min(BUCKETS - 1)
 }
 
-/// Returns the end of the bucket in which the percentile lies; 0 if nothing was counted.
+/// End of the percentile's bucket; 0 without counts.
 fn percentile(counts: &[u64; BUCKETS], percent: u64) -> Duration {
     let wanted = (counts.iter().sum::<u64>() * percent).div_ceil(100);
     let mut seen = 0;

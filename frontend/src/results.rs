@@ -1,9 +1,8 @@
-//! Finished searches: the matches in total order, how complete they are, and ways to page through them.
+//! Finished searches: matches in total order, completeness, and paging.
 //!
-//! A [`SearchResult`] keeps only counts in memory; matches are read from the spool when a page asks for
-//! them. A [`MatchStream`] reads matches of a running search in the order of their arrival.
-//! [`Outcome`] says what is missing and how the matches were found.
-//! Nothing here searches, connects or waits.
+//! A [`SearchResult`] holds only counts; pages read matches from the spool. A [`MatchStream`] reads
+//! matches of a running search as they arrive. [`Outcome`] lists what is missing. Nothing here
+//! searches, connects or waits.
 
 pub(crate) mod copies;
 pub(crate) mod documents;

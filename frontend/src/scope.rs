@@ -1,9 +1,9 @@
-//! What a caller may see: the packages and repositories with certain names.
+//! Packages and repositories that a caller may see, by name without version.
 //!
-//! A name is that of a package, without its version if it has one, so a new version is as visible as the one
-//! before it. A [`Scope`] is cheap to clone, and equal scopes have equal hashes. The hash is computed over the visible names
-//! alone: a package that the caller may not see changes nothing when it is added or removed.
-//! **Invariant:** a name that is not known is not visible, except to those who see everything.
+//! Equal scopes have equal hashes over their visible names: adding or removing an invisible
+//! package changes nothing.
+//!
+//! **Invariant:** an unknown name is invisible, except to scopes of everything.
 
 use crate::lock::lock;
 use blake3::Hasher;
@@ -12,16 +12,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// Scopes that are kept for callers who see the same. Each takes a bit for each name.
+/// Shared scopes that are kept, each with a bit per name.
 const KEPT_MAX: usize = 128;
 
-/// The hash of the scope of those who see everything.
 const EVERYTHING: [u8; 16] = [0; 16];
 
-/// Who an undecided scope waits for, among the backends that answers miss.
+/// Named as the missing backend of an undecided scope.
 const DECIDER: &str = "authorization";
 
-/// What answers of an undecided scope miss.
 const UNDECIDED: &str =
     "the authorization service did not answer: packages that are not public were not searched";
 
@@ -29,7 +27,6 @@ const UNDECIDED: &str =
 #[derive(Clone, Default)]
 pub struct Scope(Option<Arc<Visible>>);
 
-/// Names of which some are visible.
 struct Visible {
     names: SortedNames,
     numbers: NameSet,
@@ -38,12 +35,12 @@ struct Visible {
 }
 
 impl Scope {
-    /// All packages, known or not: there is no authorization.
+    /// All packages, known or not: no authorization.
     pub fn everything() -> Scope {
         Scope(None)
     }
 
-    /// The packages with these of the names.
+    /// The packages with these names.
     pub fn of(names: &Arc<PackageNames>, visible: NameSet) -> Scope {
         let mut kept = lock(&names.scopes);
         if let Some(known) = kept.get(&visible) {
@@ -71,8 +68,8 @@ impl Scope {
         scope
     }
 
-    /// The same packages, marked: the caller may see more, but nobody decided yet. It has a hash of its own, so
-    /// that its answers are never taken for whole ones.
+    /// The same packages, marked as undecided. Its own hash keeps its answers
+    /// from passing as whole ones.
     pub fn undecided(&self) -> Scope {
         let Some(visible) = &self.0 else {
             return self.clone();
@@ -89,31 +86,30 @@ impl Scope {
         })))
     }
 
-    /// Whether the caller may see more, but nobody decided yet.
+    /// True if the caller may see more, but that is not decided yet.
     pub fn is_undecided(&self) -> bool {
         self.0.as_ref().is_some_and(|visible| visible.is_undecided)
     }
 
-    /// Who did not decide, and what an answer misses for it; `None` if the scope is decided.
+    /// The decider and the reason, if undecided.
     pub fn missing(&self) -> Option<(String, String)> {
         let is_undecided = self.is_undecided();
         is_undecided.then(|| (DECIDER.to_owned(), UNDECIDED.to_owned()))
     }
 
-    /// Whether no package is visible.
+    /// True if no package is visible.
     pub fn is_empty(&self) -> bool {
         self.0
             .as_ref()
             .is_some_and(|visible| visible.numbers.is_empty())
     }
 
-    /// Whether all packages are visible, also those that nobody knows yet.
+    /// True if all packages are visible, even unknown ones.
     pub fn is_everything(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether a package is visible, given the name of its directory: as a name of its own if there is
-    /// such a package, else as a version.
+    /// True if the package in a directory is visible: by its own name if known, else as a version.
     pub fn sees(&self, directory: &[u8]) -> bool {
         self.0.as_ref().is_none_or(|visible| {
             let name = known_name(&visible.names, directory);
@@ -121,7 +117,7 @@ impl Scope {
         })
     }
 
-    /// Whether everything that the other scope lets see is visible here, too.
+    /// True if everything visible in `other` is visible here.
     pub fn covers(&self, other: &Scope) -> bool {
         match &other.0 {
             _ if self == other || self.is_everything() => true,
@@ -134,7 +130,6 @@ impl Scope {
         }
     }
 
-    /// Whether the packages of this name are visible.
     pub(crate) fn sees_name(&self, name: &[u8]) -> bool {
         self.0.as_ref().is_none_or(|visible| {
             let number = position(&visible.names, name);
@@ -142,7 +137,7 @@ impl Scope {
         })
     }
 
-    /// A hash of what is visible: equal scopes have equal ones. It is part of every identity.
+    /// Hash of the visible names, part of every identity.
     pub fn hash(&self) -> [u8; 16] {
         self.0.as_ref().map_or(EVERYTHING, |visible| visible.hash)
     }
@@ -160,7 +155,7 @@ impl fmt::Debug for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             None => f.write_str("Scope(everything)"),
-            // The names may be private.
+            // Names may be private.
             Some(visible) => write!(f, "Scope({} names)", visible.numbers.len()),
         }
     }
@@ -168,16 +163,16 @@ impl fmt::Debug for Scope {
 
 type SortedNames = Arc<[Box<[u8]>]>;
 
-/// The names of all packages, without versions if they have one: sorted and distinct.
+/// Names of all packages, without versions: sorted and distinct.
 #[derive(Default)]
 pub struct PackageNames {
     names: SortedNames,
-    /// Scopes of these names, which callers who see the same share.
+    /// Scopes of these names, shared between callers.
     scopes: Mutex<HashMap<NameSet, Scope>>,
 }
 
 impl PackageNames {
-    /// These names.
+    /// From these names.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> PackageNames {
         let mut names: Vec<&[u8]> = names.into_iter().collect();
         names.sort_unstable();
@@ -188,28 +183,27 @@ impl PackageNames {
         }
     }
 
-    /// How many there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The names, ascending. Their positions are their numbers in a [`NameSet`].
+    /// Names, ascending. Positions are numbers in a [`NameSet`].
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(|name| &**name)
     }
 
-    /// Returns the name of the package in a directory: the directory's if that is a name of its own, else
-    /// without a version.
+    /// Package name of a directory: the directory's if known, else without a version.
     pub fn name_of<'a>(&self, directory: &'a [u8]) -> &'a [u8] {
         known_name(&self.names, directory)
     }
 
-    /// The number of a name.
+    /// Number of a name.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         position(&self.names, name)
     }
@@ -237,15 +231,15 @@ impl fmt::Debug for PackageNames {
     }
 }
 
-/// Some of the names of [`PackageNames`], as a bitmap over their numbers.
+/// Some of the [`PackageNames`], as a bitmap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NameSet {
-    /// The last word is not 0, so that equal sets are equal.
+    /// The last word is not 0, for equality.
     words: Vec<u64>,
 }
 
 impl NameSet {
-    /// Adds the name with this number.
+    /// Adds a name by number.
     pub fn insert(&mut self, number: usize) {
         let (word, bit) = (number / 64, number % 64);
         if word >= self.words.len() {
@@ -254,19 +248,19 @@ impl NameSet {
         self.words[word] |= 1 << bit;
     }
 
-    /// Whether the name with this number is one of them.
+    /// True if it has the name with this number.
     pub fn contains(&self, number: usize) -> bool {
         let word = self.words.get(number / 64);
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// How many there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         let ones = self.words.iter().map(|word| word.count_ones() as usize);
         ones.sum()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

@@ -1,13 +1,13 @@
-//! Who searches, as far as the coordinator knows clients.
+//! Clients as the coordinator knows them.
 
 /// A client of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchClient {
-    /// Any number that distinguishes those who share this frontend, such as a hash of an address; 0 if that is unknown.
-    /// One client does not get all slots and places in the queue for heavy queries.
+    /// Distinguishes clients, such as a hash of an address; 0 if unknown. No client gets all slots
+    /// and queue places for heavy queries.
     pub number: u64,
-    /// By what a proxy chose this frontend: the first 8 digits of the id of the search, so that requests with the id
-    /// reach this frontend, too. 0 if that is unknown.
+    /// Route of a proxy to this frontend: first 8 digits of the search id, so requests with the id
+    /// arrive here too. 0 if unknown.
     pub route: u32,
 }
 

@@ -1,16 +1,14 @@
-//! Files with a secret that several processes share, such as the one that signs cookies and the one that authenticates
-//! entries in Redis.
-//!
-//! This module does not know what a secret is used for: each user derives its own keys from the bytes.
+//! Files with a secret shared by several processes, such as for cookies or for entries in Redis.
+//! Users derive their own keys.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes that a secret may have. The least is 256 bits, if they are random.
+/// Valid lengths. The least is 256 bits, if random.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 32..=4096;
 
-/// Why a file cannot be used as a secret.
+/// Error of a secret file.
 #[derive(Debug, thiserror::Error)]
 pub enum BadSecret {
     /// It cannot be read.
@@ -18,10 +16,10 @@ pub enum BadSecret {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// It has too few bytes, or too many.
+    /// Too few or too many bytes.
     #[error(
         "{}: a secret has 32 to 4096 bytes, this has {}{bytes}; make one with: head -c 32 /dev/urandom",
         path.display(),
@@ -30,12 +28,12 @@ pub enum BadSecret {
     Length {
         /// The file.
         path: PathBuf,
-        /// Bytes that were read: at most one more than a secret may have.
+        /// Bytes read: at most one more than allowed.
         bytes: usize,
     },
 }
 
-/// Reads a secret. Reads no more than a secret may have, so that a device without an end is refused, too.
+/// Reads a secret, at most one byte more than allowed, so endless devices are refused too.
 pub fn read_secret(path: &Path) -> Result<Vec<u8>, BadSecret> {
     let mut secret = Vec::new();
     let limit = *SECRET_BYTES.end() as u64 + 1;

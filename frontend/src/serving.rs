@@ -1,14 +1,14 @@
-//! Whether a frontend takes searches. It drains before it ends: it starts no search any more, and those that run end, or
-//! their clients are told to ask another frontend.
+//! Serving state of a frontend. Before it ends it drains: no search starts, and running ones end or
+//! their clients are sent to another frontend.
 
-/// Whether searches are taken. It only ever goes on to the next one.
+/// Serving state, which only moves forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Serving {
     /// Searches start.
     #[default]
     Open,
-    /// None starts any more. Those that run go on.
+    /// No search starts. Running ones continue.
     Draining,
-    /// Clients that still wait are to ask another frontend.
+    /// Waiting clients should ask another frontend.
     HandingOver,
 }

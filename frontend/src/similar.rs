@@ -1,15 +1,15 @@
-//! Suggests existing names that resemble an unknown one: parameters, keys and packages.
+//! Suggests names that resemble an unknown parameter, key or package.
 //!
-//! The distance is optimal string alignment: letters changed, added, omitted, or swapped with the next.
+//! Distance is optimal string alignment: letters changed, added, omitted, or swapped with the next.
 
-/// Bytes of a name that is compared, as in file names on Linux. It bounds the time of a comparison.
+/// Bytes of a compared name, as in Linux file names. Bounds the time.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Bytes of the shortest prefix that suggests a name.
+/// Bytes of the shortest suggesting prefix.
 const BEGINNING_BYTES_MIN: usize = 3;
 
-/// Returns the names that resemble `typed`, nearest first, without duplicates. A third of its letters may
-/// be wrong, at least one.
+/// Names that resemble `typed`, nearest first, distinct. A third of its letters
+/// may be wrong, at least one.
 pub fn similar<N>(typed: impl AsRef<[u8]>, names: impl IntoIterator<Item = N>) -> Vec<N>
 where
     N: AsRef<[u8]> + Ord,
@@ -27,7 +27,7 @@ where
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns the distance of a name from the typed one, if they are similar.
+/// Distance from the typed name, if similar.
 fn distance(typed: &[u8], name: &[u8]) -> Option<usize> {
     let [letters, others] = [typed, name].map(String::from_utf8_lossy);
     let [count, other] = [&letters, &others].map(|letters| letters.chars().count());

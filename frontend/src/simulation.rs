@@ -1,15 +1,11 @@
-//! Whole executions, simulated from a seed: what backends send, byte by byte, and everything that can
-//! happen to it.
+//! Whole executions, simulated from a seed, with byte streams and faults.
 //!
-//! There is one thread, no socket and no clock. A seed decides what there is to find (`corpus`), what
-//! each backend sends (`messages`) and what is wrong with it (`script`), what clients, admission and the
-//! disk do (`scenario`), and in which pieces and which order everything arrives (`world`, `stream`).
-//! Decoder, ingest, collector, spool, the state of the execution and the result are the real ones; only
-//! the driver is simulated (`driver`), which checks the rules on the way. At the end the result is
-//! compared with what there was to find (`verify`, `best_files`).
+//! One thread, no socket, no clock. A seed decides the `corpus`, each backend's `messages` and
+//! faults (`script`), clients, admission and disk (`scenario`), and the order of arrival (`world`,
+//! `stream`). All parts are real except the `driver`, which checks rules. The result is compared
+//! with the corpus (`verify`, `best_files`).
 //!
-//! `TRAWL_SEEDS` is how many seeds are tried, `TRAWL_SEED` is the first of them (see
-//! `scripts/simulate`).
+//! `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the first (see `scripts/simulate`).
 
 mod best_files;
 mod corpus;
@@ -26,15 +22,13 @@ mod world;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Seeds that every test run tries.
 const SEEDS: u64 = 300;
 
-/// A number out of the environment.
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What every test run sees: ways in which streams end, and what happens around them.
+/// Events that every test run sees.
 const SEEN: [&str; 30] = [
     "abandoned",
     "account",

@@ -1,18 +1,18 @@
-//! The spool: what backends sent, in memory while it is small, else on disk.
+//! The spool: received frames, in memory while small, else on disk.
 //!
-//! Frames are appended while a query runs and read at a pointer's offset when a page asks for them.
-//! Finished results survive a restart.
+//! Frames are appended while a query runs, and read at a pointer's offset for a page. Finished
+//! results survive a restart.
 //!
 //! ```text
 //! <spool>/lock                    held while a frontend lives
 //! <spool>/<execution id>-<n>/     one result; `result_files` lists its files
 //! ```
 //!
-//! A finished, complete result has a manifest. At the next start, directories without one are removed:
-//! everything in a spool can be searched for again.
+//! A finished, complete result has a manifest. Directories without one are removed at the next
+//! start, since everything can be searched for again.
 //!
-//! **Invariant:** what is read back from a disk has passed its checksum a second time, and the result
-//! directories together never exceed the budget.
+//! **Invariant:** bytes read from disk have passed their checksum a second time, and all result
+//! directories stay within the budget.
 
 mod blob;
 mod budget;

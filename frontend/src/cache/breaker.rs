@@ -1,32 +1,28 @@
-//! Keeps calls away from a dependency that fails, so that it can recover and callers do not wait for it.
+//! Circuit breaker for a failing dependency.
 //!
-//! It opens after five failures in a row, or when less than half of at least twenty calls in ten seconds
-//! succeeded: for a second, twice as long each time, up to half a minute or what the dependency is given, less up to
-//! half of it by chance, so that frontends do not come back together. Then one call goes through as a probe,
-//! whose success closes it. Calls beyond a number at once are refused, too. `Circuit` decides
-//! (pure); `Breaker` has the clock, the lock and the metrics.
+//! Opens after five failures in a row, or if less than half of at least twenty calls in ten seconds
+//! succeeded: for a second, then twice as long each time up to a maximum, with jitter. Then a probe
+//! call goes through; its success closes it. Excess concurrent calls are refused. `Circuit` decides
+//! (pure); `Breaker` has clock, lock and metrics.
 
 use super::outcome::random;
 use crate::lock::lock;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Failures in a row that open the breaker.
 const FAILURES_MAX: u32 = 5;
 
 /// Seconds over which calls are counted.
 const WINDOW: usize = 10;
 
-/// Calls in these seconds below which their share of successes says nothing.
+/// Fewer calls say nothing about their success rate.
 const CALLS_MIN: u32 = 20;
 
-/// How long the breaker stays open the first time.
 const OPEN_MIN: Duration = Duration::from_secs(1);
 
-/// How long it stays open at most, also if the dependency asks for more, unless a breaker has a bound of its own.
+/// Longest time open by default, even if the dependency asks for more.
 const OPEN_MAX: Duration = Duration::from_secs(30);
 
-/// Whether calls go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Closed,
@@ -39,7 +35,6 @@ enum Position {
     },
 }
 
-/// Why a call is refused, or why the breaker opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     InARow,
@@ -59,28 +54,24 @@ impl Reason {
     }
 }
 
-/// How a call ended.
 #[derive(Clone, Copy, Debug)]
 enum Ended {
     Succeeded,
-    /// The dependency may ask not to be called for a while.
+    /// The dependency may ask for a pause.
     Failed(Option<Duration>),
-    /// Nothing is known: the caller has left.
+    /// Outcome unknown: the caller has left.
     Cancelled,
 }
 
-/// The state of a breaker. Pure: the time is passed in.
+/// State of a breaker. Pure: the time is passed in.
 #[derive(Debug)]
 struct Circuit {
     position: Position,
     calls_max: usize,
-    /// How long it stays open at most.
     open_max: Duration,
     calls: usize,
     in_a_row: u32,
-    /// How often it opened since it was closed last.
     trips: u32,
-    /// The second of each bucket, its calls and its failures.
     buckets: [(u64, u32, u32); WINDOW],
 }
 
@@ -97,7 +88,7 @@ impl Circuit {
         }
     }
 
-    /// Lets a call through and returns whether it is a probe, or says when to try again.
+    /// Admits a call, true for a probe, or returns the wait.
     fn admit(&mut self, now: Duration) -> Result<bool, (Duration, Reason)> {
         if let Position::Open { until } = self.position
             && now >= until
@@ -120,8 +111,7 @@ impl Circuit {
         Ok(is_probe)
     }
 
-    /// Records the end of a call, and returns why that opens the breaker. `random` shortens the time for which it
-    /// opens.
+    /// Records the end of a call. Returns the reason if that opens the breaker.
     fn end(&mut self, is_probe: bool, ended: Ended, now: Duration, random: u32) -> Option<Reason> {
         self.calls -= 1;
         match (self.position, ended) {
@@ -207,20 +197,20 @@ pub struct Breaker {
     circuit: Mutex<Circuit>,
 }
 
-/// A call that was refused.
+/// A refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// When to try again.
+    /// Time to wait.
     pub retry_after: Duration,
 }
 
 impl Breaker {
-    /// Makes a breaker, closed, that lets `calls_max` calls through at once. Metrics name the dependency.
+    /// Creates a closed breaker for `calls_max` concurrent calls. `dependency` names it in metrics.
     pub fn new(dependency: &'static str, calls_max: usize) -> Arc<Breaker> {
         Breaker::with_open_max(dependency, calls_max, OPEN_MAX)
     }
 
-    /// Like [`new`](Self::new), for a dependency that is left alone for `open_max` at most before it is tried again.
+    /// Like [`new`](Self::new), open for at most `open_max`.
     pub fn with_open_max(
         dependency: &'static str,
         calls_max: usize,
@@ -233,7 +223,7 @@ impl Breaker {
         })
     }
 
-    /// Lets a call through, or refuses it.
+    /// Admits or refuses a call.
     pub fn admit(self: &Arc<Self>) -> Result<Call, Refused> {
         let mut circuit = lock(&self.circuit);
         let admitted = circuit.admit(self.began.elapsed());
@@ -281,7 +271,7 @@ impl Breaker {
     }
 }
 
-/// A call that was let through. Dropped, it says nothing about the dependency.
+/// An admitted call. Dropping it records no outcome.
 #[derive(Debug)]
 pub struct Call {
     breaker: Arc<Breaker>,
@@ -290,12 +280,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// Records that the dependency answered.
+    /// Records a success.
     pub fn succeeded(mut self) {
         self.end(Ended::Succeeded);
     }
 
-    /// Records that it failed. It may have said when to try again; half a minute of that counts.
+    /// Records a failure. A requested pause counts up to the longest time open.
     pub fn failed(mut self, retry_after: Option<Duration>) {
         self.end(Ended::Failed(retry_after));
     }
@@ -345,7 +335,6 @@ mod tests {
         assert_eq!(circuit.position, Position::Closed);
     }
 
-    /// For how many milliseconds it is open, again and again.
     fn open_times(mut circuit: Circuit, random: u32) -> Vec<u128> {
         let (mut now, mut times) = (10 * S, Vec::new());
         for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Runs builds, each in a task of its own, and refreshes what is in use before it becomes stale.
+//! Runs builds as tasks, and refreshes answers in use before they become stale.
 
 use super::outcome::{Built, CacheError, CacheFailure, CacheKey, CacheValue};
 use super::shared::{Cache, CacheOutcome, Claim, Turn};
@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Instrument;
 
-/// How long a caller waits for an answer at most.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
-    /// Returns the answer for a key: at once if there is one, else when it is built, by `build` or by somebody
-    /// else. Waits until the deadline, and for 10 s at most. A stale answer is returned at once, and built
-    /// again in the background.
+    /// Returns the answer for a key: at once if there is one, otherwise once built by `build` or
+    /// another caller. Waits until the deadline, at most 10 s. A stale answer is returned at once
+    /// and rebuilt in the background.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -36,8 +35,8 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         .await
     }
 
-    /// Like [`get_or_build`](Self::get_or_build), and builds the answer again before it becomes stale, as long
-    /// as somebody used it since it was built last. So readers of an answer in use never wait.
+    /// Like [`get_or_build`](Self::get_or_build), and rebuilds the answer before it becomes stale
+    /// while it is in use, so its readers never wait.
     pub async fn get_and_keep<B, F>(
         self: &Arc<Self>,
         key: K,
@@ -65,7 +64,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         build.await.into_result()
     }
 
-    /// Returns the answer for a key. `start` starts to build it.
     async fn get(
         self: &Arc<Self>,
         key: K,
@@ -80,7 +78,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
                 start(claim);
             }
         };
-        // Again only if a claim that was handed over is out of date already. Nobody begins twice.
+        // Repeats only if a claim that was handed over is outdated. No caller begins twice.
         loop {
             let mut waiting = match self.look_up(key.clone()) {
                 CacheOutcome::Fresh(value) | CacheOutcome::Negative(value) => return Ok(value),
@@ -108,7 +106,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     }
 }
 
-/// Builds an answer and puts it. A build that takes longer than its claim is valid is cancelled.
+/// Builds and puts an answer. Cancels a build that outlives its claim.
 async fn run<K, V, E, B, F>(claim: Claim<K, V, E>, build: B)
 where
     K: CacheKey,
@@ -124,7 +122,6 @@ where
     }
 }
 
-/// Builds an answer, and again whenever that is due, until nobody uses it any more.
 async fn keep<K, V, E, B, F>(mut claim: Claim<K, V, E>, build: B)
 where
     K: CacheKey,

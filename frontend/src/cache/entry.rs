@@ -1,4 +1,4 @@
-//! What the cache keeps for a key, and how long it may be shown. Pure: the time and randomness are passed in.
+//! Cache entries and their lifetimes. Pure: time and randomness are passed in.
 //!
 //! ```text
 //! built        soft = T/2 + random T/2        T              hard
@@ -6,40 +6,34 @@
 //!   |            |                            |  if a refresh |
 //!   |            |                            |  was tried    |
 //! ```
-//! **Invariant:** an entry that nobody tried to refresh is never shown when it is older than T.
+//! **Invariant:** without an attempt to refresh, no entry older than T is shown.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How long to wait after a failed refresh, at least; at most twice as long.
+/// Shortest wait after a failed refresh; at most twice as long.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long entries live.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lives {
-    /// T, the longest time that an entry lives without a refresh.
+    /// T, the longest life without a refresh.
     pub(super) life: Duration,
-    /// How old an entry may become whose refreshes fail. Shorter than `life`: entries are never stale.
+    /// Largest age while refreshes fail. If shorter than `life`, entries are never stale.
     pub(super) hard: Duration,
-    /// The longest time that a negative entry lives.
     pub(super) negative: Duration,
 }
 
-/// Whether an entry may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     Fresh,
     Negative,
-    /// It may be shown, and is to be built again.
     Stale,
     Expired,
 }
 
-/// An entry of the cache. All times are since the cache began.
 #[derive(Debug)]
 pub(super) struct Entry<V> {
     pub(super) value: V,
-    /// The claim with which it was put.
     pub(super) token: u64,
     pub(super) is_negative: bool,
     pub(super) built: Duration,
@@ -52,7 +46,6 @@ pub(super) struct Entry<V> {
 }
 
 impl<V> Entry<V> {
-    /// Makes an entry that lives from `now` on. Returns `None` if it would be gone at once.
     pub(super) fn new(
         value: V,
         is_negative: bool,
@@ -82,7 +75,7 @@ impl<V> Entry<V> {
         })
     }
 
-    /// Makes the entry older: it was built before it was put.
+    /// Ages an entry that was built before it was put.
     pub(super) fn aged(mut self, age: Duration) -> Entry<V> {
         let times = [
             &mut self.built,
@@ -110,9 +103,8 @@ impl<V> Entry<V> {
         }
     }
 
-    /// Records that somebody was shown the entry.
     pub(super) fn mark_used(&self) {
-        // Most entries are shown often, and their cache line stays shared.
+        // No repeated write, so the cache line of a popular entry stays shared.
         if !self.used.load(Relaxed) {
             self.used.store(true, Relaxed);
         }
@@ -122,7 +114,6 @@ impl<V> Entry<V> {
         self.used.load(Relaxed)
     }
 
-    /// Whether a refresh may begin: none has failed shortly before.
     pub(super) fn may_retry(&self, now: Duration) -> bool {
         now >= self.retry_at()
     }
@@ -131,12 +122,10 @@ impl<V> Entry<V> {
         Duration::from_nanos(self.retry_ns.load(Relaxed))
     }
 
-    /// Records that a refresh has begun.
     pub(super) fn mark_tried(&self) {
         self.tried.store(true, Relaxed);
     }
 
-    /// Records that a refresh has failed. The next one waits a moment.
     pub(super) fn delay_retry(&self, now: Duration, random: u32) {
         let at = now + jittered(2 * RETRY, random);
         let at = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
@@ -144,8 +133,7 @@ impl<V> Entry<V> {
     }
 }
 
-/// Returns half of `life`, and a random part of the other half, so that what was built together does not
-/// end together.
+/// Half of `life` plus a random part of the rest, so entries built together do not expire together.
 pub(super) fn jittered(life: Duration, random: u32) -> Duration {
     let half = life / 2;
     half + half.mul_f64(f64::from(random) / f64::from(u32::MAX))

@@ -1,9 +1,9 @@
-//! The settings of a cache, what builders bring to it, and why a caller gets no answer.
+//! Cache settings, results of builds, and errors.
 
 use std::hash::Hash;
 use std::time::Duration;
 
-/// What an answer is kept for: everything that changes it, as a whole value or a hash of 128 bits or more.
+/// Everything that changes an answer, as a whole or as a hash of at least 128 bits.
 pub trait CacheKey: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> CacheKey for K {}
@@ -13,45 +13,42 @@ pub trait CacheValue: Clone + Send + Sync + 'static {}
 
 impl<V: Clone + Send + Sync + 'static> CacheValue for V {}
 
-/// Why a build failed.
+/// Error of a build.
 pub trait CacheFailure: Clone + Send + 'static {}
 
 impl<E: Clone + Send + 'static> CacheFailure for E {}
 
-/// The settings of a cache.
+/// Settings of a cache.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheConfig {
-    /// Its name in metrics.
+    /// Name in metrics.
     pub name: &'static str,
-    /// The longest time that an answer lives without being built again. It becomes stale after half of it and a
-    /// random part of the other half. Zero: nothing is kept, and callers at the same time still share an
-    /// answer.
+    /// Longest life without a rebuild. Answers become stale at a random time in its second half.
+    /// Zero: nothing is kept, but concurrent callers share an answer.
     pub life: Duration,
-    /// How old an answer may become if building it again fails. Zero: an answer ends when it would become
-    /// stale, and is never built again in the background.
+    /// Largest age while rebuilds fail. Zero: no stale answers and no background rebuilds.
     pub hard: Duration,
-    /// The longest time that a negative answer lives; at least half as long.
+    /// Longest life of a negative answer; at least half of it.
     pub negative: Duration,
     /// Bytes of all answers.
     pub bytes_max: u64,
-    /// Callers that wait at once, for all answers.
+    /// Concurrent waiters for all answers.
     pub waiters_max: usize,
-    /// Callers that wait for one answer.
+    /// Concurrent waiters for one answer.
     pub waiters_per_key_max: usize,
-    /// Answers that are built at once, refreshes included; callers of further ones are turned away.
+    /// Concurrent builds with refreshes; callers of others are refused.
     pub builds_max: usize,
-    /// How long a build may take before it is cancelled and handed over.
+    /// Time after which a build is cancelled and handed over.
     pub build_max: Duration,
-    /// Answers that [`Cache::get_and_keep`](super::Cache::get_and_keep) builds again before anybody asks, at
-    /// once. Each has a task that sleeps.
+    /// Answers that [`Cache::get_and_keep`](super::Cache::get_and_keep) keeps fresh,
+    /// each with a sleeping task.
     pub keepers_max: usize,
-    /// Whether nothing is kept nor shared.
+    /// Nothing is kept or shared.
     pub off: bool,
 }
 
 impl CacheConfig {
-    /// The default settings: 30 s, 16 MiB, 1,000 waiters for an answer, 10,000 in all, and as many
-    /// builds.
+    /// Defaults: 30 s, 16 MiB, 1,000 waiters per answer, 10,000 waiters and builds.
     pub fn new(name: &'static str) -> CacheConfig {
         CacheConfig {
             name,
@@ -69,42 +66,42 @@ impl CacheConfig {
     }
 }
 
-/// What a builder brings.
+/// Result of a build.
 #[derive(Clone, Debug)]
 pub enum Built<V, E> {
-    /// An answer that is kept.
+    /// An answer to keep.
     Value(V),
-    /// An answer that is kept shortly, such as that something does not exist. It replaces what was kept.
+    /// An answer to keep shortly, such as that something does not exist. Replaces an earlier one.
     Negative(V),
-    /// An answer that somebody else built some time ago. Its age counts: it lives that much shorter.
+    /// An answer built elsewhere; its age shortens its life.
     Hint {
         /// The answer.
         value: V,
-        /// Whether it is negative.
+        /// True if negative.
         is_negative: bool,
-        /// How long ago it was built.
+        /// Time since its build.
         age: Duration,
     },
-    /// A failure. It is given to those who wait, and never kept; what was kept stays.
+    /// A failure, given to waiters and never kept; an earlier answer stays.
     Transient(E),
 }
 
-/// Why there is no answer.
+/// Reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CacheError<E> {
     /// The build failed.
     #[error("{0}")]
     Failed(E),
-    /// Too many callers wait, or too many answers are being built.
+    /// Too many waiters or builds.
     #[error("too many requests wait for answers that are expensive to make; try again shortly")]
     Busy {
-        /// When to try again.
+        /// Time to wait.
         retry_after: Duration,
     },
-    /// The answer was not built in time, or its builders were lost.
+    /// The build was late, or its builders were lost.
     #[error("the answer was not built in time; try again shortly")]
     Late {
-        /// When to try again.
+        /// Time to wait.
         retry_after: Duration,
     },
 }
@@ -119,12 +116,11 @@ impl<V, E> Built<V, E> {
     }
 }
 
-/// Returns when to try again: 1 to 3 s, so that those who were turned away together do not come back together.
+/// Wait of 1 to 3 s, so refused callers do not return together.
 pub(super) fn retry_after() -> Duration {
     Duration::from_secs(1 + u64::from(random() % 3))
 }
 
-/// Returns a random number. Without randomness, everything just lives as long as possible.
 pub(super) fn random() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX)
 }

@@ -1,9 +1,7 @@
-//! The lock of a cache under every order of threads, by loom.
+//! The cache's lock under every thread order, by loom.
 //!
-//! `shared` is compiled here once more, with loom's mutex in place of std's, so what is tested is what runs. Entries
-//! (moka) and channels (tokio) change in one step in this model; what is interleaved is everything around the lock: a
-//! claim that is put, dropped or handed over while others look up, wait, leave or invalidate. Each model is tried with
-//! all orders that have at most [`PREEMPTIONS_MAX`] switches to another thread before it has to wait.
+//! `shared` is compiled again with loom's mutex. Entries (moka) and channels (tokio) change in one
+//! step; everything around the lock is interleaved, with at most [`PREEMPTIONS_MAX`] preemptions.
 
 use super::{entry, outcome, state, store};
 use loom::thread::Builder;
@@ -14,17 +12,15 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 const PREEMPTIONS_MAX: usize = 3;
 
-/// Bytes of the stack of a thread: an insertion into moka needs more than loom's default.
+/// Stack bytes: an insertion into moka needs more than loom's default.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The one key.
 const KEY: u8 = 7;
 
 #[path = "shared.rs"]
 #[allow(clippy::duplicate_mod, dead_code, unreachable_pub)]
 mod shared;
 
-/// What `shared` locks with here.
 mod sync {
     pub(super) use loom::sync::Mutex;
     use loom::sync::MutexGuard;
@@ -35,19 +31,15 @@ mod sync {
     }
 }
 
-/// A cache, and an account of its builders.
 struct World {
     cache: Arc<Cache<u8, u32, ()>>,
-    /// The version of what is built.
     source: AtomicU32,
     builders: AtomicUsize,
     is_alone: bool,
 }
 
-/// An answer, or what to wait for.
 type Outcome = Result<u32, Waiting<u8, u32, ()>>;
 
-/// What a caller does with a claim.
 #[derive(Clone, Copy)]
 enum Builds {
     Puts,
@@ -65,7 +57,6 @@ impl World {
         })
     }
 
-    /// Asks for the answer. Returns it, or what to wait for.
     fn call(&self, builds: Builds) -> Outcome {
         match self.cache.look_up(KEY) {
             CacheOutcome::Fresh(value) => Ok(value),
@@ -89,7 +80,6 @@ impl World {
         }
     }
 
-    /// What callers are told in the end, after all threads have ended. One who is given the claim builds.
     fn told<const N: usize>(&self, callers: [Outcome; N]) -> [Result<u32, CacheError<()>>; N] {
         let mut callers = callers.map(Some);
         let mut told = [const { None }; N];
@@ -121,20 +111,17 @@ impl World {
         told.map(|told| told.expect("all are told"))
     }
 
-    /// Checks that nobody waits or builds any more.
     fn end(&self) {
         assert_eq!((self.cache.waiting(), self.cache.flights()), (0, 0));
     }
 }
 
-/// Tries a model with all orders of its threads.
 fn model(test: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(PREEMPTIONS_MAX);
     builder.check(test);
 }
 
-/// Runs a part of a model in a thread of its own.
 fn thread<T: Send + 'static>(
     world: &Arc<World>,
     part: impl FnOnce(&World) -> T + Send + 'static,

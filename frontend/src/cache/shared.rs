@@ -1,7 +1,7 @@
-//! A cache: looks answers up, hands out claims, and wakes those who wait.
+//! A cache: looks answers up, hands out claims, and wakes waiters.
 //!
-//! The state is changed under one lock, which nobody holds while they wait. What a change wants sent is
-//! sent after the lock is released, because a claim that nobody receives is released again.
+//! The state changes under one lock, never held while waiting. Messages are sent after its release,
+//! because a claim that is not received is released again.
 
 use super::entry::{Entry, Freshness, Lives};
 use super::outcome::{
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, oneshot};
 
-/// How long after a claim has expired those who wait try to take it over. A builder whose time is up cancels
-/// itself before that.
+/// Delay before waiters take over an expired claim. A builder cancels itself earlier.
 const EXPIRY_SLACK: Duration = Duration::from_millis(100);
 
-/// A cache of answers of type `V`, whose builds may fail with `E`. Values should be cheap to clone.
+/// Cache of answers of type `V`, with builds that may fail with `E`. Values
+/// should be cheap to clone.
 pub struct Cache<K: CacheKey, V: CacheValue, E: CacheFailure> {
     config: CacheConfig,
     pub(super) keepers: Arc<Semaphore>,
@@ -27,38 +27,37 @@ pub struct Cache<K: CacheKey, V: CacheValue, E: CacheFailure> {
     claims: Mutex<Claims<K, Waiter<K, V, E>>>,
 }
 
-/// Tells somebody who waits what to do.
 type Waiter<K, V, E> = oneshot::Sender<Turn<K, V, E>>;
 
-/// What a look-up finds.
+/// Result of a look-up.
 pub enum CacheOutcome<K: CacheKey, V: CacheValue, E: CacheFailure> {
     /// A fresh answer.
     Fresh(V),
-    /// An answer that is to be built again; by this caller, if there is a claim.
+    /// An answer to be rebuilt; by this caller, if there is a claim.
     Stale(V, Option<Claim<K, V, E>>),
     /// A negative answer.
     Negative(V),
     /// This caller builds the answer, and may wait for it.
     Build(Claim<K, V, E>, Waiting<K, V, E>),
-    /// Somebody else builds the answer.
+    /// Another caller builds the answer.
     Wait(Waiting<K, V, E>),
-    /// Too many callers wait, or too many answers are being built.
+    /// Too many waiters or builds.
     Busy {
-        /// When to try again.
+        /// Time to wait.
         retry_after: Duration,
     },
 }
 
-/// What somebody who waits is told.
+/// Message to a waiter.
 pub enum Turn<K: CacheKey, V: CacheValue, E: CacheFailure> {
-    /// The answer, or why there is none.
+    /// The answer or an error.
     Answer(Result<V, CacheError<E>>),
-    /// To build it: the builder was lost.
+    /// Build it: the builder was lost.
     Build(Claim<K, V, E>),
 }
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
-    /// Makes an empty cache. `weigh` returns about how many bytes a key and its value have.
+    /// Creates an empty cache. `weigh` estimates the bytes of key and value.
     pub fn new(config: CacheConfig, weigh: fn(&K, &V) -> usize) -> Arc<Cache<K, V, E>> {
         let lives = Lives {
             life: config.life,
@@ -86,8 +85,8 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         &self.config
     }
 
-    /// Looks up an answer, and claims it if nobody builds it yet. For callers that build several answers
-    /// together; others use [`get_or_build`](Self::get_or_build). The switch `off` is theirs to look at.
+    /// Looks up an answer, and claims it if it is not in flight, to build several together. Ignores
+    /// `off`. Other callers use [`get_or_build`](Self::get_or_build).
     pub fn look_up(self: &Arc<Self>, key: K) -> CacheOutcome<K, V, E> {
         let started = Instant::now();
         let outcome = match self.shown(&key) {
@@ -107,7 +106,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         outcome
     }
 
-    /// Returns what may be shown without a change of the state, and without a lock.
     fn shown(&self, key: &K) -> Option<CacheOutcome<K, V, E>> {
         let entry = self.store.get(key)?;
         match entry.freshness(self.now()) {
@@ -173,13 +171,12 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         }
     }
 
-    /// Claims the entry that was put with `token` for its next refresh, if somebody used it.
+    /// Claims the entry of `token` for its next refresh, if it was used.
     pub(super) fn keep_alive(self: &Arc<Self>, key: &K, token: u64) -> Option<Claim<K, V, E>> {
         let token = lock(&self.claims).keep_alive(key, token, &self.store, self.now())?;
         Some(self.claim(key.clone(), token))
     }
 
-    /// Returns the token of the entry that is kept, if it is one of these, and when it is to be built again.
     pub(super) fn refresh_due(&self, key: &K, tokens: [u64; 2]) -> Option<(u64, Instant)> {
         let entry = self.store.get(key)?;
         let is_ours = !entry.is_negative && tokens.contains(&entry.token);
@@ -187,32 +184,32 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         is_ours.then_some((entry.token, due))
     }
 
-    /// Returns the answer that is kept for a key and may be shown. This is not a use of it, and claims nothing.
+    /// Answer that may be shown. Not a use, and claims nothing.
     pub fn peek(&self, key: &K) -> Option<V> {
         let entry = self.store.get(key)?;
         let is_shown = entry.freshness(self.now()) != Freshness::Expired;
         is_shown.then(|| entry.value.clone())
     }
 
-    /// Replaces what is kept for a key. Those who wait for it get it, and what is being built is refused.
+    /// Replaces an answer. Waiters get it, and a build in flight is refused.
     pub fn put(&self, key: &K, built: Built<V, E>) {
         let (now, random) = (self.now(), random());
         let waiters = lock(&self.claims).replace(key, brought(&built), &self.store, now, random);
         tell(waiters, &built.into_result());
     }
 
-    /// Forgets the answer for a key. Who asks now waits for what is being built for it, if anything is.
+    /// Forgets an answer. New callers wait for a build in flight, if any.
     pub fn forget(&self, key: &K) {
         let _claims = lock(&self.claims);
         self.store.remove(key);
     }
 
-    /// Forgets the answer for a key. What is being built for it is not kept.
+    /// Forgets an answer. A build in flight is not kept.
     pub fn invalidate(&self, key: &K) {
         lock(&self.claims).invalidate(key, &self.store);
     }
 
-    /// Forgets all answers. What is being built is not kept.
+    /// Forgets all answers. Builds in flight are not kept.
     pub fn invalidate_all(&self) {
         let mut claims = lock(&self.claims);
         self.store.clear();
@@ -253,7 +250,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     }
 }
 
-/// The right to build the answer for a key. Dropped without an answer, it goes to one who waits.
+/// Right to build an answer. Dropped without one, it goes to a waiter.
 pub struct Claim<K: CacheKey, V: CacheValue, E: CacheFailure> {
     cache: Arc<Cache<K, V, E>>,
     key: K,
@@ -263,7 +260,7 @@ pub struct Claim<K: CacheKey, V: CacheValue, E: CacheFailure> {
 }
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
-    /// What is to be built.
+    /// Key of the answer.
     pub fn key(&self) -> &K {
         &self.key
     }
@@ -276,8 +273,8 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
         self.token
     }
 
-    /// Gives the answer to those who wait, and keeps it. Returns whether the claim was still the current
-    /// one; if not, nothing is kept.
+    /// Gives the answer to waiters and keeps it. Returns false, keeping nothing, if the
+    /// claim is no longer current.
     pub fn put(mut self, built: Built<V, E>) -> bool {
         self.is_ended = true;
         let outcome = match &built {
@@ -298,15 +295,13 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
         is_current
     }
 
-    /// Waits for the answer that is built with this claim. Returns `None` if it is not the current one any
-    /// more.
+    /// Waits for the claim's answer; `None` if it is no longer current.
     pub fn wait(&self) -> Option<Waiting<K, V, E>> {
         let mut claims = lock(&self.cache.claims);
         let is_current = claims.is_current(&self.key, self.token);
         is_current.then(|| self.cache.join(&mut claims, &self.key, false))
     }
 
-    /// Gives the claim up because its time is over.
     pub(super) fn expire(mut self) {
         self.release("expired");
     }
@@ -322,7 +317,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
             lock(&cache.claims).release(&self.key, self.token, &cache.store, now, random);
         match released {
             Release::Refused => {}
-            // One who has left drops the claim, which releases it again.
+            // A waiter that has left drops the claim, which releases it again.
             Release::HandedOver(waiter, token) => {
                 drop(waiter.send(Turn::Build(cache.claim(self.key.clone(), token))));
             }
@@ -340,26 +335,25 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Drop for Claim<K, V, E> {
     }
 }
 
-/// Somebody who waits for an answer. Dropping it ends the waiting.
+/// A waiter for an answer. Dropping it ends the wait.
 pub struct Waiting<K: CacheKey, V: CacheValue, E: CacheFailure> {
     cache: Arc<Cache<K, V, E>>,
     key: K,
     number: u64,
-    /// When the claim may be taken over, after the cache began.
+    /// Time at which the claim may be taken over, since the cache began.
     until: Duration,
     since: Instant,
     receiver: oneshot::Receiver<Turn<K, V, E>>,
 }
 
 impl<K: CacheKey, V: CacheValue, E: CacheFailure> Waiting<K, V, E> {
-    /// What was said, without waiting.
     #[cfg(test)]
     #[allow(dead_code, reason = "only `schedules` uses it")]
     pub(super) fn told(&mut self) -> Option<Turn<K, V, E>> {
         self.receiver.try_recv().ok()
     }
 
-    /// Waits for the answer, or for the claim, until the deadline.
+    /// Waits for the answer or the claim, until the deadline.
     pub async fn turn(mut self, deadline: Instant) -> Turn<K, V, E> {
         let turn = loop {
             let take_over = self.cache.began + self.until + EXPIRY_SLACK;
@@ -374,7 +368,6 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Waiting<K, V, E> {
             match lock(&cache.claims).take_over(&self.key, self.number, now) {
                 Some(Ok(token)) => break Turn::Build(cache.claim(self.key.clone(), token)),
                 Some(Err(until)) => self.until = until,
-                // It was told in this moment.
                 None => self.until = now,
             }
         };
@@ -434,7 +427,7 @@ fn tell<K: CacheKey, V: CacheValue, E: CacheFailure>(
     answer: &Result<V, CacheError<E>>,
 ) {
     for waiter in waiters {
-        // One who has left needs no answer.
+        // A waiter may have left.
         drop(waiter.send(Turn::Answer(answer.clone())));
     }
 }

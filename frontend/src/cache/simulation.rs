@@ -1,10 +1,9 @@
-//! Callers and builders of a cache, simulated from a seed: builds that fail, panic, are cancelled, late or
-//! for ever; callers that leave; entries that are evicted, invalidated or replaced; a clock that jumps, also
-//! back.
+//! Cache callers and builders simulated from a seed: failures, panics, late builds, callers that
+//! leave, eviction, invalidation, and a clock that jumps.
 //!
-//! There is one thread and no clock. A caller first looks without the lock and later under it, so that
-//! anything may happen in between. The world keeps its own account of who may build and who waits, and
-//! compares after each step. `TRAWL_SEEDS` and `TRAWL_SEED` are as in `crate::simulation`.
+//! One thread, no clock. Callers look first without and later under the lock, with anything in
+//! between. An independent account is compared after each step. `TRAWL_SEEDS` and `TRAWL_SEED` are
+//! as in `crate::simulation`.
 
 use super::entry::{Entry, Freshness, Lives};
 use super::state::{Bounds, Brought, Claims, Decision, Entries, HANDOVERS_MAX, Release};
@@ -15,7 +14,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seeds that every test run tries.
 const SEEDS: u64 = 300;
 
 const STEPS: usize = 600;
@@ -34,7 +32,6 @@ const BOUNDS: Bounds = Bounds {
     builds_max: 3,
 };
 
-/// What was built: the version of the source that was read.
 type Answer = u64;
 
 #[derive(Default)]
@@ -62,13 +59,10 @@ fn built(value: Answer, is_negative: bool) -> Brought<Answer> {
     }
 }
 
-/// A build under way.
 struct Builder {
     key: usize,
     token: u64,
-    /// The version of the source when it began.
     version: u64,
-    /// When others may take over.
     until: Duration,
 }
 
@@ -77,18 +71,13 @@ struct World {
     claims: Claims<usize, usize>,
     kept: Kept,
     now: Duration,
-    /// The latest time that the claims have seen.
     seen_now: Duration,
-    /// The version of each key's source, and the one from which on answers are valid.
     versions: [(u64, u64); KEYS],
     builders: Vec<Builder>,
-    /// The token that may put, by key.
     current: BTreeMap<usize, u64>,
-    /// Keys whose current build is out of date.
     outdated: BTreeSet<usize>,
-    /// Callers that have looked without the lock.
     looking: Vec<(usize, usize)>,
-    /// Callers that wait: their key, their number, and whether they can build.
+    /// Key and number of each waiter, and if it can build.
     waiting: BTreeMap<usize, (usize, u64, bool)>,
     callers: usize,
     seen: BTreeMap<&'static str, u64>,
@@ -117,7 +106,6 @@ impl World {
         *self.seen.entry(what).or_default() += 1;
     }
 
-    /// The time that is passed in; the claims never let it run back.
     fn time(&mut self) -> Duration {
         self.seen_now = self.seen_now.max(self.now);
         self.now
@@ -234,7 +222,6 @@ impl World {
         })
     }
 
-    /// Whether somebody builds the key with a claim that is valid.
     fn has_valid_builder(&self, key: usize) -> bool {
         let current = self.current.get(&key);
         let mut builders = self.builders.iter();
@@ -264,7 +251,6 @@ impl World {
         self.saw("wait");
     }
 
-    /// Ends the waiting of these callers.
     fn told(&mut self, key: usize, callers: Vec<usize>) {
         for caller in callers {
             let (of, ..) = self.waiting.remove(&caller).expect("told once");
@@ -318,7 +304,6 @@ impl World {
         }
     }
 
-    /// The builder is cancelled, or panics.
     fn lose(&mut self, builder: &Builder) {
         let Builder { key, token, .. } = *builder;
         let is_current = self.current.get(&key) == Some(&token);
@@ -331,7 +316,6 @@ impl World {
                 self.saw("handed_over");
                 let (_, _, can_build) = self.waiting.remove(&caller).expect("it waited");
                 assert!(can_build);
-                // It may have left in this moment.
                 let has_left = self.random.one_in(4);
                 self.begin(key, token, false);
                 if has_left {
@@ -398,7 +382,6 @@ impl World {
         }
     }
 
-    /// The source changes.
     fn change(&mut self, key: usize) {
         let (version, valid_from) = &mut self.versions[key];
         *version += 1;
@@ -446,7 +429,6 @@ impl World {
         }
     }
 
-    /// Lets everything under way end, and checks that nothing is left.
     fn settle(&mut self) {
         while !self.looking.is_empty() {
             self.look_under_lock();
@@ -460,7 +442,6 @@ impl World {
     }
 }
 
-/// Plays a seed, and returns what was seen.
 fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     let mut world = World::new(seed);
     (0..STEPS).for_each(|_| world.step());
@@ -468,7 +449,7 @@ fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     world.seen
 }
 
-/// What every test run sees.
+/// Events that every test run sees.
 const SEEN: [&str; 19] = [
     "build",
     "busy",

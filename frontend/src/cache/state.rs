@@ -1,11 +1,11 @@
-//! Decides who builds the answer for a key, who waits for it, and who is turned away.
+//! Decides who builds an answer, who waits, and who is refused.
 //!
-//! Pure: it has no clock, lock or I/O. The caller passes in the time and the entries, and delivers what
-//! comes out. A *flight* is the building of one key's answer, from the first claim until it is put, fails
-//! or is lost. Each claim has a token, and only the current one may put.
+//! Pure: the caller passes in time and entries, and delivers the results. A *flight* is the
+//! building of a key's answer, from the first claim until it is put, fails or is lost. Each claim
+//! has a token; only the current one may put.
 //!
-//! **Invariants:** a key has at most one current claim; nobody gets a claim while a fresh entry is there;
-//! a waiter leaves a flight in exactly one way: answered, given the claim, or by itself.
+//! **Invariants:** a key has at most one current claim; none is given out while there is a fresh
+//! entry; a waiter leaves a flight in exactly one way: answered, given the claim, or by itself.
 
 use super::entry::{Entry, Freshness, Lives};
 use std::collections::{BTreeMap, HashMap};
@@ -13,59 +13,49 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the claim of a flight is handed over. A build that fails this often fails all that wait.
+/// Handovers of a flight's claim, after which all waiters fail.
 pub(super) const HANDOVERS_MAX: u32 = 3;
 
-/// Where entries are kept. It may lose any of them at any time.
+/// Storage of entries, which may lose any at any time.
 pub(super) trait Entries<K, V> {
     fn get(&self, key: &K) -> Option<Arc<Entry<V>>>;
     fn insert(&self, key: K, entry: Entry<V>);
     fn remove(&self, key: &K);
 }
 
-/// The bounds of a cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) lives: Lives,
-    /// How long a claim is valid, once somebody else could build.
+    /// Validity of a claim if another caller could build.
     pub(super) build_max: Duration,
     pub(super) waiters_max: usize,
     pub(super) waiters_per_key_max: usize,
     pub(super) builds_max: usize,
 }
 
-/// What a caller is to do.
 #[derive(Debug)]
 pub(super) enum Decision<V> {
-    /// Show this entry, which is fresh or negative.
     Show(Arc<Entry<V>>),
-    /// Show this entry; with a token, also build it again.
+    /// Show this entry; with a token, rebuild it too.
     ShowStale(Arc<Entry<V>>, Option<u64>),
-    /// Build it, with this token.
     Build(u64),
     Wait,
-    /// Too many wait, or too much is being built.
     Busy,
 }
 
-/// What became of a claim that ended without an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Release<W> {
-    /// It was not current.
     Refused,
-    /// This waiter has the claim now.
     HandedOver(W, u64),
-    /// Nobody can build it: these waiters get an error.
+    /// No builder is left: these waiters get an error.
     Lost(Vec<W>),
 }
 
-/// What a builder brings.
 #[derive(Debug)]
 pub(super) enum Brought<V> {
     Answer {
         value: V,
         is_negative: bool,
-        /// How long ago it was built.
         age: Duration,
     },
     /// A failure, which is never kept.
@@ -74,23 +64,21 @@ pub(super) enum Brought<V> {
 
 struct Flight<W> {
     token: u64,
-    /// From then on, others may take the claim.
     until: Duration,
     handovers: u32,
-    /// Whether what is built is out of date: those who wait get it, and it is not kept.
+    /// Outdated: waiters get the answer, but it is not kept.
     is_outdated: bool,
-    /// Those who wait, in the order of arrival, and whether each can build.
+    /// Waiters in order of arrival, and if each can build.
     waiters: BTreeMap<u64, (W, bool)>,
 }
 
-/// The flights of a cache. `W` is a handle to somebody who waits.
 pub(super) struct Claims<K, W> {
     bounds: Bounds,
     flights: HashMap<K, Flight<W>>,
     waiting: usize,
     last_token: u64,
     last_waiter: u64,
-    /// The latest time that was passed in. Time never runs backwards here.
+    /// Latest time passed in. Time never runs backwards here.
     now: Duration,
 }
 
@@ -116,7 +104,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         self.waiting
     }
 
-    /// Looks a key up, and claims it if it is to be built. Who is told to build or to wait, joins next.
+    /// Looks a key up, and claims it if it must be built. Callers that build or wait join next.
     pub(super) fn look_up<V>(
         &mut self,
         key: &K,
@@ -124,7 +112,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         now: Duration,
     ) -> Decision<V> {
         let now = self.advance(now);
-        // Again, because it may have been put since the caller looked.
+        // Again, because it may have been put since.
         if let Some(entry) = entries.get(key) {
             match entry.freshness(now) {
                 Freshness::Fresh | Freshness::Negative => return Decision::Show(entry),
@@ -154,7 +142,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Decision::Wait
     }
 
-    /// Claims a stale entry for one refresh.
     fn claim_refresh<V>(&mut self, key: &K, entry: &Entry<V>, now: Duration) -> Option<u64> {
         if !entry.may_retry(now) {
             return None;
@@ -171,8 +158,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Some(self.begin(key))
     }
 
-    /// Claims the entry with this token for its next refresh, if somebody used it since it was put. If
-    /// nobody did, it is removed.
+    /// Claims the entry of this token for its next refresh if it was used, otherwise removes it.
     pub(super) fn keep_alive<V>(
         &mut self,
         key: &K,
@@ -195,7 +181,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Some(self.begin(key))
     }
 
-    /// Gives out the current claim of a key. Those who wait for an earlier one wait for this one.
     fn begin(&mut self, key: &K) -> u64 {
         self.last_token += 1;
         let (token, until) = (self.last_token, self.now + self.bounds.build_max);
@@ -211,8 +196,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         token
     }
 
-    /// Adds somebody who waits for the flight of a key. Returns their number, and when they may try to take
-    /// over; `None` if there is no flight.
     pub(super) fn join(&mut self, key: &K, waiter: W, can_build: bool) -> Option<(u64, Duration)> {
         let flight = self.flights.get_mut(key)?;
         self.last_waiter += 1;
@@ -225,7 +208,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         self.flights.get(key).is_some_and(|it| it.token == token)
     }
 
-    /// Removes somebody who does not wait any longer.
     pub(super) fn leave(&mut self, key: &K, waiter: u64) {
         if let Some(flight) = self.flights.get_mut(key)
             && flight.waiters.remove(&waiter).is_some()
@@ -234,8 +216,8 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         }
     }
 
-    /// Gives a claim that has expired to one who waits. Returns the new token, or when to try again; `None`
-    /// if there is nothing to wait for.
+    /// Gives an expired claim to a waiter. Returns the new token or the time to try again;
+    /// `None` without a flight.
     pub(super) fn take_over(
         &mut self,
         key: &K,
@@ -255,8 +237,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Some(Ok(self.last_token))
     }
 
-    /// Ends a flight with what its builder brings, unless the token is not the current one. Returns those
-    /// who waited for it.
+    /// Ends a flight with its result, if the token is current. Returns its waiters.
     pub(super) fn finish<V>(
         &mut self,
         key: &K,
@@ -277,7 +258,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Some(self.dismiss(flight))
     }
 
-    /// Replaces what is kept for a key. Ends its flight; who built it may not put any more.
+    /// Replaces an entry and ends its flight, so the builder may not put any more.
     pub(super) fn replace<V>(
         &mut self,
         key: &K,
@@ -320,7 +301,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         }
     }
 
-    /// Ends a claim without an answer: its builder was cancelled, or it panicked.
     pub(super) fn release<V>(
         &mut self,
         key: &K,
@@ -354,7 +334,7 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         Release::Lost(self.dismiss(flight))
     }
 
-    /// Forgets what is kept for a key. What is being built is given to those who wait, and not kept.
+    /// Forgets an entry. An answer in flight goes to waiters and is not kept.
     pub(super) fn invalidate<V>(&mut self, key: &K, entries: &impl Entries<K, V>) {
         entries.remove(key);
         if let Some(flight) = self.flights.get_mut(key) {
@@ -362,7 +342,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         }
     }
 
-    /// Does not keep what is being built now, for any key.
     pub(super) fn outdate_all(&mut self) {
         let flights = self.flights.values_mut();
         flights.for_each(|flight| flight.is_outdated = true);
@@ -380,7 +359,6 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
 }
 
 impl<W> Flight<W> {
-    /// Makes another claim the current one.
     fn hand_over(&mut self, token: u64, until: Duration) {
         self.token = token;
         self.until = until;

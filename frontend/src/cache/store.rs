@@ -9,10 +9,9 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What an entry counts besides its key and its value.
+/// Weight of an entry besides key and value.
 const ENTRY_BYTES: usize = 256;
 
-/// The entries of a cache.
 pub(super) struct Store<K, V> {
     name: &'static str,
     kept: sync::Cache<K, Arc<Entry<V>>>,
@@ -41,7 +40,6 @@ where
         self.kept.invalidate_all();
     }
 
-    /// Bytes of all entries, after those that do not fit are evicted.
     #[cfg(test)]
     pub(super) fn settled_bytes(&self) -> u64 {
         self.kept.run_pending_tasks();
@@ -81,7 +79,6 @@ fn count_removal(name: &'static str, cause: RemovalCause) {
         .increment(1);
 }
 
-/// Frees the memory of entries that may not be shown any more.
 struct HardLife;
 
 impl<K, V> Expiry<K, Arc<Entry<V>>> for HardLife {

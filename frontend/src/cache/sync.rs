@@ -1,4 +1,4 @@
-//! What the cache locks with. `schedules` puts loom's mutex in its place.
+//! Locks of the cache, replaced by loom's in `schedules`.
 
 pub(super) use crate::lock::lock;
 pub(super) use std::sync::Mutex;

@@ -22,7 +22,6 @@ fn cache(config: CacheConfig) -> Arc<Numbers> {
     Cache::new(config, |_, _| 8)
 }
 
-/// Waits until a condition holds.
 async fn until(mut holds: impl FnMut() -> bool) {
     let waited = async {
         while !holds() {
@@ -33,7 +32,6 @@ async fn until(mut holds: impl FnMut() -> bool) {
     waited.await.expect("it holds in time");
 }
 
-/// Asks for an answer in a task of its own, built by `build`.
 fn ask<F>(
     cache: &Arc<Numbers>,
     build: impl FnOnce() -> F + Send + 'static,
@@ -182,15 +180,15 @@ async fn a_stale_answer_is_shown_at_once_and_built_again_once() {
     for _ in 0..5 {
         match use_until_built_again().await {
             Ok(builds) => return assert_eq!(builds, 2),
-            // The machine stood still from the moment when the answer became stale until it expired.
+            // The machine stood still while the answer was stale.
             Err(error) => assert!(matches!(error, CacheError::Late { .. })),
         }
     }
     panic!("nobody built the answer again before it expired");
 }
 
-/// Uses an answer all the time until it is built again, which never ends, and a while longer. Returns how many builds
-/// began.
+/// Uses an answer until its endless rebuild begins, and a while longer.
+/// Returns the number of builds.
 async fn use_until_built_again() -> Result<usize, CacheError<&'static str>> {
     let cache = cache(CacheConfig {
         life: Duration::from_secs(1),
@@ -245,7 +243,7 @@ async fn an_answer_that_nobody_uses_is_dropped() {
 
 #[tokio::test]
 async fn a_failed_refresh_keeps_what_was_there_and_a_denial_replaces_it() {
-    // An answer whose refresh did not begin in time expires: the machine may stand still for as long.
+    // Repeated, since a refresh that is late on a busy machine lets the answer expire.
     for _ in 0..100 {
         if is_shown_until_it_is_denied().await {
             return;
@@ -254,7 +252,7 @@ async fn a_failed_refresh_keeps_what_was_there_and_a_denial_replaces_it() {
     panic!("somebody has to wait each time");
 }
 
-/// Keeps an answer whose first refresh fails and whose second one denies it. Returns `false` if it expired before.
+/// Keeps an answer with a failed refresh, then a denial. Returns `false` if it expired before.
 async fn is_shown_until_it_is_denied() -> bool {
     let cache = cache(CacheConfig {
         life: Duration::from_secs(1),
@@ -276,7 +274,7 @@ async fn is_shown_until_it_is_denied() -> bool {
     let (mut is_denied, mut has_expired) = (false, false);
     until(|| {
         match cache.look_up("a") {
-            // A claim is dropped: it is for the task that keeps the answer.
+            // Drops a claim, which belongs to the keeper task.
             CacheOutcome::Fresh(value) | CacheOutcome::Stale(value, _) => assert_eq!(value, 1),
             CacheOutcome::Negative(value) => {
                 assert_eq!(value, 0);

@@ -1,7 +1,6 @@
-//! What the backends serve: documents, lists of packages and files, and the state of the backends.
+//! Documents, lists of packages and files, and backend status.
 //!
-//! These requests go to the backends directly. They are not executions: nothing is admitted, cached or
-//! spooled.
+//! These requests go straight to the backends: nothing is admitted, cached or spooled.
 
 use super::{Coordinator, ready};
 use crate::error::FileError;
@@ -20,21 +19,20 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
-/// A reply of a backend that is under way.
 type Reply<T> = JoinHandle<Result<T, PeerError>>;
 
-/// The state of a backend.
+/// State of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendStatus {
-    /// The name of the backend in answers.
+    /// Backend name in answers.
     pub name: String,
-    /// Its address, or its name if it has none.
+    /// Address, or the name if it has none.
     pub address: String,
-    /// Whether it is connected.
+    /// True if connected.
     pub connected: bool,
-    /// Why it is not searched: it is not connected, or has other semantics than this frontend.
+    /// Reason that it is not searched: unconnected, or other semantics than this frontend's.
     pub reason: Option<String>,
-    /// Shards that it announced last.
+    /// Shards announced last.
     pub shards: usize,
     /// Packages in them.
     pub packages: u64,
@@ -44,21 +42,21 @@ pub struct BackendStatus {
     pub blocks: u64,
     /// Bytes of text in them.
     pub text_bytes: u64,
-    /// When its index was written, in seconds since 1970; `None` until it is known.
+    /// Build time of its index, in seconds since 1970; `None` if unknown.
     pub updated: Option<u64>,
 }
 
 impl BackendStatus {
-    /// Whether its shards are searched.
+    /// Returns true if its shards are searched.
     pub fn is_searched(&self) -> bool {
         self.reason.is_none()
     }
 }
 
-/// What can be searched.
+/// Searchable content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// The id of the set of shards.
+    /// Generation id.
     pub generation: String,
     /// Shards in it.
     pub shards: u64,
@@ -68,15 +66,14 @@ pub struct Served {
     pub documents: u64,
     /// Bytes of text in them.
     pub text_bytes: u64,
-    /// When the oldest backend's index was written, in seconds since 1970.
+    /// Build time of the oldest index, in seconds since 1970.
     pub updated: Option<u64>,
 }
 
 impl Coordinator {
-    /// Reads a part of a document. All backends are asked; the first of them that has it answers, or the one whose
-    /// build of the package is searched, and one that has indexed it before one that only finds it in the repository;
-    /// if the bytes of the repository are wanted, the other way round. A reply with `found` false may name the newest
-    /// revision that has the path.
+    /// Reads a part of a document. All backends are asked. Indexed copies win over repository
+    /// copies (for original bytes the other way round), then the backend whose build is searched.
+    /// If `found` is false, the reply may name the newest revision that has the path.
     pub async fn file(&self, scope: &Scope, request: &FileRequest) -> Result<FileReply, FileError> {
         let package = &request.package[..];
         let is_visible = scope.sees(package);
@@ -92,8 +89,8 @@ impl Coordinator {
             let mut frame = Vec::new();
             request.encode(&mut frame).map(|()| frame)
         };
-        // A repository need not be indexed, so a backend that has nothing visible may have it. Only this package is
-        // read.
+        // A repository may be unindexed, so backends without visible shards are asked too. Only
+        // this package is read.
         let everything = Scope::everything();
         let asked = if is_visible && request.source != FileSource::Text {
             &everything
@@ -127,7 +124,6 @@ impl Coordinator {
         }
     }
 
-    /// Returns the backend whose build of a package is searched, if several have it.
     fn newest_build(&self, scope: &Scope, package: &[u8]) -> Option<String> {
         let overlaps = self.overlaps(scope);
         let packages = &overlaps.packages;
@@ -135,8 +131,8 @@ impl Coordinator {
         found.ok().map(|at| packages[at].searched.clone())
     }
 
-    /// Lists what all backends serve, by name. A list that lacks a backend is an error that names it,
-    /// except for children that another backend has; [`listing`](Self::listing) returns such a list.
+    /// Lists entries of all backends, by name. A missing backend is an error that names it, except
+    /// for children found on another backend. [`listing`](Self::listing) returns partial lists.
     pub async fn list(&self, scope: &Scope, request: ListRequest) -> Result<ListReply, FileError> {
         let mut listing = self.listing(scope, &request).await?;
         if request.kind == ListKind::Children && !listing.entries.is_empty() {
@@ -145,7 +141,7 @@ impl Coordinator {
         listing.whole()
     }
 
-    /// Lists what the reachable backends serve, and names those that could not be asked.
+    /// Lists entries of the reachable backends, and names the unreachable ones.
     pub async fn listing(
         &self,
         scope: &Scope,
@@ -176,8 +172,7 @@ impl Coordinator {
         })
     }
 
-    /// Asks all backends at once that have something visible, each for what is visible of its shards. The replies
-    /// are in the order of the backends.
+    /// Asks all backends with visible shards at once. Replies are in backend order.
     async fn ask_all<T: Send + 'static>(
         &self,
         scope: &Scope,
@@ -203,7 +198,7 @@ impl Coordinator {
             if shards.is_none_or(|shards| !shards.is_empty()) {
                 let reply = match shards {
                     Some(shards) => self.ask(peer, frame(Some(shards))?.into(), kind, decode),
-                    // It is not known what it has, and so it is not asked for anything.
+                    // Its shards are unknown, so it is not asked.
                     None => self.refuse(peer),
                 };
                 replies.push((Arc::clone(peer), reply));
@@ -240,8 +235,7 @@ impl Coordinator {
         self.resources.runtime.spawn(refused)
     }
 
-    /// What can be searched, as the backends announced it. A shard or a package that several backends serve
-    /// counts once.
+    /// Searchable content as announced. A shard or package on several backends counts once.
     pub fn served(&self, scope: &Scope) -> Served {
         if !scope.is_everything() {
             return self.served_to(scope);
@@ -281,19 +275,19 @@ impl Coordinator {
         }
     }
 
-    /// Waits until every backend has announced these shards, and no others.
+    /// Waits until every backend has announced exactly these shards.
     pub async fn announced(&self, shards: &HashSet<ShardId>) {
         for peer in self.peers.current().iter() {
             let is_announced = |status: &PeerStatus| {
                 let announced = status.shards.iter().flat_map(|shards| shards.iter());
                 announced.map(|shard| shard.id).collect::<HashSet<_>>() == *shards
             };
-            // It fails when the peer is closed.
+            // Fails when the peer is closed.
             let _ = peer.changes().wait_for(is_announced).await;
         }
     }
 
-    /// Says that a query searches only the default revisions, if it does and repositories are indexed.
+    /// Returns a notice if the query searches only default revisions and repositories are indexed.
     pub fn notice_of_revisions(&self, scope: &Scope, query: &Query) -> Option<Notice> {
         let peers = self.peers.current();
         let any = if scope.is_everything() {
@@ -309,7 +303,7 @@ impl Coordinator {
         })
     }
 
-    /// The state of all backends. For those who do not see everything, how many blocks there are is unknown: 0.
+    /// State of all backends. Callers with a restricted scope see 0 blocks.
     pub fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
         let peers = self.peers.current();
         if scope.is_everything() {
@@ -327,8 +321,8 @@ impl Coordinator {
         peers.iter().zip(&scoped.peers).map(visible).collect()
     }
 
-    /// Counts the shards that 0, 1, 2, and 3 or more backends would search now. A shard that no backend has announced is
-    /// not known.
+    /// Counts shards with 0, 1, 2, and 3 or more backends. Shards that no backend announced are
+    /// unknown.
     pub fn shards_by_replicas(&self) -> [u64; 4] {
         let mut replicas: HashMap<ShardId, usize> = HashMap::new();
         for peer in self.peers.current().iter() {

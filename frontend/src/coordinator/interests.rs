@@ -1,7 +1,7 @@
-//! The interests of clients, by their ids, so that a client can come back to its search.
+//! Client interests by id, so that a client can return to its search.
 //!
-//! Evicted in LRU order. An interest keeps no execution alive: its query is searched for again if the
-//! result is gone.
+//! Evicted in LRU order. An interest keeps no execution alive: an evicted result is searched for
+//! again.
 
 use crate::execution::event::ClientKey;
 use crate::execution::handle::Interest;
@@ -9,19 +9,15 @@ use crate::scope::Scope;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Interests: every request for a search adds one, of at most some 5 KiB, most of which are the query.
+/// Bound on interests. Each search request adds one of at most about 5 KiB, mostly the query.
 const INTERESTS_MAX: usize = 4096;
 
-/// Digits of an id.
 const ID_LEN: usize = 32;
 
 #[derive(Default)]
 pub(super) struct Interests {
-    /// With the time of the last use.
     by_key: HashMap<ClientKey, (u64, Arc<Interest>)>,
-    /// Keys by their last use, the oldest first.
     by_use: BTreeMap<u64, ClientKey>,
-    /// Counts uses.
     uses: u64,
 }
 
@@ -39,7 +35,6 @@ impl Interests {
         }
     }
 
-    /// Returns the interest with this id, unless its client saw something else.
     pub(super) fn get(&mut self, scope: &Scope, id: &str) -> Option<Arc<Interest>> {
         let is_id = id.len() == ID_LEN && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let key = ClientKey::from_str_radix(id, 16).ok().filter(|_| is_id)?;

@@ -1,10 +1,8 @@
-//! Keeps the answers of repositories for a while, and lets identical look-ups that are under way share one
-//! answer.
+//! Cache of repository look-ups, with single flight.
 //!
-//! The commit of a branch is asked for far more often than it changes: by every search that shows it. So an
-//! answer is kept for up to a minute, and only for the generation of the index in which it was asked for: a
-//! push that has been indexed shows. Problems are never kept: a repository that was just added is found.
-//! Look-ups that are to be built are claimed together, so that they can be asked for in one request.
+//! Branches are read far more often than they change. Answers live up to a minute, in one index
+//! generation, so an indexed push shows at once. Problems are never cached: a newly added
+//! repository is found. Claims are made together, for one request.
 
 use crate::cache::{Built, Cache, CacheConfig, CacheError, CacheOutcome, Claim, Turn, Waiting};
 use crate::error::LookupError;
@@ -16,23 +14,20 @@ use schema::message::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long an answer is kept, at most. The least is half of it, chosen at random, so that what was asked for
-/// together does not expire together. It holds for full ids too, since tags may be added to their commits.
+/// Longest life; each answer gets half to all of it, so they do not expire together. Also for full
+/// ids, since tags may be added to their commits.
 pub(super) const LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// How long a look-up may take, over all backends.
 pub(super) const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Bytes of all answers that are kept.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// What an answer counts at least, so that there are at most 32,768 of them.
+/// Minimum weight of an answer, which limits the cache to 32,768 entries.
 const ANSWER_BYTES_MIN: usize = 512;
 
-/// Look-ups for which somebody waits at once. A page of results waits for as many as it has commits.
+/// Concurrent waiters. A page of results has one for each commit.
 const WAITING_MAX: usize = 65_536;
 
-/// The answer to a look-up.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
     Commit(Arc<Commit>),
@@ -42,10 +37,8 @@ pub(super) enum Found {
     Changes(Arc<ChangeList>),
 }
 
-/// The answer, or why there is none.
 pub(super) type LookupOutcome = Result<Found, LookupError>;
 
-/// What an answer is kept for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LookupKey {
     pub(super) generation: Arc<str>,
@@ -54,10 +47,8 @@ pub(super) struct LookupKey {
 
 type Answers = Cache<Arc<LookupKey>, Found, LookupError>;
 
-/// The right to ask backends for the answer to a look-up.
 pub(super) type LookupClaim = Claim<Arc<LookupKey>, Found, LookupError>;
 
-/// Answers, and the look-ups that are under way.
 pub(super) struct LookupCache(Arc<Answers>);
 
 impl Default for LookupCache {
@@ -67,7 +58,7 @@ impl Default for LookupCache {
             hard: Duration::ZERO,
             bytes_max: KEPT_BYTES_MAX,
             waiters_max: WAITING_MAX,
-            // Later than the builder itself gives up.
+            // Later than the builder's own timeout.
             build_max: TIME_MAX + Duration::from_secs(2),
             ..CacheConfig::new("lookups")
         };
@@ -80,7 +71,6 @@ fn weigh(key: &Arc<LookupKey>, found: &Found) -> usize {
     bytes.max(ANSWER_BYTES_MIN)
 }
 
-/// Where the answer to a look-up comes from.
 pub(super) enum AnswerSource {
     Kept(Found),
     UnderWay(Waiting<Arc<LookupKey>, Found, LookupError>),
@@ -88,7 +78,7 @@ pub(super) enum AnswerSource {
 }
 
 impl AnswerSource {
-    /// Waits for the answer. If those who asked for it were lost, `ask` is given the claim.
+    /// Waits for the answer. If the asking task was lost, passes the claim to `ask`.
     pub(super) async fn outcome(self, ask: impl Fn(LookupClaim)) -> LookupOutcome {
         let mut waiting = match self {
             AnswerSource::Kept(found) => return Ok(found),
@@ -96,7 +86,7 @@ impl AnswerSource {
             AnswerSource::UnderWay(waiting) => waiting,
         };
         let seconds = TIME_MAX.as_secs();
-        // A moment more, in which the builder says what it knows.
+        // Longer than the builder's own timeout, to get its error.
         let deadline = Instant::now() + TIME_MAX + Duration::from_secs(1);
         loop {
             let claim = match waiting.turn(deadline).await {
@@ -112,7 +102,7 @@ impl AnswerSource {
 }
 
 impl LookupCache {
-    /// Finds the source of each answer, and claims those that nobody asks for yet.
+    /// Claims look-ups that are not in flight.
     pub(super) fn claim(
         &self,
         generation: &str,
@@ -151,7 +141,6 @@ impl LookupCache {
     }
 }
 
-/// Publishes the outcomes, which are in the order of the claims.
 pub(super) fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
     for (claim, outcome) in claims.into_iter().zip(outcomes) {
         claim.put(outcome.map_or_else(Built::Transient, Built::Value));
@@ -159,7 +148,6 @@ pub(super) fn finish(claims: Vec<LookupClaim>, outcomes: Vec<LookupOutcome>) {
 }
 
 impl Found {
-    /// What a backend has found, or why it has not.
     pub(super) fn of(answer: LookupAnswer) -> Result<Found, LookupProblem> {
         Ok(match answer {
             LookupAnswer::Commit(commit) => Found::Commit(Arc::new(commit)),
@@ -222,7 +210,6 @@ fn bytes_of_commit(commit: &Commit) -> usize {
         + texts(&commit.tags)
 }
 
-/// Bytes of a look-up, about as many as its frame has.
 pub(super) fn bytes_of_lookup(lookup: &Lookup) -> usize {
     let of = match &lookup.of {
         LookupOf::Commit { revision } => revision.len(),
@@ -265,7 +252,6 @@ mod tests {
         })
     }
 
-    /// Nobody is asked.
     fn no_one(_: LookupClaim) {
         panic!("the claim was handed over");
     }

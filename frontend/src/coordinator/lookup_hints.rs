@@ -1,4 +1,4 @@
-//! Shares answers to look-ups with other frontends, as hints.
+//! Shares look-up answers with other frontends, as hints.
 
 use super::lookup_cache::{Found, LIFE_MAX, LookupClaim, LookupKey, LookupOutcome};
 use crate::cache::Built;
@@ -8,12 +8,11 @@ use schema::frame::Decoder;
 use schema::message::{LookupAnswer, LookupReply, LookupRequest};
 use std::time::{Duration, Instant};
 
-/// How long an answer is shared: as long as one frontend keeps it.
 const LIFE: Duration = LIFE_MAX;
 
 const KIND: &str = "lookup";
 
-/// Puts the answers that other frontends share, and returns the claims that have none.
+/// Puts the answers shared by other frontends, and returns the remaining claims.
 pub(super) async fn take(hints: &Hints, claims: Vec<LookupClaim>) -> Vec<LookupClaim> {
     let keys: Vec<_> = claims.iter().map(|claim| key(claim.key())).collect();
     let found = hints.get(KIND, &keys).await;
@@ -35,7 +34,6 @@ fn built(hint: &Hint, of: &LookupKey) -> Option<Built<Found, LookupError>> {
     })
 }
 
-/// Shares what backends have answered to these look-ups, which began at this time.
 pub(super) fn share(
     hints: &Hints,
     claims: &[LookupClaim],
@@ -51,7 +49,6 @@ pub(super) fn share(
     }
 }
 
-/// Everything that changes the answer.
 fn key(of: &LookupKey) -> Vec<u8> {
     let mut key = (of.generation.len() as u64).to_le_bytes().to_vec();
     key.extend_from_slice(of.generation.as_bytes());
@@ -61,7 +58,6 @@ fn key(of: &LookupKey) -> Vec<u8> {
     key
 }
 
-/// The answer as a backend sends it.
 fn value(found: &Found) -> Option<Vec<u8>> {
     let answer = match found {
         Found::Commit(commit) => LookupAnswer::Commit(commit.as_ref().clone()),
@@ -76,7 +72,6 @@ fn value(found: &Found) -> Option<Vec<u8>> {
     Some(value)
 }
 
-/// Returns an answer to this look-up.
 fn parse(value: &[u8], of: &LookupKey) -> Option<Found> {
     let mut decoder = Decoder::with_frame_bytes_max(value.len());
     let mut rest = value;

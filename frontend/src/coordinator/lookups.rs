@@ -1,8 +1,7 @@
-//! Asks the backends for what their repositories have.
+//! Queries the backends' repositories, in configured order: the first that
+//! has the repository answers.
 //!
-//! Backends are asked one after the other, in the order in which they were configured: the first that has the
-//! repository answers. A backend that cannot be asked, or cannot read its repository, is passed over, and
-//! remembered in case no other one has the answer. Answers are kept for a while (`lookup_cache`).
+//! The error of a backend is kept in case no other answers. Answers are cached (`lookup_cache`).
 
 use super::lookup_cache::{
     Found, LookupCache, LookupClaim, LookupOutcome, TIME_MAX, bytes_of_lookup, finish,
@@ -22,17 +21,15 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-/// Requests for look-ups that are with backends at once; further ones wait. Each takes a thread.
+/// Concurrent look-up requests, each on a thread; others wait.
 const AT_ONCE_MAX: usize = 32;
 
-/// Bytes of the look-ups in a request. A backend refuses requests of 128 KiB.
+/// Bytes of the look-ups in a request. Backends refuse 128 KiB.
 const REQUEST_BYTES_MAX: usize = 64 << 10;
 
-/// What look-ups share.
 pub(super) struct Lookups {
     cache: LookupCache,
     permits: Arc<Semaphore>,
-    /// What other frontends know.
     hints: Option<Arc<Hints>>,
 }
 
@@ -45,7 +42,7 @@ impl Lookups {
         }
     }
 
-    /// Looks up all of these at once. The outcomes are in their order.
+    /// Looks up all of these at once; outcomes are in their order.
     pub(super) async fn look_up(
         &self,
         runtime: &Handle,
@@ -63,8 +60,7 @@ impl Lookups {
         outcomes
     }
 
-    /// Asks the backends for all of these, in a task of its own, because others may wait for it when this
-    /// client has left.
+    /// Asks in a separate task, since others may wait for it when this client has left.
     fn ask(&self, runtime: &Handle, peers: &[Arc<Peer>], claims: Vec<LookupClaim>) {
         if claims.is_empty() {
             return;
@@ -91,15 +87,12 @@ impl Lookups {
     }
 }
 
-/// Look-ups on their way through the backends.
 struct Asking {
     peers: Vec<Arc<Peer>>,
     lookups: Vec<Arc<Lookup>>,
-    /// `None`: not answered yet.
     outcomes: Vec<Option<LookupOutcome>>,
-    /// What is said if no later backend has a better answer.
+    /// Error if no later backend has a better answer.
     problems: Vec<Option<LookupProblem>>,
-    /// Backends that could not be asked, and why.
     unreachable: Vec<(String, String)>,
     has_repositories: bool,
     began: Instant,
@@ -118,7 +111,6 @@ impl Asking {
         }
     }
 
-    /// Asks one backend after the other, and returns the outcomes in the order of the look-ups.
     async fn run(mut self, permits: &Arc<Semaphore>) -> Vec<LookupOutcome> {
         let deadline = self.began + TIME_MAX;
         let permit = tokio::time::timeout_at(deadline.into(), Arc::clone(permits).acquire_owned());
@@ -134,7 +126,6 @@ impl Asking {
         self.finish()
     }
 
-    /// Asks a backend for what has no outcome yet.
     async fn ask(&mut self, peer: Arc<Peer>, deadline: Instant) {
         if peer.status().has_repositories == Some(false) {
             return;
@@ -181,7 +172,7 @@ impl Asking {
         self.outcomes[index] = Some(outcome);
     }
 
-    /// Keeps the reason of a damaged repository, or the names that are similar on all backends.
+    /// Keeps the error of a damaged repository, or merges similar names of all backends.
     fn keep_problem(&mut self, index: usize, problem: LookupProblem) {
         match &mut self.problems[index] {
             Some(kept) if kept.kind == LookupProblemKind::Unreadable => {}
@@ -210,7 +201,7 @@ impl Asking {
                 _ if !in_time => LookupError::Late {
                     seconds: TIME_MAX.as_secs(),
                 },
-                // A backend that was not asked may have the repository.
+                // An unreachable backend may have the repository.
                 _ if !self.unreachable.is_empty() => {
                     LookupError::Unreachable(self.unreachable.clone())
                 }
@@ -225,7 +216,7 @@ impl Asking {
     }
 }
 
-/// Asks a backend, request by request. Returns the answers to the first look-ups, and why there are no more.
+/// Asks in requests of bounded size. Returns the first answers, and the error that ended them.
 fn ask_all(
     peer: &Peer,
     lookups: &[Arc<Lookup>],
@@ -242,7 +233,7 @@ fn ask_all(
     (answers, None)
 }
 
-/// Returns the look-ups that fit into a request; at least one.
+/// Longest prefix that fits into a request; at least one.
 fn part(lookups: &[Arc<Lookup>]) -> &[Arc<Lookup>] {
     let mut bytes = 0;
     let fits = |lookup: &&Arc<Lookup>| {

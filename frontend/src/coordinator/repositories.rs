@@ -1,6 +1,6 @@
-//! What the repositories of the backends have: commits, histories, references, blames and changes.
+//! Commits, histories, references, blames and changes of the backends' repositories.
 //!
-//! Like the catalog, these are not executions: nothing is admitted or spooled. Answers are kept for a while.
+//! Not executions: nothing is admitted or spooled. Answers are cached for a while.
 
 use super::Coordinator;
 use super::lookup_cache::{Found, LookupOutcome};
@@ -15,12 +15,11 @@ use schema::message::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Names that are suggested for an unknown one.
 const CANDIDATES_MAX: usize = 5;
 
 impl Coordinator {
-    /// Looks up the commits that these repositories have under these revisions, all at once. The outcomes are in
-    /// the order of the pairs.
+    /// Looks up commits by repository and revision, all at once; outcomes are in the order of the
+    /// pairs.
     pub async fn commits(
         &self,
         scope: &Scope,
@@ -40,10 +39,10 @@ impl Coordinator {
         outcomes.map(|outcome| outcome.map(commit)).collect()
     }
 
-    /// Looks up a part of a history; `of` is a [`LookupOf::Log`].
+    /// Looks up a part of a history.
     ///
     /// # Panics
-    /// If it is not.
+    /// If `of` is not a [`LookupOf::Log`].
     pub async fn log(
         &self,
         scope: &Scope,
@@ -56,7 +55,7 @@ impl Coordinator {
         }
     }
 
-    /// Looks up at most `count` references of a repository, by name, whose names are after `after`.
+    /// Looks up at most `count` references of a repository, with names after `after`.
     pub async fn references(
         &self,
         scope: &Scope,
@@ -71,7 +70,7 @@ impl Coordinator {
         }
     }
 
-    /// Looks up which commits the lines of a file come from.
+    /// Looks up the commit of each line of a file.
     pub async fn blame(
         &self,
         scope: &Scope,
@@ -106,8 +105,7 @@ impl Coordinator {
         outcomes.pop().expect("an outcome for each look-up")
     }
 
-    /// Looks up what the caller may see. Backends are not asked for a repository that is not visible, whether or
-    /// not it exists.
+    /// Looks up within the caller's scope. Backends are never asked for invisible repositories.
     async fn look_up(&self, scope: &Scope, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
         if scope.is_everything() {
             return self.look_up_all(lookups).await;
@@ -143,7 +141,6 @@ impl Coordinator {
     }
 }
 
-/// The error for a repository that is not one of these.
 fn unknown(name: &[u8], visible: &BTreeSet<Box<[u8]>>) -> LookupError {
     if visible.is_empty() {
         return LookupError::NoRepositories;

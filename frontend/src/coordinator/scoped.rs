@@ -1,7 +1,7 @@
-//! The routing for callers who may not see everything: which backend searches which visible packages.
+//! Routing for callers with a restricted scope.
 //!
-//! It is computed as if the other packages did not exist: shards without a visible package are not searched,
-//! nor counted, nor missing, and only visible packages are compared between backends.
+//! Computed as if other packages did not exist: shards without a visible package are neither
+//! searched, counted nor missing. Only visible packages are compared between backends.
 
 use crate::lock::lock;
 use crate::peers::overlap::{self, Announced};
@@ -15,33 +15,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-/// Routings of scopes that are kept. Each takes a bit for each package, twice.
+/// Cached routings. Each takes two bits per package.
 const SCOPES_MAX: usize = 256;
 
-/// The routings of the latest scopes, for these versions of a set of peers.
 #[derive(Default)]
 pub(super) struct ScopedRoutings {
     versions: Vec<u64>,
     by_scope: HashMap<[u8; 16], Arc<ScopedRouting>>,
 }
 
-/// What a scope shows.
 #[derive(Debug, Default)]
 pub(super) struct ScopedRouting {
     pub(super) routing: Arc<ShardRouting>,
-    /// What it shows of each backend. The backend with number n is at index n.
+    /// Visible part of each backend, by backend number.
     pub(super) peers: Vec<VisiblePeer>,
-    /// Packages in different directories; those that several backends have count once.
+    /// Packages in different directories, each counted once.
     pub(super) packages: u64,
-    /// Bytes of the text that is searched.
     pub(super) text_bytes: u64,
-    /// The directories of those that are git repositories.
     pub(super) repositories: BTreeSet<Box<[u8]>>,
 }
 
 impl ScopedRoutings {
-    /// What a scope shows of these peers. It is computed if the link or the shards of a backend have changed;
-    /// `generation` returns that of all their shards.
+    /// View of a scope, recomputed when a backend's link or shards change.
     pub(super) fn find(
         routings: &Mutex<ScopedRoutings>,
         peers: &PeerSet,
@@ -56,7 +51,7 @@ impl ScopedRoutings {
         if let Some(known) = known(&lock(routings)) {
             return known;
         }
-        // Another thread may do the same meanwhile.
+        // Another thread may compute the same meanwhile.
         let new = Arc::new(ScopedRouting::new(peers, scope, generation()));
         let mut scoped = lock(routings);
         if scoped.versions != versions || scoped.by_scope.len() >= SCOPES_MAX {
@@ -111,7 +106,6 @@ impl ScopedRouting {
     }
 }
 
-/// What answers miss because nobody decided what the caller may see.
 fn undecided(scope: &Scope) -> Option<Missing> {
     let (backend, reason) = scope.missing()?;
     Some(Missing {
@@ -124,7 +118,6 @@ fn undecided(scope: &Scope) -> Option<Missing> {
 
 type VisibleShards = BTreeMap<ShardId, VisiblePackages>;
 
-/// The visible packages of a backend, as often as shards have parts of them.
 fn seen<'a>(
     status: &'a PeerStatus,
     visible: &'a VisibleShards,
@@ -137,7 +130,6 @@ fn seen<'a>(
     })
 }
 
-/// A backend's state and its shards that have visible packages.
 fn known(number: usize, peer: &Peer, status: &PeerStatus, visible: &VisibleShards) -> PeerShards {
     let shards = status.shards.as_deref();
     let seen = |id: ShardId| Some((id, visible.get(&id)?.documents));

@@ -1,4 +1,4 @@
-//! What callers may see: the names of all packages, over which scopes are made, and the routing for a scope.
+//! Package names, from which scopes are made, and the routing for a scope.
 
 use super::Coordinator;
 use super::scoped::{ScopedRouting, ScopedRoutings};
@@ -10,8 +10,8 @@ use crate::scope::{PackageNames, Scope};
 use std::sync::Arc;
 
 impl Coordinator {
-    /// The names of the packages of all backends that have listed theirs, connected or not; `None` before the
-    /// first one has. They are the same value while they do not change. Needs
+    /// Package names of all backends that have listed theirs, connected or not; `None` before the
+    /// first. The same value while they do not change. Needs
     /// [`Config::has_scopes`](crate::Config::has_scopes).
     pub fn package_names(&self) -> Option<Arc<PackageNames>> {
         let peers = self.peers.current();
@@ -28,8 +28,8 @@ impl Coordinator {
         names.1.clone()
     }
 
-    /// Like [`package_names`](Self::package_names), but waits up to a second for backends that never listed
-    /// theirs.
+    /// Like [`package_names`](Self::package_names), but waits up to a second for backends that
+    /// never listed theirs.
     pub async fn package_names_soon(&self) -> Option<Arc<PackageNames>> {
         let deadline = Peer::ready_deadline();
         for peer in self.peers.current().iter() {
@@ -40,7 +40,6 @@ impl Coordinator {
         self.package_names()
     }
 
-    /// Which of these backends searches which shards for callers with this scope.
     pub(super) fn route_for(&self, peers: &PeerSet, scope: &Scope) -> Arc<ShardRouting> {
         if scope.is_everything() {
             return self.route(peers);
@@ -48,7 +47,6 @@ impl Coordinator {
         Arc::clone(&self.scoped(peers, scope).routing)
     }
 
-    /// What a scope shows of these backends now.
     pub(super) fn scoped(&self, peers: &PeerSet, scope: &Scope) -> Arc<ScopedRouting> {
         let generation = || self.route(peers).generation.clone();
         ScopedRoutings::find(&self.scoped, peers, scope, generation)

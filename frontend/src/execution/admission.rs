@@ -1,64 +1,59 @@
-//! Admission: how many executions may run, over the whole frontend.
+//! Admission: bounds the executions of the whole frontend.
 //!
-//! Only the backends know what a query costs, after they have planned it. So every query begins in a
-//! light place, with a request that allows no heavy search, unless a slot for heavy queries is free.
-//! If a backend then finds the query heavy, it waits for a slot, and the request is sent again.
-//!
-//! Slots are shared fairly among clients: see [`fair_slots`](super::fair_slots).
+//! Only backends know a query's cost, after planning. So it begins in a light place, with a request
+//! that forbids heavy search, unless a heavy slot is free. If found heavy, it waits for a slot, and
+//! the request is sent again. Slots are shared by [`fair_slots`](super::fair_slots).
 
 use super::fair_slots::{FairSlots, Slot, UNKNOWN};
 use crate::lock::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Executions that have not ended, whatever they cost; more are refused.
+/// Unfinished executions of any cost; more are refused.
 const ACTIVE_MAX: usize = 256;
 
-/// Executions of one client among them: half, so that a second client is always served.
+/// Share of one client: half, so that a second client is always served.
 const ACTIVE_BY_CLIENT_MAX: usize = ACTIVE_MAX / 2;
 
-/// Executions without a slot, until their backends know the cost. Each takes a thread for each backend
-/// for that time, which is short.
+/// Executions without a slot, until backends report the cost. Each briefly takes a thread per
+/// backend.
 const LIGHT_MAX: usize = 16;
 
-/// The bounds on executions.
 pub(crate) struct Admission {
     active: Arc<Mutex<Active>>,
     light: Arc<FairSlots>,
     heavy: Arc<FairSlots>,
 }
 
-/// Executions that have not ended.
 #[derive(Default)]
 struct Active {
     all: usize,
     by_client: HashMap<u64, usize>,
 }
 
-/// Counts an execution until it is dropped.
 pub(crate) struct ActivePermit {
     active: Arc<Mutex<Active>>,
     client: u64,
 }
 
-/// A place, given back when it is dropped.
+/// Light place or heavy slot, released on drop.
 pub(crate) struct Permit {
     pub(crate) is_heavy: bool,
     _slot: Slot,
 }
 
 impl Admission {
-    /// Slots for heavy queries, and how many queries wait for one.
+    /// `running_max` heavy slots, with a queue of `queued_max`.
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
         Admission {
             active: Arc::default(),
-            // Waiters are bounded by those that are active.
+            // Waiters are bounded by active executions.
             light: FairSlots::new(LIGHT_MAX, ACTIVE_MAX),
             heavy: FairSlots::new(running_max.max(1), queued_max),
         }
     }
 
-    /// Counts one more execution of a client until the permit is dropped; `None` if there are too many.
+    /// Counts an execution until the permit is dropped; `None` at the bound.
     pub(crate) fn activate(&self, client: u64) -> Option<ActivePermit> {
         let mut active = lock(&self.active);
         let of_client = active.by_client.get(&client).copied().unwrap_or(0);
@@ -75,7 +70,7 @@ impl Admission {
         })
     }
 
-    /// Takes a slot for heavy queries, if the query `may_be_heavy`, or else a light place; `None` if none is free.
+    /// Takes a heavy slot if the query `may_be_heavy`, or else a light place.
     pub(crate) fn try_any(&self, client: u64, may_be_heavy: bool) -> Option<Permit> {
         let heavy = may_be_heavy.then(|| self.heavy.try_take(client)).flatten();
         let heavy = heavy.map(|slot| Permit::new(true, slot));
@@ -96,7 +91,7 @@ impl Admission {
         Permit::new(false, slot.expect("all that are active may wait"))
     }
 
-    /// Waits in the queue for a slot for heavy queries; `None` if the queue is full.
+    /// `None` if the queue is full.
     pub(crate) async fn heavy(&self, client: u64) -> Option<Permit> {
         let _queued = Queued::new();
         let slot = self.heavy.take(client).await;
@@ -129,7 +124,6 @@ impl Permit {
     }
 }
 
-/// A query that waits for a slot, counted by a gauge.
 struct Queued;
 
 impl Queued {

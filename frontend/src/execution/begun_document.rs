@@ -1,31 +1,26 @@
-//! A document of a stream whose matches are arriving: what its copies have in common with it.
+//! A document with matches still arriving, and the data that its copies share.
 
 use crate::execution::collector::Collector;
 use crate::order::{DocumentPointer, FrameAt, Origin, Pointer, TextGroup, TextHash};
 
-/// Frames of a document that are remembered: 512 KiB. A document with more of them is never folded.
+/// Remembered frames of a document: 512 KiB. A document with more is never folded.
 const FRAMES_LEN_MAX: usize = 64 << 10;
 
-/// A document whose matches are arriving.
 #[derive(Debug)]
 pub(crate) struct BegunDocument {
-    /// Its number in the shard.
     pub(crate) document: u32,
-    /// The offset of its first frame.
     pub(crate) first: u64,
-    /// The hash of its text; `None` if it is not to be folded.
+    /// Hash of its text; `None` if it must not be folded.
     text: Option<TextHash>,
     path_hash: u64,
-    /// A hash of the lines that match, in order.
     lines: u64,
-    /// The best score, as in pointers.
+    /// Best score, encoded as in pointers.
     score: u16,
-    /// The offsets of its other frames.
     frames: Vec<u64>,
 }
 
 impl BegunDocument {
-    /// `text` is the hash of its text; empty if the document is not to be folded.
+    /// `text` is the hash of its text; empty to prevent folding.
     pub(crate) fn new(document: u32, origin: &Origin, text: &[u8]) -> BegunDocument {
         BegunDocument {
             document,
@@ -38,7 +33,6 @@ impl BegunDocument {
         }
     }
 
-    /// Takes another frame of the document.
     pub(crate) fn continue_at(&mut self, offset: u64) {
         if self.frames.len() < FRAMES_LEN_MAX {
             self.frames.push(offset);
@@ -47,23 +41,20 @@ impl BegunDocument {
         }
     }
 
-    /// Takes a match.
     pub(crate) fn add(&mut self, pointer: &Pointer, line: u32) {
         self.score = self.score.min(pointer.score());
         self.lines =
             (self.lines.rotate_left(5) ^ u64::from(line)).wrapping_mul(0x517c_c1b7_2722_0a95);
         if line == 0 {
-            // A name matches, which copies do not share.
+            // The name matches, which copies do not share.
             self.text = None;
         }
     }
 
-    /// The hash of its text; `None` if it is not to be folded, as far as its matches have arrived.
     pub(crate) fn text(&self) -> Option<TextHash> {
         self.text
     }
 
-    /// Gives the document, which is complete, to the collector.
     pub(crate) fn finish(self, backend: u16, collector: &mut Collector) {
         let Some(text) = self.text else {
             return;

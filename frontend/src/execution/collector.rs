@@ -1,10 +1,10 @@
-//! The pointers of one stream, and its counts.
+//! Pointers and counts of one stream.
 //!
-//! Pointers are sorted as they come, in bounded memory. At the end of the execution those of all streams
-//! are merged (see `finalize`).
+//! Pointers are sorted as they arrive, in bounded memory. When the execution ends, `finalize`
+//! merges those of all streams.
 //!
-//! **Invariant:** no pointer is counted or written before its frame is written. Pointers to frames that
-//! could not be written are dropped.
+//! **Invariant:** a pointer is counted or written only after its frame is written. Pointers to
+//! frames that could not be written are dropped.
 
 use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
@@ -16,35 +16,28 @@ use crate::spool::{ResultFiles, SpoolError};
 use schema::message::End;
 use std::sync::Arc;
 
-/// The pointers and counts of one stream.
 #[derive(Debug)]
 pub(crate) struct Collector {
     sorter: PointerSorter,
-    /// Whether pointers are collected, or counted only.
+    /// False: matches are only counted.
     is_ordered: bool,
-    /// Matches that were counted only, or that others stand for.
+    /// Matches without a pointer: only counted, or represented by another.
     uncollected: u64,
-    /// The documents that may have copies.
     pub(crate) log: DocumentLog,
-    /// The part of the memory budget that all of this is in.
     pub(crate) share: Arc<Share>,
-    /// The names of the packages, by their id in the pointers.
     pub(crate) packages: StringPool,
-    /// Frames that continue the document of an earlier frame.
+    /// Frames that continue an earlier frame's document.
     pub(crate) continued: Continued,
     pub(crate) facets: Facets,
-    /// Matches of each package, by its id; also of frames that could not be written.
+    /// Matches by package id, including frames that could not be written.
     package_matches: Vec<u64>,
-    /// Matches whose frames are written.
     pub(crate) matches: u64,
-    /// Documents with a match.
     pub(crate) documents: u64,
     /// Matches, or documents if the query asks for those, sent or not.
     pub(crate) found: u64,
 }
 
 impl Collector {
-    /// An empty collector of a backend's stream, with a share of the memory budget.
     pub(crate) fn new(backend: u16, share: Share) -> Collector {
         let share = Arc::new(share);
         Collector {
@@ -63,7 +56,6 @@ impl Collector {
         }
     }
 
-    /// Counts matches as the query asks for it.
     pub(crate) fn of_query(self, query: &Query) -> Collector {
         Collector {
             facets: Facets::of_query(query),
@@ -71,33 +63,28 @@ impl Collector {
         }
     }
 
-    /// Collects pointers, or only counts matches.
     pub(crate) fn ordered(self, is_ordered: bool) -> Collector {
         Collector { is_ordered, ..self }
     }
 
-    /// Whether pointers are collected.
     pub(crate) fn is_ordered(&self) -> bool {
         self.is_ordered
     }
 
-    /// Counts matches that get no pointer.
     pub(crate) fn count(&mut self, matches: u64) {
         self.uncollected += matches;
     }
 
-    /// Adds the pointer of a match whose frame is about to be written. A receive buffer fills at most
+    /// Adds the pointer of a match in a frame about to be written. A receive buffer fills at most
     /// four chunks before the next [`spill_if_full`](Self::spill_if_full).
     pub(crate) fn push(&mut self, pointer: Pointer) {
         self.sorter.push(pointer);
     }
 
-    /// Adds a frame of a document that may have copies.
     pub(crate) fn push_document(&mut self, document: DocumentPointer) {
         self.log.push(document);
     }
 
-    /// Counts matches of a package.
     pub(crate) fn count_package(&mut self, package: u32, matches: u64) {
         let package = package as usize;
         if self.package_matches.len() <= package {
@@ -106,43 +93,39 @@ impl Collector {
         self.package_matches[package] += matches;
     }
 
-    /// The counts of what has arrived until now.
     pub(crate) fn facets_so_far(&self) -> FacetsSoFar {
         FacetsSoFar::of_stream(&self.facets, &self.package_matches, &self.packages)
     }
 
-    /// Number of matches in memory, pointers or counted ones.
     pub(crate) fn len(&self) -> usize {
         self.sorter.in_memory() + self.uncollected as usize
     }
 
-    /// Takes the counts of a stream that ended well.
     pub(crate) fn end(&mut self, end: &End) {
         self.documents = end.shards.iter().map(|shard| shard.matched_documents).sum();
         self.found = end.shards.iter().map(|shard| shard.found).sum();
     }
 
-    /// Takes the counts of a stream that was lost after matches of `documents` documents.
+    /// Takes the counts of a stream lost after `documents` documents.
     pub(crate) fn end_early(&mut self, documents: u64) {
         self.documents = documents;
         self.found = self.matches;
     }
 
-    /// Marks the frames of all pointers so far as written. Returns the number of pointers since the last
-    /// call.
+    /// Marks the frames of all pointers so far as written. Returns the number of new pointers.
     pub(crate) fn mark_written(&mut self) -> u64 {
         let all = self.sorter.len() + self.uncollected;
         let before = std::mem::replace(&mut self.matches, all);
         all - before
     }
 
-    /// Drops the pointers to frames at `offset` and after it. No more may be added.
+    /// Drops pointers to frames at or after `offset`. No more may be added.
     pub(crate) fn drop_from(&mut self, offset: u64) {
         self.sorter.retain(|pointer| pointer.offset() < offset);
         self.log.drop_from(offset);
     }
 
-    /// Spills to the disk if the budget is used up. All frames so far must be written.
+    /// Spills to disk if the budget is used up. All frames so far must be written.
     pub(crate) fn spill_if_full(
         &mut self,
         backend: u16,
@@ -155,17 +138,14 @@ impl Collector {
         self.sorter.spill(spool)
     }
 
-    /// Sorts what is not sorted yet. No more pointers may be added.
     pub(crate) fn seal(&mut self) {
         self.sorter.seal();
     }
 
-    /// All pointers, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
         self.sorter.sources()
     }
 
-    /// Gives the memory and the files of the pointers back, which have been merged.
     pub(crate) fn clear_pointers(&mut self, spool: &ResultFiles) {
         self.sorter.clear(spool);
     }

@@ -1,12 +1,10 @@
-//! Finds the documents that have copies, when all streams have ended, and marks the matches of those that
-//! are folded.
+//! Finds documents with copies after all streams have ended, and marks the matches of folded ones.
 //!
-//! A bitmap that is indexed by a hash of the text tells apart most documents without copies, in two passes
-//! over the logs; only the others are sorted by text. So a search without copies pays some nanoseconds a
-//! document.
+//! A bitmap over hashes of the texts rules out most documents in two passes;
+//! only the rest is sorted.
 //!
-//! **Invariant:** the result depends on the documents and their matches alone, not on streams, shards or
-//! the order of arrival; and memory does not grow with the matches, nor with the documents.
+//! **Invariant:** the result depends only on the documents and their matches, not on streams,
+//! shards or arrival order. Memory does not grow with matches or documents.
 
 use crate::execution::document_log::DocumentLog;
 use crate::execution::memory::Share;
@@ -19,28 +17,28 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Bits of the bitmap for each document, so that one of sixteen is taken for a copy.
+/// Bitmap bits per document, so that one of sixteen is taken for a copy.
 const BITS_A_DOCUMENT: u64 = 16;
 
-/// Bits of each of the two bitmaps, at most: 8 MiB. With more than four million documents, more are sorted
-/// that have no copies.
+/// Bits of each of the two bitmaps: 8 MiB. Past four million documents, more documents without
+/// copies are sorted.
 const BITS_MAX: u64 = 1 << 26;
 
-/// Folded frames in memory: 9 MiB. With more of them, matches are read several times.
+/// Folded frames in memory: 9 MiB. With more, matches are read several times.
 const FOLDED_LEN_MAX: u64 = 1 << 19;
 
-/// Frames of the best document of a text, and of documents that tie with it: 4 MiB. Others are not folded, and
-/// their copies not counted.
+/// Frames of a text's best document and its ties: 4 MiB. Others are not folded, nor their copies
+/// counted.
 const BEST_LEN_MAX: usize = 128 << 10;
 
-/// Matches that are marked before their bits are written: 2 MiB of bits.
+/// Matches marked before their bits are written: 2 MiB of bits.
 const WINDOW_LEN: u64 = 4096 * MATCHES_A_RECORD as u64;
 
-/// Matches that are read at a time: 2 MiB of pointers.
+/// Matches read at a time: 2 MiB of pointers.
 const READ_LEN: u64 = 16 * MATCHES_A_RECORD as u64;
 
-/// Finds copies among the documents of all streams and marks their matches in the order, of `pointers`
-/// matches, which is written. Returns how many matches are not folded.
+/// Finds copies and marks their matches in the written order of `pointers` matches. Returns the
+/// number of matches that are not folded.
 pub(crate) fn fold(
     logs: &[&DocumentLog],
     share: &Arc<Share>,
@@ -59,7 +57,6 @@ pub(crate) fn fold(
     mark(spool, pointers, FOLDED_LEN_MAX)
 }
 
-/// Returns the documents whose text may have occurred twice.
 fn candidates(
     logs: &[&DocumentLog],
     share: &Arc<Share>,
@@ -106,7 +103,7 @@ fn push(
     Ok(())
 }
 
-/// Bits by a part of the document's group: whether it occurred, and whether it occurred twice.
+/// Bits by text group: seen once, seen twice.
 struct Seen {
     once: Vec<u64>,
     twice: Vec<u64>,
@@ -146,7 +143,6 @@ impl Seen {
     }
 }
 
-/// Writes the groups of two or more documents, and their frames in the order of position.
 fn group(
     candidates: &PointerSorter,
     share: &Arc<Share>,
@@ -172,14 +168,11 @@ fn group(
     sorted.finish().map(drop)
 }
 
-/// Takes documents in the order of their groups.
 struct Groups<'a> {
     spool: &'a ResultFiles,
     writer: CopiesWriter<'a>,
     frames: PointerSorter,
-    /// The frames of the group's best document, and of those that its order does not tell apart.
     best: Vec<DocumentPointer>,
-    /// Whether the group has other documents, and so is written.
     has_copies: bool,
 }
 
@@ -197,7 +190,6 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Adds a document that is not the best of its group.
     fn fold(&mut self, document: DocumentPointer) -> Result<(), SpoolError> {
         if !self.has_copies {
             self.has_copies = true;
@@ -219,7 +211,6 @@ impl Groups<'_> {
         push(&mut self.frames, entry.0, self.spool)
     }
 
-    /// Ends a group.
     fn end(&mut self) -> Result<(), SpoolError> {
         self.best.clear();
         if std::mem::take(&mut self.has_copies) {
@@ -229,7 +220,7 @@ impl Groups<'_> {
     }
 }
 
-/// Writes which matches are folded, with at most `folded_max` frames in memory. Returns how many are not.
+/// Marks folded matches, with at most `folded_max` frames in memory. Returns the number not folded.
 fn mark(spool: &ResultFiles, pointers: u64, folded_max: u64) -> Result<u64, SpoolError> {
     let frames = len_of_pointers(&spool.copy_frames);
     let slices = frames.div_ceil(folded_max);
@@ -254,7 +245,6 @@ fn mark(spool: &ResultFiles, pointers: u64, folded_max: u64) -> Result<u64, Spoo
     Ok(writer.unfolded())
 }
 
-/// Reads the folded ones of these frames.
 fn load(
     spool: &ResultFiles,
     range: std::ops::Range<u64>,
@@ -271,7 +261,6 @@ fn load(
     Ok(())
 }
 
-/// Sets the bits of the matches in folded frames.
 fn set(folded: &FxHashSet<u64>, pointers: &[Pointer], bits: &mut [u64]) {
     let chunks = pointers.par_chunks(MATCHES_A_RECORD);
     let bits = bits.par_chunks_mut(MATCHES_A_RECORD / 64);

@@ -1,8 +1,7 @@
-//! The documents with matches of a stream, in the order of their arrival: what is needed to find out, when
-//! all streams have ended, which of them have the same text.
+//! Documents with matches of a stream in arrival order, to find equal texts after all streams end.
 //!
-//! Nothing is sorted or compared here, since most searches find no copies. 32 bytes for each frame are in
-//! memory while the budget has room, else in a file.
+//! Nothing is sorted or compared here, since most searches have no copies. 32 bytes per frame stay
+//! in memory while the budget has room, else in a file.
 
 use super::memory::{CHUNK_LEN, Chunk, Share};
 use crate::order::{DocumentPointer, Pointer};
@@ -10,17 +9,13 @@ use crate::spool::{Blob, POINTERS_A_BLOCK, PointerReader, PointerWriter, ResultF
 use std::mem;
 use std::sync::Arc;
 
-/// The documents of a stream.
 #[derive(Debug)]
 pub(crate) struct DocumentLog {
-    /// Full chunks, and the one that is being filled.
     chunks: Vec<Chunk>,
     last: Chunk,
     share: Arc<Share>,
-    /// The budget had no chunk left.
     is_full: bool,
     file: Option<Blob>,
-    /// Number of pointers in the file.
     in_file: u64,
 }
 
@@ -46,12 +41,10 @@ impl DocumentLog {
         self.last.pointers.push(document.0);
     }
 
-    /// Whether the budget is used up.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Number of pointers.
     pub(crate) fn len(&self) -> u64 {
         self.in_file + self.in_memory().count() as u64
     }
@@ -61,7 +54,7 @@ impl DocumentLog {
         chunks.flat_map(|chunk| &chunk.pointers)
     }
 
-    /// Drops what points to frames at `offset` and after it.
+    /// Drops pointers to frames at or after `offset`.
     pub(crate) fn drop_from(&mut self, offset: u64) {
         for chunk in self.chunks.iter_mut().chain([&mut self.last]) {
             let is_before = |pointer: &Pointer| DocumentPointer(*pointer).frame().1 < offset;
@@ -69,7 +62,7 @@ impl DocumentLog {
         }
     }
 
-    /// Moves all but the pointers of the last block to the file.
+    /// Moves all but the last block's pointers to the file.
     pub(crate) fn spill(&mut self, name: &str, spool: &ResultFiles) -> Result<(), SpoolError> {
         let file = match self.file.take() {
             Some(file) => file,
@@ -92,7 +85,6 @@ impl DocumentLog {
         Ok(())
     }
 
-    /// Calls `each` with all pointers.
     pub(crate) fn read(
         &self,
         mut each: impl FnMut(DocumentPointer) -> Result<(), SpoolError>,
@@ -109,7 +101,6 @@ impl DocumentLog {
             .try_for_each(|pointer| each(DocumentPointer(*pointer)))
     }
 
-    /// Gives memory and the file back.
     pub(crate) fn clear(&mut self, spool: &ResultFiles) {
         self.chunks.clear();
         self.last = Chunk::default();

@@ -1,10 +1,9 @@
-//! Carries out what the state of an execution decides.
+//! Carries out the decisions of an execution's state.
 //!
-//! Events come from the threads that receive the streams, from clients, and from the task that waits
-//! for admission and for the timer. Each is given to the [`ExecutionState`] under the only lock, and
-//! the actions are begun before the lock is released, so that they begin in the order in which they
-//! were decided. Only finalizing and publishing block, and are done without the lock: by the thread
-//! that closed the last stream, or else by one of their own.
+//! Events of streams, clients, admission and the timer go to the [`ExecutionState`] under
+//! the only lock. Actions begin before its release, in the order decided. Only finalizing
+//! and publishing block: they run without the lock, on the thread that closed the last
+//! stream or on one of their own.
 
 use crate::execution::admission::{Admission, Permit};
 use crate::execution::collector::Collector;
@@ -37,17 +36,16 @@ use tokio::time::sleep_until;
 use trace::TraceSpan;
 use tracing::Span;
 
-/// One running query, or a finished one with its result.
 pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    /// The hash of what those may see who share it.
+    /// Hash of the scope that its clients share.
     pub(crate) scope: [u8; 16],
-    /// The client that started it, to whom its slot is charged.
+    /// Client that started it, charged for its slot.
     client: u64,
     pub(crate) spool: Arc<ResultFiles>,
-    /// Whether its matches can be read in order when it has ended, and not only followed.
+    /// True if matches can be read in order after the end, not only followed.
     pub(super) ordered: bool,
     pub(crate) runtime: Handle,
     pub(super) known: CorpusSize,
@@ -55,40 +53,29 @@ pub(crate) struct Execution {
     state: Mutex<ExecutionState>,
     pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
-    /// Told when the state wants to be admitted.
     acquire: Notify,
-    /// Told when it wants a slot for heavy queries, which may be before anybody waits for either.
+    /// Notified when it wants a heavy slot, maybe before the task waits.
     acquire_heavy: Notify,
-    /// Whether it has a slot for heavy queries, or waits for one.
     pub(super) may_be_heavy: watch::Sender<bool>,
-    /// When the state wants to be told the time.
     timer: watch::Sender<Option<Instant>>,
-    /// Told whenever a stream has published something.
     pub(super) news: watch::Sender<()>,
-    /// The span of the request that started it, for the log.
     span: Span,
-    /// Its span in the trace of that request.
     pub(crate) trace: TraceSpan,
 }
 
-/// What all executions share.
 pub(crate) struct Resources {
     pub(crate) spool: Arc<Spool>,
     pub(crate) memory: Arc<Memory>,
-    /// Bytes of pointers that one execution may have in memory.
     pub(crate) execution_memory_bytes: u64,
-    /// Whether matches are put in order.
     pub(crate) ordered: bool,
-    /// Queries so far, from which follow the choices between replicas.
+    /// Queries so far, which seed the choice between replicas.
     pub(crate) queries: AtomicU64,
-    /// How often a second backend may be asked since one is slow.
     pub(crate) hedges: Arc<Mutex<HedgeBudget>>,
     pub(crate) runtime: Handle,
 }
 
 impl Execution {
-    /// An execution of `query` with a stream to each peer that has an assignment. Of several peers that serve a shard, one
-    /// that seems to be faster searches it.
+    /// Creates an execution with a stream to each assigned peer, preferring faster replicas.
     pub(crate) fn new(
         resources: &Resources,
         peers: &[Arc<Peer>],
@@ -155,7 +142,6 @@ impl Execution {
         })
     }
 
-    /// An execution that an earlier process finished.
     pub(crate) fn recovered(answer: SearchResult, runtime: Handle) -> Arc<Execution> {
         Arc::new(Execution {
             id: answer.id.clone(),
@@ -181,8 +167,8 @@ impl Execution {
         })
     }
 
-    /// Starts the execution. If it can be admitted without waiting, the calling thread opens its streams and gets its permit,
-    /// so a light search does not wait for another task.
+    /// Starts the execution. If admitted at once, the calling thread opens the streams, so a light
+    /// search waits for no other task.
     pub(crate) fn start(self: &Arc<Self>, admission: &Admission) -> Option<Permit> {
         self.on(Event::Start);
         if self.streams.is_empty() {
@@ -194,7 +180,6 @@ impl Execution {
         Some(permit)
     }
 
-    /// Waits for the result of an execution that was started, with a permit for as long as it runs.
     pub(crate) async fn drive(
         self: &Arc<Self>,
         admission: &Admission,
@@ -217,14 +202,14 @@ impl Execution {
             None => {
                 self.acquire.notified().await;
                 let begun = Instant::now();
-                // The best matches are found with little work, or not at all.
+                // Uncounted searches take little work or are refused.
                 let may_be_heavy = !self.query.is_uncounted();
                 let permit = admission.any(self.client, may_be_heavy).await;
                 self.admit(&permit, begun);
                 permit
             }
         };
-        // Only if a backend finds the query heavy.
+        // Notified only if a backend finds the query heavy.
         self.acquire_heavy.notified().await;
         drop(permit);
         self.may_be_heavy.send_replace(true);
@@ -238,7 +223,6 @@ impl Execution {
         pending().await
     }
 
-    /// Opens the streams. The execution has waited for the permit since `begun`.
     fn admit(self: &Arc<Self>, permit: &Permit, begun: Instant) {
         let heavy = permit.is_heavy;
         self.admitted(begun);
@@ -246,7 +230,6 @@ impl Execution {
         self.on(Event::Admitted { heavy });
     }
 
-    /// Records how long it waited to be admitted.
     fn admitted(&self, begun: Instant) {
         self.trace.child_between("admission", begun, Instant::now());
     }
@@ -264,7 +247,7 @@ impl Execution {
         }
     }
 
-    /// Takes an event. Finalizing is left to another thread.
+    /// Takes an event. Finalizing runs on another thread.
     pub(crate) fn on(self: &Arc<Self>, event: Event) {
         if self.feed(event).is_some() {
             let execution = Arc::clone(self);
@@ -272,14 +255,13 @@ impl Execution {
         }
     }
 
-    /// Runs work on a thread of its own, whose log lines name the request.
     fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) {
         let span = self.span.clone();
         self.runtime.spawn_blocking(move || span.in_scope(work));
     }
 
-    /// Adds a client that found this execution by its id, or by its query, with a deadline. By its query
-    /// none is added if no new client may share the execution, and in no way if its result cannot be read.
+    /// Adds a client that found this execution by id, or by query with a deadline. Refuses damaged
+    /// results, and by query if no new client may share it.
     pub(crate) fn join(self: &Arc<Self>, deadline: Option<Deadline>) -> bool {
         let mut state = lock(&self.state);
         let is_damaged = || self.result().is_some_and(|result| result.is_damaged());
@@ -290,8 +272,7 @@ impl Execution {
         true
     }
 
-    /// Gives an event to the state and begins its actions. Returns the one that blocks, `Finalize` or
-    /// `Publish`, if there is one.
+    /// Feeds an event to the state and begins its actions. Returns the blocking one, if any.
     fn feed(self: &Arc<Self>, event: Event) -> Option<Action> {
         let mut state = lock(&self.state);
         let was_cancelled = state.is_cancelled();
@@ -320,8 +301,8 @@ impl Execution {
         blocking
     }
 
-    /// Sets the time of the next [`Event::Timer`]. The task that sends it is woken only if it has to come sooner. If the time
-    /// is cleared or is later now, the task sends one too many, on which the state does nothing.
+    /// Sets the time of the next [`Event::Timer`]. The task is woken only for an earlier time; the
+    /// state ignores a spurious event.
     fn set_timer(&self, at: Option<Instant>) {
         self.timer.send_if_modified(|timer| {
             let is_sooner = at.is_some_and(|at| timer.is_none_or(|timer| at < timer));
@@ -330,7 +311,6 @@ impl Execution {
         });
     }
 
-    /// Receives a stream to its end, on a thread of its own.
     fn receive(self: &Arc<Self>, stream: usize, heavy: bool) {
         let handle = &self.streams[stream];
         let Some(mut collector) = handle.take_collector() else {
@@ -350,7 +330,7 @@ impl Execution {
             })
         }));
         if received.is_err() {
-            // Merging relies on it.
+            // Merging needs sorted chunks.
             collector.seal();
         }
         handle.put_collector(collector);
@@ -378,14 +358,13 @@ impl Execution {
         }
     }
 
-    /// Milliseconds until the deadline; `None` if it has passed.
+    /// `None` if it has passed.
     fn left_ms(&self) -> Option<u32> {
         let deadline = lock(&self.state).deadline();
         let left = deadline.checked_duration_since(Instant::now())?;
         Some(u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1))
     }
 
-    /// Puts the pointers in order and publishes the result.
     fn finalize(self: &Arc<Self>) {
         let handles = self.streams.iter();
         let mut collectors: Vec<Collector> =
@@ -422,7 +401,7 @@ impl Execution {
             damaged: AtomicBool::new(false),
         };
         drop(collectors);
-        // What overlaps is not in the manifest, so the next process runs the query again.
+        // The manifest lacks overlaps, so the next process runs the query again.
         if result.is_complete()
             && self.overlaps.packages.is_empty()
             && let Err(error) = self.spool.finish(|| result.manifest())
@@ -433,12 +412,11 @@ impl Execution {
         self.result.send_replace(Some(Arc::new(result)));
     }
 
-    /// Whether the result is to be forgotten: the execution was cancelled because nobody waited.
+    /// True if cancelled because all clients left: the result is discarded.
     pub(crate) fn is_abandoned(&self) -> bool {
         lock(&self.state).is_abandoned()
     }
 
-    /// Whether it runs, and was not cancelled.
     pub(crate) fn goes_on(&self) -> bool {
         self.is_running() && !lock(&self.state).is_cancelled()
     }
@@ -447,12 +425,10 @@ impl Execution {
         self.result.borrow().is_none()
     }
 
-    /// The result, if the execution has finished.
     pub(crate) fn result(&self) -> Option<Arc<SearchResult>> {
         self.result.borrow().clone()
     }
 
-    /// Waits for the result.
     pub(crate) async fn finished(&self) -> Arc<SearchResult> {
         let mut result = self.result.subscribe();
         let finished = result.wait_for(Option::is_some).await;
@@ -479,7 +455,6 @@ impl Execution {
     }
 }
 
-/// Which backends the next query prefers.
 fn preference(resources: &Resources, peers: &[Arc<Peer>], routing: &ShardRouting) -> Preference {
     if !routing.has_replicas {
         return Preference::default();
@@ -490,7 +465,6 @@ fn preference(resources: &Resources, peers: &[Arc<Peer>], routing: &ShardRouting
     Preference::new(&loads, ejected, draws(query))
 }
 
-/// Reads both clocks.
 fn now() -> Now {
     Now {
         instant: Instant::now(),

@@ -1,92 +1,84 @@
-//! The events that the state of an execution takes, and the actions that it returns.
+//! Events taken and actions returned by an execution's state.
 
 use crate::query::BadQuery;
 use crate::results::{Outcome, SkippedDocument, Timings};
 use schema::message::End;
 use std::time::{Duration, Instant, SystemTime};
 
-/// One moment, by the monotonic clock and by the calendar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now {
     pub(crate) instant: Instant,
     pub(crate) time: SystemTime,
 }
 
-/// When an execution is stopped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
     pub(crate) at: Instant,
-    /// The time that the client gave the query, for the message.
+    /// The client's timeout, for the message.
     pub(crate) timeout: Duration,
 }
 
-/// Distinguishes the clients of an execution.
 pub(crate) type ClientKey = u128;
 
-/// What happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     /// The driver is ready.
     Start,
-    /// A client joined. The deadline is moved to its own if that is later.
+    /// A client joined. A later deadline replaces the current one.
     Join { deadline: Option<Deadline> },
     /// A client left, and may come back within `grace`.
     Leave { client: ClientKey, grace: Duration },
-    /// A client has no more interest. So many of its requests are open, and about to leave.
+    /// A client withdrew. `open` of its requests have still to leave.
     Withdraw { client: ClientKey, open: usize },
-    /// Ends the execution, even if clients wait for its result.
+    /// Ends the execution despite waiting clients.
     Cancel,
-    /// The time of [`Action::SetTimer`] has come.
+    /// [`Action::SetTimer`] is due.
     Timer,
-    /// The execution may begin: with a slot for heavy queries, or only with a light place.
+    /// Admitted with a heavy slot, or with a light place.
     Admitted { heavy: bool },
-    /// Too many heavy queries run and wait.
+    /// The queue for heavy slots is full.
     Shed,
-    /// Something happened on the stream with this index.
+    /// Event of the stream with this index.
     Stream(usize, StreamEvent),
-    /// The pointers are in order, or cannot be put in order for this reason.
+    /// The pointers are in order, or ordering failed.
     Finalized { failure: Option<String> },
 }
 
-/// What happened on a stream. All but `Skip` close it or let it wait.
+/// Event of a stream. All but `Skip` close it or let it wait.
 #[derive(Clone, Debug)]
 pub(crate) enum StreamEvent {
     /// The backend skipped a document.
     Skip(SkippedDocument),
-    /// The stream ended, and everything that was sent has arrived.
+    /// The stream ended, and everything sent has arrived.
     End(End),
     /// The stream ended in any other way.
     Lost { reason: String },
-    /// The spool could not keep what arrived. The backend is not at fault.
+    /// The spool could not store the stream; not the backend's fault.
     Unspooled { reason: String },
-    /// The backend cannot search for this query.
+    /// The backend cannot run this query.
     Refused(BadQuery),
     /// The backend finds the query heavy and did not begin it.
     Heavy,
 }
 
-/// What the driver is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Take a slot for heavy queries if one is free, otherwise wait for a light place.
-    /// `Admitted` is expected.
+    /// Take a free heavy slot, or wait for a light place. Expects `Admitted`.
     Acquire,
-    /// Give the light place back and wait for a slot for heavy queries. `Admitted` or `Shed` is
-    /// expected.
+    /// Release the light place and queue for a heavy slot. Expects `Admitted` or `Shed`.
     AcquireHeavy,
-    /// Send the request of this stream.
+    /// Send the stream's request.
     Open { stream: usize, heavy: bool },
-    /// Close the connection of this stream. An event that closes the stream is expected.
+    /// Close the stream's connection. Expects an event that closes the stream.
     Stop(usize),
-    /// Send `Timer` at this time instead of the one set before.
+    /// Send `Timer` at this time, replacing the last one.
     SetTimer(Option<Instant>),
-    /// Put the collected pointers in order. `Finalized` is expected.
+    /// Order the collected pointers. Expects `Finalized`.
     Finalize,
-    /// Make the result known.
+    /// Publish the result.
     Publish(Box<Publication>),
 }
 
-/// How an execution ended, and how long it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Publication {
     pub(crate) outcome: Outcome,

@@ -1,21 +1,20 @@
-//! Slots that clients share fairly, and the queue for them.
+//! Slots shared fairly among clients, with a queue.
 //!
-//! A slot that becomes free goes to the waiting client that has the fewest, and to the first to come among
-//! those. One client never has all slots (if there are several), however little the others ask for, because
-//! it may keep them for minutes; that does not hold for [`UNKNOWN`], who may be many. Likewise with the queue: if it is full, a newcomer takes the place of
-//! the last waiter of the client that has the most places, if that has at least two more than the newcomer's.
+//! A free slot goes to the waiting client with the fewest slots, then in order of arrival. No
+//! client but [`UNKNOWN`] gets all of several slots, which it may keep for minutes. If the
+//! queue is full, a newcomer replaces the last waiter of the client with the most places, if
+//! that has at least two more.
 //!
-//! **Invariant:** while a slot is free, no client waits that may have one more.
+//! **Invariant:** while a slot is free, no client waits that may take one more.
 
 use crate::lock::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
-/// Stands for all clients that nobody has told apart.
+/// Stands for all unidentified clients.
 pub(crate) const UNKNOWN: u64 = 0;
 
-/// Slots and their queue.
 pub(crate) struct FairSlots {
     slots: usize,
     waiting_max: usize,
@@ -24,9 +23,7 @@ pub(crate) struct FairSlots {
 
 struct State {
     free: usize,
-    /// Slots by client; those without are left out.
     taken: HashMap<u64, usize>,
-    /// The first to come is the first.
     waiting: Vec<Waiter>,
 }
 
@@ -36,14 +33,14 @@ struct Waiter {
     slot: oneshot::Sender<Slot>,
 }
 
-/// A slot, given back when it is dropped.
+/// A slot, released on drop.
 pub(crate) struct Slot {
     of: Arc<FairSlots>,
     client: u64,
 }
 
 impl FairSlots {
-    /// So many slots, for which so many may wait.
+    /// `slots` slots, with a queue of `waiting_max`.
     pub(crate) fn new(slots: usize, waiting_max: usize) -> Arc<FairSlots> {
         Arc::new(FairSlots {
             slots,
@@ -56,13 +53,12 @@ impl FairSlots {
         })
     }
 
-    /// Takes a slot if one is free for this client.
     pub(crate) fn try_take(self: &Arc<Self>, client: u64) -> Option<Slot> {
         let is_taken = lock(&self.state).try_take(client, self.most());
         is_taken.then(|| self.slot(client))
     }
 
-    /// Waits for a slot; `None` if too many wait.
+    /// Waits for a slot; `None` if the queue is full.
     pub(crate) async fn take(self: &Arc<Self>, client: u64) -> Option<Slot> {
         let waiting = {
             let mut state = lock(&self.state);
@@ -81,7 +77,6 @@ impl FairSlots {
         waiting.await.ok()
     }
 
-    /// Slots that one client may have.
     fn most(&self) -> usize {
         self.slots.saturating_sub(1).max(1)
     }
@@ -93,13 +88,12 @@ impl FairSlots {
         }
     }
 
-    /// Gives free slots to those that wait.
     fn grant(self: &Arc<Self>) {
         loop {
             let Some(waiter) = lock(&self.state).next(self.most()) else {
                 return;
             };
-            // One that does not wait any more drops the slot, which comes back here.
+            // A waiter that has left drops the slot, which returns here.
             let _ = waiter.slot.send(self.slot(waiter.client));
         }
     }
@@ -132,7 +126,6 @@ impl State {
         }
     }
 
-    /// Takes a slot for the waiter that is next.
     fn next(&mut self, most: usize) -> Option<Waiter> {
         let waiting = self.waiting.iter().enumerate();
         let may_take = waiting.filter(|(_, waiter)| self.may_take(waiter.client, most));
@@ -145,14 +138,14 @@ impl State {
         Some(waiter)
     }
 
-    /// Takes a place in the queue from the client that has the most, if it is due to this one.
+    /// Takes a queue place from the client with the most, if that is fair.
     fn make_place(&mut self, client: u64) -> bool {
         let mut places: HashMap<u64, usize> = HashMap::new();
         for waiter in &self.waiting {
             *places.entry(waiter.client).or_default() += 1;
         }
         let own = places.get(&client).copied().unwrap_or(0);
-        // The client that came last has the last place among those with the most.
+        // The last arrival among the clients with the most loses its place.
         let mut last = self.waiting.iter().enumerate();
         let most = places.values().copied().max().unwrap_or(0);
         if most < own + 2 {
@@ -181,13 +174,11 @@ mod tests {
 
     type Taking = Pin<Box<dyn Future<Output = Option<Slot>>>>;
 
-    /// A client that asks.
     fn asking(slots: &Arc<FairSlots>, client: u64) -> Taking {
         let slots = Arc::clone(slots);
         Box::pin(async move { slots.take(client).await })
     }
 
-    /// A client that waits.
     fn taking(slots: &Arc<FairSlots>, client: u64) -> Taking {
         let mut taking = asking(slots, client);
         assert!(poll(&mut taking).is_pending());
@@ -200,7 +191,6 @@ mod tests {
             .poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// Whether it has a slot now; the slot.
     fn granted(taking: &mut Taking) -> Option<Slot> {
         match poll(taking) {
             Poll::Ready(slot) => Some(slot.expect("its place was not taken")),
@@ -250,7 +240,6 @@ mod tests {
         let _second = taking(&slots, 2);
         assert!(matches!(poll(&mut greedy[2]), Poll::Ready(None)));
         assert!(greedy[..2].iter_mut().all(|each| poll(each).is_pending()));
-        // Now both have two places.
         assert!(matches!(poll(&mut asking(&slots, 2)), Poll::Ready(None)));
     }
 
@@ -264,7 +253,7 @@ mod tests {
         drop(held);
         let slot = granted(&mut next).expect("the one that left is passed over");
         drop(slot);
-        // Also if it leaves after the slot was given to it.
+        // Also if it leaves after the grant.
         let held = slots.try_take(1).unwrap();
         let gone = taking(&slots, 2);
         drop(held);

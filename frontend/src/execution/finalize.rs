@@ -1,8 +1,7 @@
-//! Puts the pointers of all streams in order and writes the files that pages are read from.
+//! Orders the pointers of all streams, and writes the files from which pages are read.
 //!
-//! The order is written in parts: a thread for each merges one range of keys of all sources, and counts
-//! packages and documents on the way. Apart from where one file ends and the next begins, the files do
-//! not depend on the number of parts.
+//! A thread for each part merges one key range of all sources, and counts packages and documents.
+//! Only the cuts between files depend on the number of parts.
 
 mod partition;
 
@@ -20,14 +19,14 @@ use crate::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Pointers for which a thread pays: merging them takes some milliseconds, starting it some 50 µs.
+/// Pointers that justify a thread: merging them takes milliseconds, starting it about 50 µs.
 const PART_LEN_MIN: u64 = 50_000;
 
-/// Blocks that all parts together read at a time: 16 MiB, with enough sources.
+/// Blocks read at a time by all parts: 16 MiB, with enough sources.
 const READ_BLOCKS_MAX: usize = 4096;
 
-/// Merges the pointers of the collectors, whose index is their backend, and writes the first `limit`
-/// (0: all) of the order, and packages, documents and facets beside it.
+/// Merges the pointers of the collectors, indexed by backend. Writes the first `limit` of the order
+/// (0: all), packages, documents and facets.
 pub(crate) fn finalize(
     spool: &ResultFiles,
     collectors: &mut [Collector],
@@ -41,7 +40,6 @@ pub(crate) fn finalize(
     finalize_in(parts, spool, collectors, limit)
 }
 
-/// How many parts pay.
 fn part_count(collectors: &[Collector]) -> usize {
     let sources = collectors.iter().flat_map(Collector::sources);
     let len: u64 = sources.map(Source::len).sum();
@@ -53,7 +51,7 @@ fn part_count(collectors: &[Collector]) -> usize {
     }
 }
 
-/// Finalizes in at most `parts` parts; with a limit in one.
+/// Finalizes in at most `parts` parts; in one with a limit.
 fn finalize_in(
     parts: usize,
     spool: &ResultFiles,
@@ -97,7 +95,7 @@ fn finalize_in(
     })
 }
 
-/// Finds copies. Returns how many matches are not of folded documents.
+/// Returns the number of matches outside folded documents.
 fn fold(
     spool: &ResultFiles,
     collectors: &mut [Collector],
@@ -124,27 +122,23 @@ fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(),
     spool.append(&spool.facets, &frame)
 }
 
-/// What is counted while pointers are put in order.
 struct Tallies {
     packages: PackageTally,
     documents: documents::DocumentTally,
 }
 
-/// What all parts share.
 #[derive(Clone, Copy)]
 struct Merge<'a> {
     spool: &'a ResultFiles,
-    /// The package's id in the order, by backend and by its id there.
+    /// Package id in the order, by backend and its id there.
     ids: &'a [Vec<u32>],
     /// By backend.
     continued: &'a [Continued],
-    /// Number of packages.
     packages: usize,
     limit: u64,
 }
 
 impl Merge<'_> {
-    /// Writes the order. Returns the number of pointers and what was counted.
     fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tallies), SpoolError> {
         let parts = partition::partition(sources, parts)?;
         let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);

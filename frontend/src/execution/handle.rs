@@ -1,10 +1,10 @@
 //! A client's hold on an execution.
 //!
-//! The execution runs while a handle exists. After the last one is dropped it runs for a grace period,
-//! in which the client may come back, and is then cancelled down to the backends.
+//! The execution runs while a handle exists, and for a grace period afterwards, in which the client
+//! may return. Then it is cancelled down to the backends.
 //!
-//! An execution may have many clients, who do not know of each other. Each has an [`Interest`], whose id is
-//! random, but for its first 32 bits: who knows it may end this client's interest, and nothing else.
+//! Clients of one execution are unaware of each other. Each has an [`Interest`] with a random id
+//! behind the 32 bits of its route. The id only lets its holder end this interest.
 
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
@@ -26,29 +26,27 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long [`SearchHandle::more`] waits at most: not every frame is announced.
+/// Longest wait of [`SearchHandle::more`], since not every frame is announced.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
-/// What one client wants to know: the answer to a query. All of its requests share it.
+/// One client's wish for the answer to a query, shared by all of its requests.
 #[derive(Debug)]
 pub(crate) struct Interest {
     pub(crate) key: ClientKey,
-    /// The key as 32 hexadecimal digits.
     id: String,
-    /// Who asked: several interests may be of the same.
+    /// Client, which may have several interests.
     pub(crate) client: u64,
     pub(crate) query: Query,
-    /// What the client saw. Its id is unknown to a client that sees anything else.
+    /// Scope of the client. The id is unknown in any other.
     pub(crate) scope: Scope,
     pub(crate) generation: String,
-    /// The handles of this client that the execution counts: never more than it does.
+    /// Handles of this client that the execution counts, never more than it does.
     open: AtomicUsize,
-    /// Whether the client wants the answer no more, although the execution goes on for others.
     withdrawn: watch::Sender<bool>,
 }
 
 impl Interest {
-    /// An interest with a random id, of which the first 32 bits are the route.
+    /// The id begins with the route (32 bits).
     pub(crate) fn new(
         client: SearchClient,
         query: Query,
@@ -82,7 +80,7 @@ impl Interest {
     }
 }
 
-/// A query that runs or has finished.
+/// A running or finished query.
 pub struct SearchHandle {
     execution: Arc<Execution>,
     interest: Arc<Interest>,
@@ -92,7 +90,7 @@ pub struct SearchHandle {
 }
 
 impl SearchHandle {
-    /// Joins an execution: by its id in any state, or with a deadline if new clients may share it.
+    /// Joins by id in any state, or with a deadline if new clients may share it.
     pub(crate) fn join(
         execution: Arc<Execution>,
         grace: Duration,
@@ -114,22 +112,22 @@ impl SearchHandle {
         })
     }
 
-    /// The id of this client's search: random, and known to nobody else.
+    /// Random id of this client's search.
     pub fn id(&self) -> &str {
         &self.interest.id
     }
 
-    /// Files that were known to have changed when the client asked, and were not in the index yet.
+    /// Changed files that were not in the index yet when the client searched.
     pub fn pending(&self) -> u64 {
         self.pending
     }
 
-    /// Names query, generation and scope: equal for all clients of the same search.
+    /// Identity of query, generation and scope, equal for all clients.
     pub fn identity(&self) -> &str {
         &self.execution.id
     }
 
-    /// The id of the set of shards that is searched.
+    /// Id of the searched set of shards.
     pub fn generation(&self) -> &str {
         &self.execution.generation
     }
@@ -139,31 +137,29 @@ impl SearchHandle {
         &self.execution.query
     }
 
-    /// What the client saw when it searched.
+    /// Scope of the client when it searched.
     pub fn scope(&self) -> &Scope {
         &self.interest.scope
     }
 
-    /// Lets the execution go on for at least `grace` after this handle is dropped: for a client that
-    /// will ask again by id.
+    /// Keeps the execution for at least `grace` after this handle is dropped, for a return by id.
     pub fn keep(&mut self, grace: Duration) {
         self.grace = self.grace.max(grace);
     }
 
-    /// How far the search is.
+    /// Progress so far.
     pub fn progress(&self) -> Progress {
         self.execution.progress()
     }
 
-    /// Waits until the search has a slot for heavy queries, or waits for one: it may take long, and others that take
-    /// long do not use up all slots. Waits forever if neither happens.
+    /// Waits until the search has or awaits a heavy slot; forever if it never does.
     pub async fn may_be_heavy(&self) {
         let mut heavy = self.execution.may_be_heavy.subscribe();
         let waited = heavy.wait_for(|is_heavy| *is_heavy).await;
         waited.expect("the sender is in the execution");
     }
 
-    /// How many documents are searched.
+    /// Number of documents searched.
     pub fn documents_known(&self) -> u64 {
         self.execution.known.documents
     }
@@ -174,18 +170,18 @@ impl SearchHandle {
         move || execution.progress()
     }
 
-    /// The best matches so far, at most ten, best first. Blocks on the disk.
+    /// At most ten best matches so far, best first. Blocks on the disk.
     pub fn best(&self) -> Result<Vec<Match>, SpoolError> {
         self.read(&self.top_matches().pointers)
     }
 
-    /// Pointers to the best matches so far, and whether they are final.
+    /// Pointers to the best matches so far.
     pub fn top_matches(&self) -> TopMatches {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
         TopMatches::new(stats, self.query().limit())
     }
 
-    /// Pointers to the best documents so far, at most ten, and whether they are final; with or without copies of better ones.
+    /// Pointers to at most ten best documents so far, with or without copies of better ones.
     pub fn best_documents(&self, folds: bool) -> BestDocuments {
         let stats = self.execution.streams.iter().map(|stream| &stream.stats);
         let copies = match folds {
@@ -196,8 +192,7 @@ impl SearchHandle {
         BestDocuments::new(stats, self.query().limit(), copies)
     }
 
-    /// The counts of the matches that have arrived, by package, language, kind and directory. They are renewed a few
-    /// times a second while the search runs.
+    /// Counts so far by package, language, kind and directory, renewed a few times a second.
     pub fn facets_so_far(&self) -> FacetsSoFar {
         let streams = self.execution.streams.iter();
         FacetsSoFar::sum(streams.map(|stream| stream.stats.facets()))
@@ -208,7 +203,7 @@ impl SearchHandle {
         self.execution.news.subscribe()
     }
 
-    /// Changes [`news`](Self::news), for what the caller has found elsewhere.
+    /// Notifies [`news`](Self::news) of matches found elsewhere.
     pub fn announce(&self) {
         self.execution.news.send_replace(());
     }
@@ -219,19 +214,18 @@ impl SearchHandle {
         results::read(&self.execution.spool, pointers, context_lines)
     }
 
-    /// Calls `each` with all matches as they arrive, document by document, until the execution has
-    /// finished. There is no order, and of a query with a limit there are more matches than that. Blocks,
-    /// also on the disk. An error of `each` ends it.
+    /// Calls `each` with all matches as they arrive, unordered, until the end or an error. They may
+    /// exceed the query's limit. Blocks, also on the disk.
     ///
     /// # Panics
-    /// On a worker of a tokio runtime, which must not block.
+    /// On a worker of a tokio runtime.
     pub fn follow<E: From<SpoolError>>(
         &self,
         mut each: impl FnMut(MatchEvent) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut follower, mut news) = (self.follower(), self.news());
         loop {
-            // Read before the matches: those that arrive after it are read the next time.
+            // Read first: matches that arrive later are read in the next round.
             let has_ended = self.is_finished();
             let read = follower.read(has_ended, &mut |matches| {
                 let done = each(MatchEvent::Matches(matches));
@@ -248,8 +242,8 @@ impl SearchHandle {
         }
     }
 
-    /// Does the same as [`follow`](Self::follow) with text; `None` when there is no more for the moment. If results have
-    /// no order, what was read is released: then nobody else may read the matches.
+    /// Like [`follow`](Self::follow), with text; `None` if there is no more for now. Unordered
+    /// results release bytes once read, so there must be no other reader.
     pub fn follow_text<E: From<SpoolError>>(
         &self,
         mut each: impl FnMut(Option<FoundText<'_>>) -> Result<(), E>,
@@ -280,8 +274,8 @@ impl SearchHandle {
         MatchStream::new(Arc::clone(&self.execution.spool), context_lines)
     }
 
-    /// Waits until a [`follower`](Self::follower) may find more, but not for long. `news` is from
-    /// [`news`](Self::news).
+    /// Waits briefly for more for a [`follower`](Self::follower). `news` is
+    /// from [`news`](Self::news).
     pub async fn more(&self, news: &mut watch::Receiver<()>) {
         tokio::select! {
             _ = self.execution.finished() => {}
@@ -290,7 +284,7 @@ impl SearchHandle {
         }
     }
 
-    /// Waits for the result. It may be incomplete, and says so.
+    /// Waits for the result, which may be incomplete.
     pub async fn finished(&self) -> Result<Arc<SearchResult>, SearchError> {
         let answer = tokio::select! {
             biased;
@@ -308,17 +302,17 @@ impl SearchHandle {
         }
     }
 
-    /// Whether there is nothing more to wait for: the execution has finished, or the client has withdrawn.
+    /// True if the execution has finished or the client has withdrawn.
     pub fn is_finished(&self) -> bool {
         !self.execution.is_running() || self.interest.is_withdrawn()
     }
 
-    /// Whether the execution had finished before this client came.
+    /// True if the execution had finished before this client came.
     pub fn was_there(&self) -> bool {
         self.was_finished
     }
 
-    /// Ends this client's interest. The execution is cancelled, unless it goes on for others.
+    /// Ends this client's interest. Cancels the execution unless other clients wait.
     pub fn withdraw(&self) {
         let client = self.interest.key;
         let open = self.interest.open.load(SeqCst);
@@ -342,8 +336,8 @@ impl Drop for SearchHandle {
         self.execution.on(Event::Leave { client, grace });
     }
 }
-/// Whether documents with the same text have the same matches, if they pass the filters: each condition is about the text, or
-/// about anything else.
+/// True if equal texts have equal matches, apart from filters: no condition is about both
+/// the text and anything else.
 fn copies_match_alike(expr: &Expr) -> bool {
     let is_of_text = |atom: &&Expr| matches!(atom, Expr::Pattern(pattern) if !pattern.in_path);
     expr.factors().iter().all(|factor| {

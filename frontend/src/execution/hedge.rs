@@ -1,10 +1,10 @@
-//! A race between a backend that is slow and another one that is asked for the rest of its answer.
+//! Race between a slow backend and a second one that is asked for the rest of its answer.
 //!
-//! The stream's own thread goes on reading from the slow backend. A second thread asks the other one; with its first frame
-//! it wins, unless the slow one has delivered meanwhile, and shuts down the slow connection, which wakes the first thread.
+//! The stream's thread keeps reading from the slow backend. The second one, on another thread, wins
+//! with its first frame unless the slow one has delivered, and shuts down the slow connection.
 //!
-//! **Invariant:** one of both delivers, and the other's bytes are never looked at. What the winner sends follows what had
-//! arrived when the race began.
+//! **Invariant:** only one of both delivers; the other's bytes are never read. The winner's frames
+//! follow those that had arrived when the race began.
 
 use crate::execution::stream_trace::StreamTrace;
 use crate::lock::lock;
@@ -14,27 +14,21 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often a thread that waits for the second backend looks whether the stream was stopped.
+/// Interval at which a waiting thread checks for a stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A race, as the slow backend's thread sees it. Dropping it ends it.
+/// A race as seen by the slow backend's thread. Dropping it ends it.
 pub(crate) struct Race {
     shared: Arc<Shared>,
     pub(crate) peer: Arc<Peer>,
-    /// The shards that the second backend was asked for.
     pub(crate) shards: Vec<u32>,
-    /// Its number among the backends of the stream.
     pub(crate) number: usize,
     pub(crate) trace: StreamTrace,
 }
 
-/// What has become of the second backend.
 pub(crate) enum RaceEnd {
-    /// It answers on this connection.
     Won(Box<Connection>),
-    /// It was too late.
     Cancelled,
-    /// It cannot answer.
     Failed,
 }
 
@@ -46,21 +40,17 @@ struct Shared {
 
 #[derive(Default)]
 enum State {
-    /// The second backend is asked.
     #[default]
     Asking,
-    /// It was asked on this connection.
     Asked(Arc<Socket>),
-    /// It has answered first.
     Won(Box<Connection>),
-    /// It cannot answer.
     Failed,
-    /// The slow backend has delivered, or nobody wants the answer.
+    /// The slow backend has delivered, or the stream was stopped.
     Over,
 }
 
 impl Race {
-    /// Sends a request to a second backend. `slow` is the connection of the first one.
+    /// Sends a request to a second backend. `slow` is the first one's connection.
     pub(crate) fn start(
         (peer, number): (&Arc<Peer>, usize),
         shards: Vec<u32>,
@@ -82,7 +72,6 @@ impl Race {
         Ok(race)
     }
 
-    /// Ends the race: the slow backend has delivered something.
     pub(crate) fn end(&self) -> RaceEnd {
         let state = std::mem::replace(&mut *lock(&self.shared.state), State::Over);
         match state {
@@ -96,7 +85,6 @@ impl Race {
         }
     }
 
-    /// The slow backend is lost. Waits for the second one.
     pub(crate) fn wait(&self, is_stopped: impl Fn() -> bool) -> RaceEnd {
         let mut state = lock(&self.shared.state);
         while let State::Asking | State::Asked(_) = *state {
@@ -137,7 +125,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Returns the connection once the first frame of the answer is there.
+    /// Returns the connection once the answer's first frame is there.
     fn ask(&self, peer: &Peer, request: &[u8]) -> Result<Connection, PeerError> {
         let mut connection = peer.dial()?;
         {

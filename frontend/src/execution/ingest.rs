@@ -1,11 +1,11 @@
-//! The hot path of a stream: checks the frames that arrive, and makes pointers to them.
+//! Hot path of a stream: checks arriving frames and makes pointers to them.
 //!
-//! An [`Ingest`] takes all complete frames that a decoder holds, in place, collects one pointer for each match, or for
-//! each run of a batch of text, and appends all bytes to the spool with one write. The frames may come from one backend after the other: its account says
-//! from where the next one is to go on, and frames that arrived before are dropped.
+//! An [`Ingest`] takes all complete frames of a decoder in place, collects a pointer for each match
+//! or run of text, and spools all bytes with one write. Backends may deliver in turn: the account
+//! says where the next one resumes, and repeated frames are dropped.
 //!
-//! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write of their frame fails, and
-//! no frame is written that fails a check.
+//! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write
+//! fails, and no frame is written that fails a check.
 
 use crate::execution::begun_document::BegunDocument;
 use crate::execution::collector::Collector;
@@ -26,46 +26,38 @@ use schema::order::document_hash;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// How often the best matches so far are published.
+/// Interval of publishing the best matches.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
-/// How often counts by package, language and directory are published: they are for people.
+/// Interval of publishing counts, which are for people.
 const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
-/// Where the frames of a stream go.
 pub(crate) struct Target<'a> {
-    /// The number of the stream in pointers and in the spool.
     pub(crate) backend: u16,
-    /// The request.
     pub(crate) search: &'a message::Search,
     pub(crate) stats: &'a StreamStats,
     pub(crate) spool: &'a ResultFiles,
-    /// Called with each skipped document.
     pub(crate) on_skip: Box<dyn Fn(SkippedDocument) + 'a>,
 }
 
-/// What a call of [`Ingest::take`] came to.
 #[derive(Debug)]
 pub(crate) enum Ingested {
-    /// The stream ended, and everything that was sent has arrived.
+    /// Everything sent has arrived.
     End(End),
-    /// More bytes are needed. All complete frames are written, and the answer has grown.
+    /// Needs more bytes. The answer has grown, and all complete frames are written.
     Grown,
-    /// More bytes are needed, and the answer has not grown.
+    /// Needs more bytes. The answer has not grown.
     Nothing,
 }
 
-/// How far the frames were walked.
 enum Walked {
-    /// More bytes are needed for another one.
     All,
-    /// A frame is a greeting, or has arrived before. It is not counted, and not to be written.
+    /// A greeting or repeated frame: neither counted nor written.
     Dropped,
-    /// The END has arrived.
     End(End),
 }
 
-/// Takes the answer to one request, from one backend after the other if connections break.
+/// Takes the answer to one request, possibly from several backends in turn.
 pub(crate) struct Ingest<'a> {
     target: Target<'a>,
     account: StreamAccount,
@@ -73,26 +65,20 @@ pub(crate) struct Ingest<'a> {
     collector: &'a mut Collector,
     best: TopPointers,
     best_documents: TopDocuments,
-    /// For each shard, the document of the last batch.
     begun: Vec<Option<BegunDocument>>,
-    /// Whether copies of documents are found.
     folds: bool,
-    /// Bytes of the stream in the spool.
     written: u64,
     /// Bytes of checked frames since the last write.
     walked: u64,
-    /// Whether PROGRESS of the current backend bounds the ranks of all that is still to come.
+    /// True if the current backend's PROGRESS bounds all remaining ranks.
     bounds_all: bool,
-    /// What earlier backends have reported of shards that they searched to the end.
+    /// Reports of earlier backends on completed shards.
     earlier: Option<End>,
-    /// When the best matches were published last.
     published: Instant,
-    /// When counts were published.
     counted: Instant,
 }
 
 impl<'a> Ingest<'a> {
-    /// Expects the answer to a request that was just sent.
     pub(crate) fn new(target: Target<'a>, collector: &'a mut Collector, now: Instant) -> Self {
         let shards = target.search.shards.len();
         let folds = folds(target.search) && collector.is_ordered();
@@ -114,7 +100,6 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Takes all complete frames, and writes them.
     pub(crate) fn take(
         &mut self,
         decoder: &mut impl Frames,
@@ -122,7 +107,7 @@ impl<'a> Ingest<'a> {
     ) -> Result<Ingested, PeerError> {
         loop {
             let walked = self.frames(decoder);
-            // A frame that is dropped or has failed a check is behind the others.
+            // Dropped and failed frames come last.
             let checked = &decoder.consumed()[..self.walked as usize];
             self.write(checked, now)?;
             return Ok(match walked? {
@@ -134,30 +119,26 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Whether another backend can go on after this error. Matches that are out of order or that an END contradicts cannot
-    /// be trusted, and how far a search for the best has come is not known once it has skipped a document.
+    /// False after misordered matches or a contradicting END, and once an uncounted search has
+    /// skipped a document: its progress is unknown.
     pub(crate) fn can_resume_after(&self, error: &PeerError) -> bool {
         let is_uncounted = self.target.search.uncounted;
         error.is_fault() && !(is_uncounted && self.account.has_skipped())
     }
 
-    /// The shards that no backend has searched to the end yet, by their index in the request.
     pub(crate) fn left(&self) -> Vec<u32> {
         self.account.left()
     }
 
-    /// Whether all shards have ended.
     pub(crate) fn is_done(&self) -> bool {
         self.account.is_done()
     }
 
-    /// From where another backend is to go on with these shards.
     pub(crate) fn resume_points(&self, shards: &[u32]) -> Vec<ResumePoint> {
         let shards = shards.iter();
         shards.map(|&it| self.account.resume_point(it)).collect()
     }
 
-    /// Expects the answer of another backend for these of the shards that are left.
     pub(crate) fn ask(&mut self, shards: &[u32]) {
         self.account.ask(shards);
         self.answer = Answer::default();
@@ -165,12 +146,12 @@ impl<'a> Ingest<'a> {
         self.walked = 0;
     }
 
-    /// Keeps what a backend has reported, since not all shards have ended.
     pub(crate) fn keep(&mut self, end: End) {
         self.earlier = Some(end);
     }
 
-    /// What there is in place of an END if no backend can search the shards that are left. `None` if nothing has ended.
+    /// Substitute for an END if no backend can search the remaining shards;
+    /// `None` if nothing ended.
     pub(crate) fn end_without_rest(&mut self, reason: &str) -> Option<End> {
         let mut end = self.earlier.take()?;
         let left = self.account.left().into_iter();
@@ -179,8 +160,7 @@ impl<'a> Ingest<'a> {
         Some(end)
     }
 
-    /// Completes the counts of the collector and of the stats after the stream ended in this way. After
-    /// `Heavy` the collector is unchanged, for another request.
+    /// Completes the counts. After `Heavy` the collector is unchanged, for another request.
     pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
         match result {
             Ok(end) => {
@@ -200,7 +180,6 @@ impl<'a> Ingest<'a> {
         self.collector
     }
 
-    /// Walks the frames, up to the END or a repeated frame if one has arrived.
     fn frames(&mut self, decoder: &mut impl Frames) -> Result<Walked, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let walked = self.frame(&frame)?;
@@ -259,7 +238,6 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Collects a pointer for each match of a batch.
     fn batch(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
@@ -295,7 +273,7 @@ impl<'a> Ingest<'a> {
             if !line.is_match() {
                 continue;
             }
-            // Cannot fail: the lines of a batch ascend, and the first match was compared.
+            // Infallible: lines of a batch ascend, and the first match was checked.
             shard.key(view.document, line.number)?;
             found += 1;
             if !self.collector.is_ordered() {
@@ -318,7 +296,6 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Collects a pointer for each run of a batch of text.
     fn text(&mut self, payload: &[u8]) -> Result<Walked, PeerError> {
         let reader = TextReader::new(payload)?;
         let view = reader.view()?;
@@ -332,7 +309,7 @@ impl<'a> Ingest<'a> {
             return Ok(Walked::Dropped);
         }
         for number in view.numbers() {
-            // Cannot fail, as for a batch.
+            // Infallible, as for a batch.
             shard.key(view.document, number)?;
         }
         let origin = Origin {
@@ -351,7 +328,7 @@ impl<'a> Ingest<'a> {
         for (index, run) in (0..).zip(view.runs()) {
             matches += u64::from(run.lines);
             if self.collector.is_ordered() {
-                // Its pointer is that of the whole run.
+                // The run has a single pointer.
                 self.collector.count(u64::from(run.lines) - 1);
                 self.collector
                     .push(origin.pointer(run.rank, run.number, index));
@@ -364,7 +341,7 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Takes the document of a frame, which another one may have begun. What it was before is complete.
+    /// Begins or continues a frame's document. The one before is complete.
     fn begun_document(
         &mut self,
         (shard, document): (u32, u32),
@@ -393,8 +370,8 @@ impl<'a> Ingest<'a> {
         Ok(Walked::All)
     }
 
-    /// Returns the error for an ERROR frame. `Heavy` is unexpected if the request allowed a heavy search,
-    /// which would be sent again without end, and after matches, which would arrive twice.
+    /// Error of an ERROR frame. `Heavy` is unexpected if heavy search was allowed (endless retry)
+    /// or after matches (duplicates).
     fn failure(&self, failure: Failure) -> PeerError {
         match PeerError::reported(failure) {
             PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {
@@ -404,7 +381,6 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Writes the checked frames, if there are any, and publishes progress.
     fn write(&mut self, walked: &[u8], now: Instant) -> Result<(), PeerError> {
         if walked.is_empty() {
             return Ok(());
@@ -436,7 +412,6 @@ impl<'a> Ingest<'a> {
     }
 }
 
-/// The END of a stream whose shards were searched by several backends.
 fn join(mut earlier: End, end: End) -> End {
     earlier.shards.extend(end.shards);
     if earlier.plan.is_empty() {
@@ -452,13 +427,12 @@ fn join(mut earlier: End, end: End) -> End {
     earlier
 }
 
-/// Whether copies are folded: not among matches that are the best of each backend, since which ones those
-/// are depends on what the backend has, nor among names, which copies do not share.
+/// Excludes the best matches of each backend, which depend on its data, and names, which copies do
+/// not share.
 fn folds(search: &message::Search) -> bool {
     search.limit == 0 && !search.names && search.text == TextOrder::None
 }
 
-/// Takes back the counts of frames that could not be written.
 fn uncount(facets: &mut Facets, mut frames: &[u8]) {
     while let Ok(Some(frame)) = frame::decode(frames) {
         frames = &frames[frame.bytes..];
@@ -472,7 +446,6 @@ fn uncount(facets: &mut Facets, mut frames: &[u8]) {
     }
 }
 
-/// Returns what is counted of the document of a batch.
 fn counted<'a>(view: &BatchView<'a>) -> CountedDocument<'a> {
     CountedDocument {
         language: view.language,

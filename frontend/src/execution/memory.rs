@@ -1,9 +1,7 @@
-//! The memory budget for pointers: of all queries together, and of each stream.
+//! Memory budget for pointers, of all queries and of each stream.
 //!
-//! It is given out in chunks of one size, which are kept and reused: pieces of different sizes fragment
-//! the allocator's heap (after four queries with a million matches each, a budget of 128 MiB left a
-//! process of 357 MiB). A stream that is denied a chunk spills to the disk. Everything else that a query
-//! takes has bounds of its own, which do not depend on the number of matches.
+//! Given out in reusable chunks of one size, since mixed sizes fragment the heap. A stream that is
+//! denied a chunk spills to disk. Other memory of a query has bounds of its own.
 
 use crate::lock::lock;
 use crate::order::Pointer;
@@ -11,12 +9,11 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Pointers in a chunk: half a megabyte, which is sorted within a processor's cache.
+/// Pointers in a chunk: half a megabyte, sorted within a CPU cache.
 pub(crate) const CHUNK_LEN: usize = 16 << 10;
 
 const CHUNK_BYTES: u64 = (CHUNK_LEN * size_of::<Pointer>()) as u64;
 
-/// The budget of all queries.
 #[derive(Debug)]
 pub(crate) struct Memory {
     chunks_max: usize,
@@ -25,10 +22,9 @@ pub(crate) struct Memory {
 
 #[derive(Debug, Default)]
 struct Pool {
-    /// Chunks that streams hold, and those that are reserved.
+    /// Chunks held or reserved.
     taken: usize,
     reserved: usize,
-    /// Empty chunks to be reused.
     free: Vec<Vec<Pointer>>,
 }
 
@@ -40,7 +36,6 @@ impl Memory {
         })
     }
 
-    /// The share of one stream: at most `bytes_max`, of which nothing is taken yet.
     pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Share {
         Share {
             memory: Arc::clone(self),
@@ -67,10 +62,8 @@ impl Memory {
         pool.free.push(pointers);
     }
 
-    /// Takes a part of the budget for anything else than pointers; `None` if less is left, or if all
-    /// reservations would then have more than their share of the budget. What clients need has at most three
-    /// quarters, so that slow clients do not push every query to the disk; what only makes them faster, a
-    /// half.
+    /// Takes a part of the budget for other uses. Required reservations get at most three quarters,
+    /// so slow clients do not push every query to disk; optional ones get a half.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64, need: Need) -> Option<Reservation> {
         let chunks = bytes.div_ceil(CHUNK_BYTES) as usize;
         let reserved_max = match need {
@@ -90,14 +83,13 @@ impl Memory {
         Some(Reservation { memory, chunks })
     }
 
-    /// Bytes that are not taken.
     #[cfg(test)]
     pub(crate) fn left(&self) -> u64 {
         (self.chunks_max - lock(&self.pool).taken) as u64 * CHUNK_BYTES
     }
 }
 
-/// What memory is reserved for.
+/// Purpose of a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Without it the client is refused.
@@ -106,7 +98,7 @@ pub enum Need {
     Optional,
 }
 
-/// A part of the budget, given back when it is dropped.
+/// Part of the budget, released on drop.
 #[derive(Debug)]
 pub struct Reservation {
     memory: Arc<Memory>,
@@ -121,17 +113,15 @@ impl Drop for Reservation {
     }
 }
 
-/// The part of the budget that one stream may take.
 #[derive(Debug)]
 pub(crate) struct Share {
     memory: Arc<Memory>,
-    /// Chunks that the stream holds.
     taken: Arc<AtomicUsize>,
     chunks_max: usize,
 }
 
 impl Share {
-    /// Takes an empty chunk; `None` if the share or the whole budget is used up.
+    /// Takes an empty chunk; `None` if the share or the budget is used up.
     pub(crate) fn take(&self) -> Option<Chunk> {
         if self.taken.load(Relaxed) == self.chunks_max {
             return None;
@@ -145,11 +135,11 @@ impl Share {
     }
 }
 
-/// Memory for [`CHUNK_LEN`] pointers, given back when it is dropped.
+/// Memory for [`CHUNK_LEN`] pointers, released on drop.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     pub(crate) pointers: Vec<Pointer>,
-    /// The budget that it belongs to; without one it grows as needed and is not counted.
+    /// `None`: uncounted, grows as needed.
     budget: Option<(Arc<Memory>, Arc<AtomicUsize>)>,
 }
 

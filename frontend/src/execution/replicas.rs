@@ -1,41 +1,32 @@
-//! The other backends that serve the shards of a stream: which of them goes on if the connection breaks, and what it is
-//! asked for.
+//! Replicas of a stream's shards: the next backend after a broken connection, and its request.
 
 use crate::peers::Peer;
 use schema::message::{Excluded, ResumePoint, Search};
 use std::sync::Arc;
 
-/// Another backend that serves shards of a stream.
 pub(crate) struct Replica {
     pub(crate) peer: Arc<Peer>,
-    /// The shards that it serves, by their index in the request, ascending.
+    /// Its shards, by index in the request, ascending.
     pub(crate) shards: Vec<u32>,
 }
 
-/// The backends of a stream that can be asked: each until it fails.
 pub(crate) struct Untried<'a> {
-    /// The backend to which the shards were assigned.
     first: &'a Arc<Peer>,
     replicas: &'a [Replica],
-    /// Whether each is asked or has failed; the first backend comes last.
+    /// Asked or failed; the first backend comes last.
     tried: Vec<bool>,
-    /// Shards of the stream.
     shards: usize,
 }
 
-/// A backend that is to go on.
 pub(crate) struct Next<'a> {
     pub(crate) peer: &'a Arc<Peer>,
-    /// Its number among the backends of the stream.
     pub(crate) number: usize,
-    /// The shards that it is asked for.
     pub(crate) shards: Vec<u32>,
-    /// Whether it goes on where the last backend stopped. A backend of an earlier version begins again.
+    /// False: a backend of an earlier version, which begins again.
     pub(crate) resumes: bool,
 }
 
 impl<'a> Untried<'a> {
-    /// The first backend is asked.
     pub(crate) fn new(first: &'a Arc<Peer>, replicas: &'a [Replica], shards: usize) -> Untried<'a> {
         let mut tried = vec![false; replicas.len() + 1];
         tried[replicas.len()] = true;
@@ -47,13 +38,12 @@ impl<'a> Untried<'a> {
         }
     }
 
-    /// The number of the first backend.
     pub(crate) fn first(&self) -> usize {
         self.replicas.len()
     }
 
-    /// The backend that serves most of the shards that are left, the first one of several. One that begins again is the last
-    /// resort.
+    /// Backend with the most remaining shards, the first among equals. Those
+    /// that begin again come last.
     pub(crate) fn next(&self, left: &[u32]) -> Option<Next<'a>> {
         let value = |next: &Next<'_>| (next.resumes, next.shards.len());
         let mut best: Option<Next<'a>> = None;
@@ -67,19 +57,17 @@ impl<'a> Untried<'a> {
         best
     }
 
-    /// A backend that can go on with all of them, and is not about to leave.
+    /// Backend that can resume all of them and is not draining.
     pub(crate) fn next_for_all(&self, left: &[u32]) -> Option<Next<'a>> {
         let next = self.next(left)?;
         let has_all = next.resumes && next.shards.len() == left.len();
         (has_all && !next.peer.status().is_draining).then_some(next)
     }
 
-    /// Says whether the backend with this number is asked or has failed.
     pub(crate) fn mark(&mut self, number: usize, is_tried: bool) {
         self.tried[number] = is_tried;
     }
 
-    /// What a backend can be asked for, if it is connected.
     fn ask(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
         if self.tried[number] {
             return None;
@@ -88,7 +76,6 @@ impl<'a> Untried<'a> {
         next.peer.status().unsearched().is_none().then_some(next)
     }
 
-    /// What the backend with this number can be asked for, connected or not.
     pub(crate) fn again(&self, number: usize, left: &[u32]) -> Option<Next<'a>> {
         let (peer, shards) = match self.replicas.get(number) {
             None => (self.first, left.to_vec()),
@@ -98,7 +85,7 @@ impl<'a> Untried<'a> {
             }
         };
         let resumes = peer.status().resumes;
-        // What begins again must be the same request, in which shards have the same numbers.
+        // Beginning again takes the same request, so that shard numbers agree.
         let can_answer = resumes || shards.len() == self.shards;
         (!shards.is_empty() && can_answer).then_some(Next {
             peer,
@@ -109,7 +96,6 @@ impl<'a> Untried<'a> {
     }
 }
 
-/// The request for the rest of a search: for the shards of the resume points, from there on.
 pub(crate) fn rest_of(search: &Search, points: Vec<ResumePoint>) -> Search {
     let shard = |point: &ResumePoint| point.shard as usize;
     let excluded_of = |(index, point): (u32, &ResumePoint)| {

@@ -1,6 +1,6 @@
-//! Executions by id: running ones, and finished ones until they are evicted.
+//! Executions by id, evicted in LRU order.
 //!
-//! Eviction is in LRU order. Running executions and results that are being read are never evicted.
+//! Running executions and results in use are never evicted.
 
 use crate::execution::driver::Execution;
 use crate::query::Query;
@@ -9,25 +9,20 @@ use crate::spool::Spool;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Executions in the cache. A finished one takes some kilobytes, however many matches it has.
+/// Bound on executions. A finished one takes some kilobytes, however many matches it has.
 const EXECUTIONS_MAX: usize = 1024;
 
-/// Bytes of results that are in memory, all together.
+/// Bytes of all results in memory.
 const MEMORY_BYTES_MAX: u64 = 16 << 20;
 
-/// The executions of a frontend, by id.
 #[derive(Default)]
 pub(crate) struct ResultCache {
-    /// The last use of each execution, by id.
     used: HashMap<String, u64>,
-    /// Executions by their last use, the oldest first.
     by_use: BTreeMap<u64, Arc<Execution>>,
-    /// Counts uses.
     uses: u64,
 }
 
-/// Executions that are not in the cache any more. Dropping them removes their files, if they have any, which must not
-/// be done under a lock.
+/// Evicted executions. Dropping them removes files, which must not happen under a lock.
 #[must_use]
 #[derive(Default)]
 pub(crate) struct Evicted(Vec<Arc<Execution>>);
@@ -37,7 +32,6 @@ impl Evicted {
         self.0.is_empty()
     }
 
-    /// Whether dropping them removes files.
     pub(crate) fn has_files(&self) -> bool {
         let mut executions = self.0.iter();
         executions.any(|execution| execution.spool.held_bytes().0 > 0)
@@ -51,7 +45,7 @@ impl Drop for Evicted {
 }
 
 impl ResultCache {
-    /// The execution of this query over this generation for those who see the same, in any state.
+    /// Execution of this query, generation and scope, in any state.
     pub(crate) fn find(
         &mut self,
         id: &str,
@@ -59,37 +53,34 @@ impl ResultCache {
         scope: &Scope,
         generation: &str,
     ) -> Option<Arc<Execution>> {
-        // The id is a short hash that anybody can make collide, so it proves nothing.
+        // Ids are short hashes that can be made to collide.
         self.get(id).filter(|found| {
             found.query == *query && found.scope == scope.hash() && found.generation == generation
         })
     }
 
-    /// The execution with this id, in any state.
     fn get(&mut self, id: &str) -> Option<Arc<Execution>> {
         let execution = self.remove(id)?;
         self.push(Arc::clone(&execution));
         Some(execution)
     }
 
-    /// Adds an execution, in place of one with the same id.
     pub(crate) fn insert(&mut self, execution: Arc<Execution>) -> Evicted {
         let replaced = self.remove(&execution.id);
         self.push(execution);
         Evicted(replaced.into_iter().collect())
     }
 
-    /// Removes an execution whose result nobody will ask for again.
     pub(crate) fn forget(&mut self, id: &str) -> Evicted {
         Evicted(self.remove(id).into_iter().collect())
     }
 
-    /// Evicts an execution that finished if it was abandoned, and makes room for its result otherwise.
+    /// Evicts a finished execution if abandoned; otherwise makes room for its result.
     pub(crate) fn finish(&mut self, execution: Arc<Execution>, spool: &Spool) -> Evicted {
         let mut abandoned = None;
         if execution.is_abandoned() {
             let used = self.used.get(&execution.id).copied();
-            // Another one may have taken its id.
+            // Another execution may have taken its id.
             abandoned = used.filter(|used| Arc::ptr_eq(&self.by_use[used], &execution));
         }
         // From here on it can be evicted.
@@ -100,7 +91,7 @@ impl ResultCache {
         evicted
     }
 
-    /// Evicts executions until the bounds hold and `bytes` more fit into the spool's budget.
+    /// Evicts until the bounds hold and `bytes` more fit into the spool.
     pub(crate) fn make_room(&mut self, spool: &Spool, bytes: u64) -> Evicted {
         let mut evicted = Evicted::default();
         self.evict_until_it_fits(spool, bytes, &mut evicted);
@@ -138,7 +129,6 @@ impl ResultCache {
         self.by_use.remove(&used)
     }
 
-    /// Removes the execution that was used last at `used`.
     fn evict(&mut self, used: u64) -> Arc<Execution> {
         let execution = self.by_use.remove(&used).expect("it was just found");
         self.used.remove(&execution.id);
@@ -146,9 +136,9 @@ impl ResultCache {
     }
 }
 
-/// Whether an execution has finished and only the cache holds it and its result.
+/// True if finished, and only the cache holds it and its result.
 fn is_unused(execution: &Arc<Execution>) -> bool {
     Arc::strong_count(execution) == 1
-        // One reference is the execution's own, one was made for this look.
+        // One reference is the execution's own, one is for this check.
         && execution.result().is_some_and(|result| Arc::strong_count(&result) <= 2)
 }

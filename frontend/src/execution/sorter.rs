@@ -1,7 +1,7 @@
 //! Sorts pointers in bounded memory.
 //!
-//! Pointers are collected in chunks; a chunk is sorted when it is full. When the memory budget has no
-//! chunk left, all chunks are merged into a sorted run on the disk.
+//! Pointers fill chunks, each sorted when full. When the budget has no chunk left, all chunks are
+//! merged into a sorted run on disk.
 
 use super::memory::{CHUNK_LEN, Chunk, Share};
 use crate::order::{self, Pointer};
@@ -13,32 +13,23 @@ mod source;
 
 pub(crate) use source::{SortedRun, Source, SourceReader};
 
-/// Sorted runs of a sorter on the disk; at this number they are merged into one.
+/// Runs on disk; at this number they are merged into one.
 pub(super) const RUNS_MAX: usize = 32;
 
-/// Sorts pointers.
 #[derive(Debug)]
 pub(crate) struct PointerSorter {
-    /// The names of its runs begin with it.
     name: String,
-    /// The chunk that is being filled; sorted when the sorter is sealed.
     last: Chunk,
-    /// Full chunks, sorted.
     chunks: Vec<Chunk>,
-    /// The budget had no chunk left: the chunks are to be spilled.
     is_full: bool,
-    /// Number of pointers in chunks.
     in_memory: usize,
     share: Arc<Share>,
     runs: Vec<SortedRun>,
-    /// Number of pointers in runs.
     in_runs: u64,
-    /// Runs written so far; numbers the next one.
     written_runs: usize,
 }
 
 impl PointerSorter {
-    /// An empty sorter, whose runs get names that begin with `name`.
     pub(crate) fn new(name: String, share: Arc<Share>) -> PointerSorter {
         PointerSorter {
             name,
@@ -53,7 +44,6 @@ impl PointerSorter {
         }
     }
 
-    /// Adds a pointer.
     pub(crate) fn push(&mut self, pointer: Pointer) {
         if self.last.pointers.len() == CHUNK_LEN {
             self.begin_chunk();
@@ -62,8 +52,7 @@ impl PointerSorter {
         self.in_memory += 1;
     }
 
-    /// Starts a new chunk. If the budget has none left, the chunk is outside of the budget until the next
-    /// [`spill`](Self::spill).
+    /// Starts a chunk. Without budget it is uncounted until the next [`spill`](Self::spill).
     fn begin_chunk(&mut self) {
         let next = self.share.take();
         self.is_full |= next.is_none();
@@ -72,28 +61,24 @@ impl PointerSorter {
         self.chunks.push(full);
     }
 
-    /// Runs written so far.
     #[cfg(test)]
     pub(crate) fn written_runs(&self) -> usize {
         self.written_runs
     }
 
-    /// Whether the budget is used up.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Number of pointers in memory.
     pub(crate) fn in_memory(&self) -> usize {
         self.in_memory
     }
 
-    /// Number of pointers.
     pub(crate) fn len(&self) -> u64 {
         self.in_runs + self.in_memory as u64
     }
 
-    /// Drops the pointers in memory that `keep` refuses. No more may be added.
+    /// Drops pointers in memory that fail `keep`. No more may be added.
     pub(crate) fn retain(&mut self, keep: impl Fn(&Pointer) -> bool) {
         for chunk in self.chunks.iter_mut().chain([&mut self.last]) {
             chunk.pointers.retain(&keep);
@@ -102,7 +87,6 @@ impl PointerSorter {
         self.in_memory = chunks.map(|chunk| chunk.pointers.len()).sum();
     }
 
-    /// Spills the chunks to the disk.
     pub(crate) fn spill(&mut self, spool: &ResultFiles) -> Result<(), SpoolError> {
         if self.in_memory == 0 {
             return Ok(());
@@ -151,13 +135,11 @@ impl PointerSorter {
         order::sort(&mut self.last.pointers);
     }
 
-    /// All pointers, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
         let runs = self.runs.iter().map(Source::Disk);
         runs.chain(self.sorted_chunks())
     }
 
-    /// Calls `each` with all pointers of a sealed sorter, in order.
     pub(crate) fn read(
         &self,
         each: impl FnMut(Pointer) -> Result<(), SpoolError>,
@@ -172,7 +154,6 @@ impl PointerSorter {
         filled.map(|chunk| Source::Memory(&chunk.pointers))
     }
 
-    /// Gives memory and files back.
     pub(crate) fn clear(&mut self, spool: &ResultFiles) {
         self.chunks.clear();
         self.last = Chunk::default();

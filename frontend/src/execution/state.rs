@@ -1,16 +1,15 @@
-//! The state of one execution: events in, actions out.
+//! State of one execution: events in, actions out.
 //!
-//! An execution waits for admission, opens one stream for each backend, and is finalized when the
-//! last stream has closed. A backend that finds the query heavy does not begin it: its stream waits
-//! until the execution has a slot for heavy queries. Clients join and leave; the deadline is the
-//! latest that one of them asked for, and some time after the last of them has left the execution is
-//! cancelled. A client that withdraws does not come back; what others wait for goes on.
+//! An execution waits for admission, opens a stream per backend, and is finalized when the last one
+//! has closed. A stream that a backend finds heavy waits for a heavy slot. The deadline is the
+//! latest of all clients. The execution is cancelled some time after the last client left; a client
+//! that withdraws does not return.
 //!
-//! There is no clock, file, socket or lock in this module. The [`driver`](super::driver) says what
-//! happened and when, and carries out the actions.
+//! No clock, file, socket or lock is here: the [`driver`](super::driver) reports events and
+//! carries out the actions.
 //!
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
-//! each, and after `Publish` no event has an effect.
+//! each; no event has an effect after `Publish`.
 
 use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::shard_routing::Assignment;
@@ -19,23 +18,21 @@ use schema::message::End;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Clients that may come back. Of more, the one whose time ends first counts as gone.
+/// Clients that may return. Beyond it, the first to expire counts as gone.
 const KEPT_MAX: usize = 1024;
 
 #[derive(Debug)]
 struct StreamState {
     assignment: Assignment,
     status: Status,
-    /// Whether the backend was lost.
     is_lost: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
-    /// Not requested yet.
     New,
     Open,
-    /// To be requested again once the execution has a slot for heavy queries.
+    /// Waits for a heavy slot, to be requested again.
     Waiting,
     Stopping,
     Closed,
@@ -46,7 +43,7 @@ enum Admission {
     /// Not admitted yet.
     No,
     Light,
-    /// Waits for a slot for heavy queries.
+    /// Waits for a heavy slot.
     Queued {
         since: Instant,
     },
@@ -63,35 +60,31 @@ enum Phase {
     },
 }
 
-/// The state of an execution.
 #[derive(Debug)]
 pub(crate) struct ExecutionState {
     streams: Vec<StreamState>,
     phase: Phase,
     admission: Admission,
     clients: usize,
-    /// Clients that left, and until when the execution goes on for each of them.
+    /// Clients that left, and the end of their grace.
     kept: BTreeMap<ClientKey, Instant>,
     deadline: Deadline,
-    /// The timer that was set last.
     timer: Option<Instant>,
-    /// Why the streams were stopped: the first reason.
+    /// First reason for stopping the streams.
     halted: Option<String>,
     is_cancelled: bool,
     is_abandoned: bool,
     outcome: Outcome,
-    /// Entries of `outcome.missing` for which there is no stream.
+    /// Entries of `outcome.missing` without a stream.
     missing_before: usize,
     created: Instant,
     started: Option<Instant>,
     streamed: Option<Instant>,
-    /// How long it waited for a slot for heavy queries.
     queued: Duration,
     actions: Vec<Action>,
 }
 
 impl ExecutionState {
-    /// An execution with a stream for each assignment, and with what is missing before it starts.
     pub(crate) fn new(
         assignments: Vec<Assignment>,
         missing: Vec<Missing>,
@@ -127,7 +120,6 @@ impl ExecutionState {
         }
     }
 
-    /// An execution of an earlier process, with a complete result.
     pub(crate) fn finished(now: Instant) -> Self {
         let deadline = Deadline {
             at: now,
@@ -139,7 +131,6 @@ impl ExecutionState {
         }
     }
 
-    /// Takes an event and returns what is to be done, in this order.
     pub(crate) fn on(&mut self, event: Event, now: Now) -> Vec<Action> {
         match (self.phase, event) {
             (Phase::Finished { .. }, _) => return Vec::new(),
@@ -162,8 +153,7 @@ impl ExecutionState {
         std::mem::take(&mut self.actions)
     }
 
-    /// Whether a new client may join: while the execution runs unless it was cancelled, and
-    /// afterwards if its result is complete.
+    /// True if a new client may join: while running unless cancelled, afterwards if complete.
     pub(crate) fn can_be_joined(&self) -> bool {
         match self.phase {
             Phase::Finished { is_complete } => is_complete,
@@ -175,7 +165,7 @@ impl ExecutionState {
         self.is_cancelled
     }
 
-    /// Whether it was cancelled because the last client had left: nobody will read its result.
+    /// True if cancelled after the last client left.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.is_abandoned
     }
@@ -184,8 +174,7 @@ impl ExecutionState {
         self.deadline.at
     }
 
-    /// Time since the streams were opened, without the time in the queue: nothing is done then, which
-    /// says nothing about the pace.
+    /// Time since the streams were opened, without the idle time in the queue.
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
         let started = self.started.map_or(Duration::ZERO, |started| now - started);
         started.saturating_sub(self.queued)
@@ -219,7 +208,6 @@ impl ExecutionState {
         }
     }
 
-    /// Ends the execution if nobody else waits for it or may come back.
     fn withdraw(&mut self, client: ClientKey, open: usize, now: Now) {
         self.kept.remove(&client);
         let is_kept = self.kept.values().any(|until| *until > now.instant);
@@ -251,12 +239,10 @@ impl ExecutionState {
         }
     }
 
-    /// Until when the execution goes on without clients.
     fn keep_until(&self) -> Option<Instant> {
         self.kept.values().copied().max()
     }
 
-    /// Sets the timer to the next time at which the clients or the deadline end the execution.
     fn set_timer(&mut self) {
         let deadline = Some(self.deadline.at)
             .filter(|_| self.phase == Phase::Streaming && self.halted.is_none());
@@ -273,7 +259,6 @@ impl ExecutionState {
         }
     }
 
-    /// Opens the streams that wait for this admission.
     fn admit(&mut self, heavy: bool, now: Now) {
         match self.admission {
             Admission::No => self.started = Some(now.instant),
@@ -319,7 +304,6 @@ impl ExecutionState {
         self.finalize_when_closed(now);
     }
 
-    /// The backend did not begin: it is asked again with a slot for heavy queries.
     fn wait(&mut self, stream: usize, now: Now) {
         if self.halted.is_some() {
             self.lose(stream, String::new(), now);
@@ -349,7 +333,7 @@ impl ExecutionState {
                     self.streams[stream].status = Status::Stopping;
                     self.actions.push(Action::Stop(stream));
                 }
-                // Nothing is open that could close it.
+                // It has no connection to close.
                 Status::New | Status::Waiting => self.lose(stream, String::new(), now),
                 Status::Stopping | Status::Closed => {}
             }
@@ -384,7 +368,7 @@ impl ExecutionState {
         }
     }
 
-    /// Closes a stream whose shards are missing, because of the halt if there was one.
+    /// Closes a stream with missing shards; the halt's reason wins.
     fn lose(&mut self, stream: usize, reason: String, now: Now) {
         self.streams[stream].status = Status::Closed;
         let reason = self.halted.clone().unwrap_or(reason);
@@ -401,7 +385,7 @@ impl ExecutionState {
         });
     }
 
-    /// Closes a stream whose matches could not be kept, unless it was stopped.
+    /// Closes a stream with matches that could not be kept, unless stopped.
     fn lose_to_spool(&mut self, stream: usize, reason: String, now: Now) {
         if self.halted.is_some() {
             self.lose(stream, reason, now);
@@ -411,7 +395,7 @@ impl ExecutionState {
         self.miss_spooled(stream, reason, now);
     }
 
-    /// Blames the spool, once for all streams with the same reason.
+    /// Blames the spool, once per reason.
     fn miss_spooled(&mut self, stream: usize, reason: String, now: Now) {
         let shards = self.streams[stream].assignment.shards.clone();
         let mut missing = self.outcome.missing.iter_mut();

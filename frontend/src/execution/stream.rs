@@ -1,10 +1,11 @@
-//! One stream of an execution: what its backend is asked for, and the answer on its way into the spool.
+//! One stream of an execution: its request, and the answer on its way into the spool.
 //!
-//! A [`StreamHandle`] sends the request and reads the socket until the END, unless another thread stops
-//! it; a backend in the same process may answer without a socket. If the connection breaks, other backends are asked for
-//! the rest, one after the other, and if it is slow another one races it. What was read goes through an [`Ingest`], which
-//! does not know the sockets; a simulation feeds it too. Other threads see counters and, at most every 50 ms, a copy of the
-//! best pointers in the stream's stats.
+//! A [`StreamHandle`] sends the request and reads the socket until the END or a stop; a backend in
+//! this process may answer without a socket. If the connection breaks, other backends are asked for
+//! the rest; a slow one is raced.
+//!
+//! An [`Ingest`] processes the bytes without knowing sockets. Other threads see counters and, at
+//! most every 50 ms, the best pointers.
 
 use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
@@ -25,35 +26,26 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use trace::TraceSpan;
 
-/// How often another backend is asked since one is slow, in one stream.
 const HEDGES_MAX: u32 = 2;
 
-/// A stream of an execution.
 pub(crate) struct StreamHandle {
     pub(crate) peer: Arc<Peer>,
-    /// The number of the stream in pointers and in the spool.
     pub(crate) backend: u16,
-    /// What the backend is asked for.
     pub(crate) search: message::Search,
     pub(crate) stats: StreamStats,
-    /// Other backends that serve its shards.
     replicas: Vec<Replica>,
-    /// How often other backends may be asked since one is slow.
     hedges: Arc<Mutex<HedgeBudget>>,
-    /// The span of the execution.
     trace: TraceSpan,
     connection: Mutex<Shutdown>,
     collector: Mutex<Option<Collector>>,
 }
 
-/// How to stop a stream.
 enum Shutdown {
-    /// There is no connection to shut down.
     Idle,
     Connected(Arc<Socket>),
-    /// A backend in this process answers on the thread of the stream until the flag is set.
+    /// A backend in this process answers until the flag is set.
     Here(Arc<AtomicBool>),
-    /// The stream is not to begin any more.
+    /// The stream must not begin.
     Stopped,
 }
 
@@ -80,7 +72,6 @@ impl StreamHandle {
         }
     }
 
-    /// Ends the stream, or does not let it begin.
     pub(crate) fn stop(&self) {
         let mut connection = lock(&self.connection);
         match &*connection {
@@ -95,7 +86,6 @@ impl StreamHandle {
         matches!(*lock(&self.connection), Shutdown::Stopped)
     }
 
-    /// Takes the collector: for the thread that receives the stream, and at the end of all.
     pub(crate) fn take_collector(&self) -> Option<Collector> {
         lock(&self.collector).take()
     }
@@ -104,8 +94,7 @@ impl StreamHandle {
         *lock(&self.collector) = Some(collector);
     }
 
-    /// Sends the request and receives the answer to its end; what arrives until then is in `collector`.
-    /// `on_skip` is called for each document that the backend skipped.
+    /// Receives the whole answer into `collector`. `on_skip` gets each skipped document.
     pub(crate) fn receive(
         &self,
         search: &message::Search,
@@ -131,7 +120,6 @@ impl StreamHandle {
         result
     }
 
-    /// Asks the backend, and others for the rest if its connection breaks.
     fn ask_peers(
         &self,
         search: &message::Search,
@@ -185,7 +173,7 @@ impl StreamHandle {
         }
     }
 
-    /// Sends a request to a backend, and receives the answer to its end: from another backend if this one is slow.
+    /// Sends a request and receives the whole answer, from another backend if this one is slow.
     fn ask<'a>(
         &'a self,
         (peer, number): (&'a Arc<Peer>, usize),
@@ -227,13 +215,13 @@ impl StreamHandle {
                     return Err(error);
                 }
             };
-            // What a request for a file has left is not part of this answer.
+            // Discards the rest of a file request.
             source.connection.decoder.consumed();
             let sent = source.connection.send(request);
             let result = sent.and_then(|()| self.read(&mut source, ingest, rest));
             self.disconnect();
             match result {
-                // The connection broke while it was idle. Nothing but greetings can be left on it.
+                // The connection broke while idle. Only greetings can be left on it.
                 Err(PeerError::Broken(_) | PeerError::Closed)
                     if was_idle && self.may_ask_again() =>
                 {
@@ -263,7 +251,7 @@ impl StreamHandle {
             }
             match taken? {
                 Ingested::End(end) => return Ok(end),
-                // Only now: the time that the disk took is not the backend's.
+                // After the write: disk time is not the backend's.
                 Ingested::Grown => source.connection.touch(),
                 Ingested::Nothing => {}
             }
@@ -271,7 +259,6 @@ impl StreamHandle {
         }
     }
 
-    /// Receives bytes: from the other backend if there is a race and that is first.
     fn fill(
         &self,
         source: &mut Source,
@@ -300,13 +287,12 @@ impl StreamHandle {
                 Err(_) => race.wait(|| self.is_stopped()),
             };
             if let RaceEnd::Won(connection) = outcome {
-                // The slow one is asked again if this one breaks.
+                // The slow one may be asked again if this one breaks.
                 rest.untried.mark(source.number, false);
                 return self.change(source, *connection, &race, ingest);
             }
             race.peer.health().end();
             if let RaceEnd::Cancelled = outcome {
-                // It may still go on if this connection breaks.
                 rest.untried.mark(race.number, false);
                 race.trace.end("slower", &self.stats);
             } else {
@@ -316,7 +302,8 @@ impl StreamHandle {
         }
     }
 
-    /// Asks another backend for the rest of a slow answer, if there is one that has all of it and the budget allows that.
+    /// Asks another backend for the rest of a slow answer, if one has all of
+    /// it and the budget allows.
     fn hedge(
         &self,
         source: &mut Source,
@@ -345,8 +332,8 @@ impl StreamHandle {
         Ok(())
     }
 
-    /// Goes on with the other backend, which was faster. That is a failure of the slow one: else a backend that hangs would
-    /// be asked again and again.
+    /// Switches to the faster backend. Counts as a failure of the slow one, or a hanging backend
+    /// would be asked again and again.
     fn change(
         &self,
         source: &mut Source,
@@ -365,13 +352,13 @@ impl StreamHandle {
         source.connection.touch();
         source.sent = Instant::now();
         source.is_heard = true;
-        // Greetings.
+        // Discards greetings.
         source.connection.decoder.consumed();
         ingest.ask(&race.shards);
         self.connect(Shutdown::Connected(source.connection.stream()))
     }
 
-    /// Has a backend in this process answer on this thread; `None` if the search is to be sent to a connection.
+    /// Lets a backend in this process answer on this thread; `None` if it needs a connection.
     fn answer_here(
         &self,
         search: &message::Search,
@@ -406,7 +393,7 @@ impl StreamHandle {
         let is_answered = self.peer.backend().answer_here(search, &stop, &mut take);
         self.disconnect();
         let result = match result {
-            // What a search that was stopped sends is not told apart from a failure.
+            // A stopped search looks like a failure.
             Some(Err(_)) if self.is_stopped() => Err(PeerError::Stopped),
             Some(result) => result,
             None => Err(PeerError::Closed),
@@ -420,17 +407,15 @@ impl StreamHandle {
         is_answered.then_some(result)
     }
 
-    /// Begins the span of a stream of so many shards.
     fn trace_stream(&self, peer: &Peer, shards: usize, why: &'static str) -> StreamTrace {
         StreamTrace::begin(&self.trace, (peer, shards, why), &self.stats)
     }
 
-    /// Whether nothing has come of the request, and the stream is not to end.
     fn may_ask_again(&self) -> bool {
         !self.stats.answered.load(Relaxed) && !self.is_stopped()
     }
 
-    /// Lets [`stop`](Self::stop) end an answer in this way; an error after a stop.
+    /// Registers the way to stop an answer; an error after a stop.
     fn connect(&self, way: Shutdown) -> Result<(), PeerError> {
         let mut connection = lock(&self.connection);
         if let Shutdown::Stopped = *connection {
@@ -440,7 +425,6 @@ impl StreamHandle {
         Ok(())
     }
 
-    /// The connection may be used for other requests from now on.
     fn disconnect(&self) {
         let mut connection = lock(&self.connection);
         if let Shutdown::Connected(_) | Shutdown::Here(_) = *connection {
@@ -449,31 +433,25 @@ impl StreamHandle {
     }
 }
 
-/// The backend that answers now.
 struct Source {
     peer: Arc<Peer>,
-    /// Its number among the backends of the stream.
     number: usize,
     connection: Connection,
-    /// When the request was sent.
     sent: Instant,
-    /// Whether the answer has begun.
     is_heard: bool,
     trace: StreamTrace,
-    /// Another backend that was asked since this one is slow.
     race: Option<Race>,
     hedges_left: u32,
 }
 
 impl Source {
-    /// The answer begins.
     fn hear(&mut self, is_light: bool) {
         self.is_heard = true;
         let now = Instant::now();
         self.peer.health().hear(now - self.sent, is_light, now);
     }
 
-    /// Keeps the connection for other requests if its answer has been read to the end.
+    /// Keeps the connection if its answer was read to the end.
     fn keep_idle(mut self, result: &Result<End, PeerError>) {
         if self.connection.is_at_rest()
             && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
@@ -484,26 +462,25 @@ impl Source {
     }
 }
 
-/// What is to be asked of other backends.
 struct Rest<'a> {
     search: &'a message::Search,
-    /// When the search was asked for first.
     asked: Instant,
     untried: Untried<'a>,
-    /// The numbers of backends that could not be connected soon enough, while others were there to be asked.
+    /// Backends that connected too slowly while others were available.
     late: Vec<usize>,
-    /// Whether all others have been tried, so that connecting may take its time.
+    /// All others were tried, so connecting may take long.
     is_patient: bool,
 }
 
 impl<'a> Rest<'a> {
-    /// The backend that is to go on: one that was not tried, or else one that could not be connected soon enough.
+    /// Next backend: an untried one, else one that connected too slowly.
     fn next(&mut self, left: &[u32]) -> Option<Next<'a>> {
         if let Some(next) = self.untried.next(left) {
             return Some(next);
         }
         self.is_patient = true;
-        // Whether its control connection is there says nothing: that may be lost for the same reason, and come back as soon.
+        // The control connection says nothing: it may be lost for the same
+        // reason, and return as soon.
         while !self.late.is_empty() {
             let next = self.untried.again(self.late.remove(0), left);
             if next.is_some() {
@@ -513,8 +490,8 @@ impl<'a> Rest<'a> {
         None
     }
 
-    /// Connects to a backend. If another one has all that is left, it is not waited for: packets that vanish look like a
-    /// slow connection for as long as connecting may take.
+    /// Connects, but only briefly if another backend has all that is left: lost packets look like a
+    /// slow connection.
     fn dial(&mut self, peer: &Peer, number: usize, left: &[u32]) -> Result<Connection, PeerError> {
         if self.is_patient || self.untried.next_for_all(left).is_none() {
             return peer.dial();
@@ -526,12 +503,10 @@ impl<'a> Rest<'a> {
         dialled
     }
 
-    /// Whether a backend answers at once.
     fn is_light(&self) -> bool {
         !self.search.heavy
     }
 
-    /// The request for what is left.
     fn request(
         &self,
         next: &Next<'_>,
@@ -550,7 +525,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// What is left of so many milliseconds, of which 0 are without end; `None` if nothing is.
+/// Rest of `deadline_ms` (0: unlimited); `None` if it has passed.
 fn left_ms(deadline_ms: u32, since: Instant) -> Option<u32> {
     let elapsed = u32::try_from(since.elapsed().as_millis()).unwrap_or(u32::MAX);
     match deadline_ms {
@@ -559,7 +534,6 @@ fn left_ms(deadline_ms: u32, since: Instant) -> Option<u32> {
     }
 }
 
-/// Returns what the end of a stream means for its execution.
 pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
     match result {
         Ok(end) => StreamEvent::End(end),

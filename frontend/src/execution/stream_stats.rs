@@ -1,8 +1,7 @@
-//! The progress of a stream: counters and the best matches so far, written by the thread that receives
-//! it and read by all others.
+//! Progress of a stream: counters and best matches so far. Its thread writes, all others read.
 //!
-//! **Invariant:** the best matches and the bound are published together. The bound is never visible
-//! before the matches that the backend sent ahead of it.
+//! **Invariant:** best matches and bound are published together. The bound is never visible before
+//! the matches sent ahead of it.
 
 use crate::lock::lock;
 use crate::order::{BEST_MAX, Pointer, TopDocument, TopDocuments, TopPointers};
@@ -13,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The progress of an execution.
+/// Progress of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Candidate blocks verified.
@@ -24,16 +23,16 @@ pub struct Progress {
     pub documents: u64,
     /// Matches received.
     pub matches: u64,
-    /// Time since the streams were opened, without the time in the queue.
+    /// Time since the streams were opened, without queueing.
     pub elapsed: Duration,
-    /// The progress of each backend that takes part.
+    /// Progress by backend.
     pub backends: Vec<BackendProgress>,
 }
 
-/// The progress of one backend.
+/// Progress of one backend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackendProgress {
-    /// The backend's name.
+    /// Backend name.
     pub name: String,
     /// Candidate blocks verified.
     pub blocks_done: u64,
@@ -43,8 +42,7 @@ pub struct BackendProgress {
     pub documents: u64,
     /// Matches received.
     pub matches: u64,
-    /// The rank that no match still to come exceeds: infinity while it is unknown, negative infinity
-    /// when all matches have been sent.
+    /// Bound of the ranks still to come: infinity if unknown, negative infinity at the end.
     pub bound: f32,
 }
 
@@ -58,26 +56,23 @@ impl Progress {
         self.backends.push(backend);
     }
 
-    /// The rank that no match still to come exceeds; `None` while it is unknown.
+    /// Bound of the ranks still to come; `None` if unknown.
     pub fn bound(&self) -> Option<f32> {
         let bounds = self.backends.iter().map(|backend| backend.bound);
         bounds.reduce(f32::max).filter(|bound| bound.is_finite())
     }
 }
 
-/// The progress of one stream. Only its thread writes it.
+/// Progress of one stream, written only by its thread.
 #[derive(Debug)]
 pub(crate) struct StreamStats {
     pub(crate) matches: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
-    /// Whether anything but a HELLO has arrived.
     pub(crate) answered: AtomicBool,
     blocks_done: AtomicU64,
     blocks_total: AtomicU64,
     documents: AtomicU64,
-    /// The bound of the last PROGRESS, as bits.
     bound: AtomicU32,
-    /// Whether `bound` is not published yet.
     bound_is_new: AtomicBool,
     published: Mutex<Published>,
     facets: Mutex<FacetsSoFar>,
@@ -92,7 +87,6 @@ struct Published {
 }
 
 impl StreamStats {
-    /// The progress of a stream from which nothing has arrived. `news` is notified of every change.
     pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
         StreamStats {
             matches: AtomicU64::new(0),
@@ -113,7 +107,7 @@ impl StreamStats {
         }
     }
 
-    /// Takes a PROGRESS. Its bound is published together with the matches before it.
+    /// Takes a PROGRESS. Its bound is published with the matches before it.
     pub(crate) fn progress(&self, progress: message::Progress) {
         self.blocks_done.store(progress.blocks_done, Relaxed);
         self.blocks_total.store(progress.blocks_total, Relaxed);
@@ -128,12 +122,11 @@ impl StreamStats {
             .fetch_or(before != bound.to_bits(), Relaxed);
     }
 
-    /// Whether there is a bound to publish.
     pub(crate) fn has_news(&self) -> bool {
         self.bound_is_new.load(Relaxed)
     }
 
-    /// Publishes the best matches and the bound. All frames so far must be in the spool.
+    /// Publishes best matches and bound. All frames so far must be in the spool.
     pub(crate) fn publish(&self, best: &TopPointers, documents: &TopDocuments) {
         let mut published = lock(&self.published);
         published.best.clone_from(best);
@@ -144,18 +137,15 @@ impl StreamStats {
         self.news.send_replace(());
     }
 
-    /// Publishes the counts by package, language, kind and directory.
     pub(crate) fn publish_facets(&self, facets: FacetsSoFar) {
         *lock(&self.facets) = facets;
     }
 
-    /// The counts that were published last.
     pub(crate) fn facets(&self) -> FacetsSoFar {
         lock(&self.facets).clone()
     }
 
-    /// Publishes the end of a stream that ended well. All of its blocks are done, also if it was too
-    /// short for a PROGRESS.
+    /// Publishes a complete stream: all blocks are done, even without a PROGRESS.
     pub(crate) fn end(&self, end: &message::End, best: &TopPointers, documents: &TopDocuments) {
         let sum = |count: fn(&message::ShardEnd) -> u64| end.shards.iter().map(count).sum();
         let blocks = sum(|shard| shard.candidates);
@@ -166,13 +156,11 @@ impl StreamStats {
         self.publish(best, documents);
     }
 
-    /// Takes the bound of a lost stream back.
     pub(crate) fn lose(&self) {
         self.bound.store(f32::INFINITY.to_bits(), Relaxed);
         lock(&self.published).bound = f32::INFINITY;
     }
 
-    /// The progress of the backend with this name.
     pub(crate) fn read(&self, name: &str) -> BackendProgress {
         BackendProgress {
             name: name.to_owned(),
@@ -185,39 +173,37 @@ impl StreamStats {
     }
 }
 
-/// The best matches so far of an execution.
+/// Best matches so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopMatches {
     /// Best first, at most [`BEST_MAX`].
     pub pointers: Vec<Pointer>,
-    /// Whether no match still to come can change them.
+    /// No match still to come can change them.
     pub is_final: bool,
 }
 
-/// The best documents so far of an execution.
+/// Best documents so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BestDocuments {
-    /// The best lines of each, the best document first, at most [`BEST_MAX`].
+    /// Best lines of each, best document first, at most [`BEST_MAX`].
     pub documents: Vec<Vec<Pointer>>,
-    /// Whether no match still to come can change which documents these are, or their order.
+    /// No match still to come can change them or their order.
     pub is_final: bool,
 }
 
-/// What is done with documents that are copies of better ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TopCopies {
-    /// They are documents of their own.
+    /// Documents of their own.
     All,
-    /// They are left out.
+    /// Left out.
     Folded,
-    /// They are left out, and the best documents are not final if there are any: whether a document has the matches of its
-    /// copies depends on more than its text.
+    /// Left out. Nothing is final if there are any: matches of copies depend on more than the text.
     Unsure,
 }
 
 impl BestDocuments {
-    /// The best documents of all streams of a query with this limit (0: none). With a limit they are those of the
-    /// best matches, and copies are not known.
+    /// Best documents of all streams. With a limit (0: none), those of the best
+    /// matches, with copies unknown.
     pub(crate) fn new<'a>(
         stats: impl Iterator<Item = &'a StreamStats>,
         limit: u64,
@@ -247,7 +233,7 @@ impl BestDocuments {
         }
     }
 
-    /// The documents of the best matches. Others of the matches that the limit leaves may be in other documents.
+    /// Documents of the best matches. Other matches within the limit may be in other documents.
     fn of_matches(TopMatches { pointers, is_final }: TopMatches, limit: u64) -> BestDocuments {
         let mut best = TopDocuments::default();
         for pointer in pointers {
@@ -265,7 +251,7 @@ impl BestDocuments {
 }
 
 impl TopMatches {
-    /// The best matches of all streams of a query with this limit (0: none).
+    /// Best matches of all streams of a query with this limit (0: none).
     pub(crate) fn new<'a>(stats: impl Iterator<Item = &'a StreamStats>, limit: u64) -> TopMatches {
         let (mut best, mut bound) = (TopPointers::default(), f32::NEG_INFINITY);
         for stats in stats {
@@ -280,7 +266,7 @@ impl TopMatches {
         };
         let mut pointers = best.pointers().to_vec();
         pointers.truncate(full);
-        // Names order matches of different documents with the same score and the same hash.
+        // Names order matches of different documents with equal score and hash.
         let is_tie = |pair: &[Pointer]| {
             pair[0].tie_key() == pair[1].tie_key() && pair[0].document() != pair[1].document()
         };
@@ -309,7 +295,6 @@ mod tests {
         best
     }
 
-    /// A document for each rank.
     fn best_documents(ranks: &[f32]) -> TopDocuments {
         let mut best = TopDocuments::default();
         for (hash, &rank) in (1..).zip(ranks) {

@@ -1,4 +1,4 @@
-//! Entries in Redis: an answer with its key, its time and its authentication. Pure.
+//! Entries in Redis: an answer with key, time and authentication. Pure.
 //!
 //! ```text
 //! "trawl\x01"   6 bytes, with the version of the format
@@ -9,38 +9,36 @@
 //! code          32 bytes: BLAKE3, with the key that frontends share, of all above
 //! ```
 //!
-//! All numbers are little-endian. The name of an entry in Redis is `trawl:1:KIND:HASH`.
+//! Numbers are little-endian. Entries are named `trawl:1:KIND:HASH` in Redis.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes of an entry. Larger ones are neither written nor read.
 pub(super) const ENTRY_BYTES_MAX: usize = 64 << 10;
 
-/// The longest life of an entry.
 const LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// By how much the clock of another machine may be ahead. What is further in the future is not read.
+/// Tolerated lead of another machine's clock.
 const AHEAD_MAX: Duration = Duration::from_secs(1);
 
 const MAGIC: &[u8] = b"trawl\x01";
 const CODE_BYTES: usize = 32;
 
-/// An answer that another frontend had.
+/// An answer of another frontend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The answer.
     pub value: Vec<u8>,
-    /// How long ago it was made, at least.
+    /// Minimum time since it was made.
     pub age: Duration,
 }
 
-/// What Redis has for a key, and how long it keeps that; zero if there is nothing, or for ever.
+/// Value in Redis and its remaining life; zero if absent or unlimited.
 pub(super) struct RawEntry {
     pub(super) bytes: Vec<u8>,
     pub(super) left: Duration,
 }
 
-/// The key of an entry.
 pub(super) struct Sealed<'a> {
     kind: &'a str,
     key: Vec<u8>,
@@ -52,13 +50,11 @@ impl<'a> Sealed<'a> {
         Sealed { kind, key }
     }
 
-    /// The name of the entry in Redis.
     pub(super) fn name(&self) -> String {
         let hash = blake3::hash(&self.key).to_hex();
         format!("trawl:1:{}:{}", self.kind, &hash[..32])
     }
 
-    /// Makes an entry; `None` if it is too large.
     pub(super) fn seal(
         &self,
         value: &[u8],
@@ -79,7 +75,7 @@ impl<'a> Sealed<'a> {
         (entry.len() <= ENTRY_BYTES_MAX).then_some(entry)
     }
 
-    /// Reads an entry that is of this key, authentic, and not over.
+    /// Decodes an entry if it has this key, is authentic and unexpired.
     pub(super) fn open(
         &self,
         found: &RawEntry,
@@ -106,7 +102,7 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// How old an entry is, by two clocks: that of this machine, and that of Redis, whichever says more.
+/// Age by the clock of this machine or of Redis, whichever is greater.
 fn age(made_ms: u64, life: Duration, left: Duration, now: SystemTime) -> Option<Duration> {
     let now_ms = unix_ms(now);
     if made_ms.saturating_sub(now_ms) > AHEAD_MAX.as_millis() as u64 || left.is_zero() {

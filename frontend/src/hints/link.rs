@@ -1,4 +1,4 @@
-//! The connection to Redis, and what is done in the background: connecting and writing.
+//! Connection to Redis; connects and writes in the background.
 
 use crate::cache::breaker::Breaker;
 use crate::lock::lock;
@@ -9,22 +9,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 
-/// How long a write or a connection may take. Nobody waits for it.
+/// Longest write or connect. No caller waits for it.
 const BACKGROUND_MAX: Duration = Duration::from_secs(1);
 
-/// Writes that are sent at once.
 const WRITES_AT_ONCE: usize = 64;
 
-/// An entry that is to be written.
 pub(super) struct Write {
     pub(super) kind: &'static str,
     pub(super) name: String,
     pub(super) entry: Vec<u8>,
-    /// When its life is over.
     pub(super) end: Instant,
 }
 
-/// A connection that comes and goes.
 pub(super) struct RedisLink {
     client: redis::Client,
     pub(super) breaker: Arc<Breaker>,
@@ -42,22 +38,20 @@ impl RedisLink {
         })
     }
 
-    /// The connection, if there is one.
     pub(super) fn connection(&self) -> Option<MultiplexedConnection> {
         lock(&self.connection).clone()
     }
 
-    /// Asks for a connection in the background.
     pub(super) fn wake(&self) {
         self.wanted.notify_one();
     }
 
-    /// Closes the connection. The next look-up or write asks for another one.
+    /// Closes the connection. The next look-up or write asks for a new one.
     pub(super) fn disconnect(&self) {
         *lock(&self.connection) = None;
     }
 
-    /// Connects and writes, until nobody has anything to write any more.
+    /// Connects and writes until all senders are dropped.
     pub(super) async fn run(self: Arc<Self>, mut waiting: mpsc::Receiver<Write>) {
         loop {
             let mut writes = Vec::new();
@@ -75,7 +69,6 @@ impl RedisLink {
         }
     }
 
-    /// The connection, made now if there is none; `None` if that fails.
     async fn connected(&self) -> Option<MultiplexedConnection> {
         if let Some(connection) = self.connection() {
             return Some(connection);
@@ -99,7 +92,6 @@ impl RedisLink {
         None
     }
 
-    /// Writes entries whose life is not over yet. Returns what became of them.
     async fn write(&self, mut connection: MultiplexedConnection, writes: &[Write]) -> &'static str {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
@@ -133,7 +125,6 @@ impl RedisLink {
     }
 }
 
-/// Counts what became of a look-up or a write.
 pub(super) fn count(kind: &'static str, result: &'static str) {
     ::metrics::counter!("trawl_frontend_hints_total", "kind" => kind, "result" => result)
         .increment(1);

@@ -1,12 +1,12 @@
-//! The secret that frontends with one Redis share, and the keys that are made of it.
+//! Secret shared by frontends with one Redis, and keys derived from it.
 //!
-//! It authenticates entries: another program that can write to Redis cannot forge an answer. **Invariant:** the secret
-//! is never shown.
+//! Authenticates entries: other programs with access to Redis cannot forge answers. **Invariant:**
+//! the secret is never shown.
 
 use crate::secret_file::{BadSecret, read_secret};
 use std::path::Path;
 
-/// Distinguish the uses of a secret.
+/// Separate the uses of a secret.
 const ENTRIES: &str = "trawl 2026-11 entries in Redis";
 const HASHES: &str = "trawl 2026-11 hashes of principals in Redis";
 
@@ -21,7 +21,7 @@ impl std::fmt::Debug for HintSecret {
 }
 
 impl HintSecret {
-    /// A secret of these bytes.
+    /// From these bytes.
     pub fn new(bytes: &[u8]) -> HintSecret {
         HintSecret(bytes.to_vec())
     }
@@ -36,7 +36,6 @@ impl HintSecret {
     }
 }
 
-/// The key that authenticates entries.
 pub(super) fn entry_key(secret: Option<&HintSecret>) -> [u8; 32] {
     blake3::derive_key(ENTRIES, secret.map_or(b"", |secret| &secret.0))
 }

@@ -3,13 +3,11 @@ use fake_redis::{FakeRedis, Fault};
 
 const LIFE: Duration = Duration::from_secs(60);
 
-/// What becomes of an entry, given its key and value.
 type Change = fn(&str, &[u8]) -> Vec<u8>;
 
-/// Far more than a breaker stays open.
+/// Far longer than a breaker stays open.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// What a look-up may take on a busy machine. The faults take a minute.
 const LOOK_UP_BUSY: Duration = Duration::from_secs(2);
 
 fn hints(redis: &FakeRedis, secret: &[u8]) -> Arc<Hints> {
@@ -20,12 +18,11 @@ async fn get(hints: &Hints, key: &[u8]) -> Option<Hint> {
     hints.get("test", &[key.to_vec()]).await.remove(0)
 }
 
-/// Shares an answer until it is found.
 async fn shared(hints: &Hints, key: &[u8], made: Instant) -> Hint {
     let started = Instant::now();
     loop {
         hints.put("test", key, b"value", made, LIFE);
-        // Once more only if it was dropped.
+        // Repeated only if it was dropped.
         for _ in 0..200 {
             if let Some(hint) = get(hints, key).await {
                 return hint;
@@ -36,7 +33,7 @@ async fn shared(hints: &Hints, key: &[u8], made: Instant) -> Hint {
     }
 }
 
-/// Looks up until the answer is found. On a busy machine a look-up may take so long that it is given up.
+/// Looks up until found, since look-ups may time out on a busy machine.
 async fn found(hints: &Hints, key: &[u8]) -> Hint {
     let started = Instant::now();
     loop {
@@ -48,7 +45,6 @@ async fn found(hints: &Hints, key: &[u8]) -> Hint {
     }
 }
 
-/// Looks up until the connection is there.
 async fn connect(hints: &Hints) {
     let started = Instant::now();
     while hints.link.connection().is_none() {

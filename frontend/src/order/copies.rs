@@ -1,5 +1,4 @@
-//! Entries of 32 bytes, the size of a pointer, about documents with the same text: they are sorted and
-//! written like pointers.
+//! Entries of 32 bytes about documents with equal text, sorted and written like pointers.
 //!
 //! ```text
 //! DocumentPointer, a frame of a document with matches
@@ -15,19 +14,18 @@
 //!      8          64   number of documents
 //! ```
 //!
-//! The sort keys are those of pointers: documents are ordered by group, rank and hash, frames by position.
+//! Sort keys are those of pointers: documents by group, rank and hash, frames by position.
 
 use super::pointer::{FrameAt, Pointer, unpack_frame};
 
-/// The first bytes of a text's BLAKE3.
+/// Prefix of a text's BLAKE3.
 pub(crate) type TextHash = [u8; 12];
 
-/// Documents with the same text and the same matching lines are in one group.
+/// Group of documents with equal text and matching lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextGroup(u64, u32);
 
 impl TextGroup {
-    /// The group of a text whose matching lines have the hash `lines`.
     pub(crate) fn new(text: &TextHash, lines: u64) -> TextGroup {
         let [a, b, c, d, e, f, g, h, second @ ..] = *text;
         let first = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
@@ -35,12 +33,11 @@ impl TextGroup {
     }
 }
 
-/// A frame of a document with matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DocumentPointer(pub(crate) Pointer);
 
 impl DocumentPointer {
-    /// `score` is that of the document's best match ([`Pointer::score`]), `hash` that of its name.
+    /// `score` is that of the best match ([`Pointer::score`]), `hash` that of the name.
     pub(crate) fn new(
         TextGroup(first, second): TextGroup,
         score: u16,
@@ -61,17 +58,15 @@ impl DocumentPointer {
         TextGroup(self.0.key[0], (self.0.key[1] >> 32) as u32)
     }
 
-    /// Score of the best match and hash of the name: what orders the documents of a group.
+    /// Order within a group: score of the best match, hash of the name.
     pub(crate) fn order(&self) -> (u32, u64) {
         (self.0.key[1] as u32, self.0.frame)
     }
 
-    /// The position of the frame.
     pub(crate) fn frame(&self) -> FrameAt {
         unpack_frame(self.packed() & !1)
     }
 
-    /// Whether the document begins in this frame.
     pub(crate) fn is_first(&self) -> bool {
         self.packed() & 1 == 0
     }
@@ -80,13 +75,12 @@ impl DocumentPointer {
         u64::from(self.0.package) << 32 | u64::from(self.0.index)
     }
 
-    /// A number that documents of one group share, and few others.
+    /// Number shared by a group, and few others.
     pub(crate) fn scattered(&self) -> u64 {
         self.0.key[0]
     }
 }
 
-/// A frame of a document that has copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FrameEntry(pub(crate) Pointer);
 
@@ -98,7 +92,6 @@ impl FrameEntry {
         ]))
     }
 
-    /// The position of the frame, in one number.
     pub(crate) fn packed_frame(&self) -> u64 {
         self.0.key[0]
     }
@@ -112,7 +105,6 @@ impl FrameEntry {
     }
 }
 
-/// Documents with the same text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GroupEntry(pub(crate) Pointer);
 
@@ -121,7 +113,6 @@ impl GroupEntry {
         GroupEntry(entry([start, documents]))
     }
 
-    /// The number of its first document in the list.
     pub(crate) fn start(&self) -> u64 {
         self.0.key[0]
     }

@@ -1,56 +1,51 @@
 //! Merges sorted pointers into the total order.
 //!
-//! Sources are merged by the pointers' own fields: rank, path hash, line, and last the position, which
-//! decides nothing. Pointers that share rank and hash form a group, which is checked before it is
-//! emitted: if it has several documents, package and path order them.
+//! Sources are merged by rank, path hash, line, and last the position, which decides
+//! nothing. Pointers with equal rank and hash form a group; several documents in it are
+//! ordered by package and path.
 //!
-//! **Invariant:** memory holds at most [`GROUP_LEN_MAX`] pointers of a group, however large it is. A
-//! larger group of one document is emitted in pieces; a larger group of several documents, which takes
-//! colliding hashes, is an error.
+//! **Invariant:** memory holds at most [`GROUP_LEN_MAX`] pointers of a group. A larger group is
+//! emitted in pieces if it is one document; several documents, with colliding hashes, are an error.
 
 use super::pointer::{FrameAt, Pointer, SortKey};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
 
-/// Pointers of equal rank and hash that memory holds to order them: 2 MiB.
+/// Pointers of equal rank and hash held in memory: 2 MiB.
 const GROUP_LEN_MAX: usize = 64 << 10;
 
-/// Frames that a [`Continued`] lists: 4 MiB. For later frames, ties read the document's name.
+/// Frames listed by a [`Continued`]: 4 MiB. Ties in later frames read the document's name.
 const CONTINUED_LEN_MAX: usize = 256 << 10;
 
-/// Package and path of a document.
 pub(crate) type DocumentName = (Vec<u8>, Vec<u8>);
 
-/// A source of sorted pointers.
 pub(crate) trait Sorted<E> {
-    /// Returns the next pointer; `None` after the last one.
+    /// `None` at the end.
     fn next(&mut self) -> Result<Option<Pointer>, E>;
 }
 
-/// More pointers than memory may hold belong to different documents with the same hash.
+/// Too many pointers of different documents with one hash.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Collision;
 
-/// The frames of one backend that continue the document of an earlier frame. Nearly all frames that
-/// share rank and hash do: without this list, searching 250 MB of source for `e` read 41,000 frames
-/// just to compare names. Costs 16 bytes a frame after a document's first one, up to a bound.
+/// Frames that continue an earlier frame's document, by offset, so that most ties need no names. 16
+/// bytes per frame, up to a bound.
 #[derive(Debug, Default)]
 pub(crate) struct Continued {
-    /// Offset of the frame and of its document's first frame; ascending.
+    /// Offsets of the frame and of its document's first frame; ascending.
     frames: Vec<(u64, u64)>,
 }
 
 impl Continued {
-    /// Records that the frame at `offset` continues the document that begins at `first`. Offsets
-    /// must ascend.
+    /// Records that the frame at `offset` continues the document at `first`. Offsets must ascend.
     pub(crate) fn push(&mut self, offset: u64, first: u64) {
         if self.frames.len() < CONTINUED_LEN_MAX {
             self.frames.push((offset, first));
         }
     }
 
-    /// Returns the offset of the document's first frame; `offset` itself when it is not known.
+    /// Offset of the document's first frame; `offset` itself if unknown.
     fn first(&self, offset: u64) -> u64 {
         let found = self
             .frames
@@ -59,9 +54,8 @@ impl Continued {
     }
 }
 
-/// Merges `sources` and calls `each` with every pointer in total order, until it breaks. `continued` is
-/// indexed by backend. `document` reads the name of a frame's document; it is called only when
-/// documents share rank and hash.
+/// Calls `each` with every pointer in total order, until it breaks. `continued` is indexed by
+/// backend. `document` reads a frame's name, if documents share rank and hash.
 pub(crate) fn merge<E: From<Collision>>(
     sources: Vec<impl Sorted<E>>,
     continued: &[Continued],
@@ -87,7 +81,7 @@ pub(crate) fn merge<E: From<Collision>>(
     groups.flush().map(drop)
 }
 
-/// Merges sources of one backend, without ordering ties by document: [`merge`] does that later.
+/// Merges without ordering ties by document: [`merge`] does that later.
 pub(crate) fn merge_sorted<E>(
     sources: Vec<impl Sorted<E>>,
     mut each: impl FnMut(Pointer) -> Result<(), E>,
@@ -99,16 +93,15 @@ pub(crate) fn merge_sorted<E>(
     Ok(())
 }
 
-/// A loser tree: each inner node holds the source that lost there, so that the next pointer costs one
-/// comparison a level.
+/// Loser tree: inner nodes hold the loser, so a pointer costs one comparison per level.
 struct LoserTree<S> {
     sources: Vec<S>,
-    /// The next pointer of each source; [`LAST`] after the last one.
+    /// Next pointer of each source; [`LAST`] at its end.
     heads: Vec<Pointer>,
-    /// The winner, and the losers of the inner nodes 1 to n - 1.
+    /// The winner, and losers of the nodes 1 to n - 1.
     nodes: Vec<usize>,
-    /// The least key of all sources but the winner, once that one has won twice: pointers of one document follow each
-    /// other in a source, and so each costs one comparison.
+    /// Least key of the others, once the winner has won twice: pointers of a document follow each
+    /// other, so each costs one comparison.
     second: Option<SortKey>,
 }
 
@@ -162,7 +155,6 @@ impl<S> LoserTree<S> {
         Ok(Some(pointer))
     }
 
-    /// Returns the least key of those that lost to the winner.
     fn second(&self) -> SortKey {
         let mut second = LAST.sort_key();
         let mut node = (self.nodes[0] + self.sources.len()) / 2;
@@ -173,8 +165,7 @@ impl<S> LoserTree<S> {
         second
     }
 
-    /// Plays a source from its leaf to the root. While the tree is built, the source stays at the
-    /// first empty node.
+    /// Plays a source from leaf to root. While the tree is built, it stays at the first empty node.
     fn play(&mut self, source: usize) {
         let mut winner = source;
         let mut node = (source + self.sources.len()) / 2;
@@ -194,11 +185,10 @@ impl<S> LoserTree<S> {
     }
 }
 
-/// Collects pointers that share score and hash.
 struct Groups<'a, F, G> {
     documents: DocumentNames<'a, F>,
     group: Vec<Pointer>,
-    /// A pointer of this group that has been emitted already.
+    /// A pointer of this group already emitted.
     emitted: Option<Pointer>,
     each: G,
 }
@@ -227,7 +217,6 @@ where
         self.emit()
     }
 
-    /// Emits a complete group.
     fn flush(&mut self) -> Result<ControlFlow<()>, E> {
         if let ([alone], None) = (&self.group[..], self.emitted) {
             let alone = *alone;
@@ -256,7 +245,7 @@ where
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether all pointers of the group point into one document, or into documents of one name.
+    /// True if all pointers of the group are in documents of one name.
     fn is_one_document(&mut self) -> Result<bool, E> {
         let first = self.emitted.unwrap_or(self.group[0]);
         let start = self.documents.start(&first);
@@ -275,10 +264,8 @@ where
     }
 }
 
-/// Names of documents with equal hashes, read when they are needed.
 struct DocumentNames<'a, F> {
     continued: &'a [Continued],
-    /// Names in the current group, by the document's first frame.
     names: FxHashMap<FrameAt, DocumentName>,
     read: F,
 }
@@ -287,7 +274,7 @@ impl<F, E> DocumentNames<'_, F>
 where
     F: FnMut(FrameAt) -> Result<DocumentName, E>,
 {
-    /// The first frame of the match's document, if it is known; else the match's own frame.
+    /// First frame of the match's document, or its own if unknown.
     fn start(&self, pointer: &Pointer) -> FrameAt {
         let (backend, offset) = pointer.frame();
         (backend, self.continued[usize::from(backend)].first(offset))
@@ -306,7 +293,7 @@ where
         Ok(())
     }
 
-    /// Orders pointers of equal score and hash by document, then by place and line.
+    /// Orders pointers of equal score and hash by document, place and line.
     fn sort(&mut self, group: &mut [Pointer]) -> Result<(), E> {
         for pointer in &*group {
             self.read_name(self.start(pointer))?;

@@ -1,6 +1,6 @@
 //! A pointer: 32 bytes that stand for one match.
 //!
-//! While a query runs, pointers are all that memory holds of its matches; their text is in the spool.
+//! While a query runs, memory holds only pointers to its matches; their text is in the spool.
 //!
 //! ```text
 //! offset  bits  field
@@ -15,12 +15,11 @@
 //!     28    32  index of the match's line in the frame
 //! ```
 //!
-//! The sort key is the first three words: sorting compares words and computes nothing.
+//! The first three words are the sort key, so sorting only compares words.
 
 use schema::order::RankKey;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The largest frame offset that a pointer can hold.
 const OFFSET_MAX: u64 = (1 << OFFSET_BITS) - 1;
 
 const OFFSET_BITS: u32 = 48;
@@ -29,23 +28,21 @@ const OFFSET_BITS: u32 = 48;
 #[derive(Clone, Copy, Debug, PartialEq, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct Pointer {
-    /// Score and the upper 48 bits of the hash; its lower 16 bits, the place and the line.
+    /// Score and upper 48 bits of the hash; its lower 16 bits, place and line.
     pub(super) key: [u64; 2],
     pub(super) frame: u64,
     pub(super) package: u32,
     pub(super) index: u32,
 }
 
-/// The position of a frame: backend, and offset in its frame file.
+/// Position of a frame: backend, and offset in its frame file.
 pub(crate) type FrameAt = (u16, u64);
 
-/// Score and path hash, in the order of pointers.
+/// Score and path hash, in pointer order.
 pub(crate) type TieKey = (u64, u16);
 
-/// The key by which pointers are sorted.
 pub(super) type SortKey = (u128, u64);
 
-/// The fields that the pointers of all matches in a frame share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) hash: u64,
@@ -55,7 +52,6 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Returns the pointer to the match in line `index` of the frame.
     pub(crate) fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
         debug_assert!(self.offset <= OFFSET_MAX);
         let RankKey { score, place } = RankKey::of(rank);
@@ -71,7 +67,6 @@ impl Origin {
     }
 }
 
-/// Splits the number in which a pointer holds backend and offset.
 pub(crate) fn unpack_frame(frame: u64) -> FrameAt {
     ((frame >> OFFSET_BITS) as u16, frame & OFFSET_MAX)
 }
@@ -81,7 +76,7 @@ impl Pointer {
         self.key[1] as u32
     }
 
-    /// The place in the document, as a number that ascends from the best to the worst.
+    /// Place in the document, ascending from best to worst.
     pub(super) fn place(&self) -> u8 {
         (self.key[1] >> 40) as u8
     }
@@ -94,12 +89,11 @@ impl Pointer {
         self.package = package;
     }
 
-    /// FNV-1a 64 of the document's name.
     pub(crate) fn hash(&self) -> u64 {
         self.key[0] << 16 | self.key[1] >> 48
     }
 
-    /// Identifies the document among those of one execution: the hash of its name, and its package, an id of one stream.
+    /// Identifies the document within an execution: name hash, and package id of a stream.
     pub(crate) fn document(&self) -> (u64, u16, u32) {
         (self.hash(), self.frame().0, self.package)
     }
@@ -108,64 +102,57 @@ impl Pointer {
         self.frame().1
     }
 
-    /// The position of the frame that holds the match.
     pub(crate) fn frame(&self) -> FrameAt {
         unpack_frame(self.frame)
     }
 
-    /// The frame that holds the match, as one number.
     pub(crate) fn packed_frame(&self) -> u64 {
         self.frame
     }
 
-    /// The score, as a number that ascends from the best to the worst.
+    /// Score, ascending from best to worst.
     pub(crate) fn score(&self) -> u16 {
         (self.key[0] >> 48) as u16
     }
 
-    /// Whether the match comes before all matches of `rank` and below it, whatever their documents are.
+    /// True if the match precedes all matches of at most `rank`, in any document.
     pub(crate) fn is_above(&self, rank: f32) -> bool {
         self.score() < RankKey::of(rank).score
     }
 
-    /// A number that orders pointers by frame, then by line within the frame: from bit 32 on the
-    /// frame, as [`unpack_frame`] takes it; below it the index of the line.
+    /// Orders pointers by frame, then line: the frame from bit 32 on, as for
+    /// [`unpack_frame`]; the line index below.
     pub(crate) fn spool_order(&self) -> u128 {
         u128::from(self.frame) << 32 | u128::from(self.index)
     }
 
-    /// The sort key, with ties broken by the frame's position: two sorts of the same spool give the
-    /// same order. [`merge`](super::merge) then orders ties by document.
-    ///
-    /// One number compares several times faster than an array.
+    /// Sort key, with the frame's position for a stable result. [`merge`](super::merge)
+    /// orders ties by document.
     pub(super) fn sort_key(&self) -> SortKey {
         let [high, low] = self.key;
         (u128::from(high) << 64 | u128::from(low), self.frame)
     }
 
-    /// Score and path hash. Pointers that share both may need the document's name to be ordered.
+    /// Score and path hash. Ties may need the document's name.
     pub(crate) fn tie_key(&self) -> TieKey {
         (self.key[0], (self.key[1] >> 48) as u16)
     }
 }
 
-/// Sorts pointers by their own fields, as [`merge`](super::merge) expects its sources. The calling thread sorts
-/// alone: a chunk takes half a millisecond, and other threads have their own work.
+/// Sorts as [`merge`](super::merge) expects, on one thread: a chunk takes half a millisecond.
 pub(crate) fn sort(pointers: &mut [Pointer]) {
     sort_groups(
         pointers,
         |a, b| a.hash() == b.hash(),
-        // Lines of a document ascend when they arrive.
+        // Lines of a document arrive in order.
         |pointer| pointer.place().into(),
         Pointer::sort_key,
         Pointer::tie_key,
     );
 }
 
-/// Sorts items by `key`, faster if they come in groups of which each, once sorted, consists of few runs: neighbours with
-/// the same `run` key, which orders like `key`. Each group is sorted, then the runs: most comparisons are in a group,
-/// which is small. A group is sorted without comparisons if it suffices to order it by its `digits`, equal ones as they
-/// come. Needs as much memory again.
+/// Sorts items by `key`, faster if sorted groups consist of few runs of equal `run`, which orders
+/// like `key`. A group is not compared if `digit` gives its order. Doubles the memory.
 pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
     items: &mut [T],
     is_one_group: impl Fn(&T, &T) -> bool,
@@ -193,7 +180,6 @@ pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
     }
     items.copy_from_slice(&sorted);
     if runs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        // Some groups have the same run.
         for items in items.chunk_by_mut(|a, b| run(a) == run(b)) {
             items.sort_unstable_by_key(&key);
         }
@@ -203,11 +189,11 @@ pub(crate) fn sort_groups<T: Copy, K: Ord, R: Ord>(
 /// Digits of [`sort_groups`]: places, or most lines of a frame.
 const DIGITS: usize = 256;
 
-/// Items that are compared in any case.
+/// Items that are always compared.
 const FEW: usize = 8;
 
-/// Orders items by their digits, equal ones as they come; leaves them as they are if there are few, or if a digit is too
-/// large. `space` is overwritten.
+/// Stable sort by digit; does nothing if there are few items or a digit is too
+/// large. Overwrites `space`.
 fn sort_by_digit<T: Copy>(items: &mut [T], space: &mut Vec<T>, digit: impl Fn(&T) -> usize) {
     if items.len() <= FEW || items.iter().any(|item| digit(item) >= DIGITS) {
         return;
@@ -228,11 +214,10 @@ fn sort_by_digit<T: Copy>(items: &mut [T], space: &mut Vec<T>, digit: impl Fn(&T
     }
 }
 
-/// How many of the best matches are shown while a query runs.
+/// Best matches shown while a query runs.
 pub const BEST_MAX: usize = 10;
 
-/// The best pointers seen so far. Documents whose hashes collide are not told apart: the sorted page
-/// replaces these matches when the query ends.
+/// Best pointers so far. Colliding documents are not told apart; the final page replaces these.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TopPointers {
     /// Best first, at most [`BEST_MAX`].
@@ -296,7 +281,7 @@ mod tests {
             let documents = (0..).zip(documents);
             let mut pointers: Vec<Pointer> = documents.flat_map(|(offset, (hash, seed, lines))| {
                 let origin = Origin { hash: hash << 14, package: 0, backend: 0, offset };
-                // Documents with one score and lines that ascend, with several scores, and with any lines.
+                // Equal scores with ascending lines, several scores, and any lines.
                 (0..lines).map(move |line| {
                     let score = if seed == 1 { 1.0 + (line % 4) as f32 } else { 1.0 };
                     let place = (line * 7919 % 5) as f32 / 5.0;

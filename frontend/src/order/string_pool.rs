@@ -1,8 +1,8 @@
-//! Package names as small numbers, so that a pointer can hold one.
+//! Package names as small numbers, for pointers.
 
 use rustc_hash::FxHashMap;
 
-/// Package names, each stored once. Grows with the packages that have matches, not with matches.
+/// Package names, each stored once. Grows with packages, not with matches.
 #[derive(Debug, Default)]
 pub(crate) struct StringPool {
     ids: FxHashMap<Box<[u8]>, u32>,
@@ -10,7 +10,6 @@ pub(crate) struct StringPool {
 }
 
 impl StringPool {
-    /// Returns the id of `name`; a new name gets the next id.
     pub(crate) fn id(&mut self, name: &[u8]) -> u32 {
         if let Some(&id) = self.ids.get(name) {
             return id;
@@ -25,7 +24,6 @@ impl StringPool {
         &self.names[id as usize]
     }
 
-    /// The number of names; every id is below it.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }

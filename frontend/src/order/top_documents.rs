@@ -1,31 +1,29 @@
-//! The best documents seen so far by one stream, each with its best lines.
+//! Best documents of a stream so far, with their best lines.
 
 use super::copies::TextHash;
 use super::pointer::{BEST_MAX, Pointer};
 
-/// Lines of a document that are shown while a query runs.
+/// Lines of a document shown while a query runs.
 pub const BEST_LINES_MAX: usize = 3;
 
-/// Documents that are kept for a page of [`BEST_MAX`] different ones: some of them may be copies of others.
+/// Kept documents: more than [`BEST_MAX`], since some may be copies.
 const DOCUMENTS_MAX: usize = 2 * BEST_MAX;
 
-/// The best documents seen so far, each with its best lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TopDocuments {
-    /// By their best match, best first, at most [`DOCUMENTS_MAX`].
+    /// By best match, at most [`DOCUMENTS_MAX`].
     documents: Vec<TopDocument>,
 }
 
-/// The best lines of one document, best first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TopDocument {
     pub(crate) lines: Vec<Pointer>,
-    /// The hash of its text; `None` if it is not to be folded.
+    /// Hash of its text; `None` if it must not be folded.
     pub(crate) text: Option<TextHash>,
 }
 
 impl TopDocument {
-    /// Adds a match of the document, unless it is worse than those that are there.
+    /// Adds a match unless it is worse than those kept.
     pub(crate) fn offer(&mut self, pointer: Pointer) {
         let key = pointer.sort_key();
         let full = self.lines.len() == BEST_LINES_MAX;
@@ -43,7 +41,6 @@ impl TopDocument {
 }
 
 impl TopDocuments {
-    /// Adds matches of one document, which may be known.
     pub(crate) fn offer(&mut self, found: &TopDocument) {
         let Some(first) = found.lines.first() else {
             return;
@@ -63,7 +60,6 @@ impl TopDocuments {
         }
     }
 
-    /// The documents without copies of better ones.
     pub(crate) fn unfolded(&self) -> impl Iterator<Item = &TopDocument> {
         self.documents.iter().enumerate().filter_map(|(at, found)| {
             let is_copy = |better: &TopDocument| found.text.is_some() && found.text == better.text;
@@ -71,7 +67,7 @@ impl TopDocuments {
         })
     }
 
-    /// Whether two documents have the same score and the same hash, so that their names order them.
+    /// True if equal scores and hashes leave the order to names.
     pub(crate) fn has_ties(&self) -> bool {
         let mut pairs = self.documents.windows(2);
         pairs.any(|pair| pair[0].lines[0].tie_key() == pair[1].lines[0].tie_key())

@@ -1,17 +1,16 @@
-//! Checks what one stream sends: each frame, and everything together at its END.
+//! Checks the frames of a stream, one by one and at its END.
 //!
-//! Within a shard, keys (document, line) ascend strictly. At the END, their number and hash must be those
-//! that the backend reports. This finds lost and repeated frames, flipped bits that a checksum missed,
-//! and errors of the backend. A stream that fails a check is lost.
+//! Keys (document, line) ascend strictly within a shard. At the END, their number and
+//! hash must equal the backend's. This finds lost and repeated frames, undetected bit
+//! flips and backend errors.
 //!
-//! If the connection breaks, another backend goes on from the [`ResumePoint`] of each shard. Count and hash go on too, so
-//! its END covers what both have sent. A backend of an earlier version begins again instead: what came before is
-//! recognised by its keys and dropped. A hole in what one backend sent is found by its own END alone, so nothing is
-//! resumed after matches that are out of order or differ from an END.
+//! After a broken connection, another backend continues from the [`ResumePoint`] of each shard, or
+//! begins again if of an earlier version, with known keys dropped. Gaps are found only by the same
+//! backend's END, so nothing resumes after misordered matches or a wrong END.
 
 use schema::message::{End, ResumePoint, ShardEnd};
 
-/// Why a stream is lost although its frames are well formed. Follows the word "it".
+/// Error of a stream with well-formed frames. Follows the word "it".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccountError {
     #[error("sent matches of a shard that was not requested")]
@@ -38,52 +37,42 @@ pub(crate) enum AccountError {
     Found,
 }
 
-/// Keys of a shard that are hashed together: 4 KiB.
+/// Keys hashed together: 4 KiB.
 const KEYS_LEN_MAX: usize = 512;
 
-/// What one stream has sent so far.
 #[derive(Debug)]
 pub(crate) struct StreamAccount {
     shards: Vec<ShardAccount>,
 }
 
-/// What one stream has sent of one shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardAccount {
-    /// Document and line of the last match.
     last: Option<(u32, u32)>,
     matches: u64,
     documents: u64,
-    /// The hash of the keys before those in `keys`.
+    /// Hash of the keys before `keys`.
     hash: u32,
-    /// Keys that are not hashed yet, at most [`KEYS_LEN_MAX`].
+    /// Keys not hashed yet, at most [`KEYS_LEN_MAX`].
     keys: Vec<(u32, u32)>,
-    /// Skipped documents.
     skipped: u64,
-    /// The last of them.
     last_skipped: Option<u32>,
-    /// The first match of the last batch.
+    /// First match of the last batch.
     batch: Option<(u32, u32)>,
-    /// What had arrived when the current backend was asked: the last match and the last skipped document.
+    /// Last match and last skipped document before the current backend.
     before: (Option<(u32, u32)>, Option<u32>),
     state: ShardState,
 }
 
-/// Whether a backend answers for a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ShardState {
-    /// The current backend was asked for it.
     #[default]
     Asked,
-    /// Another one will be.
     Left,
-    /// It has ended well.
     Ended,
 }
 
 impl ShardAccount {
-    /// Begins a batch, of which this is the first match; `last` returns the last one. Returns whether the batch is new: an
-    /// earlier backend may have sent it.
+    /// Begins a batch from `first` to `last`. Returns false if an earlier backend has sent it.
     pub(crate) fn begin(
         &mut self,
         first: (u32, u32),
@@ -106,7 +95,6 @@ impl ShardAccount {
         }
     }
 
-    /// Counts the next match.
     pub(crate) fn key(&mut self, document: u32, line: u32) -> Result<(), AccountError> {
         let key = Some((document, line));
         if self.last >= key {
@@ -127,7 +115,7 @@ impl ShardAccount {
         ShardEnd::keys_hash(self.hash, self.keys.iter().copied())
     }
 
-    /// Counts a skipped document. Returns whether it is new: an earlier backend may have named it.
+    /// Counts a skipped document. Returns false if an earlier backend named it.
     pub(crate) fn skip(&mut self, document: u32) -> Result<bool, AccountError> {
         let document = Some(document);
         if document <= self.before.1 {
@@ -177,21 +165,18 @@ impl ShardAccount {
 }
 
 impl StreamAccount {
-    /// The account of a request for so many shards.
     pub(crate) fn new(shards: usize) -> Self {
         StreamAccount {
             shards: vec![ShardAccount::default(); shards],
         }
     }
 
-    /// The account of a shard that the backend was asked for, by its index in the request.
     pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut ShardAccount, AccountError> {
         let account = self.shards.get_mut(shard as usize);
         let asked = account.filter(|account| account.state == ShardState::Asked);
         asked.ok_or(AccountError::UnknownShard)
     }
 
-    /// Expects an answer for these shards, which are left, from another backend.
     pub(crate) fn ask(&mut self, shards: &[u32]) {
         for (number, account) in (0..).zip(&mut self.shards) {
             if account.state == ShardState::Ended {
@@ -207,25 +192,21 @@ impl StreamAccount {
         }
     }
 
-    /// The shards that have not ended, by their index in the request.
     pub(crate) fn left(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.shards);
         let left = numbered.filter(|(_, account)| account.state != ShardState::Ended);
         left.map(|(number, _)| number).collect()
     }
 
-    /// Whether all shards have ended.
     pub(crate) fn is_done(&self) -> bool {
         let mut shards = self.shards.iter();
         shards.all(|account| account.state == ShardState::Ended)
     }
 
-    /// From where another backend is to go on with a shard.
     pub(crate) fn resume_point(&self, shard: u32) -> ResumePoint {
         self.shards[shard as usize].resume_point(shard)
     }
 
-    /// What is known of a shard that does not end, and why it does not.
     pub(crate) fn failed(&self, shard: u32, failure: &str) -> ShardEnd {
         let account = &self.shards[shard as usize];
         ShardEnd {
@@ -240,23 +221,20 @@ impl StreamAccount {
         }
     }
 
-    /// Whether a skipped document has arrived.
     pub(crate) fn has_skipped(&self) -> bool {
         self.shards.iter().any(|account| account.skipped > 0)
     }
 
-    /// Whether a match or a skipped document has arrived.
+    /// True after a match or a skipped document.
     pub(crate) fn has_begun(&self) -> bool {
         let has_begun = |account: &ShardAccount| account.matches > 0 || account.skipped > 0;
         self.shards.iter().any(has_begun)
     }
 
-    /// Documents with a match.
     pub(crate) fn documents(&self) -> u64 {
         self.shards.iter().map(|account| account.documents).sum()
     }
 
-    /// Compares what the backend reports with what has arrived of the shards that it was asked for.
     pub(crate) fn end(&mut self, end: &End) -> Result<(), AccountError> {
         for shard in &end.shards {
             let account = self.shards.get_mut(shard.shard as usize);
@@ -279,7 +257,7 @@ impl StreamAccount {
 mod tests {
     use super::*;
 
-    /// Feeds `keys` to shard 0 and ends it as an honest backend would, changed by `change`.
+    /// Feeds `keys` to shard 0 and ends it honestly, except for `change`.
     fn check(keys: &[(u32, u32)], change: impl FnOnce(&mut End)) -> Result<(), AccountError> {
         let mut part = StreamAccount::new(1);
         let mut shard = ShardEnd::default();
@@ -347,7 +325,6 @@ mod tests {
         }
     }
 
-    /// Sends a batch of document 1.
     fn batch(account: &mut StreamAccount, lines: &[u32]) -> Result<bool, AccountError> {
         let (first, last) = (lines[0], *lines.last().unwrap());
         let shard = account.shard(0)?;

@@ -1,4 +1,4 @@
-//! Asks a backend once what it serves, for commands that search nothing.
+//! One-time query of a backend's shards, for commands without searches.
 
 use super::backend::Backend;
 use super::connection::{Connection, PeerError, hello};
@@ -7,10 +7,10 @@ use schema::frame::Kind;
 use schema::message::Failure;
 use std::time::Duration;
 
-/// Returns the shards that a backend announces. No step may take longer than `step_max`. Blocks.
+/// Shards that a backend announces. No step may take longer than `step_max`. Blocks.
 ///
 /// # Errors
-/// Why it cannot be asked, in words.
+/// The reason in words.
 pub fn announced_shards(backend: &Backend, step_max: Duration) -> Result<Vec<ShardId>, String> {
     ask(backend, step_max).map_err(|error| error.to_string())
 }

@@ -1,10 +1,10 @@
-//! How far the backend that answers now has come: what tells a slow backend from one that hangs or lies.
+//! Progress of the current backend's answer: tells slow backends from hanging or lying ones.
 //!
-//! An answer *grows* by matches, by skipped documents, and by PROGRESS that reports more blocks, documents or steps than
-//! before, or that the search is queued. Any other frame shows that the connection is there, not that somebody works. What
-//! a backend claims is compared with what it sent: counts, and the ranks after each bound.
+//! An answer *grows* by matches, skipped documents, and PROGRESS with more blocks, documents or
+//! steps, or with a queued search. Other frames only show a live connection. Claims are checked
+//! against the matches sent.
 //!
-//! Pure: the time without growth is measured by the [connection](super::Connection).
+//! Pure: the [connection](super::Connection) measures the time without growth.
 
 use super::account::AccountError;
 use super::connection::PeerError;
@@ -12,21 +12,17 @@ use schema::frame::Kind;
 use schema::message::Progress;
 use schema::order::RankKey;
 
-/// What the current backend of a stream has sent. Another one begins with a new one.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// Whether a frame other than HELLO has arrived.
     has_begun: bool,
     has_grown: bool,
-    /// The most of everything that was reported, and the lowest bound.
+    /// Maximum of all reports, and the lowest bound.
     reached: Progress,
-    /// Matches that have arrived.
     matches: u64,
 }
 
 impl Answer {
-    /// Takes the kind of the next frame. Greetings may have been on their way when the request was sent, and come before the
-    /// answer.
+    /// Takes the kind of the next frame. Greetings sent before the request may precede the answer.
     pub(crate) fn frame(&mut self, kind: Kind) -> Result<(), PeerError> {
         if kind == Kind::Hello && self.has_begun {
             return Err(PeerError::Unexpected(kind));
@@ -35,7 +31,6 @@ impl Answer {
         Ok(())
     }
 
-    /// Takes a PROGRESS.
     pub(crate) fn progress(&mut self, said: &Progress) -> Result<(), AccountError> {
         if said.matches > self.matches {
             return Err(AccountError::Claimed {
@@ -57,7 +52,6 @@ impl Answer {
         Ok(())
     }
 
-    /// Checks the highest rank of a frame before its matches are taken.
     pub(crate) fn rank(&self, best: f32) -> Result<(), AccountError> {
         if RankKey::of(best).score < RankKey::of(self.reached.bound).score {
             return Err(AccountError::Bound);
@@ -65,18 +59,16 @@ impl Answer {
         Ok(())
     }
 
-    /// Takes new matches or skipped documents.
     pub(crate) fn found(&mut self, matches: u64) {
         self.matches += matches;
         self.has_grown = true;
     }
 
-    /// Takes matches that an earlier backend has sent.
+    /// Adds matches repeated from an earlier backend.
     pub(crate) fn repeated(&mut self, matches: u64) {
         self.matches += matches;
     }
 
-    /// Whether it has grown since the last call.
     pub(crate) fn take_growth(&mut self) -> bool {
         std::mem::take(&mut self.has_grown)
     }

@@ -1,6 +1,6 @@
-//! A backend's name and address, and how to connect to it.
+//! Name and address of a backend, and ways to connect.
 //!
-//! Answers show the name, which an operator may choose; the log shows the address too.
+//! Answers show the name; the log shows the address too.
 
 use super::tls::{self, TlsStream};
 use rustls::ClientConfig;
@@ -15,17 +15,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long connecting to an address may take, at most.
+/// Longest time to connect to an address.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
-/// Makes a connection to a backend, of which no step (connection, handshake) may take longer than it is told.
+/// Connects; no step (connection, handshake) may take longer than its argument.
 type Dial = Arc<dyn Fn(Duration) -> io::Result<Socket> + Send + Sync>;
 
-/// Answers a search of a frontend in the same process on the calling thread: see [`Backend::answering_here`].
+/// Answers a search on the calling thread: see [`Backend::answering_here`].
 type AnswerHere =
     Arc<dyn Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool + Send + Sync>;
 
-/// A backend: its name and how to connect to it.
+/// A backend: its name and a way to connect.
 #[derive(Clone)]
 pub struct Backend {
     name: String,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// A backend to which `dial` makes new connections, at once.
+    /// Backend with connections made by `dial`, at once.
     pub fn new(
         name: impl Into<String>,
         dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
@@ -50,7 +50,7 @@ impl Backend {
         Backend::dialled(name, move |_| dial())
     }
 
-    /// A backend to which `dial` makes new connections, of which no step may take longer than its argument.
+    /// Backend with connections made by `dial`, each step within its argument.
     pub fn dialled(
         name: impl Into<String>,
         dial: impl Fn(Duration) -> io::Result<Socket> + Send + Sync + 'static,
@@ -65,9 +65,9 @@ impl Backend {
         }
     }
 
-    /// Has searches answered by a function on the thread that waits for the answer, without a connection. It gets the
-    /// search, a flag that is set when the answer is not wanted any more, and a function that takes whole frames and returns whether
-    /// more are wanted. It returns false, before any frame, if the search is to be sent to a connection.
+    /// Answers searches on the calling thread instead of a connection. `answer` gets the search, a
+    /// stop flag, and a consumer of frames that returns true while more are wanted. It returns
+    /// false before any frame if the search needs a connection.
     pub fn answering_here(
         self,
         answer: impl Fn(&Search, &Arc<AtomicBool>, &mut dyn FnMut(&[u8]) -> bool) -> bool
@@ -81,12 +81,10 @@ impl Backend {
         }
     }
 
-    /// Whether searches may be answered on the calling thread.
     pub(crate) fn may_answer_here(&self) -> bool {
         self.answer_here.is_some()
     }
 
-    /// Answers a search on the calling thread; returns false if it is to be sent to a connection.
     pub(crate) fn answer_here(
         &self,
         search: &Search,
@@ -97,7 +95,7 @@ impl Backend {
         answer.is_some_and(|answer| answer(search, stop, send))
     }
 
-    /// A backend that listens on `host:port`, which is also its name.
+    /// Backend on `host:port`, which is also its name.
     pub fn tcp(address: impl Into<String>) -> Backend {
         let address = address.into();
         Backend::dialled(address.clone(), move |step_max| {
@@ -105,8 +103,8 @@ impl Backend {
         })
     }
 
-    /// A backend like [`tcp`](Self::tcp), but over TLS with the current `config`. The backend's certificate
-    /// must be for the host in `address`.
+    /// Like [`tcp`](Self::tcp), over TLS with the current `config`. The certificate must be
+    /// for the host in `address`.
     pub fn tls(
         address: impl Into<String>,
         config: watch::Receiver<Arc<ClientConfig>>,
@@ -125,13 +123,13 @@ impl Backend {
         }))
     }
 
-    /// Gives it another name than its address, which answers then do not show.
+    /// Sets a name other than the address, which answers then hide.
     pub fn named(self, name: impl Into<String>) -> Backend {
         let name = name.into();
         Backend { name, ..self }
     }
 
-    /// Whether it is about to leave: it gets no new searches of shards that another backend serves.
+    /// Marks it as draining: new searches prefer other backends with its shards.
     pub fn draining(self, is_draining: bool) -> Backend {
         Backend {
             is_draining,
@@ -143,22 +141,19 @@ impl Backend {
         self.is_draining
     }
 
-    /// Whether it has the same name and address.
     pub(super) fn is_same(&self, other: &Backend) -> bool {
         self.name == other.name && self.address == other.address
     }
 
-    /// Its name in results.
+    /// Name in results.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its address, or its name if it has none.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// What the log calls it.
     pub(super) fn log_name(&self) -> Cow<'_, str> {
         if self.name == self.address {
             Cow::from(&self.name)
@@ -167,8 +162,7 @@ impl Backend {
         }
     }
 
-    /// Makes a connection, of which no step may take longer than `step_max`. The error does not show an address that
-    /// answers do not show.
+    /// Connects; no step may take longer than `step_max`. Errors hide the address if answers do.
     pub(super) fn connect(&self, step_max: Duration) -> io::Result<Socket> {
         (self.dial)(step_max).map_err(|error| self.without_address(error))
     }
@@ -189,7 +183,6 @@ impl Backend {
     }
 }
 
-/// Tries each address of the name.
 fn connect(address: &str, max: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in address.to_socket_addrs()? {
@@ -207,11 +200,11 @@ fn connect(address: &str, max: Duration) -> io::Result<TcpStream> {
 /// A blocking connection to a backend.
 #[derive(Debug)]
 pub enum Socket {
-    /// To another machine or process.
+    /// To another process or machine.
     Tcp(TcpStream),
-    /// To another machine or process, encrypted.
+    /// The same, encrypted.
     Tls(Box<TlsStream>),
-    /// Within this machine or this process.
+    /// Within this machine or process.
     Unix(UnixStream),
 }
 
@@ -231,9 +224,9 @@ impl Socket {
         stream.set_write_timeout(timeout)
     }
 
-    /// Shuts the connection down in both directions; other threads' reads and writes end.
+    /// Shuts down both directions, which ends reads and writes of other threads.
     pub fn shutdown(&self) {
-        // Fails if the other side was faster, which is fine.
+        // Fails harmlessly if the other side was first.
         let _ = match self {
             Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
             Socket::Tls(stream) => stream.socket.shutdown(Shutdown::Both),

@@ -1,4 +1,4 @@
-//! One connection to a backend: sends frames, receives bytes, and detects why it is lost.
+//! A connection to a backend: sends frames, receives bytes, detects losses.
 
 use super::account::AccountError;
 use super::backend::Socket;
@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Why a backend does not answer (any more). Users read it after the backend's name.
+/// Failure of a backend. Shown after its name.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
     #[error("{}", words(.0))]
@@ -30,7 +30,7 @@ pub(crate) enum PeerError {
     Ungreeted,
     #[error("no data for {:.1} s", .0.as_secs_f32())]
     Silent(Duration),
-    /// It sends, but nothing that brings the answer further.
+    /// It sends, but makes no progress.
     #[error("no progress for {:.1} s", .0.as_secs_f32())]
     Stuck(Duration),
     #[error("malformed frame: {0}")]
@@ -61,7 +61,6 @@ pub(crate) enum PeerError {
     Deadline(String),
 }
 
-/// Describes an I/O error without its number.
 fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
@@ -71,7 +70,6 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-/// Says who is to be updated.
 fn semantics_differ(theirs: u32) -> String {
     let older = if theirs < SEMANTICS {
         "backend"
@@ -82,8 +80,8 @@ fn semantics_differ(theirs: u32) -> String {
 }
 
 impl PeerError {
-    /// Whether another backend can go on with the answer: the connection is lost, or the backend cannot answer, and what
-    /// it sent before is not in doubt.
+    /// True if another backend can continue: the connection is lost or the backend cannot answer,
+    /// and its earlier frames are not in doubt.
     pub(crate) fn is_fault(&self) -> bool {
         match self {
             PeerError::Unreachable(_)
@@ -110,7 +108,6 @@ impl PeerError {
         }
     }
 
-    /// Whether a connection could not be made in time.
     pub(crate) fn is_late(&self) -> bool {
         let is_late = |error: &io::Error| {
             matches!(
@@ -121,7 +118,6 @@ impl PeerError {
         matches!(self, PeerError::Unreachable(error) if is_late(error))
     }
 
-    /// The reason as a metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {
             PeerError::Unreachable(_) => "unreachable",
@@ -148,24 +144,21 @@ impl PeerError {
         }
     }
 
-    /// The error of a connection that is not there.
     pub(crate) fn unreachable(error: io::Error) -> Self {
         tls::reason(&error).map_or(PeerError::Unreachable(error), PeerError::Tls)
     }
 
-    /// The error of a connection that failed.
     fn broken(error: io::Error) -> Self {
         tls::reason(&error).map_or(PeerError::Broken(error), PeerError::Tls)
     }
 
-    /// The error at the end of the bytes.
     pub(crate) fn closed(decoder: &Decoder) -> Self {
         decoder
             .finish()
             .map_or_else(PeerError::from, |()| PeerError::Closed)
     }
 
-    /// Counts a lost request, unless the backend refused it or nobody waits for it.
+    /// Counts a lost request, unless refused or stopped.
     pub(crate) fn count(&self) {
         if matches!(
             self,
@@ -177,7 +170,6 @@ impl PeerError {
             .increment(1);
     }
 
-    /// The error that an ERROR frame reports.
     pub(crate) fn reported(failure: Failure) -> Self {
         match failure.kind {
             FailureKind::BadQuery => PeerError::Refused(BadQuery {
@@ -194,21 +186,19 @@ impl PeerError {
     }
 }
 
-/// The shortest timeout of a socket: none at all is for ever.
+/// Shortest socket timeout, since zero means none.
 const WAIT_MIN: Duration = Duration::from_millis(1);
 
-/// A connection with the bytes that have arrived.
 pub(crate) struct Connection {
     stream: Arc<Socket>,
     pub(crate) decoder: Decoder,
     silence_max: Duration,
-    /// The timeout of the socket.
     wait: Duration,
-    /// When what was waited for last arrived, or the connection was taken into use.
+    /// Arrival of the last useful data, or start of use.
     heard: Instant,
-    /// When the last bytes arrived, of whatever.
+    /// Arrival of the last bytes of any kind.
     fed: Option<Instant>,
-    /// Whether what had arrived when the time was over has been read.
+    /// Bytes that were there at the timeout have been read.
     is_drained: bool,
 }
 
@@ -226,12 +216,11 @@ impl Connection {
         })
     }
 
-    /// The socket, for threads that may have to shut it down.
     pub(crate) fn stream(&self) -> Arc<Socket> {
         Arc::clone(&self.stream)
     }
 
-    /// Restarts the silence timeout: what is waited for has arrived, or a part of it.
+    /// Restarts the silence timeout after useful data.
     pub(crate) fn touch(&mut self) {
         self.heard = Instant::now();
         self.is_drained = false;
@@ -247,8 +236,7 @@ impl Connection {
         (&*self.stream).write_all(frame).map_err(PeerError::broken)
     }
 
-    /// Whether only HELLO frames follow the answer; backends may send them in the same write. Anything else
-    /// would be read as part of the next answer.
+    /// True if only HELLO frames follow the answer. Others would be read as part of the next one.
     pub(crate) fn is_at_rest(&mut self) -> bool {
         while let Ok(Some(frame)) = self.decoder.decode() {
             if frame.kind != Kind::Hello {
@@ -258,12 +246,12 @@ impl Connection {
         !self.decoder.is_inside_a_frame()
     }
 
-    /// Reads once. Bytes do not restart the timeout: [`touch`](Self::touch) does.
+    /// Reads once. Only [`touch`](Self::touch) restarts the timeout.
     pub(crate) fn fill(&mut self) -> Result<(), PeerError> {
         self.fill_for(self.silence_max)
     }
 
-    /// Reads once, like [`fill`](Self::fill), or returns `false` if nothing arrives for this time.
+    /// Like [`fill`](Self::fill), but returns `false` if nothing arrives for this time.
     pub(crate) fn fill_within(&mut self, wait: Duration) -> Result<bool, PeerError> {
         match self.fill_for(wait) {
             Err(PeerError::Silent(_) | PeerError::Stuck(_)) if self.age() < self.silence_max => {
@@ -276,13 +264,13 @@ impl Connection {
     fn fill_for(&mut self, wait: Duration) -> Result<(), PeerError> {
         let left = self.silence_max.saturating_sub(self.age());
         if left.is_zero() {
-            // This thread may have been held up itself, and what it waits for may be there.
+            // This thread may have been delayed itself, with data waiting.
             if self.is_drained {
                 return Err(self.silence());
             }
             self.is_drained = true;
         }
-        // While much is left the timeout stays the same, since setting it costs as much as reading.
+        // Unchanged while most is left, since setting it costs as much as reading.
         let left = if left > self.silence_max * 7 / 8 {
             self.silence_max
         } else {
@@ -292,7 +280,6 @@ impl Connection {
         self.read()
     }
 
-    /// Changes the timeout of the socket if it is another one.
     fn set_wait(&mut self, wait: Duration) -> Result<(), PeerError> {
         if self.wait != wait {
             self.stream.set_timeout(wait).map_err(PeerError::Broken)?;
@@ -322,7 +309,6 @@ impl Connection {
         }
     }
 
-    /// The error of a backend of which nothing that is waited for has come in time.
     fn silence(&self) -> PeerError {
         let is_fed = |fed: Instant| fed.elapsed() < self.silence_max / 2;
         if self.fed.is_some_and(is_fed) {
@@ -332,12 +318,12 @@ impl Connection {
         }
     }
 
-    /// Whether the backend may have closed because it waited for a TLS handshake.
+    /// True if the backend may have closed while waiting for a TLS handshake.
     fn is_maybe_plain(&self) -> bool {
         self.fed.is_none() && matches!(*self.stream, Socket::Tcp(_))
     }
 
-    /// Whether the first frame of an answer has arrived whole. Takes HELLO frames before it, and fails if it is an error.
+    /// True once the answer's first frame is whole. Takes HELLO frames before it; an ERROR fails.
     pub(crate) fn has_answer(&mut self) -> Result<bool, PeerError> {
         while let Some(kind) = self.decoder.peek()? {
             if !matches!(kind, Kind::Hello | Kind::Error) {
@@ -372,7 +358,6 @@ impl Connection {
     }
 }
 
-/// Decodes a HELLO and checks the protocol version.
 pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
     let hello = Hello::decode(payload)?;
     if hello.protocol != PROTOCOL {
@@ -381,7 +366,7 @@ pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
     Ok(hello)
 }
 
-/// Fails if a backend finds or orders matches differently than this frontend.
+/// Fails if a backend finds or orders matches differently.
 pub(crate) fn check_semantics(theirs: u32) -> Result<(), PeerError> {
     if theirs == SEMANTICS {
         Ok(())

@@ -1,66 +1,58 @@
-//! What the frontend has learned of a backend from its own requests: how fast it answers, and whether it fails.
+//! Speed and failures of a backend, learned from the frontend's own requests.
 //!
-//! Of several backends that serve a shard, the better of two that are drawn at random is asked: the one with the lower
-//! load, which is an average of waiting times that follows a slow answer at once and forgets it slowly (peak EWMA), times
-//! the requests under way. A backend that fails again and again is *ejected* for some time: others are preferred. That is
-//! an opinion of one frontend and changes no answer. If more than half of the backends of a shard are ejected, the fault
-//! is probably elsewhere, and all are asked as if none was.
+//! Of several replicas, the better of two random draws is asked. Load is an average wait that
+//! follows slow answers at once and forgets slowly (peak EWMA), times pending requests.
 //!
-//! No clock, socket, lock or source of randomness is here.
+//! A repeatedly failing backend is *ejected* for some time: others are preferred, without effect on
+//! answers. If more than half of a shard's backends are ejected, all are asked. No clock, socket,
+//! lock or source of randomness is here.
 
 use std::time::{Duration, Instant};
 
-/// Failures in a row after which a backend is ejected.
+/// Consecutive failures before ejection.
 const FAILURES_MAX: u32 = 5;
 
-/// Requests whose outcomes are remembered.
+/// Outcomes remembered.
 const OUTCOMES: u32 = 32;
 
-/// A backend is ejected if fewer of the remembered requests succeeded.
+/// Minimum of successes among them.
 const SUCCESSES_MIN: u32 = OUTCOMES / 2;
 
-/// How long a backend is ejected the first time. If its next stream fails too, it is ejected for twice as long.
+/// First ejection time, doubled if the next stream fails too.
 const EJECTED_MIN: Duration = Duration::from_secs(1);
 const EJECTED_MAX: Duration = Duration::from_secs(60);
 
-/// After so many successes in a row the next ejection is a first one.
+/// Successes in a row after which ejection times start over.
 const RECOVERED: u32 = 2 * OUTCOMES;
 
-/// The time in which an average forgets a slow answer to a third.
+/// Time after which an average keeps a third of a slow answer.
 const FORGET: Duration = Duration::from_secs(10);
 
-/// A failure counts as a wait of this time: else a backend that fails fast would be preferred.
+/// Wait charged for a failure, so that fast failures are not preferred.
 const FAILED: Duration = Duration::from_secs(1);
 
-/// Waiting times that are remembered.
 const WAITS: usize = 64;
 
-/// After how long a wait another backend is asked too, whatever the backend's waits are: pauses of a scheduler are
-/// shorter.
+/// Shortest wait before hedging, longer than scheduler pauses.
 pub(crate) const HEDGE_AFTER_MIN: Duration = Duration::from_millis(50);
 
-/// A backend that searches or waits for a slot sends PROGRESS every 200 ms. With the 3 s of silence after which a
-/// connection is lost, this is also what a wait can add.
+/// Longest wait before hedging: backends that search or queue send PROGRESS every 200 ms.
 pub(crate) const HEDGE_AFTER_MAX: Duration = Duration::from_millis(400);
 
-/// What is known of a backend.
 #[derive(Debug)]
 pub(crate) struct Health {
-    /// The average wait in microseconds, as of `heard`.
+    /// Average wait in microseconds, as of `heard`.
     average_us: f64,
     heard: Instant,
-    /// Requests under way.
     under_way: u32,
     failures_in_row: u32,
     successes_in_row: u32,
-    /// A bit for each of the last requests, the latest one lowest; 1 for a success.
+    /// A bit per request, latest lowest; 1 for a success.
     outcomes: u32,
-    /// How many of them there are.
     known_outcomes: u32,
-    /// Ejections without a recovery between them.
     ejections: u32,
     ejected_until: Option<Instant>,
-    /// The last waits for the first frame of light searches, in a ring.
+    /// Ring of the last waits of light searches.
     waits: Vec<Duration>,
     next_wait: usize,
 }
@@ -82,13 +74,12 @@ impl Health {
         }
     }
 
-    /// A request is sent.
     pub(crate) fn begin(&mut self) {
         self.under_way += 1;
     }
 
-    /// The first frame of an answer came after this time. `is_light` if nothing else than the backend's load can explain
-    /// a long one.
+    /// The first frame came after `wait`. `is_light` if only the backend's
+    /// load can explain a long one.
     pub(crate) fn hear(&mut self, wait: Duration, is_light: bool, now: Instant) {
         self.average(wait, now);
         if !is_light {
@@ -108,7 +99,6 @@ impl Health {
         self.heard = now;
     }
 
-    /// A request is answered.
     pub(crate) fn succeed(&mut self) {
         self.under_way = self.under_way.saturating_sub(1);
         self.failures_in_row = 0;
@@ -119,12 +109,12 @@ impl Health {
         self.record(true);
     }
 
-    /// A request ended without it being the backend's success or failure.
+    /// A request ended without success or failure.
     pub(crate) fn end(&mut self) {
         self.under_way = self.under_way.saturating_sub(1);
     }
 
-    /// A request has failed. Returns for how long the backend is ejected, if it is now.
+    /// Returns the time of ejection, if any.
     pub(crate) fn fail(&mut self, now: Instant) -> Option<Duration> {
         self.under_way = self.under_way.saturating_sub(1);
         self.average(FAILED, now);
@@ -140,7 +130,7 @@ impl Health {
         let time = time.min(EJECTED_MAX);
         self.ejections += 1;
         self.ejected_until = Some(now + time);
-        // The next failure is one too many.
+        // One more failure ejects again.
         self.failures_in_row = FAILURES_MAX - 1;
         self.known_outcomes = 0;
         Some(time)
@@ -151,7 +141,7 @@ impl Health {
         self.known_outcomes = OUTCOMES.min(self.known_outcomes + 1);
     }
 
-    /// The first failure after a success: an operator is told once.
+    /// True at the first failure after a success, to tell an operator once.
     pub(crate) fn has_just_failed(&self) -> bool {
         self.failures_in_row == 1
     }
@@ -160,18 +150,16 @@ impl Health {
         self.ejected_until.is_some_and(|until| now < until)
     }
 
-    /// What another request has to expect, for comparison with other backends.
     pub(crate) fn load(&self, now: Instant) -> f64 {
         (self.average_us * self.kept(now) + 1.0) * f64::from(self.under_way + 1)
     }
 
-    /// The share of the average that is not forgotten yet.
     fn kept(&self, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(self.heard);
         (-passed.as_secs_f64() / FORGET.as_secs_f64()).exp()
     }
 
-    /// After which wait another backend is asked too: longer than 19 of 20 of the latest ones.
+    /// Wait before hedging: longer than 19 of 20 recent ones.
     pub(crate) fn hedge_after(&self, is_light: bool) -> Duration {
         if !is_light {
             return HEDGE_AFTER_MAX;
@@ -185,17 +173,14 @@ impl Health {
     }
 }
 
-/// Which backends a query prefers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Preference {
-    /// The place of each backend in the order, by its index.
     places: Vec<usize>,
-    /// Whether it is ejected.
     ejected: Vec<bool>,
 }
 
 impl Preference {
-    /// Orders backends by load: each place goes to the better of two of the others that are drawn. `draw` returns a random
+    /// Orders backends by load: each place goes to the better of two draws. `draw` returns a random
     /// number below its argument.
     pub(crate) fn new(
         loads: &[f64],
@@ -206,7 +191,7 @@ impl Preference {
         let mut places = vec![0; loads.len()];
         for place in 0..loads.len() {
             let one = draw(left.len());
-            // Another one, unless it is the last.
+            // Different, unless only one is left.
             let other = (one + 1 + draw(left.len().max(2) - 1)) % left.len();
             let is_better = loads[left[other]] < loads[left[one]];
             let drawn = left.swap_remove(if is_better { other } else { one });
@@ -215,7 +200,6 @@ impl Preference {
         Preference { places, ejected }
     }
 
-    /// These backends first, in this order.
     #[cfg(test)]
     pub(crate) fn in_order(order: &[usize]) -> Preference {
         let backends = order.iter().max().map_or(0, |last| last + 1);
@@ -228,7 +212,6 @@ impl Preference {
         }
     }
 
-    /// The order of a shard's backends, as a key that ascends from the best one.
     pub(crate) fn of<'a>(
         &'a self,
         backends: &[usize],
@@ -244,7 +227,7 @@ impl Preference {
     }
 }
 
-/// Returns numbers that look random and follow from a seed (SplitMix64).
+/// Pseudorandom numbers from a seed (SplitMix64).
 pub(crate) fn draws(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
     move |sides| {
@@ -256,10 +239,10 @@ pub(crate) fn draws(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// The share of further requests that hedges may be.
+/// Hedges per other request.
 const HEDGES_PER_REQUEST: f64 = 0.05;
 
-/// How many requests may be sent to a second backend since the first one is slow: a token bucket.
+/// Token bucket of hedged requests.
 #[derive(Debug)]
 pub(crate) struct HedgeBudget {
     hedges: f64,
@@ -267,18 +250,15 @@ pub(crate) struct HedgeBudget {
 }
 
 impl HedgeBudget {
-    /// At first, and at most, so many may follow each other.
     pub(crate) fn new(max: u32) -> HedgeBudget {
         let max = f64::from(max);
         HedgeBudget { hedges: max, max }
     }
 
-    /// A request was sent that is no hedge.
     pub(crate) fn add(&mut self) {
         self.hedges = self.max.min(self.hedges + HEDGES_PER_REQUEST);
     }
 
-    /// Returns whether one more request may be sent.
     pub(crate) fn take(&mut self) -> bool {
         let is_enough = self.hedges >= 1.0;
         if is_enough {
@@ -299,8 +279,7 @@ mod tests {
         (Health::new(now), now)
     }
 
-    /// Lets requests fail (`-`) or succeed (`+`). Returns after which of them the backend was ejected, and for how many
-    /// seconds.
+    /// Applies failures (`-`) and successes (`+`). Returns ejections with their seconds.
     fn ejections(outcomes: &str) -> Vec<(usize, u64)> {
         let (mut health, mut now) = start();
         let mut found = Vec::new();
@@ -388,7 +367,7 @@ mod tests {
         for wait in 0..100 {
             health.hear((100 + wait) * MS, true, now);
         }
-        // Those from 136 to 199 ms are remembered.
+        // Waits of 136 to 199 ms are remembered.
         assert_eq!(health.hedge_after(true), 196 * MS);
         (0..62).for_each(|_| health.hear(MS, true, now));
         assert_eq!(health.hedge_after(true), HEDGE_AFTER_MIN);

@@ -1,47 +1,42 @@
-//! Packages that several backends have, so that none is counted twice.
+//! Packages on several backends, counted once.
 //!
-//! The shards of one index that have a package have parts of one *build* of it: an index with git
-//! repositories adds a small shard for what is new. Two backends that index the same directory or
-//! repository do not know of each other, so the frontend compares the names that they announce. Of the
-//! builds of a package the newest one is searched; of equally new ones, that with more parts, then that
-//! with the greatest ids. The shards that are not part of it search as if they did not have the package.
+//! Shards of one index may each hold a part of one *build* of a package. Backends do not know of
+//! each other, so the frontend compares announced names. The newest build is searched; ties go to
+//! more parts, then to the greatest ids. Other shards search as if they lacked the package.
 //!
-//! **Invariant:** which build is searched depends on the shards and on which of them are in one index: not
-//! on the order of their arrival, or whether a backend is connected now.
+//! **Invariant:** the choice depends only on the shards and their grouping into indexes, not on
+//! arrival order or connections.
 
 use super::packages::{PackageInfo, ShardPackages};
 use super::visible::VisiblePackages;
 use crate::results::{OverlappingPackage, Overlaps, ShardId};
 use std::collections::{BTreeMap, HashMap};
 
-/// A shard as one backend announces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announced<'a> {
     pub(crate) backend: &'a str,
     pub(crate) shard: ShardId,
     pub(crate) packages: &'a ShardPackages,
-    /// Those that are compared; `None`: all.
+    /// `None`: all.
     pub(crate) visible: Option<&'a VisiblePackages>,
 }
 
-/// What is not searched, because other shards have it in a newer build.
+/// Packages that are not searched, because a newer build exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Superseded {
     pub(crate) shards: BTreeMap<ShardId, SupersededPackages>,
     pub(crate) overlaps: Overlaps,
 }
 
-/// The superseded packages of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SupersededPackages {
-    /// Their numbers, ascending.
+    /// Package numbers, ascending.
     pub(crate) numbers: Vec<u32>,
     pub(crate) documents: u32,
-    /// Whether the shard has no other packages.
+    /// The shard has no others.
     pub(crate) is_all: bool,
 }
 
-/// Finds the packages that several of the shards have.
 pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>) -> Superseded {
     let announced: Vec<Announced<'a>> = announced.into_iter().collect();
     let shards = distinct(&announced);
@@ -88,25 +83,21 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
     found
 }
 
-/// The parts of a package in one index.
 #[derive(Clone, Debug)]
 struct Build<'a> {
-    /// The latest time of a part.
     indexed: u64,
-    /// Ascending.
     shards: Vec<ShardId>,
-    /// The first backend by name that has all of them.
+    /// First backend by name that has all of them.
     backend: &'a str,
 }
 
 impl Build<'_> {
-    /// The build with the greatest key is searched.
+    /// The greatest key is searched.
     fn key(&self) -> (u64, usize, &[ShardId]) {
         (self.indexed, self.shards.len(), &self.shards)
     }
 }
 
-/// Returns the build of each package that is searched.
 fn newest_builds<'a>(
     announced: &[Announced<'a>],
     shards: &BTreeMap<ShardId, KnownShard<'a>>,
@@ -125,7 +116,7 @@ fn newest_builds<'a>(
         }
     }
     let mut newest: HashMap<&[u8], Build<'a>> = HashMap::new();
-    // If backends have equal builds, the first one by name is kept.
+    // Of equal builds, the first backend by name is kept.
     for ((name, _), mut build) in builds {
         build.shards.sort_unstable();
         build.shards.dedup();
@@ -138,20 +129,17 @@ fn newest_builds<'a>(
     newest
 }
 
-/// A shard, with what all backends that announce it say of it.
 #[derive(Clone, Copy)]
 struct KnownShard<'a> {
-    /// The latest time that a backend reports: a copy may be older or younger than its original.
+    /// Latest reported time; copies may differ.
     indexed: u64,
     shard: ShardId,
-    /// The first backend by name that has it.
     backend: &'a str,
     packages: &'a ShardPackages,
     visible: Option<&'a VisiblePackages>,
 }
 
 impl<'a> KnownShard<'a> {
-    /// The packages that are compared.
     fn packages(&self) -> impl Iterator<Item = &'a PackageInfo> + use<'a> {
         let visible = self.visible;
         let packages = self.packages.packages.iter();
@@ -181,7 +169,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Finds overlaps of shards given as `backend shard time: packages`, in every order of arrival.
+    /// Finds overlaps of `backend shard time: packages`, in every arrival order.
     fn check(shards: &[&str], expected: Expect) {
         let mut shards = shards.to_vec();
         let first = describe(&shards);
@@ -270,7 +258,7 @@ mod tests {
         );
     }
 
-    /// A repository that was brought up to date has its package in a large shard and in small ones.
+    /// An updated repository has its package in a large shard and small ones.
     #[test]
     fn the_parts_of_a_package_in_one_index_are_no_copies() {
         check(&["a 1 7: p q", "a 2 9: p"], expect![""]);
@@ -278,7 +266,6 @@ mod tests {
 
     #[test]
     fn a_package_with_parts_on_two_backends_is_searched_on_one() {
-        // The newer build wins, with all its parts.
         check(
             &["a 1 7: p q", "a 2 9: p", "b 3 8: p", "b 4 6: p r"],
             expect![[r#"
@@ -287,9 +274,9 @@ mod tests {
                 p: a not ["b"]
             "#]],
         );
-        // The large shard is the same on both, but only one has the small one.
+        // Both have the large shard, only one the small one.
         check(&["a 1 7: p q", "b 1 7: p q", "b 2 9: p"], expect![""]);
-        // Both were brought up to date at once, in different ways.
+        // Both were updated at once, differently.
         check(
             &["a 1 7: p", "a 2 9: p", "b 1 7: p", "b 3 9: p"],
             expect![[r#"

@@ -1,8 +1,7 @@
-//! The control connection to a backend: its shards and its health; and idle connections.
+//! Control connection to a backend, with its shards and health; and idle connections.
 //!
-//! One thread per backend connects, receives HELLO frames, and reconnects after a pause when the
-//! connection is lost. A query that finds the backend lost ends the pause. Idle connections of earlier
-//! queries are kept for later ones.
+//! One thread per backend connects, receives HELLO frames, and reconnects after a pause, which a
+//! query ends early. Idle connections are kept for later queries.
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
@@ -19,65 +18,58 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
 
-/// The pause before reconnecting, doubled each time up to the maximum.
+/// Pause before reconnecting, doubled up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How long a query waits for a backend that is not connected.
+/// Longest wait of a query for an unconnected backend.
 const READY_MAX: Duration = Duration::from_secs(1);
 
-/// Idle connections that are kept.
 const IDLE_MAX: usize = 8;
 
-/// How long a connection may stay idle. The backend sends a HELLO every second that nobody reads; its
-/// buffer would fill up.
+/// Longest idle time. Unread HELLO frames, one per second, would fill the buffer.
 const IDLE_AGE_MAX: Duration = Duration::from_secs(4);
 
-/// Packages that are asked for at a time; a reply may have fewer.
+/// Packages per request; a reply may have fewer.
 const PACKAGES_AT_ONCE: u32 = 10_000;
 
-/// Why a backend of an earlier version is not searched: it would show everything to everybody.
+/// Backends of earlier versions would show everything to every caller.
 const NO_VIEWS: &str = "it cannot hide packages from callers; upgrade it";
 
-/// Whether a backend is connected.
 #[derive(Clone, Debug)]
 pub(crate) enum Link {
     Connected,
     Lost { reason: String, since: SystemTime },
 }
 
-/// The state of a backend.
 #[derive(Clone, Debug)]
 pub(crate) struct PeerStatus {
     pub(crate) link: Link,
-    /// Its semantics, if they are not this frontend's, and since when.
+    /// Foreign semantics, and since when.
     pub(crate) other_semantics: Option<(u32, SystemTime)>,
-    /// The shards it announced last; `None` before the first time.
+    /// Shards announced last; `None` before the first time.
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
-    /// The packages of those shards; empty if nobody compares them.
+    /// Packages of those shards; empty if not compared.
     pub(crate) packages: Arc<PackagesByShard>,
-    /// Why it cannot be searched by callers who see different packages, and since when.
+    /// Since when it cannot restrict scopes.
     no_views: Option<SystemTime>,
-    /// Whether it continues answers that other backends began.
+    /// It can resume answers of other backends.
     pub(crate) resumes: bool,
-    /// When its manifest was written, in seconds since 1970.
+    /// Build time of its manifest, in seconds since 1970.
     pub(crate) updated: Option<u64>,
-    /// Whether it answers look-ups in repositories; `None` before it was first connected.
+    /// It answers repository look-ups; `None` before the first connection.
     pub(crate) has_repositories: Option<bool>,
-    /// Packages that are git repositories.
     pub(crate) indexed_repositories: u32,
-    /// Finished attempts to connect.
     attempts: u64,
-    /// When the current attempt began.
     attempting: Option<Instant>,
-    /// Whether another backend is to search its shards, if there is one.
+    /// Others should search its shards, if possible.
     pub(crate) is_draining: bool,
-    /// Incremented when the link or the shards change, or it begins to drain.
+    /// Incremented when the link or the shards change, or draining begins.
     version: u64,
 }
 
 impl PeerStatus {
-    /// Why its shards are not searched, and since when; `None` if they are.
+    /// Reason and time since when its shards are not searched.
     pub(crate) fn unsearched(&self) -> Option<(String, SystemTime)> {
         match &self.link {
             Link::Lost { reason, since } => Some((reason.clone(), *since)),
@@ -88,12 +80,11 @@ impl PeerStatus {
         }
     }
 
-    /// Whether it can hide packages from callers.
     pub(crate) fn has_views(&self) -> bool {
         self.no_views.is_none()
     }
 
-    /// Takes the semantics that the backend announces. Returns whether they have changed.
+    /// Takes announced semantics. Returns true if they have changed.
     fn set_semantics(&mut self, theirs: u32) -> bool {
         let before = self.other_semantics;
         self.other_semantics = match before {
@@ -105,33 +96,27 @@ impl PeerStatus {
     }
 }
 
-/// What is asked of a backend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerSettings {
-    /// How long it may be silent.
     pub(crate) silence_max: Duration,
-    /// Whether it is asked for the names of its packages.
     pub(crate) lists_packages: bool,
-    /// Whether callers may see different packages.
     pub(crate) has_scopes: bool,
 }
 
-/// A backend and the connections to it.
 pub(crate) struct Peer {
     backend: Backend,
     settings: PeerSettings,
     status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
     health: Mutex<Health>,
-    /// The control connection's socket, so that `close` can shut it down.
     control: Mutex<Option<Arc<Socket>>>,
     closed: AtomicBool,
     thread: OnceLock<Thread>,
 }
 
 impl Peer {
-    /// Starts the thread of the control connection. Until it is connected it has the shards that the peer of this name had
-    /// `before`, which was at another address.
+    /// Starts the control thread. Until connected, it has the shards of `before`, the peer of this
+    /// name at another address.
     pub(crate) fn start(
         backend: Backend,
         settings: PeerSettings,
@@ -189,7 +174,6 @@ impl Peer {
         self.backend.address()
     }
 
-    /// What the log calls it.
     pub(crate) fn log_name(&self) -> Cow<'_, str> {
         self.backend.log_name()
     }
@@ -198,7 +182,6 @@ impl Peer {
         self.status.borrow().clone()
     }
 
-    /// Sets whether another backend is to search its shards, if there is one.
     pub(crate) fn set_draining(&self, is_draining: bool) {
         self.status.send_if_modified(|status| {
             let changes = status.is_draining != is_draining;
@@ -208,18 +191,16 @@ impl Peer {
         });
     }
 
-    /// What the frontend's own requests have shown.
     pub(crate) fn health(&self) -> MutexGuard<'_, Health> {
         lock(&self.health)
     }
 
-    /// What another request has to expect, and whether the backend is ejected.
     pub(crate) fn load(&self, now: Instant) -> (f64, bool) {
         let health = self.health();
         (health.load(now), health.is_ejected(now))
     }
 
-    /// Records how a request ended that was counted by [`Health::begin`].
+    /// Records the end of a request counted by [`Health::begin`].
     pub(crate) fn settle(&self, failure: Option<&PeerError>) {
         match failure {
             None | Some(PeerError::Refused(_) | PeerError::Heavy) => self.health().succeed(),
@@ -230,7 +211,7 @@ impl Peer {
         }
     }
 
-    /// Records a failure: `None` if another backend was faster.
+    /// Records a failure; `None`: another backend was faster.
     pub(crate) fn failed(&self, failure: Option<&PeerError>) {
         let mut health = self.health();
         let ejected = health.fail(Instant::now());
@@ -249,18 +230,17 @@ impl Peer {
         }
     }
 
-    /// Waits for changes of the link or the shards.
     pub(crate) fn changes(&self) -> watch::Receiver<PeerStatus> {
         self.status.subscribe()
     }
 
-    /// Changes whenever the link or the shards of [`status`](Self::status) change.
+    /// Changes with the link or the shards of [`status`](Self::status).
     pub(crate) fn version(&self) -> u64 {
         self.status.borrow().version
     }
 
-    /// Waits until the backend is connected, one more attempt has failed, or the deadline passes. Does not
-    /// wait for an attempt that already hangs.
+    /// Waits until the backend is connected, an attempt has failed, or the deadline passes. Ignores
+    /// attempts that already hang.
     pub(crate) async fn ready(&self, deadline: tokio::time::Instant) {
         let mut status = self.status.subscribe();
         let attempts = {
@@ -276,7 +256,6 @@ impl Peer {
         let _ = tokio::time::timeout_at(deadline, settled).await;
     }
 
-    /// The deadline for a query that starts now.
     pub(crate) fn ready_deadline() -> tokio::time::Instant {
         tokio::time::Instant::now() + READY_MAX
     }
@@ -287,7 +266,6 @@ impl Peer {
         }
     }
 
-    /// Takes an idle connection, if there is one.
     pub(crate) fn take_idle(&self) -> Option<Connection> {
         let mut idle = lock(&self.idle);
         let mut connection = idle.pop().filter(|found| found.age() < IDLE_AGE_MAX)?;
@@ -295,12 +273,11 @@ impl Peer {
         Some(connection)
     }
 
-    /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
         self.dial_within(Duration::MAX)
     }
 
-    /// Makes a new connection, if no step of that takes longer than `step_max`.
+    /// Connects; no step may take longer than `step_max`.
     pub(crate) fn dial_within(&self, step_max: Duration) -> Result<Connection, PeerError> {
         let stream = self
             .backend
@@ -309,7 +286,6 @@ impl Peer {
         Connection::new(stream, self.settings.silence_max)
     }
 
-    /// Keeps a connection whose request is answered completely.
     pub(crate) fn put_idle(&self, mut connection: Connection) {
         connection.touch();
         connection.decoder.shrink();
@@ -319,7 +295,6 @@ impl Peer {
         }
     }
 
-    /// Ends the thread, the control connection and the idle ones.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if let Some(stream) = &*lock(&self.control) {
@@ -329,7 +304,6 @@ impl Peer {
         self.wake();
     }
 
-    /// The thread: connects, listens, pauses, in a loop.
     fn keep_connected(&self) {
         let mut pause = PAUSE_MIN;
         while !self.closed.load(Ordering::Relaxed) {
@@ -345,7 +319,6 @@ impl Peer {
         }
     }
 
-    /// Connects and receives HELLO frames until the connection is lost.
     fn listen(&self) -> PeerError {
         self.status
             .send_modify(|status| status.attempting = Some(Instant::now()));
@@ -385,8 +358,8 @@ impl Peer {
         Ok(())
     }
 
-    /// Returns the packages of these shards, and asks for those that are not known. So the shards of a
-    /// connected backend are never searched before it is known what they share with others.
+    /// Packages of these shards; asks for unknown ones, so that overlaps are known
+    /// before a shard is searched.
     fn packages(
         &self,
         connection: &mut Connection,
@@ -412,7 +385,7 @@ impl Peer {
     fn announce(&self, hello: Hello, packages: Arc<PackagesByShard>) {
         let shards = hello.shards;
         self.status.send_if_modified(|status| {
-            // These do not wake anybody: they change no routing.
+            // No notification: these change no routing.
             status.has_repositories = Some(hello.has_repositories);
             status.indexed_repositories = hello.indexed_repositories;
             status.resumes = hello.resumes;
@@ -466,7 +439,6 @@ impl Peer {
     }
 }
 
-/// Asks for the packages of a shard, part by part.
 fn ask_packages(
     connection: &mut Connection,
     shard: &ShardInfo,

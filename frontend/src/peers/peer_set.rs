@@ -1,4 +1,4 @@
-//! The peers of a frontend at a moment. They may be replaced while queries run, which keep the set they began with.
+//! Peers of a frontend at a moment. Running queries keep the set they began with.
 
 use super::backend::Backend;
 use super::peer::{Peer, PeerSettings};
@@ -6,15 +6,14 @@ use crate::lock::lock;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Peers in the order of their numbers.
 pub(crate) struct PeerSet {
-    /// Which set this is. Numbers of peers and versions mean something within one set only.
+    /// Peer numbers and versions are valid within one set only.
     number: u64,
     peers: Vec<Arc<Peer>>,
 }
 
 impl PeerSet {
-    /// Changes whenever the peers, or the link or the shards of one of them, change.
+    /// Changes with the peers, their links or shards.
     pub(crate) fn versions(&self) -> Vec<u64> {
         let versions = self.peers.iter().map(|peer| peer.version());
         [self.number].into_iter().chain(versions).collect()
@@ -33,7 +32,6 @@ impl std::ops::Deref for PeerSet {
     }
 }
 
-/// The current set, and peers that are to be in it.
 pub(crate) struct Peers {
     settings: PeerSettings,
     state: Mutex<State>,
@@ -41,12 +39,11 @@ pub(crate) struct Peers {
 
 struct State {
     set: Arc<PeerSet>,
-    /// All peers in order: those of the set, and newcomers that have not announced their shards yet.
+    /// In order, also those not admitted yet.
     all: Vec<Arc<Peer>>,
 }
 
 impl State {
-    /// Makes the set of some peers, with another number.
     fn set(&mut self, is_member: impl Fn(&Arc<Peer>) -> bool) {
         let peers = self.all.iter().filter(|peer| is_member(peer)).cloned();
         self.set = Arc::new(PeerSet {
@@ -57,7 +54,6 @@ impl State {
 }
 
 impl Peers {
-    /// Starts to connect to backends, without waiting for them.
     pub(crate) fn start(backends: Vec<Backend>, settings: PeerSettings) -> io::Result<Peers> {
         let start = |backend| Peer::start(backend, settings, None);
         let peers: Vec<_> = backends.into_iter().map(start).collect::<io::Result<_>>()?;
@@ -75,12 +71,12 @@ impl Peers {
         Arc::clone(&lock(&self.state).set)
     }
 
-    /// Replaces the peers. Those whose name and address are among the backends stay; the others are closed, once the
-    /// streams that they have are finished. Returns those that are new. If one cannot be started, nothing changes.
+    /// Replaces the peers. Those with the same name and address stay; others are closed after their
+    /// streams. Returns the new ones. If one cannot start, nothing changes.
     ///
-    /// A newcomer is not in the set before it has been [admitted](Self::admit): that it is listed does not make answers
-    /// incomplete. If there was no peer before, all are in the set at once, and so is a peer that has moved to another
-    /// address: until it is connected, the shards that it had are missing if no other peer has them.
+    /// A new peer joins the set once [admitted](Self::admit), so listing it does not make
+    /// answers incomplete; at once if there was no peer before, or if it moved to another
+    /// address and keeps its shards.
     pub(crate) fn replace(&self, backends: Vec<Backend>) -> io::Result<Vec<Arc<Peer>>> {
         let mut state = lock(&self.state);
         let (mut peers, mut new) = (Vec::with_capacity(backends.len()), Vec::new());
@@ -120,7 +116,7 @@ impl Peers {
         Ok(new)
     }
 
-    /// Takes a newcomer, which has announced its shards, into the set. Returns whether it still is one of the peers.
+    /// Adds a new peer with announced shards to the set. Returns false if it was removed meanwhile.
     pub(crate) fn admit(&self, newcomer: &Arc<Peer>) -> bool {
         let mut state = lock(&self.state);
         let members = Arc::clone(&state.set);
@@ -130,7 +126,6 @@ impl Peers {
         has(&state.all, newcomer)
     }
 
-    /// Closes all of them.
     pub(crate) fn close(&self) {
         lock(&self.state).all.iter().for_each(|peer| peer.close());
     }

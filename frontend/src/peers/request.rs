@@ -1,15 +1,14 @@
-//! Requests that one frame answers: for a part of a document, or for a list.
+//! Requests with a one-frame reply: part of a document, or a list.
 
 use super::connection::{Connection, PeerError};
 use super::peer::Peer;
 use schema::frame::Kind;
 use schema::message::{Failure, MessageError};
 
-/// Decodes the payload of a reply.
 pub(crate) type Decode<T> = fn(&[u8]) -> Result<T, MessageError>;
 
-/// Sends a frame to one backend and waits for its reply, a frame of the same kind. An idle connection may
-/// be dead, so a request that fails on one is sent again on a new connection; requests are idempotent.
+/// Sends a frame and waits for its reply of the same kind. Requests are idempotent: one that fails
+/// on an idle connection is sent again on a new one.
 pub(crate) fn request<T>(
     peer: &Peer,
     frame: &[u8],

@@ -1,11 +1,9 @@
-//! Shard routing: assigns each shard to one backend.
+//! Assigns each shard to one backend.
 //!
-//! A shard that several connected backends serve is assigned to the one that comes first in an order, which may differ
-//! from query to query; those that are about to leave come last. The others are its replicas, in case that the stream
-//! breaks. So a query goes to few backends. The shards of a lost backend, and
-//! of one with other semantics than this frontend, are missing, unless another one serves them. If a lost backend never announced its shards, the result
-//! says that it is unknown what is missing. Packages that another shard has in a newer build are excluded;
-//! a shard of which nothing is left is not searched.
+//! A shard goes to the first of its connected backends in an order that may differ per query,
+//! draining ones last. The others are replicas in case the stream breaks. Shards of lost backends,
+//! or of those with other semantics, are missing unless another backend has them. Packages with a
+//! newer build elsewhere are excluded; an emptied shard is not searched.
 
 use super::health::Preference;
 use super::overlap::Superseded;
@@ -19,66 +17,50 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A backend's state and its shards.
 #[derive(Clone, Debug)]
 pub(crate) struct PeerShards {
-    /// Its index among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
-    /// Whether another backend is to search its shards, if there is one.
+    /// Others should search its shards, if possible.
     pub(crate) is_draining: bool,
-    /// Why its shards are not searched, and since when: it is not connected, or has other semantics.
+    /// Reason and time since when it is not searched.
     pub(crate) unsearched: Option<(String, SystemTime)>,
-    /// The shards it announced last, with their documents.
     pub(crate) shards: Option<Vec<(ShardId, u32)>>,
 }
 
-/// Which backend searches which shards.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardRouting {
-    /// The id of the set of all known shards.
     pub(crate) generation: String,
-    /// The shards that are searched.
     shards: Vec<RoutedShard>,
-    /// The names of the backends, by their index.
     names: Vec<String>,
-    /// Whether each is about to leave.
     draining: Vec<bool>,
-    /// Whether several backends serve a shard.
+    /// Several backends have a shard.
     pub(crate) has_replicas: bool,
     pub(crate) missing: Vec<Missing>,
-    /// Size of all known shards, connected or not, without superseded packages.
+    /// Size of all known shards, without superseded packages.
     pub(crate) known: CorpusSize,
-    /// Packages that several shards have.
     pub(crate) overlaps: Arc<Overlaps>,
 }
 
-/// A shard that is searched.
 #[derive(Clone, Debug)]
 struct RoutedShard {
     id: ShardId,
-    /// Documents that are searched.
     documents: u32,
-    /// The numbers of packages that are not.
     excluded: Vec<u32>,
-    /// What is visible of it, without those packages. `None`: everything.
+    /// Visible packages among the rest; `None`: all.
     visible: Option<VisibleShard>,
-    /// The backends that serve it, ascending.
     backends: Vec<usize>,
 }
 
-/// The shards that one backend searches.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) backend: String,
     pub(crate) shards: Vec<ShardId>,
-    /// Documents in each shard that are searched.
     pub(crate) documents: Vec<u32>,
-    /// Packages that are not.
     pub(crate) excluded: Vec<Excluded>,
-    /// What is visible of each shard, without those packages. `None`: everything.
+    /// Visible packages by shard; `None`: all.
     pub(crate) visible: Option<Vec<VisibleShard>>,
-    /// Other backends that serve shards of these, by their index in `shards`.
+    /// Replicas, with indexes into `shards`.
     pub(crate) replicas: Vec<(usize, Vec<u32>)>,
 }
 
@@ -138,7 +120,7 @@ impl ShardRouting {
         }
     }
 
-    /// Restricts the shards to the visible packages. The routing is one of shards that have some, and their documents.
+    /// Restricts shards to visible packages. All shards of the routing have some.
     pub(crate) fn restrict(&mut self, visible: &BTreeMap<ShardId, VisiblePackages>) {
         for shard in &mut self.shards {
             let superseded = std::mem::take(&mut shard.excluded);
@@ -146,8 +128,8 @@ impl ShardRouting {
         }
     }
 
-    /// Assigns each shard to the preferred one of its backends. Returns the assignments with the index of each backend,
-    /// ascending.
+    /// Assigns each shard to its preferred backend. Returns assignments by
+    /// backend index, ascending.
     pub(crate) fn assign(&self, preference: &Preference) -> Vec<(usize, Assignment)> {
         let mut assignments = BTreeMap::new();
         for shard in &self.shards {
@@ -212,7 +194,6 @@ impl Assignment {
     }
 }
 
-/// Leaves out shards of which all is superseded, and superseded documents of the others.
 fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
     shards.retain_mut(|(id, documents)| {
         let Some(packages) = superseded.shards.get(id) else {
@@ -223,7 +204,7 @@ fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
     });
 }
 
-/// Returns the shards that are missing without a lost backend.
+/// Shards missing without a lost backend.
 fn missing(backend: PeerShards, assigned: &HashMap<ShardId, usize>) -> Option<Missing> {
     let (reason, since) = backend.unsearched?;
     let shards: Vec<_> = match backend.shards {
@@ -248,7 +229,6 @@ fn missing(backend: PeerShards, assigned: &HashMap<ShardId, usize>) -> Option<Mi
     })
 }
 
-/// What is missing as long as no backend is known.
 fn nobody() -> Missing {
     Missing {
         backend: "nodes".to_owned(),
@@ -258,11 +238,11 @@ fn nobody() -> Missing {
     }
 }
 
-/// Returns the id of a set of shards, and of what is left out of them; order and repetition do not matter.
+/// Id of a set of shards and their superseded packages, regardless of order and repetition.
 fn generation(shards: impl IntoIterator<Item = [u8; 32]>, superseded: &Superseded) -> String {
     let shards: BTreeSet<_> = shards.into_iter().collect();
     let mut hasher = FnvHasher::default();
-    // A result of other semantics, kept on disk by an earlier version, is another one.
+    // Results of other semantics, kept on disk, differ.
     hasher.write(&SEMANTICS.to_le_bytes());
     shards.iter().for_each(|id| hasher.write(id));
     for (id, packages) in &superseded.shards {
@@ -278,8 +258,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Routes for backends given as `name: shards`, with `!` before a lost one, `-` before one that is draining, and `?`
-    /// for unknown shards.
+    /// Routes for `name: shards`, with `!` for lost, `-` for draining, `?` for unknown shards.
     fn check(backends: &[&str], order: &[usize], expected: Expect) {
         let known = |(number, text): (usize, &&str)| {
             let (name, shards) = text.split_once(": ").unwrap();

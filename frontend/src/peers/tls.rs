@@ -1,8 +1,7 @@
-//! TLS on a connection to a backend: the handshake, and what its failures mean.
+//! TLS on a backend connection: handshake and failures.
 //!
-//! The backend's certificate is checked before anything is sent. The backend checks the one of this side
-//! later: to this side the handshake looks finished by then, so a refusal arrives when the first bytes are
-//! read, as an alert.
+//! The backend's certificate is checked before anything is sent. The backend checks ours later, so
+//! its refusal arrives as an alert on the first read.
 
 use crate::lock::lock;
 use rustls::pki_types::ServerName;
@@ -12,14 +11,13 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a handshake may take.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(2);
 
-/// What is said of a certificate for another name than the backend's address, if neither may be shown.
+/// Error text for a certificate name mismatch when addresses are hidden.
 pub(super) const OTHER_NAME: &str =
     "the backend's certificate is for another name than the one in --backend";
 
-/// A blocking TLS connection. One thread at a time reads or writes; others may shut the socket down.
+/// A blocking TLS connection. One thread at a time reads or writes; others may shut it down.
 #[derive(Debug)]
 pub struct TlsStream {
     pub(super) socket: TcpStream,
@@ -27,7 +25,6 @@ pub struct TlsStream {
 }
 
 impl TlsStream {
-    /// Makes the handshake with the backend of this name, within `max`.
     pub(super) fn connect(
         socket: TcpStream,
         config: Arc<ClientConfig>,
@@ -48,13 +45,12 @@ impl TlsStream {
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut session = lock(&self.session);
         match Stream::new(&mut *session, &mut &self.socket).read(buffer) {
-            // Frames say where an answer ends, so a connection that is cut here is noticed.
+            // Frames mark the end of an answer, so truncation is noticed.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
             read => read,
         }
     }
 
-    /// Sends all bytes that it takes.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut session = lock(&self.session);
         let mut socket = &self.socket;
@@ -65,7 +61,6 @@ impl TlsStream {
     }
 }
 
-/// Sends or receives once.
 fn step(session: &mut ClientConnection, mut socket: &TcpStream, due: Instant) -> io::Result<()> {
     let left = due.saturating_duration_since(Instant::now());
     if left.is_zero() {
@@ -81,13 +76,12 @@ fn step(session: &mut ClientConnection, mut socket: &TcpStream, due: Instant) ->
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
     }
     session.process_new_packets().map(drop).map_err(|fault| {
-        // Tells the backend why.
         let _ = session.write_tls(&mut socket);
         io::Error::new(io::ErrorKind::InvalidData, fault)
     })
 }
 
-/// Explains a failure of TLS, if `error` is one. Users read it after the backend's name.
+/// Explains a TLS failure. Shown after the backend's name.
 pub(super) fn reason(error: &io::Error) -> Option<String> {
     let fault = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     Some(match fault {
@@ -102,7 +96,6 @@ pub(super) fn reason(error: &io::Error) -> Option<String> {
     })
 }
 
-/// Why this frontend does not accept the certificate of a backend.
 fn refusal(fault: &CertificateError) -> String {
     use CertificateError as Fault;
     match fault {
@@ -141,13 +134,12 @@ fn refusal(fault: &CertificateError) -> String {
     }
 }
 
-/// A name without its kind: `DnsName("host.example")`.
+/// Name without its kind: `DnsName("host.example")`.
 fn bare(name: &str) -> &str {
     let (_, name) = name.split_once('(').unwrap_or(("", name));
     name.trim_end_matches(')').trim_matches('"')
 }
 
-/// Why a backend does not accept the certificate of this frontend, or the connection at all.
 fn refused(alert: AlertDescription) -> String {
     let why = match alert {
         AlertDescription::CertificateExpired => {

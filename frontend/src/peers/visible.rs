@@ -1,6 +1,6 @@
-//! What a scope shows of the backends: the visible packages of their shards, as bitmaps.
+//! Visible packages of shards within a scope, as bitmaps.
 //!
-//! **Invariant:** a shard without a visible package is not here, so it is neither asked nor counted.
+//! **Invariant:** a shard without a visible package is absent, so it is neither asked nor counted.
 
 use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
 use crate::results::ShardId;
@@ -9,24 +9,18 @@ use schema::message::VisibleShard;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The visible packages of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VisiblePackages {
-    /// A bitmap over the numbers of packages, from the lowest bit of the first byte on.
+    /// Bitmap by package number, lowest bit first.
     bits: Vec<u8>,
-    /// Whether they are all packages.
     is_all: bool,
-    /// Their documents.
     pub(crate) documents: u32,
-    /// Bytes of their text.
     pub(crate) text_bytes: u64,
 }
 
-/// The visible packages of a backend, by shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VisiblePeer {
-    /// One for each shard, in the order in which the backend announced them. `None` until the backend has
-    /// announced its shards.
+    /// Shards in announced order; `None` until announced.
     pub(crate) shards: Option<Vec<VisibleShard>>,
     pub(crate) packages: u64,
     pub(crate) documents: u64,
@@ -34,7 +28,7 @@ pub(crate) struct VisiblePeer {
 }
 
 impl VisiblePackages {
-    /// The packages of a shard that a scope sees; `None` if it sees none of them.
+    /// Packages of a shard that a scope sees; `None` without any.
     pub(crate) fn of(scope: &Scope, packages: &ShardPackages) -> Option<VisiblePackages> {
         let mut visible = VisiblePackages {
             bits: Vec::new(),
@@ -62,13 +56,11 @@ impl VisiblePackages {
         self.text_bytes = self.text_bytes.saturating_add(package.text_bytes);
     }
 
-    /// Whether the package with this number is visible.
     pub(crate) fn has(&self, number: u32) -> bool {
         let byte = self.bits.get(number as usize / 8);
         byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
     }
 
-    /// What a backend is told of the shard, without these packages.
     pub(crate) fn without(&self, shard: ShardId, superseded: &[u32]) -> VisibleShard {
         let mut bits = self.bits.clone();
         for &number in superseded {
@@ -85,7 +77,6 @@ impl VisiblePackages {
     }
 }
 
-/// Returns the shards with visible packages, of all backends.
 pub(crate) fn visible_shards<'a>(
     scope: &Scope,
     announced: impl IntoIterator<Item = &'a PackagesByShard>,
@@ -123,7 +114,6 @@ mod tests {
         }
     }
 
-    /// Returns the bitmap, and whether it says that all packages are visible.
     fn check(
         names: &[(&str, u32)],
         visible: &[&str],

@@ -1,17 +1,14 @@
-//! Case sensitivity, with `auto`: a pattern with an upper-case letter is case-sensitive.
+//! Case sensitivity. `auto`: a pattern with an upper-case letter is case-sensitive.
 
 use super::error::BadQuery;
 use regex_syntax::ast::{Ast, ClassAsciiKind, ClassSetItem, Visitor, parse::ParserBuilder, visit};
 use schema::message::Syntax;
 
-/// The value of `case:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Patterns with an upper-case letter are case-sensitive.
+    /// Smart case.
     Auto,
-    /// Case-sensitive.
     Yes,
-    /// Ignores case.
     No,
 }
 
@@ -25,7 +22,6 @@ impl Case {
         })
     }
 
-    /// Parses a parameter, or returns the default.
     pub(super) fn parameter(value: Option<&str>, default: Case) -> Result<Case, BadQuery> {
         match value {
             None => Ok(default),
@@ -36,7 +32,6 @@ impl Case {
 
     pub(super) const EXPECTED: &str = "yes, no or auto";
 
-    /// Whether a pattern ignores case.
     pub(super) fn ignores(self, text: &str, syntax: Syntax) -> bool {
         match (self, syntax) {
             (Case::Yes, _) => false,
@@ -47,7 +42,7 @@ impl Case {
     }
 }
 
-/// Which cases the letters of a pattern have. A pattern without letters does not ignore case.
+/// Cases of a pattern's letters. Without letters, case is not ignored.
 #[derive(Default)]
 struct Letters {
     upper: bool,
@@ -65,7 +60,7 @@ impl Letters {
         letters
     }
 
-    /// Letters that stand for themselves: not the `S` of `\S`. None if the pattern does not parse.
+    /// Literal letters: not the `S` of `\S`. None if the pattern does not parse.
     fn of_regexp(text: &str) -> Letters {
         let parser = ParserBuilder::new()
             .nest_limit(super::limits::NESTING_MAX)

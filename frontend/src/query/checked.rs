@@ -1,7 +1,6 @@
-//! A checked query in canonical form, and the id of its execution.
+//! A checked query in canonical form, and its execution id.
 //!
-//! A backend refuses more than [`check`] does: patterns that are too large once compiled, and unknown
-//! languages.
+//! Backends refuse more than [`check`]: patterns too large once compiled, and unknown languages.
 
 use super::error::BadQuery;
 use super::filter;
@@ -21,29 +20,25 @@ use zerocopy::IntoBytes;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     pub(super) expr: Expr,
-    /// Patterns of the lines that come first.
     phrase: Vec<Pattern>,
-    /// Finds names of documents, not lines.
     names: bool,
     pub(super) context_lines: u32,
     want: Want,
     /// 0: all.
     limit: u64,
-    /// Matches beyond the limit need not be found.
+    /// Matches past the limit need not be found.
     uncounted: bool,
-    /// Not 0: the limit is one of documents, of each of which at most so many matches are found.
+    /// Not 0: the limit counts documents, each with at most this many matches.
     per_document: u32,
-    /// Only the first range of each match is wanted.
     first_range: bool,
-    /// Lines are wanted as text.
     text: TextOrder,
 }
 
 impl Query {
-    /// Lines of context by default.
+    /// Default lines of context.
     pub const CONTEXT_DEFAULT: u32 = 2;
 
-    /// Checks an expression. The query wants all matches.
+    /// Checks an expression. Wants all matches.
     pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
         check(&expr, context_lines)?;
         Ok(Query {
@@ -60,7 +55,7 @@ impl Query {
         })
     }
 
-    /// Makes the query find names of documents instead of lines.
+    /// Finds document names instead of lines.
     pub fn of_names(self) -> Query {
         Query {
             names: true,
@@ -68,14 +63,13 @@ impl Query {
         }
     }
 
-    /// Puts lines first that match one of these patterns, the best one first, then those with all
-    /// words near each other.
+    /// Prefers lines that match these patterns, the best one first, then
+    /// those with all words nearby.
     pub(super) fn preferring(self, phrase: Vec<Pattern>) -> Query {
         Query { phrase, ..self }
     }
 
-    /// Sets what is wanted, and limits it to the best `limit` matches or documents, 0 for all. A count
-    /// has neither context lines nor a limit.
+    /// Wants the best `limit` matches or documents (0: all). A count has neither context nor limit.
     pub fn wanting(self, want: Want, limit: u64) -> Result<Query, BadQuery> {
         if limit > LIMIT_MAX {
             let bad = BadQuery::new(format!("a limit of {limit}, the maximum is {LIMIT_MAX}"));
@@ -94,8 +88,8 @@ impl Query {
         })
     }
 
-    /// Makes the number of all matches unknown if there are as many as the limit says, which the query must have. The
-    /// best ones are then often found without looking at the others.
+    /// Stops counting at the limit, which the query must have. The best matches are then often
+    /// found without the others.
     pub fn uncounted(self) -> Result<Query, BadQuery> {
         if self.limit == 0 {
             let bad = BadQuery::new("total=estimate needs a limit");
@@ -107,11 +101,11 @@ impl Query {
         })
     }
 
-    /// Makes the query find the best documents and, of each, at most `matches` matches, one of them with its best score.
-    /// Backends refuse it if that takes more than little work.
+    /// Finds the best documents, each with at most `matches` matches, one of them with its best
+    /// score. Backends refuse it if it takes much work.
     ///
-    /// Each backend finds its own best documents. So there may be more than `documents`, of which the first so many are
-    /// the best of all.
+    /// Each backend finds its own best, so there may be more than `documents`; the first
+    /// `documents` are the best of all.
     pub fn of_best_documents(self, documents: u64, matches: u32) -> Result<Query, BadQuery> {
         let per_document = matches.max(1);
         let query = self.wanting(Want::Matches, documents)?.uncounted()?;
@@ -121,8 +115,7 @@ impl Query {
         })
     }
 
-    /// Makes the query find only the first range of each match, for output that shows no others. Backends then do less.
-    /// The matches and their order stay the same.
+    /// Finds only the first range of each match, which is cheaper. Matches and order stay the same.
     pub fn with_first_range(self) -> Query {
         Query {
             first_range: true,
@@ -130,10 +123,10 @@ impl Query {
         }
     }
 
-    /// Makes the query find nothing but text, for output that has all lines as they are: `package/path:number:line`, best
-    /// first, or with [`TextOrder::Found`] as they are found. Of its result only the text can be read
-    /// ([`Renderer::text`](crate::Renderer::text), [`SearchHandle::follow_text`](crate::SearchHandle::follow_text)), several
-    /// times as fast. It has no context. Without effect on a query with a limit or for anything but matches.
+    /// Finds only text, `package/path:number:line`, best first or, with [`TextOrder::Found`], as
+    /// found. Only [`Renderer::text`](crate::Renderer::text) and
+    /// [`SearchHandle::follow_text`](crate::SearchHandle::follow_text) read such a result, several
+    /// times as fast. No context. No effect with a limit or for anything but matches.
     pub fn with_text(self, order: TextOrder) -> Query {
         let is_plain = self.limit == 0 && self.want == Want::Matches;
         Query {
@@ -142,12 +135,12 @@ impl Query {
         }
     }
 
-    /// Whether lines are wanted as text, and in which order.
+    /// Order of text, if wanted.
     pub fn text(&self) -> TextOrder {
         self.text
     }
 
-    /// Whether matches beyond the limit are not counted.
+    /// True if matches past the limit are not counted.
     pub fn is_uncounted(&self) -> bool {
         self.uncounted
     }
@@ -157,12 +150,12 @@ impl Query {
         &self.expr
     }
 
-    /// Whether names of documents are found instead of lines.
+    /// True if document names are found.
     pub fn names(&self) -> bool {
         self.names
     }
 
-    /// Whether it has a filter of revisions: then all that are indexed are searched, else the default ones.
+    /// True with a filter of revisions, which searches all indexed ones, not only the default ones.
     pub fn selects_revisions(&self) -> bool {
         self.expr.atoms().into_iter().any(|atom| {
             matches!(atom, Expr::Filter(filter)
@@ -175,30 +168,29 @@ impl Query {
         self.context_lines
     }
 
-    /// What is wanted of the matches.
+    /// Kind of result wanted.
     pub fn want(&self) -> Want {
         self.want
     }
 
-    /// How many of the best matches or documents are wanted; 0: all.
+    /// Number of best matches or documents; 0: all.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// How many of the matches that arrive are kept, the best ones; 0: all.
+    /// Number of best matches kept; 0: all.
     pub(crate) fn kept_matches(&self) -> u64 {
-        // Backends send no more than so many matches of so many documents.
+        // Backends already limit documents and matches.
         if self.per_document > 0 { 0 } else { self.limit }
     }
 
-    /// Renders the query in the native language, which parses back to the same query. Context lines and
-    /// [`want`](Self::want) are not part of it.
+    /// Native text that parses to the same query, without context and [`want`](Self::want).
     pub fn interpreted_as(&self) -> String {
         render(&self.expr, self.names, self.limit)
     }
 
-    /// Adds the text of the filter to the error of an atom, for callers without the typed query. Others
-    /// [locate](super::ParsedQuery::locate) the error.
+    /// Adds the filter's text to an atom's error, for callers without the typed query. Others
+    /// [locate](super::ParsedQuery::locate) it.
     pub(crate) fn named(&self, bad: BadQuery) -> BadQuery {
         let atoms = self.expr.atoms();
         let filter = match bad.atom.and_then(|atom| atoms.get(atom)) {
@@ -208,7 +200,6 @@ impl Query {
         BadQuery { filter, ..bad }
     }
 
-    /// The request for backends, without shards and deadline.
     pub(crate) fn search(&self) -> Search {
         Search {
             expr: self.expr.clone(),
@@ -228,7 +219,7 @@ impl Query {
         }
     }
 
-    /// A request that has all of the query, to be stored.
+    /// Request with the whole query, for storage.
     pub(crate) fn stored(&self) -> Search {
         Search {
             context_lines: self.context_lines,
@@ -236,7 +227,6 @@ impl Query {
         }
     }
 
-    /// The query of a request, the reverse of [`stored`](Self::stored).
     pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
         let query = Query::new(search.expr, search.context_lines)?;
         let query = Query {
@@ -254,7 +244,7 @@ impl Query {
         }
     }
 
-    /// Encodes the query. Versions of this program understand each other as long as the protocol is the same.
+    /// Encodes the query for versions with the same protocol.
     pub fn encode(&self) -> Vec<u8> {
         let mut frame = Vec::new();
         let encoded = self.stored().encode(&mut frame);
@@ -262,7 +252,7 @@ impl Query {
         frame
     }
 
-    /// Decodes and checks a query; `None` if the bytes are not one.
+    /// Decodes and checks a query.
     pub fn decode(bytes: &[u8]) -> Option<Query> {
         let mut words = vec![0_u64; bytes.len().div_ceil(8)];
         words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
@@ -272,8 +262,7 @@ impl Query {
         Query::of(search).ok()
     }
 
-    /// Names this query's execution over one generation, for those who see the same. Ids may collide: compare
-    /// the query and the scope too.
+    /// Execution id for a scope and generation. Ids may collide: compare query and scope too.
     pub fn identity(&self, scope: &Scope, generation: &str) -> String {
         self.identity_for(scope.hash(), generation)
     }
@@ -281,15 +270,14 @@ impl Query {
     /// Like [`identity`](Self::identity), with the hash of a scope.
     pub(crate) fn identity_for(&self, scope: [u8; 16], generation: &str) -> String {
         let mut hasher = FnvHasher::default();
-        // Strings and lists are hashed with their lengths, so that neighbours cannot run together.
+        // Hashed with their lengths, so neighbours stay apart.
         (scope, generation).hash(&mut hasher);
         self.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 }
 
-/// Moves the filters that must all hold to the end, sorted and without duplicates, so that their order
-/// does not make a different query.
+/// Moves required filters to the end, sorted and deduplicated, so that their order does not matter.
 fn canonical(expr: Expr) -> Expr {
     let factors = expr.factors().iter().cloned();
     let (mut filters, rest): (Vec<_>, Vec<_>) = factors.partition(Expr::is_filter);
@@ -298,7 +286,6 @@ fn canonical(expr: Expr) -> Expr {
     Expr::all(rest.into_iter().chain(filters))
 }
 
-/// The sort key of expressions without a pattern.
 pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
     let first = match expr.atoms().first() {
         Some(Expr::Filter(filter)) => Some(filter.field),
@@ -308,7 +295,6 @@ pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
     (first, is_negated, interpreted_as(expr))
 }
 
-/// Checks an expression and the number of context lines. The error of an atom has its index.
 fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
     let atoms = expr.atoms();
     let text_bytes = |atom: &&Expr| match atom {
@@ -348,8 +334,8 @@ fn check_atom(atom: &Expr) -> Result<(), BadQuery> {
     }
 }
 
-/// Refuses an expression that a document can satisfy by what it does not contain: every file without a word. The error is
-/// at the first negated atom. Filters alone may exclude: all files but tests.
+/// Refuses an expression that documents satisfy by lacking something, at the first negated atom.
+/// Filters alone may exclude.
 pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
     if expr.patterns().is_empty() || is_positive(expr, false) {
         return Ok(());
@@ -386,7 +372,6 @@ fn is_positive(expr: &Expr, negated: bool) -> bool {
     }
 }
 
-/// Collects whether each atom is negated, in order.
 fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
     match expr {
         Expr::Pattern(_) | Expr::Filter(_) => signs.push(negated),

@@ -1,34 +1,34 @@
-//! What can be completed at a place in a query: a key, or the value of one.
+//! Completion at a place in a query: a key, or its value.
 //!
-//! The query need not be valid, since it is being typed. Nothing is completed in quotes and in regular expressions.
+//! The query may be invalid while typed. Nothing completes in quotes and regular expressions.
 
 use super::keys::{self, Key, Prefix, Setting};
 use schema::message::Field;
 
-/// The part of a query that ends where the user types.
+/// Part of a query before the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypedPart<'a> {
-    /// Where its text begins in the query, in bytes.
+    /// Byte offset of its text.
     pub from: usize,
-    /// What was typed of it.
+    /// Typed text.
     pub text: &'a str,
-    /// What it may become.
+    /// Possible completions.
     pub of: PartOf,
 }
 
-/// What a part of a query may become.
+/// Possible completions of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartOf {
     /// A key, or text.
     Word,
     /// The value of a filter.
     Filter(Field),
-    /// One of these values of an option.
+    /// One of these option values.
     Option(&'static [&'static str]),
 }
 
 impl<'a> TypedPart<'a> {
-    /// Returns the part of `q` that ends at the byte `at`; `None` if nothing can be completed there.
+    /// Part of `q` that ends at byte `at`; `None` if nothing completes there.
     pub fn at(q: &'a str, at: usize) -> Option<TypedPart<'a>> {
         let before = q.get(..at)?;
         let is_quoted = before.matches('"').count() % 2 == 1;
@@ -68,7 +68,7 @@ fn value_of(key: Key) -> Option<PartOf> {
     }
 }
 
-/// Returns the keys that begin with `prefix`, each by its main name, with what it does.
+/// Keys that begin with `prefix`, by main name, with a description.
 pub fn keys_with(prefix: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     keys::all().filter(move |(name, _)| name.starts_with(prefix))
 }

@@ -1,11 +1,11 @@
-//! The query language of Debian Code Search, for its links and clients.
+//! Query language of Debian Code Search, for its links and clients.
 //!
-//! A query is one search term, spaces included, with keywords before and after it: `package:` (`pkg:`),
-//! `path:` (`file:`) and `filetype:`, each also negated with `-`. A keyword in the middle of the term, or
-//! without a term, is searched for as text. White space next to a keyword is dropped.
+//! A query is one term, spaces included, with keywords before and after: `package:`
+//! (`pkg:`), `path:` (`file:`) and `filetype:`, each negated with `-`. A keyword within the
+//! term, or alone, is text.
 //!
-//! Debian Code Search ignores a second `package:`, `file:`, regular expressions that do not parse, and
-//! unknown file types. This parser applies them, or reports an error.
+//! Debian Code Search ignores a second `package:` or `file:`, invalid regular expressions and
+//! unknown file types. This parser applies them or reports an error.
 
 mod re2;
 
@@ -15,7 +15,6 @@ use super::input::{ParsedQuery, check_length};
 use super::source_text::{SourceMap, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
-/// Extensions of the known file types.
 const TYPES: &[(&[&str], &[&str])] = &[
     (&["c"], &["c", "h"]),
     // Debian Code Search omits `.cc` and `.hh`.
@@ -38,7 +37,6 @@ const TYPES: &[(&[&str], &[&str])] = &[
     (&["json"], &["json"]),
 ];
 
-/// The keys of keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DcsKey {
     Package,
@@ -46,17 +44,15 @@ enum DcsKey {
     Type,
 }
 
-/// A keyword with its value.
 #[derive(Clone, Copy, Debug)]
 struct Keyword<'a> {
     negated: bool,
     key: DcsKey,
     value: &'a str,
-    /// The offset of the value.
     at: usize,
 }
 
-/// Parses a query. `syntax` is the syntax of its term, set by the parameters `match_mode` and `literal`.
+/// Parses a query. `syntax` is that of its term, from `match_mode` and `literal`.
 pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     check_length(query)?;
     let (term, term_at, keywords) = split(query);
@@ -84,7 +80,6 @@ pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     })
 }
 
-/// Splits a query into the search term, its offset, and the keywords in their order.
 fn split(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
     let (mut start, mut end) = (0, query.len());
     let (mut front, mut back) = (Vec::new(), Vec::new());
@@ -100,7 +95,6 @@ fn split(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
     (&query[start..end], start, front)
 }
 
-/// Returns the keyword at `start`, and the offset of the text after it.
 fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
     let rest = &query[start..];
     let at = query.len() - rest.trim_start().len();
@@ -109,7 +103,6 @@ fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
     Some((Keyword::parse(query, at, end)?, behind))
 }
 
-/// Returns the keyword before `end`, and the end of the text before it.
 fn last(query: &str, start: usize, end: usize) -> Option<(Keyword<'_>, usize)> {
     let trimmed = start + query[start..end].trim_end().len();
     let (space, letter) = query[start..trimmed]
@@ -138,7 +131,6 @@ impl<'a> Keyword<'a> {
         })
     }
 
-    /// The filter of a keyword with a regular expression.
     fn regexp(&self, sources: &mut SourceMap) -> Option<Expr> {
         let field = match self.key {
             DcsKey::Package => Field::Package,
@@ -169,7 +161,7 @@ impl<'a> Keyword<'a> {
         }
     }
 
-    /// The filters of a file type: extensions, or a language for types unknown to Debian Code Search.
+    /// Filters of a file type: extensions, or a language if unknown.
     fn filters(&self, sources: &mut SourceMap) -> Vec<Expr> {
         let name = self.value.to_lowercase();
         let known = TYPES.iter().find(|(names, _)| names.contains(&&name[..]));
@@ -190,7 +182,6 @@ impl<'a> Keyword<'a> {
     }
 }
 
-/// Requires one of the wanted file types, and none of the negated ones.
 fn types(keywords: &[Keyword<'_>], sources: &mut SourceMap) -> Vec<Expr> {
     let types = keywords
         .iter()

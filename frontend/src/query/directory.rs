@@ -1,18 +1,18 @@
-//! The directory that a query selects, `path:^src/` keeps what is below `src/`, and the revisions that it names.
+//! Directory selected by a query (`path:^src/`), and revisions that it names.
 
 use super::checked::Query;
 use super::filter::{is_special, selected_directory};
 use schema::message::{Expr, Field, Filter, Reading};
 
 impl Query {
-    /// Returns the longest directory, with its slash, in which every match is because of a filter like
-    /// `path:^src/`; `None` without such a filter.
+    /// Longest directory, with its slash, that has every match because of
+    /// filters like `path:^src/`.
     pub fn directory(&self) -> Option<Vec<u8>> {
         let directories = self.expr.factors().iter().filter_map(selected);
         directories.max_by_key(Vec::len)
     }
 
-    /// Returns the names of the revisions in which every match is; none if the query has patterns for them, or none.
+    /// Revisions that have every match; empty if the query has patterns for them, or none.
     pub fn revisions(&self) -> Vec<String> {
         let factors = self.expr.factors().iter();
         let named = factors.map(|factor| match factor {
@@ -34,7 +34,7 @@ fn revision(filter: &Expr) -> Option<String> {
     }
 }
 
-/// Returns the filter's value that selects a directory, named without the last slash.
+/// Filter value that selects a directory, given without the last slash.
 pub fn selecting(directory: &str) -> String {
     let mut value = "^".to_owned();
     for letter in directory.chars() {

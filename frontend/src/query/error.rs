@@ -2,37 +2,36 @@
 
 use schema::message::{ATOMS_MAX, DEPTH_MAX};
 
-/// A part of a query that may have been meant differently.
+/// Ambiguous part of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// Byte offset in the query.
     pub at: Option<usize>,
-    /// How it was understood.
+    /// Chosen reading.
     pub reason: String,
-    /// What to type for the other meaning.
+    /// Text for the other reading.
     pub hint: Option<String>,
 }
 
-/// Why a query cannot be searched for.
+/// Error in a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadQuery {
-    /// Byte offset in the query, or in the filter, if the error has a position.
+    /// Byte offset in the query or filter, if known.
     pub at: Option<usize>,
-    /// The filter with the error, as typed; `None`: the error is in the query.
+    /// Filter with the error, as typed; `None`: the query.
     pub filter: Option<String>,
-    /// What is wrong.
+    /// Description.
     pub reason: String,
-    /// What to do about it.
+    /// Remedy.
     pub hint: Option<String>,
-    /// The index in [`Expr::atoms`](schema::message::Expr::atoms) of the atom with the error; `at` is
-    /// then an offset in the atom's text. [`ParsedQuery::locate`](super::ParsedQuery::locate) turns it
-    /// into a position in the query.
+    /// Index of the atom in [`Expr::atoms`](schema::message::Expr::atoms); `at` is then an offset
+    /// in its text. [`ParsedQuery::locate`](super::ParsedQuery::locate) converts it.
     pub atom: Option<usize>,
 }
 
 impl BadQuery {
-    /// An error without a position and without a hint.
+    /// Error without position and hint.
     pub fn new(reason: impl Into<String>) -> Self {
         BadQuery {
             at: None,
@@ -50,7 +49,7 @@ impl BadQuery {
         }
     }
 
-    /// Adds what to type instead.
+    /// Adds a remedy.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         BadQuery {
             hint: Some(hint.into()),
@@ -58,7 +57,6 @@ impl BadQuery {
         }
     }
 
-    /// An invalid value of a key or a parameter.
     pub(super) fn invalid(value: &str, expected: &str) -> Self {
         BadQuery::new(format!("{value} is not valid")).hint(format!("expected {expected}"))
     }

@@ -1,16 +1,12 @@
 //! Filters: values of `path:` in a query, `path=` in a URL and `--path` on a command line.
 //!
-//! A value is a glob if it looks like one, else a regular expression. `=` marks an exact value, `g:` a
-//! glob, quotes or slashes a regular expression. As a parameter, a leading `-` negates the filter (in a
-//! query it stands before the key); a regular expression that begins with `-` is typed `\-x`. Languages
-//! and extensions are always exact, and revisions never regular expressions (`revision_name`). Kinds are exact, too. Backends know
-//! which languages and revisions exist.
+//! A value is a glob if it looks like one, else a regular expression with smart case, unless it
+//! selects a directory (`^src/`). `=` marks an exact value, `g:` a glob, quotes or slashes a
+//! regular expression. In a parameter, a leading `-` negates; a regular expression with `-` is
+//! typed `\-x`. Languages, extensions and kinds are exact; revisions are never regular expressions.
 //!
-//! A regular expression has smart case, as patterns have: without an upper-case letter it ignores case. One that selects a
-//! directory, `^src/`, respects case, and so do globs and exact values.
-//!
-//! **Invariant:** a rendered filter parses to the same filter. A mark or quotes appear only where the text
-//! alone would be parsed differently or would end elsewhere.
+//! **Invariant:** a rendered filter parses to the same filter. Marks and quotes appear only where
+//! plain text would parse differently or end elsewhere.
 
 use super::case::Case;
 use super::error::BadQuery;
@@ -20,7 +16,7 @@ use super::revision_name;
 use super::source_text::SourceText;
 use schema::message::{DocumentKind, Expr, Field, Filter, Reading, Syntax};
 
-/// The fields and their names, in the order in which filters are shown.
+/// Fields and names, in display order.
 pub const FIELDS: [(Field, &str); 8] = [
     (Field::Package, "package"),
     (Field::Path, "path"),
@@ -32,7 +28,7 @@ pub const FIELDS: [(Field, &str); 8] = [
     (Field::Branch, "branch"),
 ];
 
-/// Returns the field called `name`.
+/// Field with this name.
 pub fn field(name: &str) -> Option<Field> {
     let mut fields = FIELDS.into_iter();
     fields
@@ -40,7 +36,7 @@ pub fn field(name: &str) -> Option<Field> {
         .map(|(field, _)| field)
 }
 
-/// Returns the name of a field.
+/// Name of a field.
 pub fn name(field: Field) -> &'static str {
     let mut fields = FIELDS.into_iter();
     let named = fields.find(|(known, _)| *known == field);
@@ -59,7 +55,6 @@ pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
     Ok(if negated { filter.negated() } else { filter })
 }
 
-/// Parses a parameter: the filter, where its text was typed, and whether it is negated.
 pub(super) fn parse_parameter(
     field: Field,
     typed: &str,
@@ -74,7 +69,6 @@ pub(super) fn parse_parameter(
     Ok((filter, text, negated))
 }
 
-/// Reads a value, which may be empty.
 pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, SourceText), BadQuery> {
     let takes = Takes::of(field);
     let marked = match lexer.rest() {
@@ -124,7 +118,7 @@ pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
     Ok((filter, text))
 }
 
-/// Returns whether the flags after quotes or slashes say that case is ignored. Only a regular expression can ignore it.
+/// Case flag after quotes or slashes, allowed only for regular expressions.
 fn check_flags(flags: Flags, reading: Reading, at: usize) -> Result<Option<bool>, BadQuery> {
     match flags.ignore_case {
         _ if flags.word => Err(BadQuery::new("the flag w is not allowed in a filter")
@@ -139,7 +133,6 @@ fn check_flags(flags: Flags, reading: Reading, at: usize) -> Result<Option<bool>
     }
 }
 
-/// Whether a regular expression without flags ignores case.
 fn has_smart_case(regexp: &str) -> bool {
     selected_directory(regexp).is_none() && Case::Auto.ignores(regexp, Syntax::Regexp)
 }
@@ -152,7 +145,7 @@ fn regexp_reading(ignores_case: bool) -> Reading {
     }
 }
 
-/// Returns the directory, with its slash, that a regular expression like `^src/` selects.
+/// Directory, with its slash, that a regular expression like `^src/` selects.
 pub(super) fn selected_directory(regexp: &str) -> Option<String> {
     let mut letters = regexp.strip_prefix('^')?.chars();
     let mut directory = String::with_capacity(regexp.len());
@@ -166,7 +159,6 @@ pub(super) fn selected_directory(regexp: &str) -> Option<String> {
     (directory.len() > 1 && directory.ends_with('/')).then_some(directory)
 }
 
-/// Whether a character means something else than itself in a regular expression.
 pub(super) fn is_special(letter: char) -> bool {
     ".+*?()|[]{}^$".contains(letter)
 }
@@ -181,7 +173,6 @@ fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
     (text, reading)
 }
 
-/// What the values of a field may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     /// Regular expressions, globs and exact values.
@@ -202,14 +193,12 @@ impl Takes {
     }
 }
 
-/// Whether a value looks like a glob rather than a regular expression.
 fn is_glob(text: &str) -> bool {
     let is_regexp = text.contains(['\\', '^', '$', '+', '(', ')', '|'])
         || [".*", ".?"].iter().any(|part| text.contains(part));
     text.contains(['*', '?', '[']) && !is_regexp
 }
 
-/// Returns the filter in an expression, and whether it is negated.
 fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     match expr {
         Expr::Filter(filter) => Some((filter, false)),
@@ -221,7 +210,6 @@ fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     }
 }
 
-/// Refuses a filter that no backend can use.
 pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let name = name(filter.field);
     check_text(filter).map_err(|bad| BadQuery {
@@ -259,7 +247,7 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
     }
 }
 
-/// Returns the field's name and the parameter that [`parse`] reads as this filter.
+/// Field name and parameter that [`parse`] reads as this filter.
 pub fn typed(expr: &Expr) -> Option<(&'static str, String)> {
     let (filter, negated) = of(expr)?;
     let sign = if negated { "-" } else { "" };
@@ -273,7 +261,7 @@ pub fn typed(expr: &Expr) -> Option<(&'static str, String)> {
     Some((name(filter.field), format!("{sign}{value}")))
 }
 
-/// Returns the value with the mark of its kind: a regular expression without a flag, and with it.
+/// Marked values: a regular expression without and with its flag.
 fn marked(filter: &Filter) -> impl Iterator<Item = String> {
     let text = &filter.text;
     let (value, flag) = match filter.reading {
@@ -286,7 +274,6 @@ fn marked(filter: &Filter) -> impl Iterator<Item = String> {
     [value].into_iter().chain(flagged)
 }
 
-/// Returns key and value as in a query.
 pub(super) fn in_query(filter: &Filter) -> String {
     format!("{}:{}", name(filter.field), value_in_query(filter))
 }
@@ -295,7 +282,7 @@ fn value_in_query(filter: &Filter) -> String {
     let (text, takes) = (&filter.text, Takes::of(filter.field));
     let is_plain = match filter.reading {
         Reading::Exact => takes != Takes::Regexps,
-        // A later slash in the query could end a value that begins with one.
+        // A later slash in the query could close it.
         _ => !text.starts_with('/'),
     };
     let plain = is_plain.then(|| text.clone());
@@ -311,7 +298,7 @@ fn value_in_query(filter: &Filter) -> String {
     })
 }
 
-/// Whether the value, in a group, is read as this filter and ends where it should.
+/// True if the value, in a group, reads as this filter and ends correctly.
 fn reads_back(filter: &Filter, value: &str) -> bool {
     let mut lexer = Lexer::new(value);
     lexer.depth = 1;

@@ -1,6 +1,5 @@
-//! The fields of a query as they were typed, and how they become a [`Query`]: the text is parsed, its
-//! syntax tree is lowered to an expression with the options and defaults applied, and the filters that are
-//! parameters of their own are joined to it.
+//! Typed fields of a query, and their conversion to a [`Query`]: text is parsed, lowered to an
+//! expression with options and defaults, and joined with filter parameters.
 
 use super::case::Case;
 use super::checked::{Query, check_positive, filter_order};
@@ -15,58 +14,53 @@ use schema::message::{Expr, Field, Pattern, Reading, Syntax, Want};
 use std::ops::Range;
 use std::time::Duration;
 
-/// The fields of a query as they were typed; `None` is a field's default. What the query text
-/// [`q`](Self::q) says takes precedence.
+/// Typed fields of a query; `None` is the default. The text [`q`](Self::q) takes precedence.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueryInput<'a> {
-    /// The query text.
+    /// Query text.
     pub q: &'a str,
-    /// `keyword` (the default): the native language; `literal` or `regexp`: one pattern, spaces
-    /// included.
+    /// `keyword` (default): native language; `literal` or `regexp`: one pattern, spaces included.
     pub mode: Option<&'a str>,
-    /// `yes`: case-sensitive; `no`: not; `auto`: patterns with an upper-case letter are. The default is
-    /// `auto` for keywords, else `yes`.
+    /// `yes`, `no`, or `auto` (smart case). Default: `auto` for keywords, else `yes`.
     pub case: Option<&'a str>,
-    /// `yes`: patterns match whole words; `no` (the default).
+    /// `yes`: whole words; `no` (default).
     pub word: Option<&'a str>,
     /// Lines of context.
     pub context: Option<&'a str>,
     /// `matches` (the default), `documents` or `count`.
     pub want: Option<&'a str>,
-    /// How many of the best are wanted; 0 (the default): all.
+    /// Number of best results; 0 (default): all.
     pub limit: Option<&'a str>,
-    /// With a limit: `exact` (the default), or `estimate`: matches beyond the limit need not be counted.
+    /// With a limit: `exact` (default), or `estimate`: matches past it need not be counted.
     pub total: Option<&'a str>,
-    /// Filters, as [`filter::parse`] takes them. They are joined by AND, except exact filters of one
-    /// field, which are joined by OR if a document has one value of it.
+    /// Filters for [`filter::parse`]. Joined by AND, but exact filters of a
+    /// single-valued field by OR.
     pub filters: &'a [(Field, &'a str)],
 }
 
-/// A query with everything else that its input said.
+/// Query with the rest of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedQuery {
     /// The query.
     pub query: Query,
-    /// The time limit, if the input has one.
+    /// Time limit, if given.
     pub timeout: Option<Duration>,
-    /// Parts that may have been meant differently.
+    /// Ambiguous parts.
     pub notices: Vec<Notice>,
-    /// Where the terms that must all hold, and the options, are in the query text, in bytes. Joined
-    /// by spaces they are the same query, without `and` in its phrase. Alternatives are one term.
+    /// Byte ranges of required terms and options. Joined by spaces they are the same query, without
+    /// `and` in its phrase. Alternatives are one term.
     pub terms: Vec<Range<usize>>,
-    /// Whether the query text has only negated terms, and the signs of some of them are text.
+    /// True if all terms are negated and some signs are text.
     pub has_signs_as_text: bool,
     pub(super) sources: SourceMap,
 }
 
 impl ParsedQuery {
-    /// Turns a backend's error in an atom into an error with a position in the input. Other errors stay
-    /// as they are.
+    /// Converts a backend's atom error to a position in the input.
     pub fn locate(&self, bad: BadQuery) -> BadQuery {
         self.sources.locate(self.query.expr(), bad)
     }
 
-    /// Checks an expression; errors have positions in the input.
     pub(super) fn new(
         expr: Expr,
         context_lines: u32,
@@ -122,7 +116,6 @@ impl Query {
     }
 }
 
-/// Refuses input that is too long to be parsed.
 pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
     if typed.len() > TYPED_BYTES_MAX {
         return Err(BadQuery::too_long(
@@ -135,12 +128,10 @@ pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
 }
 
 impl QueryInput<'_> {
-    /// Returns true if the query text is in the native language.
     fn is_native(&self) -> bool {
         matches!(self.mode, None | Some("keyword"))
     }
 
-    /// Lowers a syntax tree, and joins the filters that are parameters.
     fn expr(&self, ast: &Ast) -> Result<(Expr, SourceMap), BadQuery> {
         let defaults = self.defaults(&ast.options)?;
         let mut sources = SourceMap::default();
@@ -159,7 +150,6 @@ impl QueryInput<'_> {
         Ok((joined(parts), sources))
     }
 
-    /// Parses the query text as the mode says.
     fn ast(&self) -> Result<Ast, BadQuery> {
         let whole = |syntax, text: SourceText| Ast {
             node: (!text.is_empty()).then(|| {
@@ -185,8 +175,8 @@ impl QueryInput<'_> {
         }
     }
 
-    /// Parses the native language. The signs of a query that would only exclude are text, also with
-    /// filters in other parameters: `-Wall`, and `NOT NULL`.
+    /// Parses the native language. Signs of a query that would only exclude are text, even with
+    /// filter parameters: `-Wall`, `NOT NULL`.
     fn native_ast(&self) -> Result<Ast, BadQuery> {
         let ast = parse::parse(self.q)?;
         let defaults = self.defaults(&ast.options)?;
@@ -263,7 +253,6 @@ impl QueryInput<'_> {
     }
 }
 
-/// Parses a filter that is a parameter of its own.
 fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr, BadQuery> {
     let (filter, text, negated) = filter::parse_parameter(field, typed)?;
     let filter = Expr::Filter(filter);
@@ -271,16 +260,13 @@ fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr,
     Ok(if negated { filter.negated() } else { filter })
 }
 
-/// What holds for patterns without flags.
 #[derive(Clone, Copy, Debug)]
 struct Defaults {
     case: Case,
     word: bool,
-    /// Patterns search names of documents.
     names: bool,
 }
 
-/// Lowers a node, and adds its atoms to `sources`.
 fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
     let list = |nodes: Vec<Node>, sources: &mut SourceMap| -> Vec<Expr> {
         let nodes = nodes.into_iter();
@@ -322,7 +308,7 @@ fn pattern(term: &Term, defaults: Defaults) -> Pattern {
     }
 }
 
-/// Joins parts by AND. Exact filters of a field that has one value in each document are joined by OR.
+/// Joins by AND, but exact filters of a single-valued field by OR.
 pub(super) fn joined(parts: Vec<Expr>) -> Expr {
     let mut parts = match Expr::all(parts) {
         Expr::All(parts) => parts,

@@ -1,5 +1,5 @@
-//! Keys, the words before a colon, and the options of a whole query that some of them set: `case:no`,
-//! `word:yes`, `type:path`, `count:10`, `context:3`, `timeout:2s`.
+//! Keys before a colon, and whole-query options: `case:no`, `word:yes`, `type:path`, `count:10`,
+//! `context:3`, `timeout:2s`.
 
 use super::case::Case;
 use super::error::BadQuery;
@@ -8,20 +8,18 @@ use crate::similar::similar;
 use schema::message::Field;
 use std::time::Duration;
 
-/// What a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     /// Restricts the documents.
     Filter(Field),
-    /// A pattern in the text, even where names are searched.
+    /// A pattern in text, even if names are searched.
     Content,
     /// Patterns on one line.
     Line,
-    /// Holds for the whole query.
+    /// Applies to the whole query.
     Option(Setting),
 }
 
-/// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     Case,
@@ -32,7 +30,7 @@ pub(super) enum Setting {
     Timeout,
 }
 
-/// All keys; the first name of several is canonical.
+/// All keys; the first name is canonical.
 const KEYS: &[(&str, Key)] = &[
     ("package", Key::Filter(Field::Package)),
     ("pkg", Key::Filter(Field::Package)),
@@ -63,7 +61,6 @@ const KEYS: &[(&str, Key)] = &[
     ("timeout", Key::Option(Setting::Timeout)),
 ];
 
-/// Returns each key by its main name, with what it does.
 pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_main = |at: usize| KEYS[..at].iter().all(|(_, key)| *key != KEYS[at].1);
     let main = (0..KEYS.len()).filter(move |&at| is_main(at));
@@ -95,7 +92,7 @@ fn about(key: Key) -> &'static str {
     }
 }
 
-/// Returns the keys by their canonical names, each with its other names.
+/// Keys by canonical name, with their aliases.
 pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut last = None;
@@ -109,9 +106,7 @@ pub fn names() -> Vec<(&'static str, Vec<&'static str>)> {
     names
 }
 
-/// The prefix of a term.
 pub(super) enum Prefix<'a> {
-    /// A key.
     Known(&'a str, Key),
     /// An unknown word before a colon.
     Unknown(&'a str),
@@ -119,8 +114,7 @@ pub(super) enum Prefix<'a> {
     None,
 }
 
-/// Returns the key at the start of a term. A word before `::` is not a key, but a name in C++, Rust or
-/// Perl.
+/// Key at the start of a term. A word before `::` is a C++, Rust or Perl name.
 pub(super) fn prefix(term: &str) -> Prefix<'_> {
     let is_inner = |letter: char| letter.is_ascii_alphanumeric() || "_.+-".contains(letter);
     let end = term.find(|letter| !is_inner(letter));
@@ -138,19 +132,16 @@ pub(super) fn prefix(term: &str) -> Prefix<'_> {
     }
 }
 
-/// Returns the key that an unknown word resembles.
 pub(super) fn near(name: &str) -> Option<&'static str> {
     let long = KEYS.iter().map(|(known, _)| *known);
     let long = long.filter(|known| known.len() > 2);
     similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
-/// The options that were typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) case: Option<Case>,
     pub(super) word: Option<bool>,
-    /// Searches and finds names of documents.
     pub(super) names: Option<bool>,
     /// 0: all.
     pub(super) count: Option<u64>,
@@ -159,7 +150,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Sets an option from key and value. Returns whether it was set before.
+    /// Sets an option. Returns true if it was set before.
     pub(super) fn set(
         &mut self,
         setting: Setting,
@@ -211,7 +202,6 @@ pub fn time(value: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// Parses `yes` or `no`.
 pub(super) fn yes_or_no(value: &str) -> Option<bool> {
     match value {
         "yes" => Some(true),

@@ -1,17 +1,17 @@
-//! Tokens of a query: words, strings, regular expressions and filter values; and how they are quoted.
+//! Tokens of a query: words, strings, regular expressions and filter values; and quoting.
 //!
-//! Where a word ends depends on the context: in a group, at an unbalanced `)`; in a parameter, only at
-//! the end of the text. The meaning of a word is not decided here.
+//! A word ends by context: in a group at an unbalanced `)`, in a parameter at the end.
+//! Words get no meaning here.
 
 use super::error::BadQuery;
 use super::source_text::SourceText;
 
-/// The flags after a closing quote or slash.
+/// Flags after a closing quote or slash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
     /// `i`: ignores case; `c`: does not.
     pub(super) ignore_case: Option<bool>,
-    /// `w`: matches whole words.
+    /// `w`: whole words.
     pub(super) word: bool,
     /// `s`: `.` matches line ends.
     pub(super) dot_all: bool,
@@ -34,14 +34,12 @@ impl Flags {
     }
 }
 
-/// A position in the input.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'a> {
     pub(super) typed: &'a str,
     pub(super) at: usize,
-    /// The number of open groups.
     pub(super) depth: usize,
-    /// A value ends only at the end of the input.
+    /// Values end only at the end of input.
     pub(super) whole: bool,
 }
 
@@ -67,7 +65,6 @@ impl<'a> Lexer<'a> {
         self.at = self.typed.len() - self.rest().trim_start().len();
     }
 
-    /// Whether a token ends at `at`.
     pub(super) fn ends_at(&self, at: usize) -> bool {
         match self.typed[at..].chars().next() {
             None => true,
@@ -77,14 +74,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Returns the end of the flags at `at`, if the token ends there.
     fn flags_end(&self, at: usize, known: &str) -> Option<usize> {
         let flags = self.typed[at..].trim_start_matches(|letter| known.contains(letter));
         let end = self.typed.len() - flags.len();
         self.ends_at(end).then_some(end)
     }
 
-    /// Reads exact text in single or double quotes.
     pub(super) fn string(&mut self) -> Result<(SourceText, Flags), BadQuery> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
@@ -105,7 +100,6 @@ impl<'a> Lexer<'a> {
         Ok((text, Flags::of(&self.typed[close..end])))
     }
 
-    /// Reads quoted text; returns it and the offset after the closing quote.
     fn quoted(&self) -> Option<(SourceText, usize)> {
         let mut text = SourceText::default();
         let mut letters = self.rest().char_indices();
@@ -129,13 +123,9 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Reads a regular expression between slashes. `None` if the text is empty, not closed, begins
-    /// with a repetition like a comment `/* x */`, or looks like a path: several slashes and no
-    /// metacharacter.
-    ///
-    /// It ends at the first `/` without a backslash that only flags follow. So `/[/]/` is a regular
-    /// expression, and the second slash of `/usr/include` does not close one. After an inner slash there
-    /// may be no space.
+    /// Reads a regular expression between slashes. `None` if it is empty, unclosed, begins with a
+    /// repetition (the comment `/* x */`), or looks like a path: several slashes, no metacharacter.
+    /// Ends at the first unescaped `/` followed only by flags; no space may follow an inner slash.
     pub(super) fn regexp(&mut self) -> Option<(SourceText, Flags)> {
         let open = self.at;
         if self.rest()[1..].starts_with(['*', '+', '?']) {
@@ -164,8 +154,8 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Reads a word; a backslash escapes anything but letters and digits. Also returns the offset of the
-    /// first `)` that closes nothing.
+    /// Reads a word; a backslash escapes all but letters and digits. Also returns the
+    /// offset of the first stray `)`.
     pub(super) fn word(&mut self) -> (SourceText, Option<usize>) {
         let (mut text, mut open, mut stray) = (SourceText::default(), 0, None);
         while let Some(letter) = self.peek() {
@@ -193,8 +183,8 @@ impl<'a> Lexer<'a> {
         (text, stray)
     }
 
-    /// Reads a value without quotes; with `escapes`, a backslash and the next character stay together.
-    /// Also returns whether its parentheses are balanced.
+    /// Reads an unquoted value; with `escapes`, a backslash keeps the next character. Also returns
+    /// if parentheses are balanced.
     pub(super) fn bare(&mut self, escapes: bool) -> (SourceText, bool) {
         let (start, mut open, mut escaped) = (self.at, 0_usize, false);
         while let Some(letter) = self.peek() {
@@ -223,17 +213,15 @@ fn regexp_text(open: usize, body: &str, flags: Flags) -> SourceText {
     text.into_regexp()
 }
 
-/// Whether the text has a metacharacter of regular expressions that is rare in file names.
+/// True with metacharacters that are rare in file names.
 pub(super) fn has_meta(text: &str) -> bool {
     text.contains(['\\', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'])
 }
 
-/// Quotes a text, with a backslash before quotes and backslashes.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Puts a regular expression between slashes, with a backslash before slashes in it.
 pub(super) fn slashed(regexp: &str) -> String {
     let mut out = String::from("/");
     let mut escaped = false;

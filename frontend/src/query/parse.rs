@@ -10,12 +10,12 @@
 //! pattern = ["content:"] (regexp | string | word)
 //! ```
 //!
-//! Text pasted from a program is searched as text where possible: `foo(`, `std::string`, `--flag`,
-//! `->next`, `/usr/include`. A notice says so when it could mean something else. A token that is
-//! out of place in the language is text too: the query is parsed again with it as a word.
+//! Text pasted from a program stays text where possible: `foo(`, `std::string`, `--flag`, `->next`,
+//! `/usr/include`; ambiguity gives a notice. A misplaced token is text too: the query is parsed
+//! again with it as a word.
 //!
-//! **Invariant:** recursion happens only in parentheses, and their depth is limited. Only known
-//! keys and closed regular expressions are refused.
+//! **Invariant:** recursion happens only in parentheses of limited depth. Only known keys and
+//! closed regular expressions are refused.
 
 mod notices;
 mod texts;
@@ -31,26 +31,23 @@ use std::collections::HashSet;
 use std::ops::Range;
 use texts::{Fault, Texts};
 
-/// Words of a query that is too large. Filters that are parameters of their own have room beside
-/// them.
+/// Words of a query that is too large, with room for filter parameters.
 const WORDS_MAX: usize = ATOMS_MAX - 16;
 
-/// A parsed query.
 #[derive(Debug, Default)]
 pub(super) struct Ast {
-    /// `None`: the query has only options.
+    /// `None`: only options.
     pub(super) node: Option<Node>,
     pub(super) options: Options,
     pub(super) notices: Vec<Notice>,
-    /// Where the terms that must all hold, and the options, are in the text. Alternatives are one term.
+    /// Places of required terms and options. Alternatives are one term.
     pub(super) terms: Vec<Range<usize>>,
-    /// Places of words that were typed side by side, with operators between them.
+    /// Places of words typed side by side, and operators between them.
     pub(super) phrase: Vec<Range<usize>>,
-    /// Whether signs of its terms are text since it has only negated ones.
+    /// Signs are text because all terms are negated.
     pub(super) has_signs_as_text: bool,
 }
 
-/// A node of the tree.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Pattern(Term),
@@ -61,18 +58,16 @@ pub(super) enum Node {
     Line(Box<Node>),
 }
 
-/// A pattern as it was typed.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     pub(super) text: SourceText,
     pub(super) syntax: Syntax,
     pub(super) flags: Flags,
-    /// Searches the text of documents, even where names are searched.
+    /// Searches document text, even if names are searched.
     pub(super) in_text: bool,
 }
 
 impl Node {
-    /// Returns true if it has nothing but patterns.
     fn is_text(&self) -> bool {
         match self {
             Node::Pattern(_) => true,
@@ -83,7 +78,6 @@ impl Node {
 }
 
 impl Term {
-    /// A word without flags.
     fn of_text(text: SourceText) -> Term {
         Term {
             text,
@@ -94,17 +88,15 @@ impl Term {
     }
 }
 
-/// Parses a query.
 pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
     parse_again(typed, Texts::new(false))
 }
 
-/// Parses a query that has only negated terms: their signs are text, except those of filters.
+/// Parses a query with only negated terms: their signs are text, except those of filters.
 pub(super) fn parse_signs_as_text(typed: &str) -> Result<Ast, BadQuery> {
     parse_again(typed, Texts::new(true))
 }
 
-/// Parses a query until each token that is out of place is text.
 fn parse_again(typed: &str, mut texts: Texts) -> Result<Ast, BadQuery> {
     loop {
         match parse_with(typed, &texts) {
@@ -124,7 +116,6 @@ fn parse_again(typed: &str, mut texts: Texts) -> Result<Ast, BadQuery> {
     }
 }
 
-/// Takes each different word of a query for text.
 fn words(typed: &str, bad: &BadQuery) -> Ast {
     let (mut lexer, mut known) = (Lexer::new(typed), HashSet::new());
     let mut words = Vec::new();
@@ -155,7 +146,6 @@ fn words(typed: &str, bad: &BadQuery) -> Ast {
     }
 }
 
-/// Parses a query with the tokens at these offsets as text.
 fn parse_with(typed: &str, texts: &Texts) -> Result<Ast, Fault> {
     let mut parser = Parser {
         lexer: Lexer::new(typed),
@@ -190,13 +180,11 @@ struct Parser<'a> {
     lexer: Lexer<'a>,
     texts: &'a Texts,
     atoms: usize,
-    /// Inside of `line:(…)`.
     in_line: bool,
     options: Options,
     notices: Vec<Notice>,
     terms: Vec<Range<usize>>,
     phrase: Vec<Range<usize>>,
-    /// The last term is text.
     is_in_phrase: bool,
 }
 
@@ -252,7 +240,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Adds a term that begins at `start`, if it is text.
     fn add_to_phrase(&mut self, start: usize, is_text: bool) {
         let end = self.lexer.at;
         match self.phrase.last_mut() {
@@ -294,7 +281,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether a `-` negates the next term. In `--flag`, `->next`, `-=` and `-1` it is text.
+    /// True if a `-` negates the next term. In `--flag`, `->next`, `-=` and `-1` it is text.
     fn is_sign(&self) -> bool {
         let rest = self.lexer.rest();
         let next = rest.strip_prefix('-').and_then(|rest| rest.chars().next());
@@ -326,7 +313,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the value of a key.
     fn keyed(
         &mut self,
         at: usize,
@@ -369,7 +355,6 @@ impl Parser<'_> {
         Ok(Node::Line(Box::new(inner?)))
     }
 
-    /// Parses a group, from the opening parenthesis on.
     fn group(&mut self, at: usize) -> Result<Node, Fault> {
         let open = self.lexer.at;
         if self.lexer.depth == DEPTH_MAX {
@@ -413,7 +398,7 @@ impl Parser<'_> {
         Ok(Node::Filter(filter, text))
     }
 
-    /// Refuses a value in parentheses with a space in it: it would end at the space.
+    /// Refuses a value in parentheses with a space, at which it would end.
     fn check_closed(&self, value: usize, name: &str, field: Field) -> Result<(), Fault> {
         let mut lexer = self.lexer.clone();
         lexer.at = value;
@@ -457,7 +442,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads a word that is text whatever it begins with.
     fn text(&mut self, at: usize) -> Result<Node, Fault> {
         self.count_atom(at)?;
         let (text, _) = self.lexer.word();
@@ -495,7 +479,7 @@ impl Parser<'_> {
         Ok(term((text, Default::default()), Syntax::Literal))
     }
 
-    /// Adds a notice to text that begins with a slash and may be a regular expression.
+    /// Notice for text with a leading slash that may be a regular expression.
     fn check_open(&mut self, at: usize) -> Result<(), Fault> {
         let rest = self.lexer.rest();
         let typed = rest.split(char::is_whitespace).next().unwrap_or_default();
@@ -516,7 +500,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Skips space; returns whether the group or the query ends there.
     fn at_end(&mut self) -> bool {
         self.lexer.skip_space();
         match self.lexer.peek() {
@@ -525,7 +508,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next token is one of these words.
     fn is_keyword(&self, words: &[&str]) -> bool {
         let rest = self.lexer.rest();
         let word = words.iter().find(|word| rest.starts_with(**word));
@@ -533,7 +515,6 @@ impl Parser<'_> {
         word.is_some_and(|word| self.lexer.ends_at(at + word.len())) && !self.texts.has(at)
     }
 
-    /// Takes one of these words and returns its offset.
     fn keyword(&mut self, words: &[&str]) -> Option<usize> {
         self.lexer.skip_space();
         let at = self.lexer.at;
@@ -546,7 +527,6 @@ impl Parser<'_> {
     }
 }
 
-/// Returns a single part itself, several as a list.
 fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
     match parts.len() {
         1 => parts.remove(0),
@@ -554,12 +534,11 @@ fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
     }
 }
 
-/// An operator without an operand.
 fn lonely(at: usize, word: &str, side: &str) -> Fault {
     Fault::text(at, format!("there is no term {side} {word}"))
 }
 
-/// Takes an invalid regular expression that begins with a space for text: `a / (b / c`.
+/// Treats an invalid regular expression after a space as text: `a / (b / c`.
 fn check_division(at: usize, regexp: &str) -> Result<(), Fault> {
     match check_syntax(regexp) {
         Err(bad) if regexp.starts_with(' ') => Err(Fault::Text(at, bad)),

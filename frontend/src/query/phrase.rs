@@ -1,27 +1,22 @@
-//! The phrase of a query: patterns of the lines that have its words side by side, as they were
-//! typed.
+//! Phrase of a query: patterns of lines that have its words side by side, as typed.
 //!
-//! Words typed side by side are searched for one by one, and a document has all of them. The
-//! patterns decide nothing but the order: `return NULL;` finds lines with both words first. One
-//! pattern is the text as it was typed, the other one has the words in their order, with any quotes
-//! and parentheses between them: `import "fmt"` is searched for as the words `import` and `fmt`.
+//! They only affect the order: `return NULL;` finds lines with both words first. One pattern is the
+//! typed text; the other has the words in order, with quotes and parentheses between them.
 //!
 //! **Invariant:** a run of blanks equals one blank.
 
 use schema::message::{Expr, Pattern, Syntax};
 use std::ops::Range;
 
-/// Bytes of the typed text of a phrase. Lines of code are shorter.
+/// Bytes of a typed phrase. Lines of code are shorter.
 const TYPED_BYTES_MAX: usize = 512;
 
-/// Blanks between two words.
 const BLANKS: &str = r"[ \t]+";
 
-/// Blanks, quotes and parentheses between two words.
 const GAP: &str = r#"[ \t"'()]+"#;
 
-/// Returns the patterns of a phrase, the best one first; none if there are no words side by side.
-/// `texts` are the places of text in the query.
+/// Patterns of a phrase, best first; none without words side by side. `texts` are
+/// places of text in the query.
 pub(super) fn patterns(typed: &str, texts: &[Range<usize>], expr: &Expr) -> Vec<Pattern> {
     let is_left_out = |part: &&Expr| part.is_filter() || matches!(part, Expr::Not(_));
     let factors = expr.factors().iter();
@@ -59,7 +54,6 @@ fn word(expr: &Expr) -> Option<&Pattern> {
     }
 }
 
-/// Returns true if an expression has nothing but words on one line.
 fn is_text(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(it) => {
@@ -70,7 +64,6 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-/// Returns the text as it was typed. It neither begins nor ends within a word.
 fn exact(tokens: &[&str]) -> String {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let starts = tokens
@@ -86,7 +79,6 @@ fn exact(tokens: &[&str]) -> String {
     format!("{start}{}{end}", escaped.join(BLANKS))
 }
 
-/// Returns the words in their order, each with its own options.
 fn side_by_side(words: &[&Pattern]) -> String {
     let word = |word: &&Pattern| {
         let flag = if word.ignore_case { "i" } else { "-i" };

@@ -1,4 +1,5 @@
-//! Any input is parsed or refused, and parsed queries render to text that parses to the same query.
+//! Properties: any input parses or is refused, and parsed queries render to
+//! text with the same meaning.
 
 use super::input::joined;
 use super::lex::Lexer;
@@ -10,7 +11,6 @@ use crate::query::filter;
 use proptest::prelude::*;
 use schema::message::{DocumentKind, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
-/// Checks that the rendered query parses to the same query.
 fn check_again(query: &Query) {
     let text = query.interpreted_as();
     let typed = QueryInput {
@@ -26,7 +26,6 @@ fn check_again(query: &Query) {
     assert_eq!(again.interpreted_as(), text);
 }
 
-/// Checks that notices and located errors have valid offsets.
 fn check_offsets(q: &str, parsed: &ParsedQuery) {
     for notice in &parsed.notices {
         assert!(q.is_char_boundary(notice.at.unwrap()));
@@ -49,7 +48,6 @@ fn check_terms(typed: &QueryInput<'_>, parsed: &ParsedQuery) {
     assert_eq!(of(&again), of(parsed), "{q:?}");
 }
 
-/// Concatenations of tokens with and without a meaning.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "a",
@@ -202,7 +200,6 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
     )
 }
 
-/// Trees over `leaf`.
 fn tree(leaf: impl Strategy<Value = Expr> + 'static) -> impl Strategy<Value = Expr> {
     leaf.prop_recursive(4, 12, 3, |inner| {
         prop_oneof![

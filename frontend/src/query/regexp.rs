@@ -6,9 +6,8 @@ use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, Error, Flag, Flags, FlagsItemKind, GroupKind, Span};
 use regex_syntax::hir::translate::TranslatorBuilder;
 
-/// Parses a regular expression as backends do. An error has the position.
-///
-/// Case is not folded. That causes no error, and takes 0.3 ms for each large class: 0.4 s for a query.
+/// Parses a regular expression as backends do, without folding case: that causes no error, and
+/// takes 0.3 ms for each large class.
 pub(super) fn check_syntax(text: &str) -> Result<(), BadQuery> {
     let mut parser = ParserBuilder::new().nest_limit(NESTING_MAX).build();
     let mut parsed = parser
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
     use regex_syntax::ParserBuilder as WholeParserBuilder;
 
-    /// The frontend refuses what a backend would refuse, and nothing else.
+    /// The frontend refuses exactly what a backend would.
     #[test]
     fn errors_do_not_depend_on_case() {
         for text in [

@@ -1,10 +1,10 @@
 //! Renders an expression in the native language, in canonical form.
 //!
-//! A word that could mean something else is quoted, nested lists are in parentheses, and options come
-//! last. Case and whole words are options if all patterns agree, else flags.
+//! Ambiguous words are quoted, nested lists are in parentheses, options come last. Case and whole
+//! words are options if all patterns agree, else flags.
 //!
-//! **Invariant:** the rendered text parses to the same expression, whatever language it came from.
-//! Context lines and what is wanted are not part of it.
+//! **Invariant:** the text parses to the same expression, whatever its original language, except
+//! for context and the kind of result.
 
 use super::case::Case;
 use super::filter;
@@ -38,7 +38,6 @@ pub(super) fn render(expr: &Expr, names: bool, limit: u64) -> String {
     out
 }
 
-/// The options of the rendered query.
 struct Notation {
     case: Case,
     word: bool,
@@ -65,7 +64,7 @@ impl Notation {
         }
     }
 
-    /// `in_text`: patterns here search text, even if the query searches names.
+    /// `in_text`: patterns search text, even if the query searches names.
     fn expr(&self, expr: &Expr, in_text: bool) -> String {
         match expr {
             Expr::Pattern(pattern) => self.pattern(pattern, in_text),
@@ -118,7 +117,6 @@ impl Notation {
     }
 }
 
-/// Whether a text needs no quotes.
 fn is_word(text: &str) -> bool {
     let is_special = text.starts_with(['-', '>', '=', '(', ')', '/', '"', '\''])
         || text.contains(['\\', ':'])

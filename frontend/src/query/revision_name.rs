@@ -1,22 +1,20 @@
-//! Values of `rev:` and `branch:`: the name of a branch or a tag, short or in full, the beginning of a commit
-//! id, or a glob. `HEAD` is the default revision.
+//! Values of `rev:` and `branch:`: a branch or tag name, short or full, a prefix of a commit id, or
+//! a glob. `HEAD` is the default revision.
 //!
-//! They are neither regular expressions nor revision expressions such as `HEAD~25`: a filter selects among the
-//! revisions that are indexed. Git forbids in names what most expressions have, so these are refused with
-//! what to type instead.
+//! Neither regular expressions nor revision expressions (`HEAD~25`): filters select indexed
+//! revisions. Characters that Git forbids in names are refused with a hint.
 
 use super::error::BadQuery;
 use super::lex::Lexer;
 use super::source_text::SourceText;
 use schema::message::{Filter, Reading};
 
-/// What globs have and names cannot have.
+/// Signs of globs, which names cannot contain.
 const GLOB_SIGNS: [char; 4] = ['*', '?', '[', '{'];
 
-/// What a filter takes.
 const EXPECTED: &str = "a filter takes a branch, a tag, 7 or more digits of a commit id, or a glob";
 
-/// Reads a value without quotes and marks. What git allows in names but is a regular expression's is refused.
+/// Reads an unquoted value. Refuses signs of regular expressions that Git allows in names.
 pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<(SourceText, Reading), BadQuery> {
     let start = lexer.at;
     let (text, _) = lexer.bare(false);
@@ -43,7 +41,6 @@ pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<(SourceText, Reading), BadQu
     Ok((text, reading))
 }
 
-/// Refuses what cannot be the name of a revision.
 pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let (text, is_glob) = (&filter.text[..], filter.reading == Reading::Glob);
     if let Some(name) = text.strip_prefix('^') {
@@ -80,7 +77,6 @@ pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     Ok(())
 }
 
-/// Refuses a letter that git allows in no name.
 fn check_letter(at: usize, letter: char) -> Result<(), BadQuery> {
     let hint = match letter {
         '~' | '^' => format!("{EXPECTED}; /api/v2/commit resolves expressions"),

@@ -1,29 +1,26 @@
-//! Text without its escapes, and where each piece of it was typed: to locate errors in the input, also
-//! those that backends report by atom.
+//! Unescaped text with the places of its pieces in the input, to locate errors,
+//! including those of backends.
 //!
-//! **Invariant:** the pieces of a text begin at 0 and ascend, unless the text is empty.
+//! **Invariant:** the pieces of a text begin at 0 and ascend, unless it is empty.
 
 use super::error::BadQuery;
 use super::regexp::check_syntax;
 use schema::message::Expr;
 
-/// Text without its escapes, with the offsets of its pieces in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SourceText {
     text: String,
-    /// Offsets of each piece, in the text and in the input.
+    /// Offsets of each piece, in text and input.
     pieces: Vec<(usize, usize)>,
 }
 
 impl SourceText {
-    /// Text that was typed without escapes, at offset 0.
     pub(super) fn plain(text: &str) -> SourceText {
         let mut out = SourceText::default();
         out.push(0, text);
         out
     }
 
-    /// Appends text that was typed at `at`.
     pub(super) fn push(&mut self, at: usize, part: &str) {
         if self.text.is_empty() || self.at(self.text.len()) != at {
             self.pieces.push((self.text.len(), at));
@@ -39,7 +36,6 @@ impl SourceText {
         self.text.is_empty()
     }
 
-    /// Returns the offset in the input of an offset in the text.
     pub(super) fn at(&self, offset: usize) -> usize {
         let next = self.pieces.partition_point(|&(start, _)| start <= offset);
         let (start, typed) = match next.checked_sub(1) {
@@ -49,7 +45,6 @@ impl SourceText {
         typed + (offset - start)
     }
 
-    /// Removes `prefix`, if the text begins with it.
     pub(super) fn without_prefix(self, prefix: char) -> SourceText {
         let mut out = SourceText::default();
         let letters = self.text.char_indices();
@@ -60,8 +55,8 @@ impl SourceText {
         out
     }
 
-    /// Brings a regular expression into canonical form: `/` has no backslash, and the text does not end
-    /// in one, which a comment may. Between slashes, the closing slash is then unambiguous.
+    /// Canonical form of a regular expression: `/` unescaped, no trailing backslash (possible in a
+    /// comment), so the closing slash is unambiguous.
     pub(super) fn into_regexp(self) -> SourceText {
         let mut out = SourceText::default();
         let mut escaped = false;
@@ -87,8 +82,8 @@ impl SourceText {
     }
 }
 
-/// The atoms of an expression with their sources. Equal atoms have equal errors, so the first one stands
-/// for all, in any order.
+/// Atoms of an expression with their sources. Equal atoms have equal errors, so
+/// the first stands for all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SourceMap(Vec<AtomSource>);
 
@@ -96,24 +91,21 @@ pub(super) struct SourceMap(Vec<AtomSource>);
 struct AtomSource {
     atom: Expr,
     text: SourceText,
-    /// The parameter, if the atom is not in the query itself.
+    /// The parameter, if the atom comes from one.
     filter: Option<String>,
 }
 
 impl SourceMap {
-    /// Adds an atom of the query.
     pub(super) fn add(&mut self, atom: Expr, text: SourceText) {
         let filter = None;
         self.0.push(AtomSource { atom, text, filter });
     }
 
-    /// Adds a filter that was given as a parameter of its own.
     pub(super) fn add_parameter(&mut self, atom: Expr, text: SourceText, typed: &str) {
         let filter = Some(typed.to_owned());
         self.0.push(AtomSource { atom, text, filter });
     }
 
-    /// Turns the error of an atom of `expr` into an error of the input.
     pub(super) fn locate(&self, expr: &Expr, bad: BadQuery) -> BadQuery {
         let atoms = expr.atoms();
         let atom = bad.atom.and_then(|index| atoms.get(index));

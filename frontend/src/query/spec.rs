@@ -1,7 +1,7 @@
-//! Two tables that specify the languages: `spec.txt` of valid queries, `faults.txt` of invalid ones.
+//! Tables that specify the languages: `spec.txt` of valid queries, `faults.txt` of invalid ones.
 //!
-//! A query follows `>`; its language stands before that, unless it is the native one. The indented lines
-//! below are the output of this test; UPDATE_EXPECT=1 writes them again.
+//! A query follows `>`, after its language unless native. Indented lines are this test's output;
+//! UPDATE_EXPECT=1 rewrites them.
 
 use super::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
 use expect_test::expect_file;
@@ -40,7 +40,6 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
     }
 }
 
-/// Returns the table with new output for each query.
 fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
     let mut out = String::new();
     for line in old.lines().filter(|line| !line.starts_with("    ")) {
@@ -52,7 +51,6 @@ fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
     out
 }
 
-/// Shows the expression, the canonical text if it differs, and the notices.
 fn understood(q: &str, parsed: &ParsedQuery) -> String {
     let query = &parsed.query;
     let one_line = |text: String| text.replace('\n', "␤");
@@ -84,7 +82,6 @@ fn understood(q: &str, parsed: &ParsedQuery) -> String {
     out
 }
 
-/// Shows the offset, the text there, the reason and the hint.
 fn fault(q: &str, bad: &BadQuery) -> String {
     let mut out = match bad.at {
         Some(at) => {
@@ -99,7 +96,6 @@ fn fault(q: &str, bad: &BadQuery) -> String {
     out
 }
 
-/// Writes an expression in prefix notation.
 fn notation(expr: &Expr) -> String {
     let list = |name: &str, parts: &[Expr]| {
         let parts = parts.iter().map(notation).collect::<Vec<_>>();
@@ -134,7 +130,7 @@ fn notation(expr: &Expr) -> String {
     }
 }
 
-/// SourceText and flags: `i` ignores case, `w` is a word. `@` is about the path.
+/// Text and flags: `i` ignores case, `w` is a word, `@` is about the path.
 fn pattern_notation(pattern: &Pattern) -> String {
     let path = if pattern.in_path { "@" } else { "" };
     let text = match pattern.syntax {

@@ -247,7 +247,7 @@ fn identity_covers_everything_that_changes_the_matches() {
     let counted = base.clone().wanting(Want::Count, 0).unwrap();
     assert_eq!(counted.clone().with_text(TextOrder::Found), counted);
     for (field, _) in filter::FIELDS {
-        // Only these may be regular expressions; other values are exact, however they are typed.
+        // Only these may be regular expressions; others are always exact.
         let exact = ["=a", "-=a"]
             .iter()
             .take_while(|_| matches!(field, Field::Package | Field::Path | Field::Name));
@@ -299,7 +299,7 @@ fn want_and_limit_are_part_of_the_query() {
         Some("100"),
         expect!["x count:100 context 2"],
     );
-    // A count sends no lines: it is the same query with any context.
+    // A count sends no lines: context does not matter.
     check(Some("count"), None, expect!["x context 0"]);
     check(
         Some("count"),

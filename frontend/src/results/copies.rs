@@ -1,5 +1,4 @@
-//! The documents of a result that have copies: other documents with the same text and the same matching
-//! lines.
+//! Documents with copies: others with the same text and matching lines.
 //!
 //! ```text
 //! copies         a DocumentPointer for each such document: group after group, in a group the best first
@@ -7,9 +6,8 @@
 //! copy-frames    a FrameEntry for each of their frames, ascending
 //! ```
 //!
-//! All are files of pointers (see `spool::pointers`). Without copies they are empty. The best document of a
-//! group is the one whose best match comes first; the others are *folded*, except those that share rank
-//! and the hash of their name with it, which takes colliding hashes.
+//! Files of pointers (see `spool::pointers`), empty without copies. The best document of a group
+//! has the first match; the others are *folded*, unless rank and name hash collide with it.
 
 use crate::order::{DocumentPointer, FrameAt, FrameEntry, GroupEntry, Pointer};
 use crate::spool::len_of_pointers;
@@ -18,19 +16,16 @@ use crate::spool::{
 };
 use std::ops::Range;
 
-/// Documents with the same text and the same matching lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyGroup {
     start: u64,
-    /// How many there are, at least two.
+    /// At least two.
     pub(crate) documents: u64,
 }
 
-/// Writes groups.
 pub(crate) struct CopiesWriter<'a> {
     documents: PointerWriter<'a>,
     groups: PointerWriter<'a>,
-    /// Number of the first document of the current group.
     start: u64,
 }
 
@@ -43,17 +38,14 @@ impl<'a> CopiesWriter<'a> {
         }
     }
 
-    /// The number of the current group.
     pub(crate) fn group(&self) -> u64 {
         self.groups.len
     }
 
-    /// Adds the next document of the current group.
     pub(crate) fn push(&mut self, document: &DocumentPointer) -> Result<(), SpoolError> {
         self.documents.push(&document.0)
     }
 
-    /// Ends the current group.
     pub(crate) fn end_group(&mut self) -> Result<(), SpoolError> {
         let entry = GroupEntry::new(self.start, self.documents.len - self.start);
         self.start = self.documents.len;
@@ -66,7 +58,7 @@ impl<'a> CopiesWriter<'a> {
     }
 }
 
-/// Returns the group of the document of a frame; `None` if it has no copies.
+/// Group of a frame's document; `None` without copies.
 pub(crate) fn group_of(
     spool: &ResultFiles,
     (backend, offset): FrameAt,
@@ -97,7 +89,6 @@ pub(crate) fn group_of(
     }))
 }
 
-/// Reads the frames in which documents of a group begin, the best document first.
 pub(crate) fn frames_of(
     spool: &ResultFiles,
     group: CopyGroup,

@@ -1,11 +1,9 @@
-//! The documents with matches, ordered by their best match: how many matches each has, and the positions
-//! of the first few.
+//! Documents by best match: the number of matches of each, and positions of the first few.
 //!
-//! They are counted while matches are ordered, so the best documents come first. Only the first
-//! [`DOCUMENTS_MAX`] are listed: a query may match in every file of a distribution. Counting stops at the
-//! next document, and totals are then unknown.
+//! Counted while matches are ordered. Only the first [`DOCUMENTS_MAX`] are listed; counting stops
+//! at the next document, and totals are then unknown.
 //!
-//! **Invariant:** the listed documents are the first of all, ordered by their best match.
+//! **Invariant:** the listed documents are the first of all by best match.
 //!
 //! ```text
 //! after the packages, in the same file:
@@ -32,20 +30,19 @@ use std::collections::hash_map::Entry;
 use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Documents that are listed: 3 MiB while they are counted, more than three thousand pages.
+/// Listed documents: 3 MiB while counting, over three thousand pages.
 pub const DOCUMENTS_MAX: usize = 32 << 10;
 
 /// A document with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentGroup {
-    /// The number of its matches; `None` if not all were counted.
+    /// Number of matches; `None` if not all were counted.
     pub total: Option<u64>,
-    /// Positions of its first matches in the order, at most five.
+    /// Positions of its first matches, at most five.
     pub first: Vec<u64>,
 }
 
-/// Identifies a document: the hash of its name, and the id of its package. Two documents of one package
-/// whose names have the same 64-bit hash count as one.
+/// Hash of the document's name, and package id. Colliding names in a package count as one document.
 pub(crate) type DocumentKey = (u64, u32);
 
 #[derive(Clone, Copy, Debug, Default, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -87,19 +84,16 @@ impl DocumentRecord {
     }
 }
 
-/// Counts matches by document while they are ordered.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentTally {
-    /// Indexes of the records.
     known: FxHashMap<DocumentKey, u32>,
     records: Vec<(DocumentKey, DocumentRecord)>,
-    /// The index of the last record that was counted: most matches of a document follow each other.
+    /// Last counted record: most matches of a document follow each other.
     last: usize,
     is_full: bool,
 }
 
 impl DocumentTally {
-    /// Adds the match at a position of the order.
     pub(crate) fn add(&mut self, key: DocumentKey, position: u64) {
         if let Some(record) = self.record(key) {
             record.total += 1;
@@ -107,7 +101,7 @@ impl DocumentTally {
         }
     }
 
-    /// Adds the counts of the next part of the order, which begins at position `start`.
+    /// Adds the next part of the order, which begins at `start`.
     pub(crate) fn append(&mut self, next: &DocumentTally, start: u64) {
         for (key, counted) in &next.records {
             let Some(record) = self.record(*key) else {
@@ -120,7 +114,7 @@ impl DocumentTally {
         self.is_full |= next.is_full;
     }
 
-    /// Returns the record of a document; `None` once there are too many documents.
+    /// `None` past the maximum.
     fn record(&mut self, key: DocumentKey) -> Option<&mut DocumentRecord> {
         if self.is_full {
             return None;
@@ -131,7 +125,6 @@ impl DocumentTally {
         Some(&mut self.records[self.last].1)
     }
 
-    /// Returns the index of a document's record; `None` once there are too many documents.
     fn index(&mut self, key: DocumentKey) -> Option<u32> {
         Some(match self.known.entry(key) {
             Entry::Occupied(known) => *known.get(),
@@ -146,8 +139,7 @@ impl DocumentTally {
         })
     }
 
-    /// Writes the records after the packages. `is_folded` says whether a match of the order is of a folded
-    /// document.
+    /// Writes the records after the packages. `is_folded` tests a position of the order.
     pub(crate) fn finish(
         self,
         to: &ResultFiles,
@@ -177,13 +169,11 @@ impl DocumentTally {
     }
 }
 
-/// Returns the number of documents listed in a file.
 pub(crate) fn count(blob: &Blob) -> Result<usize, SpoolError> {
     let list = DocumentList::open(blob)?;
     Ok(list.map_or(0, |list| list.trailer.records as usize))
 }
 
-/// Returns the number of listed documents that are not folded.
 pub(crate) fn count_unfolded(blob: &Blob) -> Result<usize, SpoolError> {
     let list = DocumentList::open(blob)?;
     Ok(list.map_or(0, |list| {
@@ -191,7 +181,6 @@ pub(crate) fn count_unfolded(blob: &Blob) -> Result<usize, SpoolError> {
     }))
 }
 
-/// Reads a range of the documents.
 pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
     match DocumentList::open(blob)? {
         Some(mut list) => list.read(range),
@@ -199,7 +188,6 @@ pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup
     }
 }
 
-/// Reads a range of the documents that are not folded.
 pub(crate) fn read_unfolded(
     blob: &Blob,
     range: Range<usize>,
@@ -223,7 +211,6 @@ pub(crate) fn read_unfolded(
     Ok(documents.filter_map(is_wanted).collect())
 }
 
-/// The part of a file that lists documents.
 struct DocumentList<'a> {
     blob: &'a Blob,
     file: OpenFile,
@@ -231,7 +218,7 @@ struct DocumentList<'a> {
 }
 
 impl<'a> DocumentList<'a> {
-    /// Reads the trailer; `None` if the file is empty, because the matches could not be ordered.
+    /// Reads the trailer; `None` if the file is empty because ordering failed.
     fn open(blob: &'a Blob) -> Result<Option<DocumentList<'a>>, SpoolError> {
         if blob.len() == 0 {
             return Ok(None);
@@ -250,7 +237,6 @@ impl<'a> DocumentList<'a> {
         }))
     }
 
-    /// Reads a range of the documents.
     fn read(&mut self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         let mut found = vec![DocumentRecord::default(); range.len()];
         let at = self.start()? + (range.start * RECORD_BYTES) as u64;
@@ -269,7 +255,6 @@ impl<'a> DocumentList<'a> {
         grouped.ok_or_else(|| self.blob.corrupt(at))
     }
 
-    /// Reads which documents are folded, a bit for each; nothing if none is.
     fn folded_bits(&mut self) -> Result<Vec<u64>, SpoolError> {
         let bytes = self.bitmap_bytes();
         if bytes == 0 {
@@ -289,7 +274,6 @@ impl<'a> DocumentList<'a> {
         Ok(words)
     }
 
-    /// Where the records begin.
     fn start(&self) -> Result<u64, SpoolError> {
         let records = self.trailer.records as usize * RECORD_BYTES;
         let listed = records + self.bitmap_bytes() + TRAILER_BYTES;
@@ -297,7 +281,6 @@ impl<'a> DocumentList<'a> {
         start.ok_or_else(|| self.blob.corrupt(0))
     }
 
-    /// Bytes of the bitmap with its checksum.
     fn bitmap_bytes(&self) -> usize {
         match self.trailer.folded {
             0 => 0,

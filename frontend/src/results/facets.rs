@@ -1,9 +1,8 @@
-//! Counts matches by language, by kind of document and by directory: the first one of the document's path, or
-//! the first one below the directory that the query selects with `path:^DIRECTORY/`.
+//! Counts matches by language, kind and directory: the first one of the path, or below the
+//! `path:^DIRECTORY/` that the query selects.
 //!
-//! Counted as frames arrive, a few operations a frame. A fixed number of directories is listed: those
-//! whose names have the smallest hashes, so that the order of arrival does not matter. All others are
-//! one number, so that the sum is exact.
+//! Only directories with the smallest name hashes are listed, so arrival order does not matter. The
+//! rest is one number, so the sum is exact.
 
 mod so_far;
 
@@ -16,29 +15,25 @@ use schema::message::{DocumentKind, Facet, SpoolFacets};
 use std::collections::BTreeSet;
 use std::hash::Hasher;
 
-/// Languages that are counted. About 800 are known.
+/// Counted languages; about 800 are known.
 const LANGUAGES_MAX: usize = 1024;
 
-/// Directories that are listed.
 const DIRECTORIES_MAX: usize = 2048;
 
-/// Bytes of a listed name, as in file systems. All names together fit in a frame.
+/// Bytes of a listed name, as in file systems. All names fit in a frame.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Counts of matches by language and by directory.
 #[derive(Debug, Default)]
 pub(crate) struct Facets {
     languages: FxHashMap<Box<[u8]>, u64>,
     directories: FxHashMap<Box<[u8]>, u64>,
-    /// The listed directories, by the hash of the name.
     by_hash: BTreeSet<(u64, Box<[u8]>)>,
     other_directories: u64,
     kinds: [u64; DocumentKind::ALL.len()],
-    /// The directory, with its slash, below which directories are counted; empty: that of the package.
+    /// Directory (with slash) below which to count; empty for the package's root.
     below: Vec<u8>,
 }
 
-/// What is counted of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedDocument<'a> {
     pub(crate) language: &'a str,
@@ -47,7 +42,6 @@ pub(crate) struct CountedDocument<'a> {
 }
 
 impl Facets {
-    /// No counts yet of the matches of a query.
     pub(crate) fn of_query(query: &Query) -> Facets {
         Facets {
             below: query.directory().unwrap_or_default(),
@@ -55,7 +49,6 @@ impl Facets {
         }
     }
 
-    /// Adds matches of one document.
     pub(crate) fn add(&mut self, document: CountedDocument<'_>, matches: u64) {
         self.add_language(document.language.as_bytes(), matches);
         self.kinds[document.kind as usize] += matches;
@@ -97,7 +90,6 @@ impl Facets {
         self.directories.insert(name.into(), matches);
     }
 
-    /// Subtracts matches of one document that are dropped.
     pub(crate) fn remove(&mut self, document: CountedDocument<'_>, matches: u64) {
         let language = document.language.as_bytes();
         let languages = &mut self.languages;
@@ -114,7 +106,6 @@ impl Facets {
         *count -= matches.min(*count);
     }
 
-    /// Adds the counts of another stream.
     pub(crate) fn merge(&mut self, other: Facets) {
         for (name, count) in &other.languages {
             self.add_language(name, *count);
@@ -128,7 +119,6 @@ impl Facets {
         }
     }
 
-    /// Returns the counts, largest first.
     pub(crate) fn finish(self) -> SpoolFacets {
         SpoolFacets {
             languages: ordered(self.languages),
@@ -139,8 +129,8 @@ impl Facets {
     }
 }
 
-/// Returns the first directory of a path behind its first `below` bytes, without the slash. If there is none,
-/// returns the directory that these bytes name.
+/// First directory of a path behind `below` bytes, without the slash; else the
+/// directory that these bytes name.
 fn directory(path: &[u8], below: usize) -> &[u8] {
     let rest = path.get(below..).unwrap_or_default();
     let slash = rest.iter().position(|&byte| byte == b'/');

@@ -1,4 +1,4 @@
-//! Which matches of the order are of folded documents, and where the others are.
+//! Bitmap of the matches of the order that are of folded documents.
 //!
 //! ```text
 //! record of 528 bytes, for every 4,096 matches of the order
@@ -8,14 +8,12 @@
 //!    524      4  zero
 //! ```
 //!
-//! Match number n of those that are not folded is found by a binary search for its record. The file is
-//! empty if no match is folded.
+//! The n-th match that is not folded is found by binary search. Empty if no match is folded.
 
 use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
 use std::ops::Range;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// Matches that a record is about.
 pub(crate) const MATCHES_A_RECORD: usize = 4096;
 
 const WORDS: usize = MATCHES_A_RECORD / 64;
@@ -37,10 +35,8 @@ impl Record {
     }
 }
 
-/// Writes the file from the first match on.
 pub(crate) struct FoldedWriter<'a> {
     spool: &'a ResultFiles,
-    /// Matches written so far that are not folded.
     unfolded: u64,
 }
 
@@ -49,7 +45,7 @@ impl<'a> FoldedWriter<'a> {
         FoldedWriter { spool, unfolded: 0 }
     }
 
-    /// Adds the bits of the next `len` matches; only the last call may have a part of a record.
+    /// Adds bits of the next `len` matches; only the last call may end within a record.
     pub(crate) fn push(&mut self, bits: &[u64], len: usize) -> Result<(), SpoolError> {
         let mut bytes = Vec::new();
         let starts = (0..len).step_by(MATCHES_A_RECORD);
@@ -66,14 +62,13 @@ impl<'a> FoldedWriter<'a> {
         self.spool.append(&self.spool.folded, &bytes)
     }
 
-    /// Matches that are not folded.
     pub(crate) fn unfolded(&self) -> u64 {
         self.unfolded
     }
 }
 
-/// Returns the positions in the order of the matches with these numbers, of those that are not folded.
-/// `matches` is the length of the order.
+/// Positions in the order of the unfolded matches with these numbers.
+/// `matches` is the order's length.
 pub(crate) fn positions(
     blob: &Blob,
     matches: u64,
@@ -109,10 +104,9 @@ pub(crate) fn positions(
     Ok(found)
 }
 
-/// Says of matches, whose positions ascend, whether they are folded.
+/// Reads the folded bits of matches at ascending positions.
 pub(crate) struct FoldedFlags<'a> {
     reader: Reader<'a>,
-    /// The record that was read last, and its number.
     last: Option<(u64, Record)>,
 }
 
@@ -125,7 +119,6 @@ impl<'a> FoldedFlags<'a> {
         }
     }
 
-    /// Whether the match at a position of the order is folded.
     pub(crate) fn get(&mut self, position: u64) -> Result<bool, SpoolError> {
         if self.reader.blob.len() == 0 {
             return Ok(false);
@@ -146,7 +139,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The last record that begins at or before an unfolded match.
+    /// Last record that begins at or before an unfolded match.
     fn record_of(&mut self, number: u64) -> Result<u64, SpoolError> {
         let mut records = 0..self.blob.len() / RECORD_BYTES;
         while records.end - records.start > 1 {

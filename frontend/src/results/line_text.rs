@@ -1,13 +1,12 @@
-//! Matches as text, a line `package/path:number:line` for each line of a match, made directly from a frame: no
-//! match is built for it.
+//! Matches as text lines `package/path:number:line`, made directly from a frame.
 
 use schema::line_text::LineText;
 use schema::message::LineView;
 
-/// Appends a match of the frame, as [`Match::write_text`](super::matches::Match::write_text) does.
+/// Appends a match as [`Match::write_text`](super::matches::Match::write_text) does.
 pub(super) fn push_match(text: &mut LineText, line: &LineView<'_>, out: &mut Vec<u8>) {
     match line.number {
-        // A match of the name has no line.
+        // A name match has no line.
         0 => text.push_name(out),
         number if line.lines == 1 => text.push(number, line.text, out),
         first => {

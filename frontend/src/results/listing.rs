@@ -1,24 +1,24 @@
-//! Merges the lists of all backends into one, ordered by name. Duplicates are removed.
+//! Merges the lists of all backends by name, without duplicates.
 //!
-//! **Invariant:** between two entries of a list, no entry of a reachable backend is missing: the list ends
-//! where a backend's incomplete reply ends.
+//! **Invariant:** no entry of a reachable backend is missing between two listed ones: the list ends
+//! with the first incomplete reply.
 
 use crate::error::FileError;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 
-/// A list from the backends that could be reached.
+/// List from the reachable backends.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Entries, ordered by name.
+    /// Entries by name.
     pub entries: Vec<ListEntry>,
-    /// Whether more entries follow.
+    /// More entries follow.
     pub more: bool,
-    /// The backends whose entries are missing, and why.
+    /// Unreachable backends, with reasons.
     pub unreachable: Vec<(String, String)>,
 }
 
 impl Listing {
-    /// Returns the list if all backends replied, else an error that names the others.
+    /// Returns the list, or an error that names unreachable backends.
     pub fn whole(self) -> Result<ListReply, FileError> {
         if !self.unreachable.is_empty() {
             return Err(FileError::Unreachable(self.unreachable));
@@ -30,7 +30,7 @@ impl Listing {
     }
 }
 
-/// The name that entries are ordered by, and that [`ListRequest::after`] is compared with.
+/// Sort key of an entry, compared with [`ListRequest::after`].
 pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     match kind {
         ListKind::Packages | ListKind::Shard | ListKind::Repositories => entry.package.clone(),
@@ -39,10 +39,10 @@ pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     }
 }
 
-/// Merges all replies to a request. Of equal names, the first reply's entry is kept.
+/// Merges replies; the first of equal names is kept.
 pub(crate) fn merge(request: &ListRequest, replies: Vec<ListReply>) -> ListReply {
     let more = replies.iter().any(|reply| reply.more);
-    // After this name, entries may be missing.
+    // Entries may be missing after this name.
     let end = replies
         .iter()
         .filter(|reply| reply.more)
@@ -83,7 +83,6 @@ mod tests {
         }
     }
 
-    /// The reply of a backend with these names, at most `most` a reply.
     fn reply(names: &BTreeSet<u8>, request: &ListRequest, most: usize) -> ListReply {
         let behind = names.iter().filter(|&&name| vec![name] > request.after);
         let count = most.min(request.count as usize);

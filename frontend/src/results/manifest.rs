@@ -1,4 +1,4 @@
-//! Writes a result's manifest, and reads it after a restart.
+//! Writes a result's manifest and reads it after a restart.
 
 use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
 use super::search_result::SearchResult;
@@ -9,11 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes of skipped documents in a manifest: half of a frame's limit.
+/// Bytes of skipped documents: half of a frame's limit.
 const SKIPPED_BYTES_MAX: usize = 512 << 10;
 
 impl SearchResult {
-    /// Encodes the manifest's frame, which is written last.
     pub(crate) fn manifest(&self) -> Vec<u8> {
         let explain = self.explain();
         let manifest = SpoolManifest {
@@ -60,7 +59,7 @@ impl SearchResult {
         frame
     }
 
-    /// Returns the result of an earlier process; `None`, and removes it, if this version refuses its query.
+    /// Restores an earlier process's result; removes it if this version refuses its query.
     pub(crate) fn recover(recovered: Recovered) -> Option<SearchResult> {
         let Recovered {
             id,
@@ -113,7 +112,7 @@ impl SearchResult {
                     verified_bytes: explain.verified_bytes,
                     found: explain.found,
                     shard_documents: manifest.shard_documents,
-                    // An estimate has no matches, and is never written to disk.
+                    // Estimates have no matches and are never on disk.
                     estimates: Vec::new(),
                 },
                 ..Outcome::default()
@@ -124,7 +123,6 @@ impl SearchResult {
     }
 }
 
-/// Returns as many of the first skipped documents as fit.
 fn skips(skipped: &Skipped) -> Vec<Skip> {
     let mut left = SKIPPED_BYTES_MAX;
     let fits = |document: &&SkippedDocument| {

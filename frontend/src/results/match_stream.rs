@@ -1,11 +1,10 @@
-//! The matches of a running search as they arrive, document by document, not in total order.
+//! Matches of a running search as they arrive, by document, not in total order.
 //!
-//! They are read from the spool, after the streams have written them: a slow reader delays nobody. Memory
-//! holds one document's matches for each stream, at most [`HELD_BYTES_MAX`] and a frame, and no file stays
-//! open between two reads.
+//! Read from the spool, so a slow reader delays no stream. Memory holds one document's matches per
+//! stream; no file stays open between reads.
 //!
-//! **Invariant:** the matches of a document come in line order, and together, unless they exceed
-//! [`HELD_BYTES_MAX`] or their stream pauses for longer than [`HOLD_MAX`].
+//! **Invariant:** matches of a document come together in line order, unless they exceed
+//! [`HELD_BYTES_MAX`] or their stream pauses longer than [`HOLD_MAX`].
 
 use super::line_text::push_match;
 use super::matches::Match;
@@ -18,73 +17,66 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a document is held back when more of its matches may follow. The last document before a long
-/// search must not wait for the next one; backends report progress every 250 ms.
+/// Longest time that a document waits for more matches, so the last one before a long search is not
+/// delayed. Backends report progress every 250 ms.
 const HOLD_MAX: Duration = Duration::from_millis(250);
 
-/// Memory for the matches of a document that are held back until the document is complete.
+/// Memory of held matches.
 const HELD_BYTES_MAX: usize = 256 << 10;
 
-/// Bytes that are released together, at least.
+/// Minimum bytes to release at once.
 const RELEASED_BYTES_MIN: u64 = 1 << 20;
 
-/// An event of a match stream.
+/// Event of a match stream.
 #[derive(Debug)]
 pub enum MatchEvent {
-    /// The matches of a document, or of a part of it if its stream paused.
+    /// Matches of a document, or of a part of it after a pause.
     Matches(Vec<Match>),
-    /// No more matches for the moment.
+    /// No more matches for now.
     Pause,
 }
 
 /// Matches of one document, rendered or not.
 #[derive(Debug)]
 pub enum FoundText<'a> {
-    /// A line `package/path:number:line` for each line of a match.
+    /// Lines `package/path:number:line`.
     Lines(&'a [u8]),
-    /// Matches of which one is a long line that was cut.
+    /// Matches with a long line that was cut.
     Cut(Vec<Match>),
 }
 
-/// Reads matches from where it stopped the last time.
+/// Reads matches from where it stopped.
 pub struct MatchStream {
     spool: Arc<ResultFiles>,
     context_lines: u32,
     streams: Vec<StreamReader>,
-    /// The stream to read first.
     next: usize,
 }
 
-/// What was done with a frame.
 enum Added<B> {
-    /// Nothing: what is held must be passed on first.
+    /// Nothing: pass on held text first.
     Not,
-    /// Its text was added, if it has any.
+    /// Text was added, if any.
     Text,
-    /// Its text was passed on.
+    /// Text was passed on.
     Passed(ControlFlow<B>),
-    /// Nothing: a line of it is cut.
+    /// Nothing: a line is cut.
     Cut,
 }
 
-/// Reads the frames of one backend.
 struct StreamReader {
-    /// The next frame.
     next: FrameAt,
-    /// The matches of a document that may continue, and when the last of them arrived.
+    /// Matches of a document that may continue, and their last arrival.
     document: Vec<Match>,
     since: Instant,
-    /// The memory of `document`.
     held_bytes: usize,
-    /// The same as text, and shard and number of the document.
     text: Vec<u8>,
     text_of: Option<(u32, u32)>,
     lines: LineText,
-    /// Matches that come after `text`.
     cut: Option<Vec<Match>>,
-    /// Whether the last read broke at such matches.
+    /// The last read stopped at such matches.
     is_at_cut: bool,
-    /// If what was read is released: how far it was.
+    /// End of the released bytes, if releasing.
     released: Option<u64>,
 }
 
@@ -110,7 +102,7 @@ impl MatchStream {
         }
     }
 
-    /// Releases the memory of what was read: nobody else reads it.
+    /// Releases memory once read; must be the only reader.
     pub(crate) fn releasing(mut self) -> MatchStream {
         for stream in &mut self.streams {
             stream.released = Some(0);
@@ -118,8 +110,8 @@ impl MatchStream {
         self
     }
 
-    /// Calls `each` with the documents that are complete since the last call, until it breaks; with all
-    /// of them when the execution `has_ended`.
+    /// Calls `each` with newly completed documents until it breaks; with all once
+    /// the execution `has_ended`.
     pub fn read<B>(
         &mut self,
         has_ended: bool,
@@ -128,7 +120,7 @@ impl MatchStream {
         let count = self.streams.len();
         for _ in 0..count {
             let stream = &mut self.streams[self.next];
-            // After a break, continue with the next stream, so that all are served.
+            // After a break, go on with the next stream, for fairness.
             self.next = (self.next + 1) % count;
             let flow = stream.read(&self.spool, self.context_lines, has_ended, each)?;
             if flow.is_break() {
@@ -138,7 +130,7 @@ impl MatchStream {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Does the same as [`read`](Self::read) with text, several times as fast. Not to be mixed with it.
+    /// Like [`read`](Self::read), as text and several times faster. Not to be mixed with it.
     pub fn read_text<B>(
         &mut self,
         has_ended: bool,
@@ -149,7 +141,7 @@ impl MatchStream {
             let stream = &mut self.streams[self.next];
             let is_last = has_ended || count == 1;
             let flow = stream.read_text(&self.spool, self.context_lines, is_last, each)?;
-            // After a break at a long line, the rest of its document follows.
+            // After a break at a long line, its document continues.
             if !stream.is_at_cut {
                 self.next = (self.next + 1) % count;
             }
@@ -160,7 +152,7 @@ impl MatchStream {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether [`read`](Self::read) would return matches.
+    /// True if [`read`](Self::read) would return matches.
     pub fn has_more(&self) -> bool {
         let mut streams = self.streams.iter();
         streams.any(|stream| stream.has_more(&self.spool) || stream.is_overdue())
@@ -192,7 +184,7 @@ impl StreamReader {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Passes on what is complete; everything that was read if the stream `is_alone`.
+    /// Passes on complete text, or all if the stream `is_alone`.
     fn read_text<B>(
         &mut self,
         spool: &ResultFiles,
@@ -222,7 +214,7 @@ impl StreamReader {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Passes on what is held. After a break the rest is held.
+    /// Passes on held text; holds the rest after a break.
     fn pass_text<B>(
         &mut self,
         each: &mut impl FnMut(FoundText<'_>) -> ControlFlow<B>,
@@ -242,7 +234,7 @@ impl StreamReader {
         }
     }
 
-    /// Reads the next frame. Its text is passed on at once if the stream `is_alone` and nothing is held.
+    /// Reads a frame. Passes its text on at once if `is_alone` and nothing is held.
     fn text_frame<B>(
         &mut self,
         reader: &mut FrameReader<'_>,
@@ -296,7 +288,7 @@ impl StreamReader {
         Ok(added)
     }
 
-    /// Releases the memory of what was read, if that is wanted and it is much.
+    /// Releases what was read, once it is much.
     fn release(&mut self, spool: &ResultFiles) {
         if let Some(released) = &mut self.released
             && self.next.1 - *released >= RELEASED_BYTES_MIN
@@ -306,7 +298,6 @@ impl StreamReader {
         }
     }
 
-    /// Adds the text of a batch, unless a line is cut.
     fn add_batch<B>(&mut self, view: &BatchView<'_>) -> Added<B> {
         let is_cut = |line: LineView<'_>| line.text.len() as u64 != line.line_bytes;
         if view.lines().any(is_cut) {
@@ -328,7 +319,7 @@ impl StreamReader {
         holds && self.since.elapsed() > HOLD_MAX
     }
 
-    /// Takes the matches of a frame, and returns the document that they complete.
+    /// Adds a frame's matches; returns the document that they complete.
     fn take(&mut self, mut matches: Vec<Match>) -> Option<Vec<Match>> {
         let first = matches.first()?;
         self.since = Instant::now();
@@ -344,7 +335,6 @@ impl StreamReader {
         Some(std::mem::replace(&mut self.document, matches)).filter(|whole| !whole.is_empty())
     }
 
-    /// Reads the matches of the next frame, if it has any.
     fn frame(
         &mut self,
         reader: &mut FrameReader<'_>,
@@ -364,7 +354,6 @@ impl StreamReader {
     }
 }
 
-/// Returns all matches of a frame.
 fn matches_of(view: &BatchView<'_>, context_lines: u32) -> Option<Vec<Match>> {
     let lines = (0..).zip(view.lines());
     let matches = lines.filter(|(_, line)| line.is_match());

@@ -1,6 +1,6 @@
-//! A match with its context, decoded from a BATCH frame.
+//! A match with context, decoded from a BATCH frame.
 //!
-//! Text and names are bytes, as in the corpus; they may not be UTF-8. Rendering is the caller's.
+//! Text and names are bytes and may not be UTF-8.
 
 use schema::message::{BatchView, LineView};
 use std::ops::Range;
@@ -9,68 +9,68 @@ use std::sync::Arc;
 /// A match with its context.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Match {
-    /// The document, shared by its matches.
+    /// Document, shared by its matches.
     pub document: Arc<Document>,
-    /// The line number, from 1; of a span, the first line. 0: the match is the document's name.
+    /// Line number from 1, the first of a span; 0 if the name matches.
     pub line: u32,
-    /// The number of lines, above 1 for a span.
+    /// Number of lines, above 1 for a span.
     pub lines: u32,
-    /// The line without its end, or a part of it: see `window`. The lines of a span are joined by `\n`. If
-    /// the match is a name, its path.
+    /// Line without its end, or a part (see `window`); lines of a span joined by `\n`; the
+    /// path if the name matches.
     pub text: Vec<u8>,
-    /// Byte ranges of `text` that matched, ascending.
+    /// Ascending byte ranges of `text` that matched.
     pub ranges: Vec<Range<usize>>,
-    /// The lines before it, as many as the query wants.
+    /// Context lines before it.
     pub before: Vec<ContextLine>,
-    /// The lines after it.
+    /// Context lines after it.
     pub after: Vec<ContextLine>,
-    /// The rank; higher is better.
+    /// Rank; higher is better.
     pub rank: f32,
-    /// Byte offset of the line in the document's text.
+    /// Byte offset of the line in the text.
     pub offset: u64,
-    /// The part of the line that `text` is, if it is not the whole line.
+    /// Part of the line in `text`, if not the whole.
     pub window: Option<Window>,
-    /// The copies of its document; `None` if there are none, or if nobody has looked for them.
+    /// Copies of its document; `None` if there are none or they are unknown.
     pub copies: Option<Copies>,
 }
 
-/// Other documents with the same text and the same matching lines.
+/// Other documents with equal text and matching lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copies {
-    /// How many there are, at least one.
+    /// At least one.
     pub count: u64,
-    /// The match's position in the order, from 0, by which they are listed.
+    /// Position of the match in the order, to list them.
     pub position: u64,
 }
 
-/// The document of a match.
+/// Document of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Document {
-    /// The name of the package's directory.
+    /// Package directory.
     pub package: Vec<u8>,
-    /// The path within the package.
+    /// Path within the package.
     pub path: Vec<u8>,
-    /// The language, empty if unknown.
+    /// Language, empty if unknown.
     pub language: String,
     /// BLAKE3 of its text.
     pub hash: Vec<u8>,
-    /// The revisions that have it.
+    /// Its revisions.
     pub revisions: DocumentRevisions,
 }
 
-/// The revisions of a git repository that have a document; none have a file of a directory.
+/// Revisions of a git repository with a document; empty for a directory's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DocumentRevisions {
-    /// Short names of the first of them, the default one before all others, which ascend.
+    /// First short names: the default, then ascending.
     pub names: Vec<String>,
-    /// How many there are.
+    /// Number of revisions.
     pub count: u32,
-    /// The id of the commit at which the first of them was indexed; empty if there is none.
+    /// Commit at which the first was indexed, or empty.
     pub commit: String,
 }
 
 impl DocumentRevisions {
-    /// The first `most` names, and how many more there are.
+    /// First `most` names, and the number of further ones.
     pub fn first(&self, most: usize) -> (&[String], u32) {
         let names = &self.names[..self.names.len().min(most)];
         (names, self.count.saturating_sub(names.len() as u32))
@@ -78,7 +78,6 @@ impl DocumentRevisions {
 }
 
 impl Document {
-    /// The document of a batch.
     pub(super) fn of(batch: &BatchView<'_>) -> Document {
         Document {
             package: batch.package.to_vec(),
@@ -97,11 +96,11 @@ impl Document {
 /// A line near a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextLine {
-    /// The line number, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// The line without its end; empty for a long line.
+    /// Line without its end; empty for a long line.
     pub text: Vec<u8>,
-    /// Set for a long line, whose text is omitted.
+    /// Set for a long line.
     pub window: Option<Window>,
 }
 
@@ -110,15 +109,15 @@ pub struct ContextLine {
 pub struct Window {
     /// Byte offset in the line.
     pub start: u64,
-    /// Bytes of the whole line, without its end.
+    /// Bytes of the whole line.
     pub line_bytes: u64,
 }
 
-/// Memory of a match in addition to its bytes, approximately.
+/// Approximate memory of a match besides its bytes.
 pub(super) const MATCH_BYTES: usize = size_of::<Match>();
 
 impl Match {
-    /// Calls `each` with the matches in these lines of a batch; `None` if one of the lines is no match.
+    /// Calls `each` with the matches in these lines; `None` if one is no match.
     pub(crate) fn each(
         batch: &BatchView<'_>,
         indexes: &[u32],
@@ -134,7 +133,6 @@ impl Match {
         Some(())
     }
 
-    /// The memory that it takes, approximately, without its document.
     pub(super) fn memory_bytes(&self) -> usize {
         let context = self.before.iter().chain(&self.after);
         let context: usize = context
@@ -157,7 +155,7 @@ impl Match {
             .take(context_lines)
             .collect();
         before.reverse();
-        // The context of a span begins after its last line.
+        // A span's context begins after its last line.
         let last = line.number.saturating_add(line.lines.saturating_sub(1));
         let below = lines[index + 1..].iter().flat_map(ContextLine::all);
         let after = neighbours(last, below, |n, by| n.checked_add(by));
@@ -176,12 +174,12 @@ impl Match {
         })
     }
 
-    /// Whether the match is the document's name, not a line.
+    /// True if the name matches, not a line.
     pub fn is_name(&self) -> bool {
         self.line == 0
     }
 
-    /// Appends `package/path:line:text` and a line end for each line; for a name, `package/path` alone.
+    /// Appends `package/path:line:text` for each line, or `package/path` for a name.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         let name = [&self.document.package[..], &self.document.path].join(&b'/');
         if self.is_name() {
@@ -197,7 +195,7 @@ impl Match {
     }
 }
 
-/// Returns the lines adjacent to line `number`, without gaps, in one direction.
+/// Gapless lines next to line `number` in one direction.
 fn neighbours(
     number: u32,
     lines: impl Iterator<Item = ContextLine>,
@@ -210,7 +208,7 @@ fn neighbours(
 }
 
 impl ContextLine {
-    /// Splits a line or a span into lines; none if a span was cut.
+    /// Splits a line or span into lines; none if a span was cut.
     fn all(line: &LineView<'_>) -> impl DoubleEndedIterator<Item = ContextLine> + use<> {
         let all = match (line.lines, Window::of(line)) {
             (1, _) => vec![ContextLine::of(line)],
@@ -229,8 +227,7 @@ impl ContextLine {
         all.into_iter()
     }
 
-    /// Omits the text of a cut line: which part of it was sent depends on whether the line is also a match
-    /// in this batch, and so on where the document was divided into batches.
+    /// Omits the text of a cut line, since its sent part depends on the division into batches.
     fn of(line: &LineView<'_>) -> ContextLine {
         let window = Window::of(line).map(|window| Window { start: 0, ..window });
         let text = match window {
@@ -268,7 +265,6 @@ mod tests {
         found
     }
 
-    /// The context of line `index` of a batch with lines at `numbers`, all of which are matches.
     fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         check_with(&[], numbers, index, context)
     }

@@ -1,5 +1,4 @@
-//! How an execution ended: what is missing, which documents were skipped, how the backends found the
-//! matches, and how long that took.
+//! Outcome of an execution: missing shards, skipped documents, search plan and timings.
 
 use crate::query::BadQuery;
 use schema::message::{Estimate, Phases, ShardEnd, Skip};
@@ -7,69 +6,68 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Skipped documents that are listed with their reason; all are counted.
+/// Skipped documents listed; all are counted.
 const SKIPPED_LISTED_MAX: usize = 1000;
 
-/// Packages of several backends that an answer lists; all are counted.
+/// Overlapping packages listed; all are counted.
 const OVERLAPS_LISTED_MAX: usize = 100;
 
-/// A shard's id.
+/// Id of a shard.
 pub type ShardId = [u8; 32];
 
-/// In the place of a backend: the spool of the frontend, which could not keep matches of these shards.
+/// Stands for a backend if the spool could not keep matches.
 pub(crate) const SPOOL: &str = "spool";
 
-/// Shards that were not searched to their end.
+/// Shards not searched to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The backend that should have searched them; `spool` if the frontend could not keep their matches;
-    /// `authorization` if nobody decided whether the caller may see them.
+    /// Backend; `spool` if matches could not be kept; `authorization` if the scope was not decided.
     pub backend: String,
-    /// Why it did not.
+    /// Reason.
     pub reason: String,
-    /// The shards; empty when the backend never announced any.
+    /// Shards; empty if the backend never announced any.
     pub shards: Vec<ShardId>,
-    /// When the backend or the stream was lost.
+    /// Time of the loss.
     pub since: SystemTime,
 }
 
-/// Packages that several shards have. The newest build of each is searched, the others are left out.
+/// Packages in several shards. Only the newest build of each is searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlaps {
-    /// All of them, by name.
+    /// All, by name.
     pub packages: Vec<OverlappingPackage>,
-    /// Builds of them that are left out: one or more of each.
+    /// Builds left out.
     pub superseded: u64,
     /// Bytes of their text.
     pub superseded_bytes: u64,
 }
 
 impl Overlaps {
-    /// The first of them, which answers list.
+    /// First ones, for answers.
     pub fn listed(&self) -> &[OverlappingPackage] {
         &self.packages[..self.packages.len().min(OVERLAPS_LISTED_MAX)]
     }
 }
 
-/// A package that several shards have.
+/// Package in several shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlappingPackage {
-    /// The name of its directory.
+    /// Directory name.
     pub package: Vec<u8>,
-    /// The backend whose build is searched.
+    /// Backend of the searched build.
     pub searched: String,
-    /// The backends of the other builds, one for each.
+    /// Backends of the other builds.
     pub superseded: Vec<String>,
 }
 
-/// A document that a backend skipped.
+/// Document skipped by a backend.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SkippedDocument {
-    /// Its package.
+    /// Package.
     pub package: Vec<u8>,
-    /// Its path within the package.
+    /// Path within the package.
     pub path: Vec<u8>,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
@@ -83,13 +81,12 @@ impl From<Skip> for SkippedDocument {
     }
 }
 
-/// The documents that backends skipped. The first ones by name are listed, so that the list does not
-/// depend on the order of arrival.
+/// Skipped documents. The first by name are listed, so arrival order does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// How many there are.
+    /// Total number.
     pub count: u64,
-    /// The first of them.
+    /// First ones.
     pub documents: BTreeSet<SkippedDocument>,
 }
 
@@ -103,10 +100,10 @@ impl Skipped {
     }
 }
 
-/// How the backends found the matches: sums over all shards that were searched.
+/// Search plan and its costs: sums over all searched shards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explain {
-    /// The trigram query, as text.
+    /// Trigram query.
     pub plan: String,
     /// Shards searched.
     pub shards: u64,
@@ -120,16 +117,15 @@ pub struct Explain {
     pub documents: u64,
     /// Bytes of text examined.
     pub verified_bytes: u64,
-    /// Matches, or documents if the query asks for those, sent or not.
+    /// Matches or documents, sent or not.
     pub found: u64,
-    /// Documents in the shards that were searched to their end.
+    /// Documents in completed shards.
     pub shard_documents: u64,
-    /// What each pattern would cost alone, in the order of the expression; for an estimate only.
+    /// Cost of each pattern alone, in expression order; estimates only.
     pub estimates: Vec<Estimate>,
 }
 
 impl Explain {
-    /// Adds what another backend estimates for the same patterns.
     pub(crate) fn add_estimates(&mut self, estimates: Vec<Estimate>) {
         if self.estimates.is_empty() {
             self.estimates = estimates;
@@ -140,7 +136,6 @@ impl Explain {
         }
     }
 
-    /// Adds what a backend reports of a shard.
     pub(crate) fn add(&mut self, shard: &ShardEnd) {
         self.shards += 1;
         self.blocks += shard.blocks;
@@ -152,18 +147,17 @@ impl Explain {
     }
 }
 
-/// How far the backends came, those that were lost or stopped too.
+/// Progress of all backends, also lost or stopped ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     /// Candidate blocks verified.
     pub blocks_done: u64,
-    /// Candidate blocks of the backends that have counted theirs.
+    /// Candidate blocks counted so far.
     pub blocks_total: u64,
     /// Documents examined.
     pub documents: u64,
 }
 
-/// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) missing: Vec<Missing>,
@@ -171,20 +165,16 @@ pub(crate) struct Outcome {
     pub(crate) overlaps: Arc<Overlaps>,
     pub(crate) explain: Explain,
     pub(crate) reached: Reached,
-    /// Why a backend cannot search for this query at all.
     pub(crate) refused: Option<BadQuery>,
-    /// The query is heavy, and too many heavy queries run and wait already.
+    /// The queue for heavy queries was full.
     pub(crate) shed: bool,
-    /// All backends were lost before they had searched anything.
     pub(crate) is_unavailable: bool,
-    /// A client stopped the search.
     pub(crate) was_stopped: bool,
-    /// How long each phase took in the slowest backend.
+    /// Longest time per phase of all backends.
     pub(crate) phases: Phases,
 }
 
 impl Outcome {
-    /// Keeps the longer time of each phase.
     pub(crate) fn add_phases(&mut self, phases: Phases) {
         let longest = &mut self.phases;
         longest.plan_us = longest.plan_us.max(phases.plan_us);
@@ -192,13 +182,12 @@ impl Outcome {
         longest.verify_us = longest.verify_us.max(phases.verify_us);
     }
 
-    /// Whether every shard was searched to its end.
     pub(crate) fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.refused.is_none() && !self.shed
     }
 }
 
-/// How much there is to search.
+/// Size of the corpus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusSize {
     /// Shards.
@@ -207,32 +196,29 @@ pub struct CorpusSize {
     pub documents: u64,
 }
 
-/// How much there is in the files of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Pointers in the order.
     pub(crate) pointers: u64,
-    /// Packages with matches.
     pub(crate) packages: u32,
-    /// Pointers that are not of folded documents.
+    /// Pointers outside folded documents.
     pub(crate) unique: u64,
 }
 
-/// How long the phases of a query took.
+/// Time per phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Waiting for admission.
+    /// Wait for admission.
     pub queue: Duration,
-    /// From the first request to the end of the last stream.
+    /// First request to last stream end.
     pub stream: Duration,
-    /// Putting the matches in order.
+    /// Ordering of matches.
     pub rank: Duration,
-    /// Inside the backends: the longest time that one of them took for each phase.
+    /// Longest time per phase in a backend.
     pub phases: Phases,
 }
 
 impl Timings {
-    /// All of it.
+    /// Sum.
     pub fn total(&self) -> Duration {
         self.queue + self.stream + self.rank
     }

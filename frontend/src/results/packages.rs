@@ -1,5 +1,4 @@
-//! The packages with matches, ordered by their best match: how many matches each has, and the positions
-//! of the first few.
+//! Packages by best match: match counts, and positions of the first few.
 //!
 //! ```text
 //! record of 112 bytes, for each package
@@ -13,7 +12,7 @@
 //! names, in the order of the records
 //! ```
 //!
-//! A page by package is a slice of the records; nothing is kept in memory.
+//! A page by package is a slice of the records.
 
 use crate::order::StringPool;
 use crate::results::page::PER_PACKAGE_MAX;
@@ -24,11 +23,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// A package with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageGroup {
-    /// The name of its directory.
+    /// Directory name.
     pub name: Vec<u8>,
-    /// The number of its matches.
+    /// Number of matches.
     pub total: u64,
-    /// Positions of its first matches in the order, at most ten.
+    /// Positions of its first matches, at most ten.
     pub first: Vec<u64>,
 }
 
@@ -47,7 +46,6 @@ struct PackageRecord {
 const RECORD_BYTES: usize = size_of::<PackageRecord>();
 
 impl PackageRecord {
-    /// Adds a position, if it is one of the first.
     fn push(&mut self, position: u64) {
         if let Some(first) = self.first.get_mut(self.positions as usize) {
             *first = position;
@@ -60,17 +58,14 @@ impl PackageRecord {
     }
 }
 
-/// Counts matches by package while they are ordered.
 #[derive(Debug)]
 pub(crate) struct PackageTally {
-    /// By package id, the index of its record plus 1; 0: no record yet.
+    /// Record index plus 1 by package id; 0: none.
     positions: Vec<u32>,
-    /// With the package id.
     records: Vec<(u32, PackageRecord)>,
 }
 
 impl PackageTally {
-    /// Counts packages with ids below `packages`.
     pub(crate) fn new(packages: usize) -> PackageTally {
         PackageTally {
             positions: vec![0; packages],
@@ -78,14 +73,13 @@ impl PackageTally {
         }
     }
 
-    /// Adds the match at a position of the order.
     pub(crate) fn add(&mut self, package: u32, position: u64) {
         let record = self.record(package);
         record.total += 1;
         record.push(position);
     }
 
-    /// Adds the counts of the next part of the order, which begins at position `start`.
+    /// Adds the next part of the order, from position `start`.
     pub(crate) fn append(&mut self, next: &PackageTally, start: u64) {
         for (package, counted) in &next.records {
             let record = self.record(*package);
@@ -106,7 +100,6 @@ impl PackageTally {
         &mut self.records[*position as usize - 1].1
     }
 
-    /// Writes the file and returns the number of packages.
     pub(crate) fn finish(
         mut self,
         names: &StringPool,
@@ -128,7 +121,6 @@ impl PackageTally {
     }
 }
 
-/// Reads a range of the `count` packages in a file.
 pub(crate) fn read(
     blob: &Blob,
     count: u32,

@@ -1,48 +1,48 @@
-//! From a page number to a range of matches, packages or documents.
+//! Page numbers to ranges of matches, packages or documents.
 //!
-//! Pages count from 0. A page is a slice of the order, so its cost does not depend on its number. Grouped
-//! by package or document, a page is a slice of the groups, each with its first few matches.
+//! Pages count from 0. A page is a slice of the order or of the groups, so its cost does
+//! not depend on its number.
 
 use std::ops::Range;
 
-/// Matches on a page by default.
+/// Default matches on a page.
 pub const PER_PAGE_DEFAULT: usize = 10;
 
-/// Matches on a page, at most: one response holds a thousand lines with context in memory.
+/// Maximum matches on a page: a thousand lines with context in memory.
 pub const PER_PAGE_MAX: usize = 1000;
 
-/// Packages on a page by default, grouped by package.
+/// Default packages on a page.
 pub const PACKAGES_PER_PAGE_DEFAULT: usize = 5;
 
-/// Matches of a package by default, grouped by package.
+/// Default matches of a package.
 pub const PER_PACKAGE_DEFAULT: usize = 2;
 
-/// Matches of a package, at most.
+/// Maximum matches of a package.
 pub const PER_PACKAGE_MAX: usize = 10;
 
-/// Documents on a page by default, grouped by document.
+/// Default documents on a page.
 pub const DOCUMENTS_PER_PAGE_DEFAULT: usize = 10;
 
-/// Matches of a document by default, grouped by document.
+/// Default matches of a document.
 pub const PER_DOCUMENT_DEFAULT: usize = 3;
 
-/// Matches of a document, at most.
+/// Maximum matches of a document.
 pub const PER_DOCUMENT_MAX: usize = 5;
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRange {
-    /// Its number.
+    /// Page number.
     pub page: usize,
     /// Items on a full page.
     pub per_page: usize,
-    /// The number of pages; an empty list has one.
+    /// Number of pages, at least one.
     pub pages: usize,
-    /// The items on it.
+    /// Items on it.
     pub range: Range<usize>,
 }
 
-/// The page number is too large.
+/// Page number past the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no page={page}: pages count from 0, and the last one is page={last}")]
 pub struct PastTheEnd {
@@ -53,10 +53,10 @@ pub struct PastTheEnd {
 }
 
 impl PageRange {
-    /// Returns page number `page` of `total` items.
+    /// Page number `page` of `total` items.
     ///
     /// # Panics
-    /// When `per_page` is 0.
+    /// If `per_page` is 0.
     pub fn new(total: usize, page: usize, per_page: usize) -> Result<PageRange, PastTheEnd> {
         let pages = total.div_ceil(per_page).max(1);
         if page >= pages {
@@ -71,10 +71,10 @@ impl PageRange {
         })
     }
 
-    /// Returns a page that begins at item `start`, which need not be a multiple of `per_page`.
+    /// Page from item `start`, aligned or not.
     ///
     /// # Panics
-    /// When `per_page` is 0.
+    /// If `per_page` is 0.
     pub fn from(total: usize, start: usize, per_page: usize) -> PageRange {
         let start = start.min(total);
         PageRange {

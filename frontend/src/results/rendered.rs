@@ -1,10 +1,9 @@
-//! Renders all matches of a result as bytes, as many at a time as fit into a given memory.
+//! Renders all matches of a result as bytes in bounded memory, for large exports.
 //!
-//! Exports of millions of matches use it. The order of matches jumps from frame to frame, so a window of the
-//! order is rendered in the order of the spool, by several threads, and handed out in the order of the
-//! result.
+//! The order jumps between frames. So threads render a window of it in spool order, and
+//! hand it out in result order.
 //!
-//! **Invariant:** the bytes depend neither on the size of windows nor on the number of threads.
+//! **Invariant:** the bytes depend neither on window size nor on the number of threads.
 
 mod part;
 
@@ -19,30 +18,29 @@ use part::{Part, PartBytes, Rendered};
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of names and numbers in a match, approximately.
+/// Approximate bytes of names and numbers in a match.
 const NAMES_BYTES: usize = 64;
 
-/// Memory of a match in a window besides its bytes: its pointer, twice its position in the spool, and twice the
-/// place of its bytes.
+/// Memory of a match in a window besides its bytes: pointer, two spool positions, two byte places.
 const PLACE_BYTES: usize =
     size_of::<Pointer>() + 2 * size_of::<LinePosition>() + 2 * size_of::<Rendered>();
 
-/// How much smaller than expected matches may get from window to window: a few short ones mean little.
+/// Largest shrink of the expected match size per window: a few short matches mean little.
 const SHRINK_MAX: usize = 4;
 
-/// Matches for which a thread pays.
+/// Matches that justify a thread.
 const PART_LEN_MIN: usize = 10_000;
 
-/// Threads that render a window. More do not help: writing the output is slower.
+/// Threads per window. More do not help: output is slower.
 const PARTS_MAX: usize = 4;
 
-/// Renders ranges of the order. A clone has the same experience of how long matches are.
+/// Renders ranges of the order. A clone keeps the learned match size.
 #[derive(Clone)]
 pub struct Renderer {
-    /// Without it, matches are rendered as [`Match::write_text`](super::matches::Match::write_text) does, but
-    /// directly from the frames.
+    /// `None`: text as [`Match::write_text`](super::matches::Match::write_text), directly from
+    /// frames.
     write: Option<Arc<WriteMatch>>,
-    /// Memory for each match, as experience has it; 0 before the first window.
+    /// Learned memory per match; 0 before the first window.
     match_bytes: usize,
 }
 
@@ -55,20 +53,20 @@ impl fmt::Debug for Renderer {
 /// A rendered match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenderedMatch<'a> {
-    /// Its position in the order.
+    /// Position in the order.
     pub index: usize,
     /// The bytes.
     pub bytes: &'a [u8],
-    /// Whether it has the whole line; a long line is cut.
+    /// False if a long line is cut.
     pub whole: bool,
 }
 
-/// Which matches are taken.
+/// Matches to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
-    /// All of them.
+    /// All.
     All,
-    /// Those before the next one that is cut.
+    /// Those before the next cut one.
     Whole,
 }
 
@@ -76,25 +74,20 @@ pub enum Take {
 #[derive(Debug)]
 pub struct RenderedMatches {
     first: usize,
-    /// The bytes of each part.
     parts: Vec<PartBytes>,
-    /// The matches in the order of the result, each with its part.
     matches: Vec<(u8, Rendered)>,
-    /// Whether one of them is cut.
     has_cut: bool,
-    /// How many were taken.
     taken: usize,
-    /// The bytes of those that were not taken.
     bytes_left: usize,
 }
 
 impl RenderedMatches {
-    /// Whether there are none: the range begins after the last match.
+    /// True if the range begins after the last match.
     pub fn is_empty(&self) -> bool {
         self.matches.is_empty()
     }
 
-    /// The number of matches.
+    /// Number of matches.
     pub fn len(&self) -> usize {
         self.matches.len()
     }
@@ -109,17 +102,17 @@ impl RenderedMatches {
         })
     }
 
-    /// The bytes of the matches that were not taken yet.
+    /// Bytes of matches not taken yet.
     pub fn bytes_left(&self) -> usize {
         self.bytes_left
     }
 
-    /// Whether a match is cut.
+    /// True if a match is cut.
     pub fn has_cut(&self) -> bool {
         self.has_cut
     }
 
-    /// Takes the next match without its bytes if it is cut, and returns its index.
+    /// Takes the next match if it is cut, without bytes. Returns its index.
     pub fn take_cut(&mut self) -> Option<usize> {
         let place = self.matches.get(self.taken)?;
         if place.1.whole {
@@ -130,8 +123,8 @@ impl RenderedMatches {
         Some(self.first + self.taken - 1)
     }
 
-    /// Appends matches that were not taken yet until `out` has `len_min` bytes. Returns the index of the match after
-    /// them; `None` if there was none to take.
+    /// Appends remaining matches until `out` has `len_min` bytes. Returns the index after them;
+    /// `None` if there was none.
     pub fn take(&mut self, which: Take, out: &mut Vec<u8>, len_min: usize) -> Option<usize> {
         let left = self.matches[self.taken..].iter();
         let (taken, len) = (self.taken, out.len());
@@ -155,7 +148,7 @@ impl RenderedMatches {
 }
 
 impl Renderer {
-    /// Renders text: a line `package/path:number:line` for each line of a match.
+    /// Renders lines `package/path:number:line`.
     pub fn text() -> Renderer {
         Renderer {
             write: None,
@@ -163,7 +156,7 @@ impl Renderer {
         }
     }
 
-    /// Renders what `write` appends for each match.
+    /// Renders with `write`.
     pub fn new(write: Box<WriteMatch>) -> Renderer {
         Renderer {
             write: Some(write.into()),
@@ -171,8 +164,8 @@ impl Renderer {
         }
     }
 
-    /// Renders matches from `first` on, as many as take about `memory_bytes_max` besides the memory of the spool: one at least, none after
-    /// the last. Blocks on the disk.
+    /// Renders matches from `first` on in about `memory_bytes_max`, besides the spool's memory: at
+    /// least one, none after the last. Blocks on the disk.
     pub fn render(
         &mut self,
         answer: &SearchResult,
@@ -198,14 +191,14 @@ impl Renderer {
             if pointers.len() == window {
                 let bytes: usize = rendered.parts.iter().map(PartBytes::copied).sum();
                 let match_bytes = PLACE_BYTES + bytes.div_ceil(window);
-                // With a margin: a window that does not fit is rendered in vain.
+                // With a margin, since an oversized window is wasted.
                 self.match_bytes = (match_bytes * 9 / 8).max(self.match_bytes / SHRINK_MAX);
             }
             return Ok(rendered);
         }
     }
 
-    /// Renders a window; `None` if more than `bytes_max` bytes are copied for it.
+    /// Renders a window; `None` if more than `bytes_max` are copied.
     fn window(
         &self,
         answer: &SearchResult,
@@ -233,7 +226,6 @@ impl Renderer {
     }
 }
 
-/// Splits positions for threads, so that each frame is read by one.
 fn split(positions: &[LinePosition]) -> Vec<&[LinePosition]> {
     let count = match positions.len() / PART_LEN_MIN {
         0 | 1 => 1,

@@ -1,7 +1,7 @@
-//! The result of a finished search: its matches in order, and how complete they are.
+//! Result of a finished search: ordered matches and completeness.
 //!
-//! A result never changes. Its matches and their order are in the spool, so that memory does not grow
-//! with their number. Reading them reads each frame once.
+//! Immutable. Matches and order are in the spool, so memory does not grow with them. A range reads
+//! each frame once.
 
 use super::documents::{self, DocumentGroup};
 use super::matches::{Copies, Document, MATCH_BYTES, Match};
@@ -21,25 +21,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use zerocopy::IntoBytes;
 
-/// Memory for one chunk when all matches are read in chunks, approximately.
+/// Approximate memory of a chunk when all matches are read.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
+/// Bytes rendered without a thread, in under a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
 
-/// Pointers that are read at a time: 2 MiB.
+/// Pointers read at a time: 2 MiB.
 const POINTERS_AT_ONCE: usize = 64 << 10;
 
-/// The minimum number of matches in a chunk.
 const CHUNK_LEN_MIN: usize = 1000;
 
-/// The result of a search.
+/// Result of a search.
 #[derive(Debug)]
 pub struct SearchResult {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    /// The hash of what those may see who share it.
     pub(crate) scope: [u8; 16],
     pub(crate) outcome: Outcome,
     pub(crate) known: CorpusSize,
@@ -48,31 +46,30 @@ pub struct SearchResult {
     pub(crate) found: u64,
     pub(crate) timings: Timings,
     pub(crate) spool: Arc<ResultFiles>,
-    /// Whether a checksum failed.
     pub(crate) damaged: AtomicBool,
 }
 
 /// Matches of one document, ascending by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByLine {
-    /// Their positions in the order.
+    /// Positions in the order.
     pub positions: Vec<u64>,
-    /// How many matches are in lines before them.
+    /// Number of matches in earlier lines.
     pub before: u64,
 }
 
 impl SearchResult {
-    /// Names query, generation and scope: equal for all clients of the same search.
+    /// Identity of query, generation and scope.
     pub fn identity(&self) -> &str {
         &self.id
     }
 
-    /// The id of the set of shards.
+    /// Id of the set of shards.
     pub fn generation(&self) -> &str {
         &self.generation
     }
 
-    /// The hash of what those may see who share it, as [`Scope::hash`](crate::Scope::hash).
+    /// Hash of the clients' scope, as [`Scope::hash`](crate::Scope::hash).
     pub fn scope(&self) -> [u8; 16] {
         self.scope
     }
@@ -82,42 +79,41 @@ impl SearchResult {
         &self.query
     }
 
-    /// The number of matches, or of documents if those are wanted, sent or not. Exact if the result is
-    /// complete and [counted](Self::is_counted); else what backends reported, and at least what arrived.
+    /// Number of matches, or of documents if wanted, sent or not. Exact if complete and
+    /// [counted](Self::is_counted); otherwise as reported, at least those that arrived.
     pub fn found(&self) -> u64 {
         if self.is_counted() {
             self.found.max(self.counts.pointers)
         } else {
-            // How far backends looked depends on their shards.
+            // Backends stop at different points.
             self.query.limit()
         }
     }
 
-    /// Whether [`found`](Self::found) counts all matches. Else there are at least so many.
+    /// True if [`found`](Self::found) counts all matches, not a minimum.
     pub fn is_counted(&self) -> bool {
         !self.query.is_uncounted() || self.found.max(self.counts.pointers) < self.query.limit()
     }
 
-    /// The number of matches that can be read: without a limit, all if the result is complete, else those
-    /// that arrived. A count has none. In the result of a query [for text](Query::with_text) runs of lines are counted.
+    /// Number of readable matches that arrived, up to the limit; 0 for a count. Results [as
+    /// text](Query::with_text) count runs of lines.
     pub fn len(&self) -> usize {
         self.counts.pointers as usize
     }
 
-    /// The number of matches in different texts: of documents with the same text and the same matching
-    /// lines, one counts. `None` if that is unknown: with a limit, or if no matches were sent.
+    /// Number of matches outside copies; `None` if unknown: with a limit, or
+    /// if no matches were sent.
     pub fn unique(&self) -> Option<usize> {
         let is_known =
             self.query.limit() == 0 && matches!(self.query.want(), Want::Matches | Want::Documents);
         is_known.then_some(self.counts.unique as usize)
     }
 
-    /// Returns the positions, in the order of all matches, of a range of the matches that
-    /// [`unique`](Self::unique) counts. Of several documents with the same text, only the one whose best
-    /// match comes first is included. This call blocks, because it reads from the disk.
+    /// Positions in the order of a range of the [`unique`](Self::unique) matches. Of documents with
+    /// equal text, the one with the best match counts. Blocks on the disk.
     ///
     /// # Panics
-    /// When the range is not within `0..unique()`.
+    /// If the range is not within `0..unique()`.
     pub fn unique_positions(&self, range: Range<usize>) -> Result<Vec<u64>, SpoolError> {
         assert!(range.end as u64 <= self.counts.unique, "unique {range:?}");
         let range = range.start as u64..range.end as u64;
@@ -128,8 +124,7 @@ impl SearchResult {
         ))
     }
 
-    /// Counts the other documents with the same text and the same matching lines as the document of each of
-    /// these matches in the order. Blocks on the disk.
+    /// Number of copies of each match's document. Blocks on the disk.
     pub fn copies(&self, positions: &[u64]) -> Result<Vec<u64>, SpoolError> {
         if self.spool.copy_frames.len() == 0 {
             return Ok(vec![0; positions.len()]);
@@ -149,9 +144,8 @@ impl SearchResult {
         self.checked(pointers.iter().map(&mut count).collect())
     }
 
-    /// Reads the documents with the same text and the same matching lines as that of the match at a
-    /// position in the order, this one among them, the best first. Returns a range of them, as far as
-    /// there are so many, and their number. Blocks on the disk.
+    /// Reads a range of the documents with the text and matching lines of the match at `position`,
+    /// itself included, best first; and their total. Blocks on the disk.
     pub fn documents_with_text(
         &self,
         position: u64,
@@ -175,7 +169,7 @@ impl SearchResult {
         Ok((self.checked(documents.collect())?, count))
     }
 
-    /// Whether there is no match to read.
+    /// True if there is no match to read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -183,7 +177,7 @@ impl SearchResult {
     /// Documents with a match.
     pub fn documents(&self) -> u64 {
         if self.query.is_uncounted() {
-            // Backends count those that they looked at.
+            // Backends count the documents they looked at.
             let listed = documents::count(&self.spool.packages);
             return listed.unwrap_or_default() as u64;
         }
@@ -195,61 +189,61 @@ impl SearchResult {
         self.counts.packages as usize
     }
 
-    /// Whether every shard was searched to its end.
+    /// True if every shard was searched to its end.
     pub fn is_complete(&self) -> bool {
         self.outcome.is_complete()
     }
 
-    /// Whether all backends were lost, and nothing was found.
+    /// True if all backends were lost and nothing was found.
     pub fn is_unavailable(&self) -> bool {
         self.outcome.is_unavailable && self.found() == 0
     }
 
-    /// Whether a client stopped the search.
+    /// True if a client stopped the search.
     pub fn was_stopped(&self) -> bool {
         self.outcome.was_stopped && !self.is_complete()
     }
 
-    /// What is missing, by backend.
+    /// Missing shards by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing
     }
 
-    /// How far the search came; known if it is incomplete.
+    /// Progress; only known if incomplete.
     pub fn reached(&self) -> Reached {
         self.outcome.reached
     }
 
-    /// Documents that were skipped.
+    /// Skipped documents.
     pub fn skipped(&self) -> &Skipped {
         &self.outcome.skipped
     }
 
-    /// Packages that several shards have, each of which was searched once.
+    /// Packages in several shards, searched once each.
     pub fn overlaps(&self) -> &Overlaps {
         &self.outcome.overlaps
     }
 
-    /// How the matches were found.
+    /// Search plan and costs.
     pub fn explain(&self) -> &Explain {
         &self.outcome.explain
     }
 
-    /// Size of the corpus when the query began, searched or not.
+    /// Size of the corpus when the query began.
     pub fn known(&self) -> CorpusSize {
         self.known
     }
 
-    /// The time it took.
+    /// Time taken.
     pub fn timings(&self) -> &Timings {
         &self.timings
     }
 
-    /// Reads the matches in a range of the order. Blocks on the disk. Each frame is read once, so that one
-    /// large range is cheaper than several small ones.
+    /// Reads a range of the order. Blocks on the disk. Each frame is read once, so
+    /// large ranges are cheaper.
     ///
     /// # Panics
-    /// When the range is not within `0..len()`.
+    /// If the range is not within `0..len()`.
     pub fn matches(&self, range: Range<usize>) -> Result<Vec<Match>, SpoolError> {
         let pointers = self.pointers(range)?;
         self.read(&pointers)
@@ -259,7 +253,7 @@ impl SearchResult {
         self.checked(read(&self.spool, pointers, self.query.context_lines()))
     }
 
-    /// Marks the result as damaged on an error, so that it is not shared again.
+    /// Marks the result as damaged on an error, so it is not shared.
     pub(super) fn checked<T>(&self, result: Result<T, SpoolError>) -> Result<T, SpoolError> {
         if result.is_err() {
             self.damaged.store(true, Relaxed);
@@ -267,25 +261,24 @@ impl SearchResult {
         result
     }
 
-    /// Whether it is small and in memory: reading it does not block.
+    /// True if it is small and in memory, so that reading does not block.
     pub fn is_in_memory(&self) -> bool {
         let (on_disk, in_memory) = self.spool.held_bytes();
         on_disk == 0 && in_memory <= SMALL_BYTES
     }
 
-    /// Whether it must be searched for again.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged.load(Relaxed)
     }
 
-    /// The length of ranges for [`matches`](Self::matches) when all are read. The order jumps from frame to
-    /// frame, so larger ranges read each frame less often.
+    /// Range length for [`matches`](Self::matches) to read all. Larger ranges
+    /// read each frame less often.
     pub fn chunk_len(&self) -> usize {
         let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
-    /// Reads the first matches of a package, at most `most`, with the copies of their documents.
+    /// Reads at most `most` first matches of a package, with copies.
     pub fn matches_of(
         &self,
         package: &PackageGroup,
@@ -294,7 +287,7 @@ impl SearchResult {
         self.matches_with_copies(&package.first[..package.first.len().min(most)])
     }
 
-    /// The number of documents in [`document_list`](Self::document_list), at most
+    /// Length of [`document_list`](Self::document_list), at most
     /// [`DOCUMENTS_MAX`](super::DOCUMENTS_MAX).
     pub fn documents_listed(&self) -> Result<usize, SpoolError> {
         if self.is_empty() {
@@ -303,7 +296,7 @@ impl SearchResult {
         self.checked(documents::count(&self.spool.packages))
     }
 
-    /// The number of documents in [`unique_documents`](Self::unique_documents).
+    /// Length of [`unique_documents`](Self::unique_documents).
     pub fn unique_documents_listed(&self) -> Result<usize, SpoolError> {
         if self.is_empty() {
             return Ok(0);
@@ -311,7 +304,7 @@ impl SearchResult {
         self.checked(documents::count_unfolded(&self.spool.packages))
     }
 
-    /// Reads a range of the listed documents of which no better one is a copy, ordered by their best match.
+    /// Reads a range of the listed documents that are no copies, by best match.
     pub fn unique_documents(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -319,10 +312,10 @@ impl SearchResult {
         self.checked(documents::read_unfolded(&self.spool.packages, range))
     }
 
-    /// Finds the first matches from line `first` on, at most `most`, of a result with one document. Reads the
-    /// whole order, in memory for `most` of them.
+    /// Finds at most `most` matches from line `first` on, in a result with one
+    /// document. Reads the whole order.
     pub fn by_line(&self, first: u32, most: usize) -> Result<ByLine, SpoolError> {
-        // The lowest lines so far, the highest of them on top.
+        // Max-heap of the lowest lines.
         let mut lowest = BinaryHeap::with_capacity(most + 1);
         let mut before = 0;
         for start in (0..self.len()).step_by(POINTERS_AT_ONCE) {
@@ -346,7 +339,7 @@ impl SearchResult {
         })
     }
 
-    /// Reads a range of the documents, ordered by their best match.
+    /// Reads a range of the documents, by best match.
     pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -354,13 +347,13 @@ impl SearchResult {
         self.checked(documents::read(&self.spool.packages, range))
     }
 
-    /// Reads the matches at these positions in the order.
+    /// Reads the matches at these positions.
     pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let pointers = self.pointers_at(positions)?;
         self.read(&pointers)
     }
 
-    /// Reads the matches at these positions in the order, with the copies of their documents.
+    /// Reads the matches at these positions, with copies.
     pub fn matches_with_copies(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let mut matches = self.matches_at(positions)?;
         let copies = self.copies(positions)?;
@@ -382,10 +375,10 @@ impl SearchResult {
         Ok(pointers)
     }
 
-    /// Reads a range of the packages, ordered by their best match. Blocks on the disk.
+    /// Reads a range of the packages, by best match. Blocks on the disk.
     ///
     /// # Panics
-    /// When the range is not within `0..packages()`.
+    /// If the range is not within `0..packages()`.
     pub fn package_list(&self, range: Range<usize>) -> Result<Vec<PackageGroup>, SpoolError> {
         assert!(range.end <= self.packages(), "packages {range:?}");
         self.checked(packages::read(
@@ -395,15 +388,15 @@ impl SearchResult {
         ))
     }
 
-    /// Reads the matches by language and by directory, of those that can be read; `None` with a limit,
-    /// where they are not counted. Blocks on the disk.
+    /// Reads the readable matches by language and directory; `None` with a
+    /// limit. Blocks on the disk.
     pub fn facets(&self) -> Result<Option<SpoolFacets>, SpoolError> {
         if self.query.limit() > 0 {
             return Ok(None);
         }
         let blob = &self.spool.facets;
         if blob.len() == 0 {
-            // The matches could not be ordered, so there are none to read.
+            // Ordering failed: nothing to read.
             return Ok(Some(SpoolFacets::default()));
         }
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
@@ -413,7 +406,6 @@ impl SearchResult {
         self.checked(facets.map(Some).ok_or_else(|| blob.corrupt(0)))
     }
 
-    /// Reads the pointers in a range of the order.
     pub(crate) fn pointers(&self, range: Range<usize>) -> Result<Vec<Pointer>, SpoolError> {
         assert!(range.end <= self.len(), "matches {range:?}");
         let range = range.start as u64..range.end as u64;
@@ -421,7 +413,6 @@ impl SearchResult {
     }
 }
 
-/// Reads the matches of `pointers`, in the order of `pointers`.
 pub(crate) fn read(
     files: &ResultFiles,
     pointers: &[Pointer],
@@ -446,8 +437,8 @@ pub(crate) fn read(
         .collect())
 }
 
-/// The position of a match in the spool ([`Pointer::spool_order`], 96 bits) and the index of its pointer
-/// (32 bits). One number sorts several times faster than a tuple, or than indexes of pointers.
+/// Spool position of a match ([`Pointer::spool_order`], 96 bits) and index of its pointer (32
+/// bits). One number sorts several times faster than a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LinePosition(u128);
 
@@ -460,18 +451,15 @@ impl LinePosition {
         unpack_frame((self.0 >> 64) as u64)
     }
 
-    /// The index of the line in its frame.
     pub(super) fn line_index(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// The index of the pointer in the slice that was sorted.
     pub(super) fn pointer_index(self) -> usize {
         self.0 as u32 as usize
     }
 }
 
-/// Returns the positions of pointers, sorted by frame, then by line.
 pub(super) fn in_spool_order(pointers: &[Pointer]) -> Vec<LinePosition> {
     let indexed = (0..).zip(pointers);
     let mut positions: Vec<LinePosition> = indexed

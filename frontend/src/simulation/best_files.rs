@@ -1,7 +1,5 @@
-//! What must hold for the best files of an execution, which a page shows while it runs.
-//!
-//! They are compared with the page of the finished search: a naive ranking goes through all matches in their order, and
-//! takes each file that is no copy when its first match comes.
+//! Checks the best files of an execution, which a page shows while it runs, against the finished
+//! search: a naive ranking takes each file that is no copy at its first match.
 
 use super::corpus::{self, CONTEXT_LINES};
 use super::model::Model;
@@ -13,19 +11,15 @@ use crate::results::{self, Match};
 use schema::order::RankKey;
 use std::collections::BTreeSet;
 
-/// Score and name of a file's best match.
+/// Score and name hash of a file's best match.
 type Place = (u16, u64);
 
-/// The best files so far, as a client sees them.
 #[derive(Debug)]
 pub(super) struct BestFiles {
-    /// Sorted as a page shows them.
     pub(super) places: Vec<Place>,
-    /// Whether no match still to come can change them.
     pub(super) is_final: bool,
 }
 
-/// The first page and the best files, as they were when they were first reported as final.
 #[derive(Default)]
 pub(super) struct First {
     pub(super) page: Option<Vec<Match>>,
@@ -33,7 +27,7 @@ pub(super) struct First {
 }
 
 impl BestFiles {
-    /// Reads the best files so far. Asserts that each is shown once, with lines that it has, in order.
+    /// Asserts that each is shown once, with lines that it has, in order.
     pub(super) fn read(ground: Ground<'_>, model: &Model, scenario: &Scenario) -> BestFiles {
         let best = BestDocuments::new(ground.stats.iter(), scenario.limit, scenario.copies);
         let shown = results::read(ground.spool, &best.documents.concat(), CONTEXT_LINES);
@@ -55,7 +49,7 @@ impl BestFiles {
     }
 }
 
-/// Returns the place of a file with these lines. Asserts that they are of one file, the best first.
+/// Asserts that the lines are of one file, best first.
 fn place_of(lines: &[Match]) -> Place {
     assert!((1..=BEST_LINES_MAX).contains(&lines.len()));
     let places = corpus::places(lines);
@@ -69,7 +63,7 @@ fn name_of(each: &Match) -> (Vec<u8>, Vec<u8>) {
     (each.document.package.clone(), each.document.path.clone())
 }
 
-/// The files of the page of all matches, which are in order. With a limit copies are not known.
+/// Files on the page of all ordered matches. With a limit, copies are unknown.
 pub(super) fn of_page(matches: &[Match], limit: u64) -> Vec<Place> {
     let copies = corpus::copies(matches);
     let (mut places, mut names) = (Vec::new(), BTreeSet::new());
@@ -82,8 +76,8 @@ pub(super) fn of_page(matches: &[Match], limit: u64) -> Vec<Place> {
     places
 }
 
-/// Whether the best files of a complete search, before it is in order, are those of its page as far as they go: names order
-/// files of the same score and the same hash, and copies of the best may have taken the places of others.
+/// Compares with the page, except for ties of score and hash, and places
+/// that copies may have taken.
 pub(super) fn agree(found: &BestFiles, page: &[Place], scenario: &Scenario) -> bool {
     let has_ties = |places: &[Place]| places.windows(2).any(|pair| pair[0] == pair[1]);
     has_ties(page)

@@ -1,4 +1,4 @@
-//! The simulated corpus: documents with their matches, and the frames that carry them.
+//! Simulated corpus: documents with matches, and their frames.
 
 use super::random::Random;
 use crate::execution::memory::CHUNK_LEN;
@@ -10,35 +10,28 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Lines that are sent before and after each match.
 pub(super) const CONTEXT_LINES: u32 = 1;
 
-/// Matches of a large document: its pointers need a second chunk of memory, or are spilled.
+/// Matches of a large document, which needs a second chunk or spills.
 const LARGE_LEN: u32 = CHUNK_LEN as u32 + 1000;
 
-/// The range of the match in every matching line.
 const FOUND: std::ops::Range<u32> = 0..6;
 
-/// Packages and directories. Documents of the same name in the first two have the same path hash: only
-/// the border between package and path differs.
+/// Packages and directories. Equal names in the first two collide in the path hash.
 const HOMES: [(&str, &str); 4] = [("p/q", ""), ("p", "q/"), ("p", ""), ("r", "src/")];
 
-/// Names that are used in several packages.
 const SHORT_NAMES: [&str; 4] = ["a.c", "b.c", "c.c", "d.c"];
 
-/// Texts that several documents have.
 const SHARED_TEXTS: usize = 10;
 
-/// What a seed decides for all documents.
 #[derive(Clone, Copy)]
 pub(super) struct Habits {
-    /// Whether documents with the same text may have different matches.
+    /// Documents with equal text may have different matches.
     pub(super) depends: bool,
-    /// Whether there are many documents, and so many copies.
+    /// Many documents, and therefore copies.
     pub(super) copies: bool,
 }
 
-/// Names of documents that are taken, by package and path.
 pub(super) type Used = BTreeSet<(&'static str, Vec<u8>)>;
 
 pub(super) struct Shard {
@@ -46,18 +39,14 @@ pub(super) struct Shard {
     pub(super) documents: Vec<Document>,
 }
 
-/// A document.
 pub(super) struct Document {
-    /// Its number in the shard.
     pub(super) number: u32,
     names: Arc<results::Document>,
     lines: Vec<Vec<u8>>,
-    /// Number and rank of each line that matches, ascending.
     pub(super) matches: Vec<(u32, f32)>,
 }
 
 impl Shard {
-    /// The shard with this number of a stream. `large`: one of its documents is large.
     pub(super) fn new(
         random: &mut Random,
         used: &mut Used,
@@ -87,7 +76,6 @@ impl Shard {
 }
 
 impl Document {
-    /// A document named `name`, or with a shorter name if one is free.
     fn new(
         random: &mut Random,
         used: &mut Used,
@@ -98,7 +86,7 @@ impl Document {
     ) -> Document {
         let (package, directory) = random.pick(&HOMES);
         let path = |name: &str| format!("{directory}{name}").into_bytes();
-        // No two documents have the same name, but some have the same path hash.
+        // Names are unique, but some share a path hash.
         let short = path(SHORT_NAMES[random.below(SHORT_NAMES.len())]);
         let is_free = used.insert((package, short.clone()));
         let is_copy = !large && random.one_in(2);
@@ -119,7 +107,7 @@ impl Document {
             language: random.pick(&["C", "", "Rust"]).to_owned(),
             hash,
         };
-        // Many documents have the same score.
+        // Many documents share a score.
         let document_rank = random.below(4) as f32 - 1.0;
         let (mut lines, mut matches) = (Vec::new(), Vec::new());
         for line in 1..=count {
@@ -160,7 +148,6 @@ impl Document {
         &self.names.language
     }
 
-    /// Its matches as a page shows them.
     pub(super) fn shown(&self) -> impl Iterator<Item = Match> {
         let context = |line: u32| {
             let text = self.lines.get((line as usize).checked_sub(1)?)?.clone();
@@ -182,17 +169,15 @@ impl Document {
         })
     }
 
-    /// The offset of a line.
     fn offset(&self, line: u32) -> u64 {
         let before = &self.lines[..line as usize - 1];
-        // Adding up the lines of a large document for each match takes too long.
+        // Approximate, since summing a large document's lines for each match takes too long.
         match before.len() {
             0..1000 => before.iter().map(|line| line.len() as u64 + 1).sum(),
             lines => 100 * lines as u64,
         }
     }
 
-    /// The frame with some of its matches.
     pub(super) fn batch(&self, shard: u32, matches: &[(u32, f32)]) -> Vec<u8> {
         let (mut text, mut lines, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut matches = matches.iter().peekable();
@@ -245,15 +230,11 @@ impl Document {
     }
 }
 
-/// What is known of a document's copies.
 pub(super) struct Copies {
-    /// Other documents with the same text and the same matching lines.
     pub(super) copies: u64,
-    /// Whether one of them is shown in its place.
     pub(super) is_folded: bool,
 }
 
-/// Finds copies among the documents of all matches, by package and path.
 pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
     let mut documents: BTreeMap<(&[u8], &[u8]), Vec<&Match>> = BTreeMap::new();
     for each in matches {
@@ -264,7 +245,6 @@ pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
         let lines: BTreeSet<u32> = found.iter().map(|each| each.line).collect();
         (found[0].document.hash.clone(), lines)
     };
-    // The matches are in order, so the first one of a document is its best.
     let place = |found: &[&Match]| (RankKey::of(found[0].rank).score, hash(found[0]));
     let mut texts: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for found in documents.values() {
@@ -284,9 +264,9 @@ pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
     all
 }
 
-/// The order of the top matches: documents with the same path hash are ordered only at the end.
+/// Order of the top matches: colliding documents are ordered only at the end.
 pub(super) fn places(matches: &[Match]) -> Vec<(u16, u64)> {
-    // Ranks with one score differ only where names with one hash have other places.
+    // Ranks with one score differ only where names with one hash differ.
     let place = |each: &Match| (RankKey::of(each.rank).score, hash(each));
     matches.iter().map(place).collect()
 }
@@ -295,7 +275,6 @@ fn hash(shown: &Match) -> u64 {
     path_hash(&shown.document.package, &shown.document.path)
 }
 
-/// The total order of matches.
 pub(super) fn order(a: &Match, b: &Match) -> Ordering {
     let name = |each: &Match| (each.document.package.clone(), each.document.path.clone());
     let (key, other) = (RankKey::of(a.rank), RankKey::of(b.rank));

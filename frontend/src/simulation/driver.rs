@@ -1,8 +1,7 @@
-//! The driver of the simulated execution: clients, admission and the timer, without threads.
+//! Driver of the simulated execution: clients, admission and timer, without threads.
 //!
-//! It gives events to the real [`ExecutionState`] and carries out its actions. Beside it keeps its own,
-//! simple account of the rules (who is there, until when, what was asked for) and compares after every
-//! event.
+//! Feeds events to the real [`ExecutionState`] and carries out its actions. It keeps its own simple
+//! account of the rules and compares after every event.
 
 use super::random::Random;
 use super::scenario::{Client, Scenario};
@@ -13,16 +12,14 @@ use schema::message::End;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Step 0, the same in every play, so that their stories are equal.
+/// Step 0, the same in every play, so that stories are equal.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Actions that concern a stream.
 pub(super) enum StreamAction {
     Open { stream: usize, heavy: bool },
     Stop(usize),
 }
 
-/// What the execution holds of admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admission {
     None,
@@ -36,11 +33,9 @@ pub(super) struct Driver<'a> {
     scenario: &'a Scenario,
     state: ExecutionState,
     start: Instant,
-    /// Milliseconds since the start.
     pub(super) step: usize,
     timer: Option<Instant>,
     admission: Admission,
-    /// When the admission that is asked for is decided.
     decided: Option<usize>,
     rules: Rules,
     pub(super) is_finalizing: bool,
@@ -49,17 +44,14 @@ pub(super) struct Driver<'a> {
     pub(super) story: Vec<String>,
 }
 
-/// What must hold of an execution, kept apart from its state.
+/// Rules of an execution, independent of its state.
 struct Rules {
-    /// Numbers of the clients that are there.
     clients: Vec<usize>,
-    /// The step until which the execution goes on without clients.
     keep_until: usize,
-    /// When it is stopped, and how much time the client gave that said so.
+    /// Step, and the timeout that set it.
     deadline: (usize, usize),
     is_abandoned: bool,
     is_cancelled: bool,
-    /// Why the streams were stopped first.
     halt: Option<String>,
 }
 
@@ -98,7 +90,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Lets a millisecond pass, and what is due in it happen.
     pub(super) fn step(&mut self, random: &mut Random) -> Vec<StreamAction> {
         self.step += 1;
         let now = self.now().instant;
@@ -131,7 +122,7 @@ impl<'a> Driver<'a> {
         actions
     }
 
-    /// Whether clients or deadline should have ended the execution.
+    /// True if clients or deadline should have ended the execution.
     fn is_overdue(&self) -> bool {
         let Rules {
             clients,
@@ -207,7 +198,6 @@ impl<'a> Driver<'a> {
         self.on(random, Event::Leave { client, grace })
     }
 
-    /// Decides on the admission that the execution has asked for.
     fn admit(&mut self, random: &mut Random) -> Vec<StreamAction> {
         self.decided = None;
         if self.admission == Admission::Queued && self.scenario.shed {
@@ -226,7 +216,7 @@ impl<'a> Driver<'a> {
         self.on(random, Event::Admitted { heavy })
     }
 
-    /// Gives an event to the execution, and carries out what does not concern a stream.
+    /// Feeds an event and carries out all but stream actions.
     pub(super) fn on(&mut self, random: &mut Random, event: Event) -> Vec<StreamAction> {
         if let Event::Stream(_, StreamEvent::Refused(_)) = event {
             self.rules.halt("the query was refused");
@@ -281,12 +271,10 @@ impl<'a> Driver<'a> {
         actions
     }
 
-    /// Whether the streams were to stop.
     pub(super) fn is_halted(&self) -> bool {
         self.rules.halt.is_some()
     }
 
-    /// Lets some time pass while the pointers are put in order, and returns how the execution ended.
     pub(super) fn finish(&mut self, random: &mut Random, failure: Option<String>) -> Publication {
         for _ in 0..random.pick(&[0, 1, 40]) {
             assert!(self.step(random).is_empty(), "there are no streams");
@@ -303,7 +291,6 @@ impl<'a> Driver<'a> {
         publication
     }
 
-    /// Only the first reason for which streams were stopped is given.
     fn check_reasons(&self, publication: &Publication) {
         for missing in &publication.outcome.missing {
             let reason = &missing.reason;
@@ -317,7 +304,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// After the end no event has an effect.
     fn too_late(&mut self) {
         let reason = "late".to_owned();
         let streams = [
@@ -355,7 +341,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Remembers what happened; a seed that is played alone is told as it goes.
+    /// Records an event; printed if a seed is played alone.
     fn note(&mut self, what: String) {
         let line = format!("{:>5} {what}", self.step);
         if super::variable("TRAWL_SEEDS") == Some(1) {
@@ -373,7 +359,6 @@ fn deadline(now: Instant, timeout: usize) -> Deadline {
     }
 }
 
-/// How long admission takes.
 fn wait(random: &mut Random) -> usize {
     let most = random.pick(&[5, 5, 60]);
     1 + random.below(most)

@@ -1,4 +1,4 @@
-//! The messages of a correct backend, and their frames.
+//! Messages of a correct backend, and their frames.
 
 use super::corpus::{Document, Shard};
 use super::random::Random;
@@ -8,7 +8,6 @@ use schema::message::{
 };
 use schema::order::SEMANTICS;
 
-/// A message between HELLO and END.
 pub(super) enum Message<'a> {
     Batch(u32, &'a Document, &'a [(u32, f32)]),
     Skip(Skip),
@@ -27,7 +26,6 @@ impl Message<'_> {
         })
     }
 
-    /// The rank of the best match in it.
     fn rank(&self) -> f32 {
         match self {
             Message::Batch(_, _, matches) => {
@@ -39,7 +37,7 @@ impl Message<'_> {
     }
 }
 
-/// All messages of an answer: shards are interleaved at random, each is in its own order.
+/// All messages of an answer, shards interleaved at random.
 pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Message<'a>> {
     let mut left: Vec<Vec<Message<'a>>> = Vec::new();
     for (index, shard) in (0..).zip(shards) {
@@ -63,8 +61,8 @@ pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Mess
     interleave(random, left)
 }
 
-/// What is left of an answer after these points, of a backend that goes on with it. `skipped` says which shards have a
-/// skipped document.
+/// Rest of an answer after these points, from a resuming backend. `skipped` marks shards
+/// with a skipped document.
 pub(super) fn rest<'a>(
     random: &mut Random,
     shards: &'a [Shard],
@@ -123,7 +121,7 @@ fn skip(index: u32, shard: &Shard) -> Skip {
     }
 }
 
-/// Mixes the messages of shards, of which the last ones come first.
+/// Interleaves shards, each with its last message first.
 fn interleave<'a>(random: &mut Random, mut left: Vec<Vec<Message<'a>>>) -> Vec<Message<'a>> {
     let mut messages = Vec::new();
     while !left.is_empty() {
@@ -139,7 +137,6 @@ fn interleave<'a>(random: &mut Random, mut left: Vec<Vec<Message<'a>>>) -> Vec<M
     messages
 }
 
-/// The END that agrees with the messages.
 pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     let mut ends: Vec<ShardEnd> = (0..shards.len() as u32)
         .map(|shard| ShardEnd {
@@ -159,7 +156,6 @@ pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     end
 }
 
-/// Sets the counts of an END to those of the messages.
 pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     for shard in &mut end.shards {
         (shard.matches, shard.found, shard.hash, shard.skipped) = (0, 0, 0, 0);
@@ -173,7 +169,6 @@ pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     }
 }
 
-/// Counts a message of a shard.
 fn add(message: &Message<'_>, end: &mut ShardEnd) {
     match message {
         Message::Batch(_, document, matches) => {
@@ -188,7 +183,6 @@ fn add(message: &Message<'_>, end: &mut ShardEnd) {
     }
 }
 
-/// The frames of an answer, from HELLO to END.
 pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
     let mut frames = vec![hello(PROTOCOL, SEMANTICS)];
     for (at, word) in messages.iter().enumerate() {
@@ -205,7 +199,6 @@ pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
     frames
 }
 
-/// A PROGRESS frame.
 pub(super) fn progress(bound: f32, matches: u64) -> Vec<u8> {
     let progress = Progress {
         bound,
@@ -215,7 +208,6 @@ pub(super) fn progress(bound: f32, matches: u64) -> Vec<u8> {
     framed(|out| progress.encode(out))
 }
 
-/// A HELLO frame.
 pub(super) fn hello(protocol: u32, semantics: u32) -> Vec<u8> {
     let hello = Hello {
         protocol,
@@ -230,7 +222,6 @@ pub(super) fn hello(protocol: u32, semantics: u32) -> Vec<u8> {
     framed(|out| hello.encode(out))
 }
 
-/// An ERROR frame.
 pub(super) fn failure(kind: FailureKind) -> Vec<u8> {
     framed(|out| Failure::new(kind, "no").encode(out))
 }

@@ -1,11 +1,10 @@
-//! What there is to find: all matches of the corpus, in total order.
+//! All matches of the corpus in total order.
 
 use super::corpus::{self, Document};
 use super::script::Script;
 use crate::results::Match;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A match's package, path and line.
 pub(super) type Key = (Vec<u8>, Vec<u8>, u32);
 
 pub(super) fn key(shown: &Match) -> Key {
@@ -13,11 +12,8 @@ pub(super) fn key(shown: &Match) -> Key {
     (document.package.clone(), document.path.clone(), shown.line)
 }
 
-/// All matches of the corpus.
 pub(super) struct Model {
-    /// In total order.
     pub(super) matches: Vec<Match>,
-    /// Where each match is in that order.
     pub(super) places: BTreeMap<Key, usize>,
 }
 
@@ -30,7 +26,7 @@ impl Model {
         Model { matches, places }
     }
 
-    /// Asserts that these are matches of the corpus, each once. Returns their positions in the order.
+    /// Asserts distinct matches of the corpus. Returns their positions.
     pub(super) fn check(&self, shown: &[Match]) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
         for each in shown {

@@ -7,7 +7,6 @@ impl Random {
         Random(seed)
     }
 
-    /// A number below `sides`.
     pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

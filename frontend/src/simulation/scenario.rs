@@ -1,4 +1,4 @@
-//! What a seed decides before an execution begins: backends, clients, admission and the disk.
+//! Choices of a seed before an execution: backends, clients, admission and disk.
 
 use super::corpus::{Habits, Used};
 use super::random::Random;
@@ -9,36 +9,28 @@ use crate::spool::{BeforeWrite, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// What a seed decides beforehand.
 pub(super) struct Scenario {
     pub(super) scripts: Vec<Script>,
-    /// What is done with copies.
     pub(super) copies: TopCopies,
-    /// The limit of the query; 0 for none.
+    /// 0: none.
     pub(super) limit: u64,
-    /// Bytes of memory for the pointers of all streams.
     pub(super) memory: u64,
     pub(super) disk: Disk,
-    /// The clients. The first one is there from the start.
+    /// The first is there from the start.
     pub(super) clients: Vec<Client>,
-    /// When a client ends the execution for all.
     pub(super) cancelled: Option<usize>,
-    /// Whether the execution gets a slot for heavy queries at once.
+    /// A heavy slot is free at once.
     pub(super) slot_is_free: bool,
-    /// Whether the queue for slots is full.
     pub(super) shed: bool,
 }
 
-/// A client; all times in steps, which are milliseconds.
+/// All times in steps, which are milliseconds.
 pub(super) struct Client {
     pub(super) joins: usize,
-    /// When it leaves; `usize::MAX` if it stays to the end.
+    /// `usize::MAX`: stays to the end.
     pub(super) leaves: usize,
-    /// How long the execution goes on without it.
     pub(super) grace: usize,
-    /// How much time it gives the query.
     pub(super) timeout: usize,
-    /// It asks for the execution by id.
     pub(super) by_id: bool,
 }
 
@@ -62,13 +54,11 @@ impl Client {
     }
 }
 
-/// Memory and disk for frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disk {
-    /// Bytes that stay in memory before the rest goes to the disk.
     memory_max: u64,
     bytes_max: u64,
-    /// The first write that fails, and whether all later ones fail too.
+    /// First write that fails, and if all later ones fail too.
     fails: Option<(usize, bool)>,
 }
 
@@ -106,12 +96,11 @@ impl Scenario {
         }
     }
 
-    /// Whether only faults of streams can make the result incomplete.
+    /// True if only stream faults can make the result incomplete.
     pub(super) fn has_room(&self) -> bool {
         self.disk.fails.is_none() && self.disk.bytes_max == u64::MAX >> 1
     }
 
-    /// What a stream's backend is to search.
     pub(super) fn assignment(&self, stream: usize) -> Assignment {
         let shards = &self.scripts[stream].shards;
         Assignment {
@@ -126,7 +115,7 @@ impl Scenario {
 }
 
 impl Disk {
-    /// Most executions stay in memory. Most of the others meet a full disk sooner or later.
+    /// Most executions stay in memory; most others meet a full disk.
     fn new(random: &mut Random) -> Disk {
         if !random.one_in(6) {
             return Disk {
@@ -163,7 +152,6 @@ impl Disk {
     }
 }
 
-/// The first client, and up to three that come later.
 fn clients(random: &mut Random) -> Vec<Client> {
     let in_a_hurry = random.one_in(6);
     let first = Client::new(random, 0, in_a_hurry);
@@ -177,7 +165,6 @@ fn clients(random: &mut Random) -> Vec<Client> {
     [first].into_iter().chain(others).collect()
 }
 
-/// The name of a stream's backend.
 pub(super) fn name(stream: usize) -> String {
     format!("backend {stream}")
 }

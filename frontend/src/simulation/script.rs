@@ -1,4 +1,4 @@
-//! What the backend of a stream sends, and others that serve the same shards, and what is wrong with it.
+//! Output and faults of a stream's backend and its replicas.
 
 use super::corpus::{Habits, Shard, Used};
 use super::messages::{Message, count, encode, end, failure, hello, messages, progress, rest};
@@ -8,7 +8,6 @@ use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, ResumePoint, Search};
 use schema::order::SEMANTICS;
 
-/// What is wrong with a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
@@ -21,9 +20,9 @@ pub(super) enum Fault {
     /// The bytes end, or garbage is inserted.
     Cut,
     Garbage,
-    /// Nothing more arrives after some point.
+    /// Nothing more arrives.
     Silence,
-    /// By the backend: an END that does not agree with the messages.
+    /// By the backend: an END that disagrees with the messages.
     Count,
     Hash,
     SkipCount,
@@ -35,16 +34,16 @@ pub(super) enum Fault {
     OutOfPlace,
     /// A greeting within the answer.
     Greeting,
-    /// PROGRESS of more matches than were sent, and a bound below later ranks.
+    /// PROGRESS of too many matches, or a bound below later ranks.
     Claim,
     Bound,
     /// An ERROR in place of the rest.
     Failure(FailureKind),
-    /// The query is refused as heavy even when that is allowed.
+    /// Refused as heavy even if allowed.
     HeavyAlways,
     Protocol,
     Semantics,
-    /// Correct, but one of the shards was not searched to its end.
+    /// Correct, but a shard is incomplete.
     ShardFailure,
 }
 
@@ -79,31 +78,25 @@ const FAULTS: [Fault; 28] = [
     Fault::ShardFailure,
 ];
 
-/// What one backend does in an execution.
 pub(super) struct Script {
     pub(super) shards: Vec<Shard>,
     pub(super) fault: Fault,
-    /// The query is heavy: a request that does not allow that is refused.
+    /// Requests without heavy search are refused.
     pub(super) is_heavy: bool,
-    /// The documents that it skips.
     pub(super) skipped: Vec<SkippedDocument>,
-    /// The requests: one that does not allow a heavy search, and one that does.
+    /// Requests without and with heavy search.
     pub(super) searches: [Search; 2],
-    /// The answer, frame by frame.
     frames: Vec<Vec<u8>>,
-    /// The answer of a backend with which nothing is wrong.
+    /// The answer without faults.
     good: Vec<Vec<u8>>,
-    /// Other backends that serve its shards, and at the end the one that was asked first, for a request from a resume point.
+    /// Replicas, and last the first backend, for a resumed request.
     pub(super) replicas: Vec<Replica>,
 }
 
-/// Another backend that serves shards of a stream.
 pub(super) struct Replica {
-    /// By their index in the request.
     pub(super) shards: Vec<u32>,
-    /// Whether it goes on where the last backend stopped. Else it begins again.
+    /// False: it begins again.
     pub(super) resumes: bool,
-    /// Something after which another one can go on.
     fault: Fault,
 }
 
@@ -126,7 +119,7 @@ impl Replica {
 }
 
 impl Fault {
-    /// Whether another backend can go on whatever has arrived.
+    /// True if another backend can always resume.
     pub(super) fn is_survived(self) -> bool {
         match self {
             Fault::None
@@ -205,7 +198,6 @@ impl Script {
         }
     }
 
-    /// The bytes that answer a request.
     pub(super) fn answer(&self, random: &mut Random, heavy: bool) -> Vec<u8> {
         if self.is_heavy && (!heavy || self.fault == Fault::HeavyAlways) {
             return [hello(PROTOCOL, SEMANTICS), failure(FailureKind::Heavy)].concat();
@@ -213,7 +205,6 @@ impl Script {
         break_bytes(random, self.fault, self.frames.concat())
     }
 
-    /// The bytes with which a replica answers a request from these points on.
     pub(super) fn answer_of(
         &self,
         random: &mut Random,
@@ -232,17 +223,16 @@ impl Script {
         break_bytes(random, replica.fault, encode(&messages, &end).concat())
     }
 
-    /// The number of the backend that is asked first.
     pub(super) fn first(&self) -> usize {
         self.replicas.len() - 1
     }
 
-    /// Whether all matches arrive, if nothing else goes wrong.
+    /// True if all matches arrive, barring other faults.
     pub(super) fn survives(&self) -> bool {
         let has_all = |it: &Replica| it.shards.len() == self.shards.len();
         let lives = |it: &Replica| it.fault == Fault::None && it.resumes && has_all(it);
         let replicas = &self.replicas[..self.first()];
-        // What begins again has the same frames as the first backend.
+        // A restart has the same frames as the first backend.
         let begins_again = |it: &Replica| it.fault == Fault::None && !it.resumes;
         let are_older = replicas.iter().all(|it| !it.resumes);
         self.fault == Fault::None
@@ -251,7 +241,6 @@ impl Script {
     }
 }
 
-/// Applies the faults of the connection.
 fn break_bytes(random: &mut Random, fault: Fault, mut bytes: Vec<u8>) -> Vec<u8> {
     let at = random.below(bytes.len());
     match fault {
@@ -266,7 +255,6 @@ fn break_bytes(random: &mut Random, fault: Fault, mut bytes: Vec<u8>) -> Vec<u8>
     bytes
 }
 
-/// Applies the faults of the backend itself.
 fn break_messages(
     random: &mut Random,
     fault: Fault,
@@ -305,7 +293,6 @@ fn break_messages(
     }
 }
 
-/// Applies the faults that concern whole frames.
 fn break_frames(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
     let at = random.below(frames.len());
     match fault {

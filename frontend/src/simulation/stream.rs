@@ -1,5 +1,4 @@
-//! One simulated stream: what its backend sends arrives piece by piece, and is ingested as if it came
-//! from a socket.
+//! A simulated stream: bytes arrive piece by piece, ingested as from a socket.
 
 use super::random::Random;
 use super::script::{Fault, Script};
@@ -14,13 +13,12 @@ use schema::message::End;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// What all streams share.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
     pub(super) stats: &'a [StreamStats],
     pub(super) spool: &'a ResultFiles,
-    /// Skipped documents that the execution has not been told of yet.
+    /// Skipped documents not reported to the execution yet.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
 }
 
@@ -29,11 +27,9 @@ pub(super) struct Stream<'a> {
     ground: Ground<'a>,
     decoder: Decoder,
     state: State<'a>,
-    /// The execution has stopped it.
     pub(super) is_stopped: bool,
-    /// The step before which nothing happens on it.
+    /// Idle until this step.
     pub(super) not_before: usize,
-    /// What has happened on it, a word each.
     pub(super) events: Vec<&'static str>,
 }
 
@@ -50,23 +46,18 @@ enum State<'a> {
     Closed,
 }
 
-/// An answer that arrives.
 struct Open<'a> {
     ingest: Ingest<'a>,
     wire: Wire,
-    /// The number of the backend that sends.
     backend: usize,
-    /// Whether the decoder has the first frame of the winner of a race.
+    /// The decoder has the first frame of a race's winner.
     has_begun: bool,
-    /// Another one that was asked since this one is slow.
     race: Option<(usize, Decoder, Wire)>,
-    /// Backends that are asked or have failed.
     tried: Vec<usize>,
-    /// Why the first backend is lost.
     first_fault: Option<PeerError>,
 }
 
-/// Bytes on their way, of which so many have arrived.
+/// Bytes on their way, `at` of them arrived.
 struct Wire {
     bytes: Vec<u8>,
     at: usize,
@@ -81,7 +72,6 @@ impl Wire {
         self.at == self.bytes.len()
     }
 
-    /// Lets a piece arrive.
     fn arrive(&mut self, random: &mut Random, decoder: &mut Decoder) {
         let most = random.pick(&[1, 40, 300, 2000, 400_000]);
         let space = decoder.space();
@@ -93,7 +83,6 @@ impl Wire {
     }
 }
 
-/// How a request ended; `None` while it goes on.
 pub(super) type Settled = Option<Result<End, PeerError>>;
 
 impl<'a> Stream<'a> {
@@ -109,12 +98,11 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Whether an event is still to come from it.
+    /// True if an event is still to come.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.state, State::Asked { .. } | State::Open(_))
     }
 
-    /// Sends the request: on the same connection as the last one, or on another one.
     pub(super) fn open(&mut self, random: &mut Random, heavy: bool) {
         let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
             panic!("stream {} is opened and does not wait", self.number);
@@ -125,7 +113,6 @@ impl<'a> Stream<'a> {
         self.state = State::Asked { heavy, collector };
     }
 
-    /// Lets something happen.
     pub(super) fn step(&mut self, random: &mut Random, now: Instant) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Asked { .. } if self.is_stopped => Some(Err(PeerError::Stopped)),
@@ -173,7 +160,6 @@ impl<'a> Stream<'a> {
         });
     }
 
-    /// Receives the next piece, or the end.
     fn hear(&mut self, random: &mut Random, mut open: Open<'a>, now: Instant) -> Settled {
         let has_begun = std::mem::take(&mut open.has_begun);
         let is_over = open.wire.is_over() && !has_begun || self.is_stopped && random.one_in(2);
@@ -235,7 +221,6 @@ impl<'a> Stream<'a> {
         Some(result)
     }
 
-    /// A backend that can be asked, and the shards that it is asked for: the one that serves most of those that are left.
     fn next(&self, open: &Open<'_>) -> Option<(usize, Vec<u32>)> {
         let script = &self.ground.scripts[self.number];
         let left = open.ingest.left();
@@ -255,7 +240,6 @@ impl<'a> Stream<'a> {
         best
     }
 
-    /// Goes on with another backend, if there is one.
     fn resume(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
         let Some((number, shards)) = self.next(open) else {
             return false;
@@ -271,8 +255,7 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Perhaps asks another backend since this one is slow. A hole in what arrived would not be found any more, so all that
-    /// has arrived must be true.
+    /// Maybe hedges. Everything received must be true, since gaps would stay undetected.
     fn hedges(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
         let script = &self.ground.scripts[self.number];
         if open.race.is_some() || !script.fault.is_survived() || !random.one_in(12) {
@@ -293,7 +276,7 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Something arrives from the second backend of a race. Returns whether the race goes on, or it has won.
+    /// Advances the second backend of a race. Returns true if the race continues or is won.
     fn race(&mut self, random: &mut Random, open: &mut Open<'a>) -> bool {
         let Some((number, mut decoder, mut wire)) = open.race.take() else {
             return false;
@@ -317,14 +300,13 @@ impl<'a> Stream<'a> {
         self.decoder = decoder;
         let left = open.ingest.left();
         open.ingest.ask(&left);
-        // The slow one is asked again if this one breaks.
+        // The slow one may be asked again.
         open.tried.retain(|&it| it != open.backend);
         (open.wire, open.backend, open.has_begun) = (wire, number, true);
         self.events.push("hedged");
         true
     }
 
-    /// Why nothing more arrives: silence, or the end of the connection.
     fn over(&self, random: &mut Random, open: &Open<'_>) -> PeerError {
         let script = &self.ground.scripts[self.number];
         let is_silent = open.backend == script.first() && script.fault == Fault::Silence;

@@ -1,7 +1,7 @@
-//! What must hold of every result.
+//! Checks of every result.
 //!
-//! Each match that is shown is in the corpus, and is shown once, in order, with its text. A shard is
-//! reported as missing, or all its matches are there. A complete result has all matches.
+//! Each shown match is in the corpus, shown once, in order, with its text. A shard is missing or
+//! has all its matches. A complete result has all matches.
 
 use super::best_files::{self, BestFiles, First};
 use super::corpus::{self, CONTEXT_LINES, Document};
@@ -24,17 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What is left when the last stream has closed.
 pub(super) struct Ended<'a> {
     pub(super) driver: Driver<'a>,
     pub(super) first: First,
-    /// The best files when the last stream had closed.
     pub(super) best_files: BestFiles,
     pub(super) collectors: Vec<Collector>,
     pub(super) run: Arc<ResultFiles>,
 }
 
-/// Finalizes the execution and checks its result. Returns whether that is complete.
 pub(super) fn check<'a>(
     random: &mut Random,
     scenario: &Scenario,
@@ -89,7 +86,7 @@ pub(super) fn check<'a>(
     (answer.is_complete(), ended.driver)
 }
 
-/// Checks that what was said to be final before the end is what comes first in the complete result.
+/// Checks that results reported as final come first in the complete result.
 fn check_first(first: &First, shown: &[Match], best_files: &[(u16, u64)]) {
     if let Some(page) = &first.page {
         let last = &shown[..shown.len().min(BEST_MAX)];
@@ -103,7 +100,6 @@ fn check_first(first: &First, shown: &[Match], best_files: &[(u16, u64)]) {
     }
 }
 
-/// Makes the result as the real driver does.
 fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> SearchResult {
     let collectors = &mut ended.collectors;
     let counts = finalize(&ended.run, collectors, scenario.limit);
@@ -139,8 +135,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     }
 }
 
-/// Checks that of documents with the same text and the same matching lines one is shown, and that these are
-/// counted and listed.
+/// Checks that one of several copies is shown, counted and listed.
 fn check_folded(random: &mut Random, scenario: &Scenario, answer: &SearchResult, shown: &[Match]) {
     let Some(unique) = answer.unique() else {
         assert!(scenario.limit > 0);
@@ -153,7 +148,7 @@ fn check_folded(random: &mut Random, scenario: &Scenario, answer: &SearchResult,
     let part = answer.unique_positions(start..end).unwrap();
     assert_eq!(part, positions[start..end]);
     if !answer.is_complete() {
-        // Documents of a stream that was lost may have more matches than arrived.
+        // Documents of a lost stream may have more matches.
         return;
     }
     let texts = corpus::copies(shown);
@@ -180,7 +175,6 @@ fn key_of_document(shown: &Match) -> (&[u8], &[u8]) {
     (&shown.document.package, &shown.document.path)
 }
 
-/// Checks that each shard is reported as missing or has all its matches.
 fn check_missing(
     scenario: &Scenario,
     model: &Model,
@@ -208,7 +202,6 @@ fn check_missing(
     }
 }
 
-/// Checks that a complete result has all matches, counts and facets.
 fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, shown: &[Match]) {
     let total = model.matches.len();
     let wanted = match scenario.limit {
@@ -241,7 +234,6 @@ fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, sho
     }
 }
 
-/// The number of matches of each package.
 fn packages(answer: &SearchResult) -> Vec<Facet> {
     let packages = answer.package_list(0..answer.packages()).unwrap();
     let facet = |package: crate::PackageGroup| (package.name, package.total);

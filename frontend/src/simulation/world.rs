@@ -1,5 +1,5 @@
-//! Plays one execution: bytes arrive in pieces, streams go on in any order, and between them happens
-//! what clients, admission and time do to the execution.
+//! Plays one execution: bytes arrive in pieces, streams advance in any order, and clients,
+//! admission and time act in between.
 
 use super::best_files::{BestFiles, First};
 use super::corpus::CONTEXT_LINES;
@@ -22,19 +22,15 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// An execution that takes more steps never ends: the longest of 10,000 took fewer than 1,000.
+/// Steps after which an execution counts as endless: the longest of 10,000 took fewer than 1,000.
 const STEPS_MAX: usize = 5000;
 
-/// A seed, played to its end.
 pub(super) struct Played {
     pub(super) is_complete: bool,
-    /// What happened, a word each: how streams ended, and what the driver saw.
     pub(super) seen: Vec<&'static str>,
-    /// All events and actions.
     pub(super) story: Vec<String>,
 }
 
-/// Plays a seed to its end, and checks the result.
 pub(super) fn play(seed: u64, directory: &Path) -> Played {
     let mut random = Random::new(seed);
     let scenario = Scenario::new(&mut random);
@@ -102,7 +98,6 @@ impl<'a, 's> World<'a, 's> {
         }
     }
 
-    /// Goes on until the execution is to be finalized.
     fn play(mut self, random: &mut Random) -> (Driver<'s>, First) {
         self.on(random, Event::Join { deadline: None });
         self.on(random, Event::Start);
@@ -126,7 +121,6 @@ impl<'a, 's> World<'a, 's> {
         (self.driver, self.first)
     }
 
-    /// Something happens on a stream.
     fn stream(&mut self, random: &mut Random, number: usize) {
         let now = self.driver.now().instant;
         let stream = &mut self.streams[number];
@@ -176,7 +170,6 @@ impl<'a, 's> World<'a, 's> {
         }
     }
 
-    /// Reads the best matches and files so far, as a client does.
     fn look(&mut self) {
         let top = TopMatches::new(self.ground.stats.iter(), self.scenario.limit);
         let shown = results::read(self.ground.spool, &top.pointers, CONTEXT_LINES);

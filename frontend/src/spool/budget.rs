@@ -1,4 +1,4 @@
-//! The bytes that all results of a spool may take, and their settings.
+//! Budget and settings of a spool.
 
 use super::error::SpoolError;
 use std::io;
@@ -7,31 +7,25 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// Called before every write to the disk; its error replaces the write. For tests.
+/// Called before every write to disk; its error replaces the write. For tests.
 pub type BeforeWrite = Arc<dyn Fn() -> io::Result<()> + Send + Sync>;
 
-/// Settings of a spool.
 #[derive(Clone)]
 pub(crate) struct SpoolConfig {
-    /// Bytes on disk, over all results.
     pub(crate) disk_bytes_max: u64,
-    /// Bytes that a result has in memory before it spills to disk.
     pub(crate) result_memory_max: u64,
-    /// Whether finished results outlive the process.
     pub(crate) durable: bool,
     pub(crate) before_write: Option<BeforeWrite>,
 }
 
-/// Older results are evicted this often for one reservation, since other results may take the bytes first. A pause in
-/// milliseconds follows each time: a result whose client has its answer is still in use for a moment.
+/// Pauses after repeated evictions for one reservation, since other results may take the bytes, and
+/// results stay in use for a moment after their answer.
 const EVICTION_PAUSES_MS: [u64; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Bytes in use, over all results.
 pub(super) struct Budget {
     pub(super) config: SpoolConfig,
     pub(super) disk_bytes: AtomicU64,
     pub(super) memory_bytes: AtomicU64,
-    /// Evicts results to free a number of bytes, if it can.
     pub(super) evict: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
@@ -45,8 +39,8 @@ impl Budget {
         }
     }
 
-    /// Reserves bytes on disk. Evicts older results when the budget is used up, again if another
-    /// result took what they had. Blocks for a quarter of a second before it fails.
+    /// Reserves bytes on disk. Evicts older results as needed, repeatedly. Blocks for a quarter of
+    /// a second before it fails.
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), SpoolError> {
         let Some(evict) = self.evict.get() else {
             return self.try_reserve(bytes);
@@ -83,8 +77,7 @@ mod tests {
 
     const BYTES_MAX: u64 = 10;
 
-    /// Returns a budget that is used up, and evicts as `freed` says: the bytes that each eviction leaves
-    /// in use.
+    /// A full budget. `freed` lists the bytes that each eviction leaves in use.
     fn full(freed: Vec<u64>) -> Arc<Budget> {
         let budget = Arc::new(Budget::new(SpoolConfig {
             disk_bytes_max: BYTES_MAX,

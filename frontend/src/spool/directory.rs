@@ -1,4 +1,4 @@
-//! A spool's directory: its lock, new results, and results of an earlier process.
+//! Directory of a spool: its lock, new results, and those of an earlier process.
 
 use super::budget::{Budget, SpoolConfig};
 use super::error::{SpoolError, io_error};
@@ -9,27 +9,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A directory with the results of one frontend.
 pub(crate) struct Spool {
     directory: PathBuf,
     budget: Arc<Budget>,
-    /// Numbers result directories: a query may have several, one after the other.
+    /// Numbers result directories, since a query may have several over time.
     pub(super) sequence: AtomicU64,
-    /// Locked while it is open; `None` if there is no directory.
+    /// Held while open; `None` without a directory.
     _lock: Option<File>,
 }
 
-/// A finished result of an earlier process.
 pub(crate) struct Recovered {
-    /// The id of its execution.
     pub(crate) id: String,
     pub(crate) files: ResultFiles,
     pub(crate) manifest: SpoolManifest,
 }
 
 impl Spool {
-    /// Opens the directory, and creates it if it does not exist. Returns the finished results in it,
-    /// oldest first, and removes all others. An empty path is no directory: results stay in memory.
+    /// Opens or creates the directory. Returns its finished results, oldest first, and removes
+    /// others. With an empty path, results stay in memory.
     pub(crate) fn open(
         directory: &Path,
         config: SpoolConfig,
@@ -78,8 +75,7 @@ impl Spool {
         Ok(recovered)
     }
 
-    /// Returns the files of a new result with frames of `backends` backends. Creates nothing on disk
-    /// until memory is full.
+    /// Files of a new result with `backends` backends. Nothing is on disk until memory is full.
     pub(crate) fn create(&self, id: &str, backends: usize) -> ResultFiles {
         let number = self.sequence.fetch_add(1, Relaxed);
         let has_directory = !self.directory.as_os_str().is_empty();
@@ -87,29 +83,24 @@ impl Spool {
         ResultFiles::new(&self.budget, directory.unwrap_or_default(), backends)
     }
 
-    /// Sets the function that evicts older results, given a number of bytes, when the budget is used up.
     pub(crate) fn on_full(&self, evict: impl Fn(u64) + Send + Sync + 'static) {
         let set = self.budget.evict.set(Box::new(evict));
         assert!(set.is_ok(), "a spool has one frontend");
     }
 
-    /// The bytes above the disk budget if `more` are added.
     pub(crate) fn excess(&self, more: u64) -> u64 {
         (self.disk_bytes() + more).saturating_sub(self.budget.config.disk_bytes_max)
     }
 
-    /// Bytes on disk.
     pub(crate) fn disk_bytes(&self) -> u64 {
         self.budget.disk_bytes.load(Relaxed)
     }
 
-    /// Bytes of results in memory.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.budget.memory_bytes.load(Relaxed)
     }
 }
 
-/// Creates the directory if necessary, and locks it.
 fn lock(directory: &Path) -> Result<File, SpoolError> {
     fs::create_dir_all(directory).map_err(io_error(directory))?;
     let path = directory.join("lock");
@@ -121,7 +112,7 @@ fn lock(directory: &Path) -> Result<File, SpoolError> {
     }
 }
 
-/// Parses the name of a directory that [`Spool::create`] made: id and number.
+/// Parses a directory name of [`Spool::create`]: id and number.
 fn parse_result_directory(name: &str) -> Option<(&str, u64)> {
     let hex = |byte: u8| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase();
     let (id, number) = name.split_once('-')?;

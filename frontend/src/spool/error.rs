@@ -1,23 +1,23 @@
-//! Why a spool cannot be used.
+//! Errors of a spool.
 
 use crate::io_words::io_words;
 use crate::order::Collision;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a spool cannot be used.
+/// Error of a spool.
 #[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
     /// Another frontend holds the lock.
     #[error("the spool directory {0} is in use by another frontend")]
     Locked(PathBuf),
-    /// Results that are still written or read use up the disk budget.
+    /// Results in use exhaust the disk budget.
     #[error("the spool is full: its budget of {bytes_max} bytes is used up")]
     Full {
         /// The budget.
         bytes_max: u64,
     },
-    /// There is no directory, and the result does not fit in memory.
+    /// Without a directory, the result exceeds memory.
     #[error(
         "the result has more than {bytes_max} bytes, and there is no writable directory for the rest; \
          set TMPDIR to one, or narrow the query"
@@ -29,26 +29,26 @@ pub enum SpoolError {
     /// The operating system refused.
     #[error("{path}: {source}")]
     Io {
-        /// The file or directory.
+        /// File or directory.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
-    /// The bytes read are not the bytes written.
+    /// Bytes read differ from those written.
     #[error("{path}: checksum mismatch at offset {offset}")]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// Offset in it.
         offset: u64,
     },
-    /// More matches than memory can hold are in different documents whose names have the same hash.
+    /// Too many matches in different documents with one name hash.
     #[error("too many matches in documents whose names have the same hash")]
     Collision,
 }
 
 impl SpoolError {
-    /// Describes the error for people who have no access to the disk: without paths.
+    /// Describes the error without paths, for users.
     pub(crate) fn in_words(&self) -> String {
         match self {
             SpoolError::Io { source, .. } => match source.kind() {

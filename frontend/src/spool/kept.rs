@@ -1,9 +1,9 @@
-//! Bytes of a file that are kept in memory, in chunks.
+//! Bytes of a file in memory, in chunks.
 //!
-//! A chunk that a reader has does not change, so frames are read where they are, also while others are appended, and
-//! text of a frame can outlive its reader without a copy.
+//! A chunk held by a reader does not change. So frames are read in place during appends, and their
+//! text can outlive the reader without a copy.
 //!
-//! **Invariant:** what was appended together is in one chunk.
+//! **Invariant:** bytes appended together are in one chunk.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,22 +11,17 @@ use std::sync::Arc;
 /// Bytes of a chunk, unless more are appended together.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Released chunks of that size whose memory is used again, at most.
 const SPARES_MAX: usize = 2;
 
-/// Bytes that are kept in memory.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     chunks: VecDeque<MemoryChunk>,
-    /// The offset behind the last byte.
     end: u64,
     spares: Vec<Vec<u8>>,
 }
 
-/// Consecutive bytes of a file.
 #[derive(Clone, Debug)]
 pub(super) struct MemoryChunk {
-    /// The offset of the first of them.
     pub(super) start: u64,
     pub(super) bytes: Arc<Vec<u8>>,
 }
@@ -38,12 +33,10 @@ impl MemoryChunk {
 }
 
 impl Kept {
-    /// The offset behind the last byte.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// The number of bytes.
     fn len(&self) -> u64 {
         self.chunks
             .front()
@@ -66,7 +59,7 @@ impl Kept {
                 last.extend_from_slice(bytes);
                 return;
             }
-            // A reader holds it. If that happens often, appends are small, and so are their chunks.
+            // A reader holds it. If that is frequent, appends and their chunks are small.
             wanted = last.bytes.len();
         }
         // Few bytes take little memory, many are in few chunks.
@@ -78,14 +71,13 @@ impl Kept {
         self.chunks.push_back(MemoryChunk { start, bytes });
     }
 
-    /// Returns the chunk with the byte at `offset`.
     pub(super) fn chunk(&self, offset: u64) -> Option<&MemoryChunk> {
         let behind = self.chunks.partition_point(|chunk| chunk.start <= offset);
         let chunk = self.chunks.get(behind.checked_sub(1)?)?;
         (offset < chunk.end()).then_some(chunk)
     }
 
-    /// Copies bytes from `offset` on into `space`, as many as there are: none if they were released.
+    /// Copies bytes from `offset` on, as many as there are; none if released.
     pub(super) fn copy_to(&self, space: &mut [u8], offset: u64) -> usize {
         let mut copied = 0;
         while copied < space.len()
@@ -100,7 +92,7 @@ impl Kept {
         copied
     }
 
-    /// Releases the chunks that end before `offset`, or there. Returns the number of their bytes.
+    /// Releases chunks that end at or before `offset`. Returns their bytes.
     pub(super) fn release(&mut self, offset: u64) -> usize {
         let mut released = 0;
         while let Some(chunk) = self.chunks.pop_front_if(|chunk| chunk.end() <= offset) {
@@ -116,7 +108,7 @@ impl Kept {
         released
     }
 
-    /// Returns what is kept. Nothing will be appended.
+    /// Takes the content; nothing more is appended.
     pub(super) fn complete(&mut self) -> Kept {
         Kept {
             spares: Vec::new(),

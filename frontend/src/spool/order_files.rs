@@ -1,7 +1,6 @@
-//! The total order of a result's matches: several files of pointers, one after the other.
+//! Total order of a result's matches: files of pointers, one after the other.
 //!
-//! Each part is written by its own thread. The length of a part gives the number of its pointers, so
-//! pointer n is found by adding up a few numbers.
+//! A thread writes each part. Lengths of parts locate pointer n.
 
 use super::blob::Blob;
 use super::error::SpoolError;
@@ -10,18 +9,17 @@ use crate::order::Pointer;
 use std::ops::Range;
 use std::path::Path;
 
-/// Parts of an order. Merging is bound by memory latency and by the disk: more threads gain little,
-/// and other queries need processors too.
+/// Parts of an order. Memory latency and disk bound merging: more threads gain little, and other
+/// queries need processors.
 pub(crate) const ORDER_PARTS_MAX: usize = 4;
 
-/// The parts of an order; unused ones have no file.
+/// Parts of an order; unused ones have no file.
 #[derive(Debug)]
 pub(crate) struct OrderFiles {
     parts: Vec<Blob>,
 }
 
 impl OrderFiles {
-    /// Empty parts.
     pub(super) fn new(directory: &Path) -> OrderFiles {
         let part = |number| Blob::new(directory.join(name(number)));
         OrderFiles {
@@ -29,7 +27,7 @@ impl OrderFiles {
         }
     }
 
-    /// Opens existing files of these lengths; `None` when a file is missing or a length is impossible.
+    /// Opens files of these lengths; `None` if one is missing or a length is impossible.
     pub(super) fn open(directory: &Path, bytes: &[u64]) -> Option<OrderFiles> {
         let part = |number: usize| {
             let path = directory.join(name(number));
@@ -44,7 +42,6 @@ impl OrderFiles {
             .map(|parts| OrderFiles { parts })
     }
 
-    /// Returns part `number`. Parts may be written in any order.
     pub(crate) fn part(&self, number: usize) -> &Blob {
         &self.parts[number]
     }
@@ -53,12 +50,10 @@ impl OrderFiles {
         self.parts.iter()
     }
 
-    /// Bytes of each part.
     pub(crate) fn bytes(&self) -> Vec<u64> {
         self.parts.iter().map(Blob::len).collect()
     }
 
-    /// The number of pointers.
     pub(crate) fn len(&self) -> u64 {
         self.parts
             .iter()
@@ -66,7 +61,6 @@ impl OrderFiles {
             .sum()
     }
 
-    /// Reads the pointers with these numbers.
     pub(crate) fn read(&self, range: Range<u64>) -> Result<Vec<Pointer>, SpoolError> {
         let count = range.end.saturating_sub(range.start) as usize;
         let mut pointers = Vec::with_capacity(count);
@@ -86,7 +80,6 @@ impl OrderFiles {
         Ok(pointers)
     }
 
-    /// The error for an order that does not match the frames.
     pub(super) fn corrupt(&self) -> SpoolError {
         self.parts[0].corrupt(0)
     }

@@ -1,4 +1,4 @@
-//! Writes a file of pointers, in the blocks that [`pointers`](super::pointers) describes.
+//! Writes a file of pointers in the blocks of [`pointers`](super::pointers).
 
 use super::blob::Blob;
 use super::error::SpoolError;
@@ -7,13 +7,10 @@ use super::result_files::ResultFiles;
 use crate::order::Pointer;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Appends pointers to a file of a result.
 pub(crate) struct PointerWriter<'a> {
     files: &'a ResultFiles,
     blob: &'a Blob,
-    /// Complete blocks, and the pointers of the last one.
     cells: Vec<Pointer>,
-    /// Where the last block begins in `cells`.
     block: usize,
     pub(crate) len: u64,
 }
@@ -41,7 +38,6 @@ impl<'a> PointerWriter<'a> {
         Ok(())
     }
 
-    /// Writes the rest and returns the number of pointers.
     pub(crate) fn finish(mut self) -> Result<u64, SpoolError> {
         if self.cells.len() > self.block {
             self.end_block();

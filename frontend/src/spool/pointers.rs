@@ -1,11 +1,11 @@
-//! Files of pointers: sorted runs, and the parts of the total order.
+//! Files of pointers: sorted runs, and parts of the total order.
 //!
 //! ```text
 //! block of 4 KiB = 127 pointers of 32 bytes, CRC-32C of them (4 bytes), 28 zero bytes
 //! ```
 //!
-//! The last block ends after its pointers and 32 bytes of checksum. Pointer n is in block n / 127, so a
-//! page costs one or two blocks, whatever its number.
+//! The last block ends after its pointers and 32 bytes of checksum. Pointer n is in block n / 127,
+//! so any page costs one or two blocks.
 
 use super::blob::{Blob, OpenFile};
 use super::error::SpoolError;
@@ -13,21 +13,19 @@ use crate::order::Pointer;
 use std::ops::Range;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Pointers in a full block.
 pub(crate) const BLOCK_LEN: usize = 127;
 
-/// Cells of 32 bytes in a full block: the pointers and the checksum.
+/// Cells of 32 bytes in a full block: pointers and checksum.
 pub(super) const CELLS: usize = BLOCK_LEN + 1;
 
 const POINTER_BYTES: usize = size_of::<Pointer>();
 
-/// Bytes of a full block.
 const BLOCK_BYTES: usize = CELLS * POINTER_BYTES;
 
-/// Blocks that one sequential read or write covers.
+/// Blocks per sequential read or write.
 pub(crate) const BLOCKS_AT_ONCE: usize = 16;
 
-/// Returns the number of pointers in a file of `bytes` bytes; `None` when no file has this length.
+/// Number of pointers in a file of `bytes` bytes; `None` for impossible lengths.
 pub(super) fn len_of(bytes: u64) -> Option<u64> {
     let cells = bytes / POINTER_BYTES as u64;
     let (whole, rest) = (cells / CELLS as u64, cells % CELLS as u64);
@@ -35,28 +33,22 @@ pub(super) fn len_of(bytes: u64) -> Option<u64> {
     is_whole.then(|| whole * BLOCK_LEN as u64 + rest.saturating_sub(1))
 }
 
-/// Returns the number of pointers in a file.
 pub(crate) fn len_of_pointers(blob: &Blob) -> u64 {
     len_of(blob.len()).unwrap_or(0)
 }
 
-/// Reads a range of a file of pointers.
 pub(crate) struct PointerReader<'a> {
     blob: &'a Blob,
-    /// Pointers in blocks that are not verified yet.
     left: Range<u64>,
-    /// Blocks read from the file.
     cells: Vec<Pointer>,
-    /// The pointers in `cells` that are verified and not returned yet.
+    /// Verified pointers in `cells`, not returned yet.
     checked: Range<usize>,
-    /// Where the next block begins in `cells`.
     next: usize,
     blocks_at_once: usize,
     file: OpenFile,
 }
 
 impl<'a> PointerReader<'a> {
-    /// Reads the pointers with these numbers, which must be in the file.
     pub(crate) fn new(blob: &'a Blob, range: Range<u64>) -> Self {
         PointerReader {
             blob,
@@ -69,7 +61,7 @@ impl<'a> PointerReader<'a> {
         }
     }
 
-    /// Bounds the blocks of one read, to at least one.
+    /// Sets the blocks per read, at least one.
     pub(crate) fn by(self, blocks_at_once: usize) -> Self {
         PointerReader {
             blocks_at_once: blocks_at_once.clamp(1, BLOCKS_AT_ONCE),
@@ -77,7 +69,6 @@ impl<'a> PointerReader<'a> {
         }
     }
 
-    /// Moves to another range.
     pub(crate) fn seek(&mut self, range: Range<u64>) {
         self.left = range;
         self.cells.clear();
@@ -85,7 +76,7 @@ impl<'a> PointerReader<'a> {
         self.next = 0;
     }
 
-    /// Returns the next pointer; `None` after the last one.
+    /// `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
         if self.checked.is_empty() && !self.check()? {
             return Ok(None);
@@ -94,7 +85,7 @@ impl<'a> PointerReader<'a> {
         Ok(Some(self.cells[self.checked.start - 1]))
     }
 
-    /// Returns the rest of the next block; an empty slice after the last one.
+    /// Rest of the next block; empty at the end.
     pub(crate) fn next_block(&mut self) -> Result<&[Pointer], SpoolError> {
         if self.checked.is_empty() {
             self.check()?;
@@ -103,7 +94,6 @@ impl<'a> PointerReader<'a> {
         Ok(&self.cells[given])
     }
 
-    /// Verifies the next block; `false` after the last one.
     fn check(&mut self) -> Result<bool, SpoolError> {
         if self.left.is_empty() {
             return Ok(false);
@@ -131,7 +121,6 @@ impl<'a> PointerReader<'a> {
         Ok(true)
     }
 
-    /// Reads blocks from `number` on.
     fn fill(&mut self, number: u64) -> Result<(), SpoolError> {
         let last = (self.left.end - 1) / BLOCK_LEN as u64;
         let blocks = (last - number + 1).min(self.blocks_at_once as u64);
@@ -147,8 +136,8 @@ impl<'a> PointerReader<'a> {
     }
 }
 
-/// Returns how many of the `len` pointers in a sorted file satisfy `is_before`; those come first. Binary
-/// search: reads a few blocks.
+/// Number of the `len` sorted pointers that satisfy `is_before`, by binary
+/// search over a few blocks.
 pub(crate) fn partition_pointers(
     blob: &Blob,
     len: u64,

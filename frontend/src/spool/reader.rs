@@ -1,4 +1,4 @@
-//! Reads frames. Frames in file order are read in a few large pieces.
+//! Reads frames; those in file order in a few large pieces.
 
 use super::blob::OpenFile;
 use super::error::SpoolError;
@@ -10,16 +10,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use zerocopy::IntoBytes;
 
-/// Bytes of the first read at an offset, when the frame's length is not known. Nearly all frames are
-/// shorter, so one call reads them whole; a larger read would copy frames that nobody asked for.
+/// Bytes of the first read at an offset: nearly all frames are shorter, and a larger read
+/// would copy unwanted ones.
 pub(super) const FIRST_READ_BYTES: usize = 16 << 10;
 
-/// Bytes of one read, at most, when frames are read in file order: they stay in the processor's cache
-/// until they are decoded.
+/// Maximum bytes of a read in file order: they stay in the CPU cache until decoded.
 const AHEAD_BYTES_MAX: usize = 256 << 10;
 
 impl ResultFiles {
-    /// Returns a reader of this result's frames.
     pub(crate) fn reader(&self) -> FrameReader<'_> {
         FrameReader {
             files: self,
@@ -33,31 +31,28 @@ impl ResultFiles {
     }
 }
 
-/// Reads frames of one result.
 pub(crate) struct FrameReader<'a> {
     files: &'a ResultFiles,
-    /// The piece of a frame file that was read last, aligned to words.
+    /// Last piece of a frame file, aligned to words.
     words: Vec<u64>,
-    /// The same, if it is in memory: it is not copied.
+    /// The piece if it is in memory, without a copy.
     chunk: Option<Arc<Vec<u8>>>,
-    /// Whether the piece has been in memory since it was appended: then checksums are not compared again.
+    /// True if the piece never left memory, so checksums are not compared again.
     stayed_in_memory: bool,
-    /// Its backend, and its offsets in the file.
+    /// Backend of the piece, and its offsets in the file.
     held: (u16, Range<u64>),
-    /// Bytes of the last read; the next one doubles it if it follows.
+    /// Bytes of the last read; a following one doubles it.
     ahead: usize,
-    /// The backend whose file is open.
     open: (u16, OpenFile),
 }
 
 impl<'a> FrameReader<'a> {
-    /// Reads the frame at `position` and, if it was on a disk, verifies its checksum.
+    /// Reads a frame, verifying its checksum if it was on disk.
     pub(crate) fn read(&mut self, position: FrameAt) -> Result<Frame<'_>, SpoolError> {
         let at = self.find_or_load(position)?;
         self.frame(position, at)
     }
 
-    /// Returns the offset of a frame in the piece.
     fn find_or_load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
         if position.0 >= self.files.backends() {
             return Err(self.files.corrupt(position));
@@ -68,7 +63,6 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// Decodes a frame at an offset of the piece.
     fn frame(&self, position: FrameAt, at: usize) -> Result<Frame<'_>, SpoolError> {
         let bytes = &self.piece()[at..][..(self.held.1.end - position.1) as usize];
         let frame = if self.stayed_in_memory {
@@ -80,7 +74,6 @@ impl<'a> FrameReader<'a> {
         frame.ok_or_else(|| self.files.corrupt(position))
     }
 
-    /// The piece that was read last, with space behind it.
     fn piece(&self) -> &[u8] {
         match &self.chunk {
             Some(chunk) => chunk,
@@ -88,8 +81,8 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// Reads the BATCH frame at `position` and calls `read` with it. A frame that does not decode is corrupt,
-    /// and so is one for which `read` returns `None`.
+    /// Reads the BATCH frame at `position`. It is corrupt if it does not decode
+    /// or `read` returns `None`.
     pub(crate) fn batch<T>(
         &mut self,
         position: FrameAt,
@@ -102,9 +95,8 @@ impl<'a> FrameReader<'a> {
         value.ok_or_else(|| files.corrupt(position))
     }
 
-    /// Does the same as [`batch`](Self::batch) with any frame of matches, for a reader that needs nothing but names and
-    /// text: the lengths in a frame were checked when it arrived, and it is the same. `read` gets the chunk that has the frame,
-    /// too, if it is not a copy.
+    /// Like [`batch`](Self::batch), for any frame of matches and only names and text. `read` also
+    /// gets the frame's chunk, if not copied.
     pub(crate) fn text<T>(
         &mut self,
         position: FrameAt,
@@ -116,7 +108,6 @@ impl<'a> FrameReader<'a> {
         value.ok_or_else(|| self.files.corrupt(position))
     }
 
-    /// Reads package and path of the frame at `position`.
     pub(crate) fn names(&mut self, position: FrameAt) -> Result<(Vec<u8>, Vec<u8>), SpoolError> {
         self.text(position, |frame, _| {
             let (package, path) = match frame {
@@ -127,7 +118,6 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    /// The frame's offset in the piece, if all of it is there.
     fn find(&self, (backend, offset): FrameAt) -> Option<usize> {
         let (of, held) = &self.held;
         if *of != backend || !held.contains(&offset) {
@@ -138,8 +128,8 @@ impl<'a> FrameReader<'a> {
         (at.is_multiple_of(8) && bytes.len() >= frame_bytes(bytes)?).then_some(at)
     }
 
-    /// Reads the piece that begins with a frame, a larger one when it follows the last piece, or takes the chunk with it.
-    /// Returns the frame's offset in it.
+    /// Reads the piece that begins with a frame, larger if it follows the last one.
+    /// Returns the frame's offset.
     fn load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
         let (backend, offset) = position;
         let chunk = self.files.frames_of(backend).chunk(offset);
@@ -169,7 +159,7 @@ impl<'a> FrameReader<'a> {
         Ok(0)
     }
 
-    /// Extends the piece from `have` to `want` bytes, or to the end of the file. Returns its length.
+    /// Extends the piece from `have` to `want` bytes, or to the end of the file.
     fn fill(
         &mut self,
         have: usize,
@@ -195,7 +185,6 @@ impl<'a> FrameReader<'a> {
     }
 }
 
-/// A frame of matches, for a reader of text.
 #[expect(
     clippy::large_enum_variant,
     reason = "one lives at a time, on the stack"
@@ -205,7 +194,7 @@ pub(crate) enum TextFrame<'a> {
     Text(TextView<'a>),
 }
 
-/// Calls `read` with a frame of matches; `None` if it is something else, or does not decode.
+/// Calls `read` with a frame of matches; `None` for others, or if it does not decode.
 pub(crate) fn with_text<T>(
     frame: &Frame<'_>,
     read: impl FnOnce(&TextFrame<'_>) -> Option<T>,
@@ -223,12 +212,11 @@ pub(crate) fn with_text<T>(
     }
 }
 
-/// Whether words can be read where these bytes are.
 fn is_aligned(bytes: &[u8]) -> bool {
     bytes.as_ptr().cast::<u64>().is_aligned()
 }
 
-/// Returns the length of the frame that begins here, if its header is there.
+/// Length of the frame here, if its header is complete.
 fn frame_bytes(bytes: &[u8]) -> Option<usize> {
     let length = u32::from_le_bytes(*bytes.first_chunk()?);
     Some(HEADER_BYTES.saturating_add(length as usize))

@@ -15,9 +15,9 @@
 //!              documents of backend b, and sorted runs of them, until their copies are found
 //! ```
 //!
-//! A small result stays in memory and has no directory. If results do not outlive the process, the first bytes of
-//! each file are in memory as far as the result's share allows it, and the file has the rest. A result that was
-//! finished on disk stays there when it is dropped; others remove their directory.
+//! A small result stays in memory without a directory. If results are not durable, each file's
+//! first bytes stay in memory as the result's share allows. A result finished on disk survives its
+//! drop; others remove their directory.
 
 use super::blob::Blob;
 use super::budget::Budget;
@@ -33,7 +33,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use zerocopy::IntoBytes;
 
-/// The files of one result.
 pub(crate) struct ResultFiles {
     directory: PathBuf,
     frames: Vec<Blob>,
@@ -44,10 +43,9 @@ pub(crate) struct ResultFiles {
     pub(crate) copies: Blob,
     pub(crate) copy_groups: Blob,
     pub(crate) copy_frames: Blob,
-    /// Bytes charged to the budget by this result.
     disk_bytes: AtomicU64,
     memory_bytes: AtomicU64,
-    /// Whether the files outlive this process.
+    /// The files outlive this process.
     finished: AtomicBool,
     budget: Arc<Budget>,
 }
@@ -78,7 +76,7 @@ impl ResultFiles {
         }
     }
 
-    /// Opens the result that an earlier process finished in `directory`; `None` when it is not whole.
+    /// Opens a finished result of an earlier process; `None` if it is not whole.
     pub(super) fn open(
         budget: &Arc<Budget>,
         directory: &Path,
@@ -119,7 +117,7 @@ impl ResultFiles {
             // Dropped as finished: the caller removes the directory.
             return None;
         }
-        // May exceed the budget, which may be smaller now; then older results are evicted first.
+        // May exceed a budget that has shrunk; then older results are evicted first.
         let total = files.blobs().map(Blob::len).sum::<u64>() + bytes.len() as u64;
         files.disk_bytes.store(total, Relaxed);
         budget.disk_bytes.fetch_add(total, Relaxed);
@@ -141,12 +139,10 @@ impl ResultFiles {
         ]
     }
 
-    /// Appends whole frames to those of a backend.
     pub(crate) fn append_frames(&self, backend: u16, frames: &[u8]) -> Result<(), SpoolError> {
         self.append(self.frames_of(backend), frames)
     }
 
-    /// Appends to a file of this result; on disk, with one write.
     pub(crate) fn append(&self, to: &Blob, bytes: &[u8]) -> Result<(), SpoolError> {
         if to.is_in_memory() {
             if self.append_to_memory(to, bytes) {
@@ -164,8 +160,7 @@ impl ResultFiles {
         Ok(())
     }
 
-    /// Releases the memory of a backend's frames before an offset, which nobody will read again.
-    /// Does nothing if results outlive the process.
+    /// Releases frames before an offset, never read again. No effect on durable results.
     pub(crate) fn release(&self, (backend, offset): FrameAt) {
         if self.budget.config.durable {
             return;
@@ -188,7 +183,6 @@ impl ResultFiles {
         reserved.is_ok()
     }
 
-    /// Writes a file that is in memory to disk.
     fn move_to_disk(&self, blob: &Blob) -> Result<(), SpoolError> {
         if self.directory.as_os_str().is_empty() {
             let bytes_max = self.budget.config.result_memory_max;
@@ -228,14 +222,14 @@ impl ResultFiles {
         Ok(blob)
     }
 
-    /// Removes a scratch file. If that fails, the file goes with the directory.
+    /// Removes a scratch file; on failure it goes with the directory.
     pub(crate) fn remove(&self, scratch: &Blob) {
         self.disk_bytes.fetch_sub(scratch.len(), Relaxed);
         self.budget.disk_bytes.fetch_sub(scratch.len(), Relaxed);
         let _ = fs::remove_file(scratch.path());
     }
 
-    /// Makes the result outlive this process, unless all of it is in memory. `manifest` is called when
+    /// Makes the result durable, unless it is all in memory. `manifest` is called after
     /// everything else is on disk.
     pub(crate) fn finish(&self, manifest: impl FnOnce() -> Vec<u8>) -> Result<(), SpoolError> {
         if !self.budget.config.durable || self.disk_bytes.load(Relaxed) == 0 {
@@ -256,32 +250,28 @@ impl ResultFiles {
         Ok(())
     }
 
-    /// Closes the files, which are complete. Readers open them.
+    /// Closes complete files. Readers open them.
     pub(crate) fn close(&self) {
         self.blobs().for_each(Blob::close);
     }
 
-    /// Lets the drop remove the files, though the result is finished.
+    /// Lets drop remove the files of a finished result.
     pub(crate) fn forget(&self) {
         self.finished.store(false, Relaxed);
     }
 
-    /// The frame file of a backend.
     pub(super) fn frames_of(&self, backend: u16) -> &Blob {
         &self.frames[usize::from(backend)]
     }
 
-    /// The number of frame files.
     pub(crate) fn backends(&self) -> u16 {
         self.frames.len() as u16
     }
 
-    /// Bytes of whole frames received from a backend.
     pub(crate) fn received(&self, backend: u16) -> u64 {
         self.frames_of(backend).len()
     }
 
-    /// The error for a frame that fails its checksum or does not decode.
     pub(crate) fn corrupt(&self, (backend, offset): FrameAt) -> SpoolError {
         match self.frames.get(usize::from(backend)) {
             Some(frames) => frames.corrupt(offset),
@@ -289,17 +279,14 @@ impl ResultFiles {
         }
     }
 
-    /// Bytes of frames, over all backends.
     pub(crate) fn frame_bytes(&self) -> u64 {
         self.frames.iter().map(Blob::len).sum()
     }
 
-    /// Bytes of frames of each backend.
     pub(crate) fn frame_bytes_by_backend(&self) -> Vec<u64> {
         self.frames.iter().map(Blob::len).collect()
     }
 
-    /// Bytes on disk, and bytes in memory.
     pub(crate) fn held_bytes(&self) -> (u64, u64) {
         let [disk, memory] = [&self.disk_bytes, &self.memory_bytes];
         (disk.load(Relaxed), memory.load(Relaxed))
@@ -307,7 +294,7 @@ impl ResultFiles {
 }
 
 impl Drop for ResultFiles {
-    /// Removing the directory may fail; the next start removes it.
+    /// If removing the directory fails, the next start removes it.
     fn drop(&mut self) {
         let (disk, memory) = self.held_bytes();
         self.budget.disk_bytes.fetch_sub(disk, Relaxed);

@@ -73,7 +73,7 @@ fn what_was_read_is_released_while_it_is_in_memory() {
         );
     };
     append(0..8);
-    // Frames 2 and 3 are in one chunk, and so are 4 to 7.
+    // One chunk has frames 2 and 3, another 4 to 7.
     files.release(at(3));
     assert_eq!(spool.memory_bytes(), 6000);
     files.release(at(6));
@@ -82,7 +82,7 @@ fn what_was_read_is_released_while_it_is_in_memory() {
     append(8..12);
     assert_eq!((spool.memory_bytes(), spool.disk_bytes()), (8000, 0));
     (4..12).for_each(check);
-    // The file goes on behind what memory has.
+    // The file continues after the memory.
     append(12..40);
     assert_eq!((spool.memory_bytes(), spool.disk_bytes()), (10_000, 26_000));
     files.release(at(30));

@@ -23,7 +23,6 @@ pub(crate) fn spool(directory: &std::path::Path, fail_at: Option<usize>) -> Arc<
     Spool::open(directory, limits).unwrap().0
 }
 
-/// `count` pointers of a backend in the order of their arrival, each in its own frame.
 fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
     (0..count).map(move |n| {
         let scattered = n.wrapping_mul(2_654_435_761);
@@ -37,7 +36,6 @@ fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
     })
 }
 
-/// Filled collectors of two backends with a budget of `bytes`.
 fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector>, SpoolError> {
     let memory = Memory::new(bytes);
     (0..2_u16)
@@ -59,7 +57,7 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
         .collect()
 }
 
-/// The order of `count` pointers of each backend with a budget of `bytes`, and the number of runs.
+/// Merged order of `count` pointers per backend with a budget of `bytes`, and the number of runs.
 fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).create("0123456789abcdef", 2);

@@ -7,8 +7,7 @@ use crate::order::{Origin, TextGroup};
 use crate::results::{copies, folded};
 use std::collections::BTreeMap;
 
-/// A document: its text, its place in the order of documents, its backend, its frames and the matches in
-/// each.
+/// A document: text, place in the document order, backend, and frames with their match counts.
 struct Synthetic {
     text: u32,
     place: u32,
@@ -16,7 +15,6 @@ struct Synthetic {
     frames: Vec<(u64, u32)>,
 }
 
-/// `count` documents, of which about every third has a copy.
 fn documents(count: u32) -> Vec<Synthetic> {
     let mut ends = [0_u64; 3];
     let document = |n: u32| {
@@ -34,7 +32,6 @@ fn documents(count: u32) -> Vec<Synthetic> {
             } else {
                 count + n
             },
-            // Distinct.
             place: scattered & 0xf_ffff,
             backend,
             frames: frames.collect(),
@@ -43,7 +40,6 @@ fn documents(count: u32) -> Vec<Synthetic> {
     (0..count).map(document).collect()
 }
 
-/// Collectors of three backends with these documents and a budget of `bytes`.
 fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
     let new = |backend| Collector::new(backend, memory.share(bytes / 3));
@@ -51,12 +47,12 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
     for document in documents {
         let collector = &mut collectors[usize::from(document.backend)];
         collector.packages.id(b"p");
-        // Matches in the first frame are best; the lines of all documents of a text are the same.
+        // The first frame has the best matches; all documents of a text have the same lines.
         let matches: u32 = document.frames.iter().map(|(_, matches)| matches).sum();
         let mut text = [7; 12];
         text[8..].copy_from_slice(&document.text.to_le_bytes());
         let group = TextGroup::new(&text, matches.into());
-        // The first bits of the place are the score, all of them the hash.
+        // The first bits of the place are the score, all bits the hash.
         let rank = 1.0 + (document.place >> 8) as f32 / 4096.0;
         let hash = u64::from(!document.place);
         let mut line = 0;
@@ -88,7 +84,7 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
     collectors
 }
 
-/// Finds copies by comparing all texts. Returns the number of copies of each frame, and which are folded.
+/// Finds copies by comparing all texts. Returns the copies of each frame, and if it is folded.
 fn naive(documents: &[Synthetic]) -> BTreeMap<(u16, u64), (u64, bool)> {
     let mut texts: BTreeMap<(u32, u32), Vec<&Synthetic>> = BTreeMap::new();
     for document in documents {

@@ -1,23 +1,21 @@
-//! Cuts sorted sources into parts that are merged independently.
+//! Cuts sorted sources into independently merged parts.
 //!
-//! The cuts are chosen from a sample of the keys, taken at equal distances over all sources, so that the
-//! lengths of parts differ by few samples for each source.
+//! Cuts come from key samples at equal distances over all sources, so part lengths differ by few
+//! samples per source.
 //!
-//! **Invariant:** pointers that tie, and are ordered by the names of their documents, are in one part.
+//! **Invariant:** pointers that tie, and are ordered by document name, are in one part.
 
 use crate::execution::sorter::Source;
 use crate::order::TieKey;
 use crate::spool::SpoolError;
 use std::ops::Range;
 
-/// Keys in the sample. Each is one block to read if the source is on the disk: 2 ms in all. The lengths
-/// of parts differ by about 1 %.
+/// Sampled keys. Each costs one block read on disk: 2 ms in all. Part lengths differ by about 1 %.
 const SAMPLES: u64 = 512;
 
-/// The range in each source, for each part.
 pub(super) type Parts = Vec<Vec<Range<u64>>>;
 
-/// Cuts the sources into `count` parts, or fewer if there are too few keys. Parts may be empty.
+/// Cuts the sources into `count` parts, or fewer if keys are few. Parts may be empty.
 pub(super) fn partition(sources: &[Source<'_>], count: usize) -> Result<Parts, SpoolError> {
     let mut parts = Parts::new();
     let mut starts = vec![0; sources.len()];
@@ -37,7 +35,6 @@ fn ranges(starts: &[u64], ends: &Vec<u64>) -> Vec<Range<u64>> {
     ranges.map(|(&start, &end)| start..end).collect()
 }
 
-/// The keys at which all parts but the first begin.
 fn keys(sources: &[Source<'_>], count: usize) -> Result<Vec<TieKey>, SpoolError> {
     if count <= 1 {
         return Ok(Vec::new());

@@ -7,8 +7,8 @@ use crate::spool::{Spool, SpoolConfig};
 use schema::message::BatchView;
 use schema::message::{Batch, DocumentKind, SpoolManifest};
 
-/// Collectors of four backends with `count` matches each: 8 for each document, 4 of each rank. The
-/// budget is `bytes`.
+/// Collectors of four backends with `count` matches each (8 per document, 4 per rank) and a budget
+/// of `bytes`.
 fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
     let collector = |backend: u16| {
@@ -39,7 +39,6 @@ fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
     (0..4).map(collector).collect()
 }
 
-/// Reads the files.
 fn read(run: &ResultFiles, counts: Counts) -> (Vec<Pointer>, Vec<PackageGroup>) {
     let all = run.order.read(0..counts.pointers).unwrap();
     for start in [0, 1, 126, 500, 999] {
@@ -73,7 +72,7 @@ fn order_does_not_depend_on_the_number_of_parts() {
     }
 }
 
-/// Collectors of three backends, with their frames. There are few hashes and ranks, so that nearly all
+/// Collectors of three backends, with their frames. Hashes and ranks are few, so nearly all
 /// documents tie.
 fn colliding(run: &ResultFiles) -> Vec<Collector> {
     let memory = Memory::new(1 << 20);
@@ -82,7 +81,7 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
         .collect();
     let mut written = [0; 3];
     for n in 0..400_u32 {
-        // Packages arrive in different orders; each document is at one backend.
+        // Packages arrive in different orders; each document is on one backend.
         let document = n.wrapping_mul(2_654_435_761) % 100;
         let backend = (document % 3) as u16;
         let package = vec![b'a' + (document % 7) as u8];

@@ -1,17 +1,15 @@
-//! Sorted pointers in memory or on the disk: looked up by number, searched by key, and read in ranges.
+//! Sorted pointers in memory or on disk: by number, by key, or in ranges.
 
 use crate::order::{self, Pointer, TieKey};
 use crate::spool::{Blob, PointerReader, SpoolError, partition_pointers};
 use std::ops::Range;
 
-/// Sorted pointers in a file.
 #[derive(Debug)]
 pub(crate) struct SortedRun {
     pub(crate) blob: Blob,
     pub(crate) len: u64,
 }
 
-/// Sorted pointers, in memory or on the disk.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Memory(&'a [Pointer]),
@@ -19,7 +17,6 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Number of pointers.
     pub(crate) fn len(self) -> u64 {
         match self {
             Source::Memory(pointers) => pointers.len() as u64,
@@ -27,7 +24,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The tie key of pointer number `at`.
     pub(crate) fn key(self, at: u64) -> Result<TieKey, SpoolError> {
         let mut reader = self.read(at..at + 1, 1);
         let pointer = order::Sorted::next(&mut reader)?;
@@ -43,7 +39,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads the pointers with these numbers; from the disk, `blocks_at_once` at a time.
+    /// Reads a range; from disk, `blocks_at_once` at a time.
     pub(crate) fn read(self, range: Range<u64>, blocks_at_once: usize) -> SourceReader<'a> {
         match self {
             Source::Memory(pointers) => {
@@ -56,13 +52,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads all pointers.
     pub(crate) fn read_all(self, blocks_at_once: usize) -> SourceReader<'a> {
         self.read(0..self.len(), blocks_at_once)
     }
 }
 
-/// Reads a source in its order.
 pub(crate) enum SourceReader<'a> {
     Memory(std::slice::Iter<'a, Pointer>),
     Disk(PointerReader<'a>),

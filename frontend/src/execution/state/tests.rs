@@ -4,16 +4,13 @@ use std::time::SystemTime;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An execution, and a clock for it.
 struct Machine {
     state: ExecutionState,
     created: Instant,
-    /// Seconds since it was created.
     seconds: u64,
 }
 
 impl Machine {
-    /// An execution with one client and one shard for each of `streams`.
     fn new(streams: usize) -> Machine {
         let created = Instant::now();
         let assignments = (0..streams).map(|stream| assignment(stream, 1)).collect();
@@ -27,7 +24,6 @@ impl Machine {
         machine
     }
 
-    /// An execution whose streams are open.
     fn admitted(streams: usize, heavy: bool) -> Machine {
         let mut machine = Machine::new(streams);
         assert_eq!(machine.on(Event::Start), [Action::Acquire]);
@@ -37,7 +33,7 @@ impl Machine {
         machine
     }
 
-    /// An execution that waits for a slot, since all its backends find the query heavy.
+    /// Waits for a slot, since all backends find the query heavy.
     fn queued(streams: usize) -> Machine {
         let mut machine = Machine::admitted(streams, false);
         let first = machine.on_stream(0, StreamEvent::Heavy);
@@ -48,7 +44,6 @@ impl Machine {
         machine
     }
 
-    /// The actions but for timers.
     fn on(&mut self, event: Event) -> Vec<Action> {
         let now = Now {
             instant: self.now(),
@@ -67,12 +62,10 @@ impl Machine {
         self.created + Duration::from_secs(self.seconds)
     }
 
-    /// When the timer is set, in seconds.
     fn timer(&self) -> Option<u64> {
         self.state.timer.map(|at| (at - self.created).as_secs())
     }
 
-    /// Lets time pass, and the timer go off.
     fn wait_until(&mut self, seconds: u64) -> Vec<Action> {
         self.seconds = seconds;
         self.on(Event::Timer)
@@ -87,7 +80,6 @@ impl Machine {
         assert_eq!(self.on(Event::Join { deadline: None }), []);
     }
 
-    /// A client withdraws whose `open` requests have not left yet.
     fn withdraw(&mut self, client: ClientKey, open: usize) -> Vec<Action> {
         self.on(Event::Withdraw { client, open })
     }
@@ -100,13 +92,11 @@ impl Machine {
         assert_eq!(self.on(Event::Join { deadline }), []);
     }
 
-    /// Finalizes, and returns how the execution ended.
     fn publish(&mut self) -> Publication {
         let actions = self.on(Event::Finalized { failure: None });
         publication(&actions)
     }
 
-    /// Lets all streams end well, and returns how the execution ended.
     fn finish(&mut self) -> Publication {
         let streams = self.state.streams.len();
         for stream in 0..streams {
@@ -230,7 +220,7 @@ fn a_client_that_withdraws_ends_only_its_own_interest() {
     assert_eq!(machine.withdraw(7, 1), [], "another client waits");
     machine.leave(0);
     assert!(machine.state.can_be_joined());
-    // Now it has left, but may come back.
+    // Now it has left, but may return.
     let grace = Duration::from_secs(30);
     machine.on(Event::Leave { client: 1, grace });
     assert_eq!(machine.withdraw(7, 0), [], "another client may come back");

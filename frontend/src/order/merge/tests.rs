@@ -22,7 +22,6 @@ struct Match {
     line: u32,
 }
 
-/// The pointers of matches, scattered over `backends`, one frame each, with hashes by `hash`.
 fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&DocumentName) -> u64) -> Vec<Pointer> {
     let pointer = |(index, each): (u32, &Match)| {
         let origin = Origin {
@@ -36,7 +35,6 @@ fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&DocumentName) -> u6
     (0..).zip(matches).map(pointer).collect()
 }
 
-/// Cuts pointers into sorted sources and merges them.
 fn merged(
     pointers: &[Pointer],
     sources: usize,
@@ -112,7 +110,7 @@ proptest! {
     }
 }
 
-/// `count` pointers of equal rank and hash, one a frame; those of one document are ten frames.
+/// `count` pointers of equal rank and hash, one per frame, ten frames per document.
 fn ties(count: u32) -> (Vec<Pointer>, Continued) {
     let mut continued = Continued::default();
     let pointer = |index: u32| {
@@ -134,7 +132,7 @@ fn ties(count: u32) -> (Vec<Pointer>, Continued) {
 
 #[test]
 fn documents_are_read_only_where_they_share_a_hash() {
-    // Ten documents with a hash of their own, each in ten frames.
+    // Ten documents with hashes of their own, each in ten frames.
     let (all, continued) = ties(100);
     let apart = |pointer: &Pointer| Pointer {
         key: [

@@ -9,14 +9,13 @@ use tokio::sync::watch;
 
 const GREETING: &[u8] = b"greeting";
 
-/// Starts a backend that greets one client. Returns its address.
 fn backend(config: Arc<ServerConfig>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         let (mut socket, _) = listener.accept().unwrap();
         let mut session = ServerConnection::new(config).unwrap();
-        // Fails if one of both sides does not accept the other's certificate.
+        // Fails if a certificate is refused.
         if session.complete_io(&mut socket).is_ok() {
             let mut stream = Stream::new(&mut session, &mut socket);
             let _ = stream.write_all(GREETING).and_then(|()| stream.flush());
@@ -26,7 +25,6 @@ fn backend(config: Arc<ServerConfig>) -> String {
     address
 }
 
-/// Reads the greeting of a backend; or the reason why there is none.
 fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String> {
     let (_sender, config) = watch::channel(config);
     let backend = Backend::tls(address, config).unwrap();
@@ -37,8 +35,8 @@ fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String>
     Ok(greeting)
 }
 
-/// Checks why a frontend with `identity` and a backend with `shown`, whose authorities both are, refuse each
-/// other.
+/// Checks the refusal between a frontend with `identity` and a backend with
+/// `shown`, both trusting `ours`.
 fn check(ours: &Authority, shown: &Issued, identity: Option<&Issued>, says: &str) {
     let address = backend(fake_ca::server(shown, Some(ours)));
     let refused = greeting(&address, fake_ca::client(ours, identity)).unwrap_err();

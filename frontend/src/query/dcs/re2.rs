@@ -1,11 +1,10 @@
-//! Translates regular expressions from the syntax of RE2 and Go.
+//! Translates regular expressions from RE2 and Go.
 //!
-//! Differences: `\Q…\E` is literal text; a `{` that begins no repetition, and a `[` in a class, are
-//! literal; classes have no operators. Everything else is copied, errors included.
+//! Differences: `\Q…\E` is literal; `{` without a repetition and `[` in a class are literal;
+//! classes have no operators. The rest is copied, errors included.
 
 use crate::query::source_text::SourceText;
 
-/// Translates the expression that was typed at `at`.
 pub(super) fn translated(typed: &str, at: usize) -> SourceText {
     let mut scanner = Scanner {
         typed,
@@ -22,11 +21,10 @@ pub(super) fn translated(typed: &str, at: usize) -> SourceText {
 
 struct Scanner<'a> {
     typed: &'a str,
-    /// The offset of `typed` in the input.
     base: usize,
     at: usize,
     text: SourceText,
-    /// The offset of the first member, inside a class.
+    /// Offset of a class's first member.
     class: Option<usize>,
 }
 
@@ -63,7 +61,7 @@ impl Scanner<'_> {
             },
             '[' => return self.literal('['),
             ']' if self.class.is_some_and(|start| start < self.at) => self.class = None,
-            // Doubled, they would be an operator.
+            // Doubled, they would be operators.
             '&' | '~' if self.class.is_some() => return self.literal(letter),
             '-' if self.class.is_some() && rest.starts_with("--") => return self.literal('-'),
             '{' if self.class.is_none() && !is_repetition(rest) => return self.literal('{'),
@@ -72,7 +70,6 @@ impl Scanner<'_> {
         self.copy(letter.len_utf8());
     }
 
-    /// Copies the next bytes.
     fn copy(&mut self, bytes: usize) {
         let end = self.at + bytes;
         self.text
@@ -80,7 +77,6 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Copies a literal character, escaped if needed.
     fn literal(&mut self, letter: char) {
         if regex_syntax::is_meta_character(letter) {
             self.text.push(self.base + self.at, "\\");
@@ -89,7 +85,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether this begins `{2}`, `{2,}` or `{2,3}`.
+/// True for `{2}`, `{2,}` and `{2,3}`.
 fn is_repetition(rest: &str) -> bool {
     let inner = rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
     let is_number = |text: &str| text.chars().all(|letter| letter.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Notices about terms that may have been meant differently.
+//! Notices about ambiguous terms.
 
 use crate::query::error::Notice;
 use crate::query::keys;
@@ -12,7 +12,6 @@ fn notice(at: usize, reason: String, hint: Option<String>) -> Notice {
     }
 }
 
-/// A term begins with an unknown key.
 pub(super) fn unknown_key(lexer: &Lexer<'_>, at: usize, name: &str) -> Notice {
     let (text, _) = lexer.clone().word();
     let text = text.as_str();
@@ -29,7 +28,7 @@ pub(super) fn unknown_key(lexer: &Lexer<'_>, at: usize, name: &str) -> Notice {
     notice(at, reason, Some(hint))
 }
 
-/// A group with one word, or with text right after it, may have been meant as text.
+/// A group with one word, or followed by text, may be meant as text.
 pub(super) fn group(lexer: &Lexer<'_>, open: usize, is_word: bool) -> Option<Notice> {
     let is_followed = !lexer.ends_at(lexer.at);
     (is_word || is_followed).then(|| {
@@ -67,7 +66,7 @@ pub(super) fn word(lexer: &Lexer<'_>, at: usize, stray: Option<usize>, notices: 
     }
 }
 
-/// A filter value between slashes may have been meant as a directory.
+/// A filter value between slashes may be meant as a directory.
 pub(super) fn directory(lexer: &Lexer<'_>, at: usize, name: &str, regexp: &str) -> Option<Notice> {
     let typed = &lexer.typed[at..lexer.at];
     let is_path = typed.starts_with('/') && typed.ends_with('/') && !has_meta(typed);
@@ -78,7 +77,7 @@ pub(super) fn directory(lexer: &Lexer<'_>, at: usize, name: &str, regexp: &str) 
     })
 }
 
-/// Text that begins with a slash may have been meant as a regular expression.
+/// Text with a leading slash may be meant as a regular expression.
 pub(super) fn unclosed(at: usize, typed: &str, close: &str) -> Option<Notice> {
     if typed.ends_with('/') && typed.len() > 2 {
         return Some(as_text(at, typed, typed.trim_matches('/')));

@@ -1,27 +1,25 @@
-//! Tokens that are text although they look like a part of the language: an unclosed quote, an
-//! operator without an operand, a sign in a query that would exclude everything.
+//! Tokens that are text despite their looks: unclosed quotes, operators without operands, signs in
+//! a query that would exclude everything.
 //!
-//! They are found by parsing: if a token is out of place, the query is parsed again with it as
-//! text, and a notice says so. Of a query that is too large, all is text.
+//! A misplaced token is found by parsing; the query is parsed again with it as text, with a notice.
+//! A query that is too large is all text.
 
 use crate::query::error::{BadQuery, Notice};
 use crate::query::lex::Lexer;
 use schema::message::ATOMS_MAX;
 use std::collections::BTreeMap;
 
-/// Tokens that become text one by one. Each costs a parse, which takes some microseconds.
+/// Bound on such tokens. Each costs a parse of some microseconds.
 const TEXTS_MAX: usize = ATOMS_MAX;
 
-/// Offsets of tokens that are text.
 #[derive(Debug)]
 pub(super) struct Texts {
     reasons: BTreeMap<usize, BadQuery>,
-    /// Signs of terms that are not filters are text.
+    /// Signs of terms other than filters are text.
     pub(super) has_signs: bool,
 }
 
 impl Texts {
-    /// No token yet.
     pub(super) fn new(has_signs: bool) -> Texts {
         Texts {
             reasons: BTreeMap::new(),
@@ -33,14 +31,12 @@ impl Texts {
         self.reasons.contains_key(&at)
     }
 
-    /// Adds a token; returns `false` if there are too many.
     pub(super) fn add(&mut self, at: usize, bad: BadQuery) -> bool {
         let known = self.reasons.insert(at, bad);
         assert!(known.is_none(), "text is never out of place: offset {at}");
         self.reasons.len() <= TEXTS_MAX
     }
 
-    /// Returns a notice for each.
     pub(super) fn notices(self, typed: &str) -> impl Iterator<Item = Notice> {
         self.reasons.into_iter().map(move |(at, bad)| {
             let mut lexer = Lexer::new(typed);
@@ -59,10 +55,8 @@ impl Texts {
     }
 }
 
-/// Reason for a query that cannot be parsed.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It is refused.
     Bad(BadQuery),
     /// The token at this offset is not part of the language.
     Text(usize, BadQuery),
@@ -88,7 +82,6 @@ impl Fault {
         }
     }
 
-    /// Makes the token at another offset text.
     pub(super) fn moved(self, to: usize) -> Fault {
         match self {
             Fault::Text(_, bad) => Fault::Text(to, bad),

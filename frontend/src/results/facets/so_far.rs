@@ -1,25 +1,25 @@
-//! Counts of a search that runs: of the values that have the most matches until now.
+//! Counts of a running search, for the values with the most matches so far.
 
 use super::{Facets, ordered};
 use crate::order::StringPool;
 use rustc_hash::FxHashMap;
 use schema::message::{Facet, SpoolFacets};
 
-/// Values of each kind that a stream publishes. Pages show fewer; a value that is behind them on one backend may be
-/// among the first of all.
+/// Values per kind that a stream publishes: more than pages show, since a value low on one
+/// backend may be high overall.
 const PUBLISHED_MAX: usize = 64;
 
-/// Counts of the matches that have arrived. Only the values that have most are in them.
+/// Counts so far, only of the most frequent values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FacetsSoFar {
-    /// Packages, those with the most matches first.
+    /// Packages, most matches first.
     pub packages: Vec<Facet>,
     /// Languages, kinds and directories.
     pub others: SpoolFacets,
 }
 
 impl FacetsSoFar {
-    /// The counts of one stream; `matches` has those of each package, by its id in `names`.
+    /// Counts of one stream; `matches` is indexed by package id in `names`.
     pub(crate) fn of_stream(facets: &Facets, matches: &[u64], names: &StringPool) -> FacetsSoFar {
         let numbered = (0..).zip(matches.iter().copied());
         let packages = most(numbered.collect(), |id: &u32| names.name(*id));
@@ -34,7 +34,6 @@ impl FacetsSoFar {
         }
     }
 
-    /// The counts of all streams.
     pub(crate) fn sum(streams: impl Iterator<Item = FacetsSoFar>) -> FacetsSoFar {
         let mut sums: [FxHashMap<Box<[u8]>, u64>; 3] = Default::default();
         let mut others = SpoolFacets::default();
@@ -71,7 +70,7 @@ fn of_names(counts: &FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
     named(most(counts.collect(), |name| name), |name| name.to_vec())
 }
 
-/// Returns the entries with the most matches, most first, then by name.
+/// Entries with the most matches, most first, then by name.
 fn most<'a, K>(mut counts: Vec<(K, u64)>, name: impl Fn(&K) -> &'a [u8]) -> Vec<(K, u64)>
 where
     K: 'a,

@@ -1,4 +1,4 @@
-//! A part of a window: renders the matches of some frames, in the order of the spool.
+//! Part of a window: the matches of some frames, in spool order.
 
 use crate::results::line_text::push_match;
 use crate::results::matches::Match;
@@ -11,14 +11,12 @@ use std::sync::Arc;
 /// Appends a match in some format.
 pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
 
-/// Where the bytes of a match are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rendered {
-    /// 0 if they are among the bytes of the part; n if they are in its chunk number n - 1.
+    /// 0: bytes of the part; n: its chunk n - 1.
     chunk: u32,
     start: u32,
     end: u32,
-    /// Whether they have the whole line.
     pub(super) whole: bool,
 }
 
@@ -28,16 +26,14 @@ impl Rendered {
     }
 }
 
-/// The bytes of a part.
 #[derive(Debug, Default)]
 pub(super) struct PartBytes {
     own: Vec<u8>,
-    /// Memory of the spool with bytes that were not copied.
+    /// Spool memory that is not copied.
     chunks: Vec<Arc<Vec<u8>>>,
 }
 
 impl PartBytes {
-    /// The number of bytes that were copied.
     pub(super) fn copied(&self) -> usize {
         self.own.len()
     }
@@ -55,7 +51,6 @@ pub(super) struct Part<'a> {
     write: Option<&'a WriteMatch>,
     context_lines: u32,
     pub(super) bytes: PartBytes,
-    /// The matches, in the order of the spool.
     pub(super) matches: Vec<Rendered>,
 }
 
@@ -69,12 +64,11 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Reserves memory for copies.
     pub(super) fn reserve(&mut self, bytes: usize) {
         self.bytes.own.reserve(bytes);
     }
 
-    /// Renders the matches at `positions`; false, with a part of them, if more than `bytes_max` are copied.
+    /// Renders the matches at `positions`; false if more than `bytes_max` are copied.
     pub(super) fn read(
         &mut self,
         spool: &ResultFiles,
@@ -99,7 +93,6 @@ impl<'a> Part<'a> {
         Ok(true)
     }
 
-    /// Adds matches of a batch; `None` if the batch lacks a line.
     fn add_each(
         &mut self,
         batch: &BatchView<'_>,
@@ -116,7 +109,7 @@ impl<'a> Part<'a> {
         ended
     }
 
-    /// Adds matches of a batch, which ascend by line, as text; `None` if the batch lacks a line.
+    /// Adds matches as text, ascending by line; `None` if a line is missing.
     fn add_text(
         &mut self,
         batch: &BatchView<'_>,
@@ -134,7 +127,7 @@ impl<'a> Part<'a> {
         Some(())
     }
 
-    /// Adds runs of a batch of text, without copying them if they are in a chunk; `None` if the batch lacks one.
+    /// Adds runs of text, uncopied if in a chunk; `None` if one is missing.
     fn add_runs(
         &mut self,
         batch: &TextView<'_>,
@@ -169,7 +162,8 @@ impl<'a> Part<'a> {
         Some(())
     }
 
-    /// Keeps a chunk that has a text. Returns its number, and where the text is in it; `None` if places cannot say that.
+    /// Keeps the chunk of a text. Returns its number and the text's offset; `None`
+    /// if too large for a place.
     fn chunk(&mut self, chunk: &Arc<Vec<u8>>, text: &[u8]) -> Option<(u32, u32)> {
         let at = (text.as_ptr().addr()).checked_sub(chunk.as_ptr().addr())?;
         u32::try_from(chunk.len())
@@ -182,7 +176,7 @@ impl<'a> Part<'a> {
         Some((u32::try_from(chunks.len()).ok()?, at as u32))
     }
 
-    /// Ends a match that begins at `start`; `None` if a place cannot say where.
+    /// Ends a match that began at `start`; `None` if too large for a place.
     fn end(&mut self, start: usize, whole: bool) -> Option<()> {
         self.matches.push(Rendered {
             chunk: 0,
