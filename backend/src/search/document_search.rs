@@ -1,8 +1,7 @@
-//! Searches documents as wholes: each is evaluated once, reading as little of it as possible, and then
-//! searched for the patterns that contribute to the result.
+//! Searches whole documents: evaluates each once, reading little, then searches for the
+//! contributing patterns.
 //!
-//! A document whose slices are in several work units is evaluated by the first worker that comes to
-//! it.
+//! The first worker at a document evaluates it for all its work units.
 
 use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use super::line_locator::LineLocator;
@@ -21,11 +20,10 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-/// Bytes of a document that is searched for matches over several lines. It is searched as a whole,
-/// and all its matches are sent at once. A larger one is skipped with a message.
+/// Bytes of a document searched over several lines: read whole, with all matches sent at once.
+/// Larger ones are skipped with a message.
 const MULTILINE_BYTES_MAX: u64 = 64 << 20;
 
-/// Why a document was not searched.
 static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
     format!(
         "the document is too large for a search over several lines: at most {MULTILINE_BYTES_MAX} \
@@ -33,12 +31,10 @@ static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Combined matchers that a worker keeps, of which each may take as much memory as all patterns of
-/// a query together. A query needs one or two of them, but can be written to need a new one for
-/// each document.
+/// Cached combined matchers of a worker, each as large as all patterns of a query. Most queries
+/// need one or two, but some a new one for each document.
 const LINE_MATCHERS_MAX: usize = 4;
 
-/// The search of one work unit.
 pub(super) struct DocumentSearch<'s, 'a> {
     pub(super) verifier: &'s mut Verifier<'a>,
     pub(super) matchers: &'s mut DocumentMatchers<'a>,
@@ -80,7 +76,7 @@ impl<'a> DocumentSearch<'_, 'a> {
                 if !only_name && !self.matchers.matcher.is_multiline() {
                     self.search_lines(slice, &mut matches)?;
                 } else {
-                    // The first slice has the matches of the whole document.
+                    // The first slice has all matches of the document.
                     if slice.is_first && only_name {
                         self.push_name(&mut matches)?;
                     } else if slice.is_first {
@@ -97,8 +93,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the evaluation of a slice's document. It is shared with the units of its other
-    /// slices.
+    /// Evaluation of a slice's document, shared with its other units.
     fn evaluation(
         &mut self,
         slice: &DocumentSlice,
@@ -117,7 +112,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         }
     }
 
-    /// Finds the matching lines in a slice.
+    /// Finds matching lines in a slice.
     fn search_lines(
         &mut self,
         slice: &DocumentSlice,
@@ -135,7 +130,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         Ok(())
     }
 
-    /// Finds the spans in a whole document.
+    /// Finds spans in a whole document.
     fn search_whole(&mut self, matches: &mut DocumentMatches<'a>) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.verifier.task;
         let blocks = matches.document.blocks.clone();
@@ -182,27 +177,25 @@ impl<'a> DocumentSearch<'_, 'a> {
     }
 }
 
-/// A worker's copy of the matchers of a query that is evaluated document by document.
+/// A worker's matchers of a query evaluated by document.
 pub(super) struct DocumentMatchers<'a> {
     pub(super) matcher: &'a DocumentMatcher,
     texts: Vec<TextMatcher>,
-    /// Combined matchers, with the text terms they combine. They are so few that a scan finds one.
+    /// Combined matchers by their text terms; few, so a scan finds one.
     line_matchers: Vec<(u64, LineMatcher)>,
     known: KnownTerms,
 }
 
-/// What is known of the text terms in the last text: the next document of the unit may have the same
-/// one. What a unit reads must not depend on the worker, so nothing is kept from unit to unit, nor of
-/// documents that are in several units.
+/// Results of text terms in the last text, which the next document may share. Not kept between
+/// units, nor for documents in several: reads of a unit must not depend on the worker.
 #[derive(Default)]
 struct KnownTerms {
     text: Option<TextId>,
-    /// Whether a term matches, and whether a part of the text was left out to find that.
+    /// Match of a term, and true if a part of the text was left out.
     terms: Vec<Option<(bool, bool)>>,
 }
 
 impl KnownTerms {
-    /// Returns what is known of a text.
     fn of(&mut self, text: TextId, terms: usize) -> &mut [Option<(bool, bool)>] {
         if self.text != Some(text) {
             self.text = Some(text);
@@ -224,7 +217,7 @@ impl<'a> DocumentMatchers<'a> {
         }
     }
 
-    /// Returns the matcher of lines in which one of the text terms matches.
+    /// Matcher of lines with any of these text terms.
     pub(super) fn line_matcher(&mut self, patterns: PatternSet) -> &LineMatcher {
         let key = patterns.texts;
         let known = self.line_matchers.iter().position(|(it, _)| *it == key);
@@ -243,7 +236,6 @@ impl<'a> DocumentMatchers<'a> {
         &self.line_matchers[index].1
     }
 
-    /// Returns the matchers of the text terms in `patterns`.
     pub(super) fn selected(&self, patterns: PatternSet) -> Vec<&TextMatcher> {
         let texts = self.texts.iter().enumerate();
         let selected = texts.filter(|(index, _)| patterns.has_text(*index));
@@ -313,7 +305,7 @@ impl<'a> DocumentMatchers<'a> {
     }
 }
 
-/// Returns whether a line of the candidate blocks of a document matches.
+/// True if a candidate block of a document has a matching line.
 fn has_line(
     matcher: &LineMatcher,
     verifier: &mut Verifier<'_>,
@@ -335,7 +327,7 @@ fn has_line(
             let text = verifier.text(run)?;
             out.verified_bytes += text.len() as u64;
             if LineSearch::new(matcher, &text, 0).next(effort).is_some() {
-                // A line was found, so the others do not matter.
+                // A line was found, so others do not matter.
                 effort.has_given_up = had_given_up;
                 return Ok(true);
             }
@@ -344,7 +336,7 @@ fn has_line(
     Ok(false)
 }
 
-/// Finds the ranges that match in `line`, a match of a document that was evaluated before.
+/// Finds ranges in `line`, a match of an evaluated document.
 pub(super) fn find_ranges(
     matchers: &mut DocumentMatchers<'_>,
     (shard, texts): (&Shard, &TextCache),
@@ -359,8 +351,8 @@ pub(super) fn find_ranges(
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;
-    // A span contains its matches, so nothing behind it is needed to find their ranges again. All is asked
-    // for, since the same text serves the next span.
+    // A span contains its matches, so later text is not needed. All is read, since it serves the
+    // next span.
     let text = shard.text(document.clone(), texts)?;
     let end = pending.position.end.clamp(document.start, document.end);
     let text = &text[..(end - document.start) as usize];
