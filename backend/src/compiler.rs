@@ -1,10 +1,8 @@
-//! Compiles regular expressions for a search: equal ones once, and until the search is stopped.
+//! Compiles regular expressions of a search: single flight, until stopped.
 //!
-//! Matchers are kept for later searches within a bound of memory, and a pattern that several searches compile at the same
-//! time is compiled by one of them. A copy of a kept matcher shares all but the caches that it fills when it is used.
-//!
-//! One pattern takes 0.15 s at most, and cannot be interrupted meanwhile; all patterns of a query together take twice as
-//! long. How many searches may do that at once is decided by their admission ([`crate::server`]).
+//! Matchers are cached within a bound of memory. A copy shares all but the caches filled by use.
+//! One pattern takes up to 0.15 s without interruption, a query's patterns twice that; admission
+//! bounds concurrent compilations ([`crate::server`]).
 
 use crate::compile_cost;
 use crate::pattern::{Recipe, SizeLimits};
@@ -16,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Bytes of the matchers that are kept, about: some hundred with Unicode classes, or some ten thousand without.
+/// Bytes of cached matchers: some hundred with Unicode classes, or some ten thousand without.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
 /// Bytes of a cached matcher besides its automaton.
 const MATCHER_BYTES: u64 = 1 << 10;
 
-/// A matcher that is not used for so long is dropped.
+/// Idle time of a cached matcher.
 const KEPT_IDLE_MAX: Duration = Duration::from_secs(300);
 
 /// Compiles the patterns of one search.
@@ -33,7 +31,7 @@ pub struct Compiler {
     stop: Arc<AtomicBool>,
 }
 
-/// The matchers of all searches of a backend.
+/// Cached matchers of a backend.
 #[derive(Clone, Debug)]
 pub struct KeptMatchers(Cache<(Recipe, SizeLimits), (RegexMatcher, u32)>);
 
@@ -48,7 +46,7 @@ impl Default for KeptMatchers {
 }
 
 impl Compiler {
-    /// Returns the compiler of a search that ends when `stop` is set.
+    /// Compiler of a search that ends when `stop` is set.
     pub(crate) fn new(kept: &KeptMatchers, stop: Arc<AtomicBool>) -> Compiler {
         Compiler {
             kept: Some(kept.clone()),
@@ -57,7 +55,6 @@ impl Compiler {
         }
     }
 
-    /// Returns the compiler of each of `patterns` patterns.
     pub(crate) fn for_one_of(&self, patterns: usize) -> Compiler {
         Compiler {
             limits: SizeLimits::for_one_of(patterns),
@@ -65,7 +62,7 @@ impl Compiler {
         }
     }
 
-    /// Returns a compiler for a matcher that joins patterns compiled before. It cannot be stopped.
+    /// Compiler for a joined matcher of compiled patterns. Cannot be stopped.
     pub(crate) fn for_all(&self) -> Compiler {
         Compiler {
             limits: SizeLimits::FOR_ALL,
@@ -78,7 +75,6 @@ impl Compiler {
         self.limits
     }
 
-    /// Fails if the search was stopped.
     pub(crate) fn check_stop(&self) -> Result<(), BadPattern> {
         if self.stop.load(Relaxed) {
             return Err(BadPattern::new("the search was stopped"));
@@ -86,12 +82,11 @@ impl Compiler {
         Ok(())
     }
 
-    /// Compiles a matcher of lines in which one of `patterns` matches. Without patterns, every line matches.
+    /// Compiles a matcher of lines for any of `patterns`; without patterns, of every line.
     pub(crate) fn line(&self, patterns: &[&Pattern]) -> Result<RegexMatcher, BadPattern> {
         self.compile(&Recipe::new(patterns, false), patterns)
     }
 
-    /// Compiles `patterns` by their `recipe`. Fails if the search was stopped.
     pub(crate) fn compile(
         &self,
         recipe: &Recipe,

@@ -1,4 +1,4 @@
-//! Answers look-ups from the git repositories below a directory, which the crate `git` reads.
+//! Answers look-ups from git repositories below a directory, with the crate `git`.
 
 mod blame;
 
@@ -18,20 +18,20 @@ use std::path::Path;
 /// Commits in a part of a history.
 const COMMITS_MAX: u32 = 1000;
 
-/// Files of a commit that are listed.
+/// Listed files of a commit.
 const CHANGES_MAX: u32 = 1000;
 
-/// Commits that are counted when the index is behind. More are not told apart.
+/// Counted commits that the index lacks, at most.
 const BEHIND_MAX: u32 = 1000;
 
-/// Bytes of the name of a reference that is listed: as many as a path may have.
+/// Bytes of a listed reference name, as of a path.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// The repositories below a directory.
+/// Repositories below a directory.
 pub struct GitRepositories(Repositories);
 
 impl GitRepositories {
-    /// Takes a directory. Repositories are opened when they are asked for.
+    /// Takes a directory. Repositories are opened on demand.
     pub fn open(directory: &Path) -> Result<GitRepositories, RootError> {
         Repositories::new(directory).map(GitRepositories)
     }
@@ -90,8 +90,7 @@ impl LookUp for GitRepositories {
     }
 }
 
-/// Asks the repositories where the index found them. They are opened for each question, which takes a tenth of a
-/// millisecond.
+/// Reads repositories at recorded locations. Opens them for each look-up, a tenth of a millisecond.
 pub(crate) struct RecordedLocations;
 
 impl LookUp for RecordedLocations {
@@ -119,7 +118,7 @@ impl LookUp for RecordedLocations {
     }
 }
 
-/// Returns the directory in which the index found a repository, and its name there.
+/// Directory and name of a recorded repository.
 fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
     let path = Path::new(OsStr::from_bytes(&repository.location));
     if repository.is_url || !path.is_absolute() {
@@ -130,7 +129,6 @@ fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> 
     Some((repositories, name.strip_suffix(".git").unwrap_or(name)))
 }
 
-/// Reads a file of a revision.
 fn file(
     repositories: &Repositories,
     name: &str,
@@ -143,13 +141,12 @@ fn file(
     }
 }
 
-/// Lists a directory of a revision.
 fn directory(repositories: &Repositories, name: &str, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
     let found = repositories.directory(name, wanted.revision, wanted.path);
     found.unwrap_or_default()
 }
 
-/// Counts the commits that a name has now and had not when it was indexed.
+/// Counts commits newer than the index.
 fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) -> Option<u32> {
     let now = str::from_utf8(&revision.name).ok()?;
     let then = &revision.commit.id;
@@ -159,7 +156,7 @@ fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) 
 }
 
 impl GitRepositories {
-    /// Reads at most `count` commits, and fewer if they do not fit into an answer.
+    /// Reads up to `count` commits that fit an answer.
     fn log(
         &self,
         repository: &str,
@@ -188,7 +185,6 @@ impl GitRepositories {
     }
 }
 
-/// Parses where a history goes on.
 fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
     if after.is_empty() {
         return Ok(None);
@@ -201,7 +197,7 @@ fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
     })
 }
 
-/// Returns the references after a name, as many as are wanted and fit into an answer.
+/// References after a name, within `count` and an answer.
 fn part(all: Vec<git::Reference>, after: &[u8], count: u32) -> ReferenceList {
     let start = all.partition_point(|reference| reference.name[..] <= *after);
     let rest = all.into_iter().skip(start);
