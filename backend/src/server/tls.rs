@@ -105,7 +105,6 @@ fn refusal(fault: &CertificateError) -> String {
     }
 }
 
-/// Why a client does not accept the certificate of this backend.
 fn refused(alert: AlertDescription) -> String {
     let why = match alert {
         AlertDescription::CertificateExpired => "it has expired or is not valid yet",
@@ -126,7 +125,7 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio_rustls::TlsConnector;
 
-    /// Accepts one client, which does what `connect` does. Returns whether it was accepted, or why not.
+    /// Accepts one client, driven by `connect`. Returns true if accepted, or the error.
     async fn accepted<T: Future>(
         config: Arc<ServerConfig>,
         connect: impl FnOnce(TcpStream) -> T,
@@ -151,7 +150,7 @@ mod tests {
         let connect = |stream| async {
             let name = "localhost".try_into().unwrap();
             let connected = TlsConnector::from(client).connect(name, stream).await;
-            // A refusal of this side's certificate arrives with a read.
+            // Its refusal of our certificate arrives with a read.
             if let Ok(mut stream) = connected {
                 let _ = timeout(LINGER_MAX, stream.read(&mut [0])).await;
             }
