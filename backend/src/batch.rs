@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Text that completes a batch. A page reads a batch for each match, so batches are small.
 pub const BATCH_TEXT_BYTES: usize = 16 << 10;
 
-/// Lines that complete a batch: a quarter of a megabyte with all ranges, even if empty.
+/// Lines that complete a batch: a quarter of a megabyte with all ranges.
 const BATCH_LINES: usize = 256;
 
 /// Longest line sent whole.
@@ -232,7 +232,6 @@ impl<'a> BatchPacker<'a> {
         self.last = None;
     }
 
-    /// Packs missing context after the last match, before line `before`.
     fn push_context_after(&mut self, before: u32) -> Result<(), ShardError> {
         while self.due > 0
             && let Some(last) = self.last
@@ -360,7 +359,7 @@ impl<'a> BatchPacker<'a> {
     }
 }
 
-/// Returns the sent part of a line: nothing of long context.
+/// Sent part of a line: nothing of long context.
 fn window(line_bytes: usize, first: Option<(usize, usize)>) -> ops::Range<usize> {
     if line_bytes <= LINE_BYTES_MAX {
         return 0..line_bytes;

@@ -16,13 +16,13 @@ use schema::message::{Expr, Filter, Pattern, Reading};
 use std::convert::Infallible;
 use std::ops::Add;
 
-/// Compile time of a light search, in bytes: 15 ms, like reading its most blocks.
+/// Compile time of a light search: 15 ms.
 const LIGHT_TIME_MAX: u64 = 1 << 20;
 
 /// Memory of a light search's patterns. Dozens run at once.
 const LIGHT_MEMORY_MAX: u64 = 8 << 20;
 
-/// Automata below this get a whole DFA: ripgrep's matcher tries up to 1,000 states.
+/// Below this ripgrep's matcher tries a whole DFA.
 const DETERMINIZED_BYTES_MAX: u64 = 150 << 10;
 
 /// Bytes of an automaton with a negligible DFA.
@@ -34,20 +34,19 @@ const DFA_TIME: u64 = 256 << 10;
 /// Maximum for such a DFA, both directions.
 const DFA_MEMORY: u64 = 1 << 20;
 
-/// Maximum for a one-pass DFA, which ripgrep's matcher tries for groups and Unicode word
-/// boundaries.
+/// Maximum of a one-pass DFA, for groups and Unicode word boundaries.
 const ONE_PASS_MEMORY_MAX: u64 = 10 << 20;
 
-/// Bytes of a one-pass DFA per byte of the automaton.
+/// Growth of a one-pass DFA over the automaton.
 const ONE_PASS_GROWTH: u64 = 13;
 
-/// Bytes of a one-pass DFA in the time of a byte of the automaton.
+/// Bytes of a one-pass DFA in the time of one of the automaton.
 const ONE_PASS_SPEED: u64 = 10;
 
-/// Bytes of the automaton per literal byte, without regard to case.
+/// Automaton bytes per literal byte, ignoring case.
 const LITERAL_BYTE: u64 = 80;
 
-/// Large classes above this are only counted: without regard to case, each takes 0.3 ms to parse.
+/// More large classes are only counted: each takes 0.3 ms to parse.
 const LARGE_CLASSES_MAX: u64 = 24;
 
 /// Bytes of `\w`.
@@ -65,8 +64,8 @@ pub(crate) struct CompileCost {
 }
 
 impl CompileCost {
-    /// Cost of all patterns and filters, and of the patterns together: those that match in a
-    /// document are compiled again as one.
+    /// Cost of all patterns and filters, and of the patterns again: those that match in a document
+    /// are joined.
     pub(crate) fn of(expr: &Expr) -> CompileCost {
         let automata: Vec<_> = expr.patterns().into_iter().map(Automaton::of).collect();
         let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
@@ -83,7 +82,7 @@ impl CompileCost {
         self.time > LIGHT_TIME_MAX || self.memory > LIGHT_MEMORY_MAX
     }
 
-    /// Converts the time to candidate blocks; a light search reads `light_max`.
+    /// Time as candidate blocks; a light search reads `light_max`.
     pub(crate) fn blocks(self, light_max: u64) -> u64 {
         self.time.saturating_mul(light_max) / LIGHT_TIME_MAX
     }
@@ -92,7 +91,6 @@ impl CompileCost {
 #[derive(Clone, Copy, Debug)]
 struct Automaton {
     bytes: u64,
-    /// True if ripgrep's matcher tries a one-pass DFA.
     is_one_pass: bool,
 }
 
@@ -193,7 +191,6 @@ impl Add for CompileCost {
     }
 }
 
-/// Estimates an expression of many large classes, without their ranges.
 fn many_classes(text: &str) -> Option<Automaton> {
     let mut parser = ast::parse::ParserBuilder::new();
     let parsed = parser.nest_limit(NESTING_MAX).build().parse(text).ok()?;
@@ -202,7 +199,6 @@ fn many_classes(text: &str) -> Option<Automaton> {
     (classes > LARGE_CLASSES_MAX).then(|| Automaton::small(bytes))
 }
 
-/// Counts classes with perhaps hundreds of ranges.
 #[derive(Default)]
 struct LargeClasses(u64);
 
@@ -239,7 +235,6 @@ impl Visitor for LargeClasses {
     }
 }
 
-/// Refuses patterns too large together, before compiling.
 pub(crate) fn check_total_size(patterns: &[&Pattern]) -> Result<(), BadPattern> {
     if patterns.len() < 2 {
         return Ok(());

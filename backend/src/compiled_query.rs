@@ -58,8 +58,7 @@ impl CompiledQuery {
         CompiledQuery::compile(expr, finds_names, &Compiler::default())
     }
 
-    /// Like [`new`](Self::new), with kept matchers. Fails with any reason once `compiler` is
-    /// stopped.
+    /// Like [`new`](Self::new), with kept matchers. Fails once `compiler` is stopped.
     pub(crate) fn compile(
         expr: &Expr,
         finds_names: bool,
@@ -118,15 +117,14 @@ impl CompiledQuery {
         Some(is_named)
     }
 
-    /// Puts lines matching these patterns first, best pattern first, then lines with all words,
-    /// then those with the words near each other.
+    /// Puts lines of these patterns first, best first, then lines with all words, then those with
+    /// near words.
     pub fn preferring(self, patterns: &[Pattern]) -> CompiledQuery {
         let phrase =
             Phrase::new(&self.rest, patterns, &self.compiler).filter(|_| !self.finds_names);
         CompiledQuery { phrase, ..self }
     }
 
-    /// Best possible tier of a match.
     pub(crate) fn best_tier(&self) -> Tier {
         self.phrase.as_ref().map_or(Tier::default(), |_| Tier::MAX)
     }
@@ -136,7 +134,6 @@ impl CompiledQuery {
         rank::bound(static_rank, self.best_tier(), self.finds_names)
     }
 
-    /// True if one long line may take a second or more.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         match &self.strategy {
             Strategy::Lines { matcher, .. } => matcher.is_slow(blocks),
@@ -154,7 +151,6 @@ impl CompiledQuery {
 }
 
 impl Strategy {
-    /// `plans` are those of the patterns, in order.
     fn new(
         expr: &Expr,
         finds_names: bool,
@@ -186,7 +182,6 @@ fn is_of_revisions(atom: &Expr) -> bool {
     matches!(filter.field, Field::Revision | Field::Branch)
 }
 
-/// A document query for each pattern.
 fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
@@ -198,8 +193,7 @@ fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     Ok(plans)
 }
 
-/// True for line-by-line matching: a pattern within a line, an alternative of those, or an
-/// expression on one line.
+/// True for a pattern within a line, an alternative of those, or an expression on one line.
 fn is_line_expr(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(it) => !it.in_path && !pattern::is_multiline(it),

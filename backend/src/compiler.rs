@@ -14,13 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Bytes of cached matchers: some hundred with Unicode classes, or some ten thousand without.
+/// Some hundred matchers with Unicode classes, or some ten thousand without.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a cached matcher besides its automaton.
 const MATCHER_BYTES: u64 = 1 << 10;
 
-/// Idle time of a cached matcher.
 const KEPT_IDLE_MAX: Duration = Duration::from_secs(300);
 
 /// Compiles the patterns of one search.
@@ -62,7 +60,7 @@ impl Compiler {
         }
     }
 
-    /// Compiler for a joined matcher of compiled patterns. Cannot be stopped.
+    /// For a joined matcher. Cannot be stopped.
     pub(crate) fn for_all(&self) -> Compiler {
         Compiler {
             limits: SizeLimits::FOR_ALL,
@@ -82,7 +80,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Compiles a matcher of lines for any of `patterns`; without patterns, of every line.
+    /// Without patterns, every line matches.
     pub(crate) fn line(&self, patterns: &[&Pattern]) -> Result<RegexMatcher, BadPattern> {
         self.compile(&Recipe::new(patterns, false), patterns)
     }

@@ -25,7 +25,7 @@ pub struct DocumentMatcher {
     pub(crate) query: DocumentQuery,
     /// Reports matching documents by name.
     finds_names: bool,
-    /// Compiles a document's patterns to one matcher.
+    /// Joins a document's patterns.
     pub(crate) compiler: Compiler,
 }
 
@@ -34,7 +34,6 @@ pub struct DocumentMatcher {
 pub(crate) struct TextTerm {
     pub(crate) expr: Expr,
     pub(crate) matcher: TextMatcher,
-    /// Finds candidate blocks.
     blocks: TrigramQuery,
 }
 
@@ -66,7 +65,6 @@ pub(crate) struct PatternSet {
 }
 
 impl DocumentMatcher {
-    /// Compiles an expression without its conjunctive filters.
     pub(crate) fn new(
         expr: &Expr,
         finds_names: bool,
@@ -89,7 +87,6 @@ impl DocumentMatcher {
         })
     }
 
-    /// True if one long line may take a second or more.
     pub(crate) fn is_slow(&self) -> bool {
         // The matchers are not those for few blocks.
         self.texts.iter().any(|text| match &text.matcher {
@@ -98,8 +95,7 @@ impl DocumentMatcher {
         })
     }
 
-    /// Returns the contributing patterns; `None` without a match. `has_text` tells if a text term
-    /// matches.
+    /// Contributing patterns; `None` without a match. `has_text` matches a text term.
     pub(crate) fn evaluate<E>(
         &self,
         document: &DocumentFacts<'_>,
@@ -162,7 +158,7 @@ impl DocumentMatcher {
         })
     }
 
-    /// Ranges of path patterns in a path, ascending without overlaps.
+    /// Ascending, without overlaps.
     pub(crate) fn path_ranges(&self, patterns: PatternSet, path: &[u8]) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
         let paths = self.paths.iter().enumerate();
@@ -184,7 +180,6 @@ impl DocumentMatcher {
         texts.any(|text| matches!(text.matcher, TextMatcher::MultiLine(_)))
     }
 
-    /// Queries for candidate blocks in candidate documents.
     pub(crate) fn block_queries(&self) -> Vec<&TrigramQuery> {
         self.texts.iter().map(|text| &text.blocks).collect()
     }
@@ -210,7 +205,7 @@ impl PatternSet {
     }
 }
 
-/// Sorts ranges, and removes those that overlap an earlier one.
+/// Sorts ranges, without overlaps.
 pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
     ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
     let mut last: Option<(usize, usize)> = None;
@@ -229,7 +224,6 @@ struct MatcherBuilder {
     compiler: Compiler,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
-    /// Number of the next pattern or filter.
     next: usize,
 }
 

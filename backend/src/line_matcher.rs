@@ -20,12 +20,11 @@ use std::ops::{ControlFlow, Range};
 /// Reported ranges of a line, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
 
-/// Steps to find the ranges of a long line: half a second on one core. Each range may scan the rest
-/// of the line, as with `.*[^A-Z]|[A-Z]`. The line is found anyway, without further ranges.
+/// Steps to find the ranges of a long line: half a second. Each range may scan the rest of the
+/// line, as with `.*[^A-Z]|[A-Z]`. The line is found anyway.
 const RANGES_STEPS_MAX: u64 = LINE_STEPS_MAX / 4;
 
-/// Matches a line. Each worker needs a clone with its own caches; shared ones contend at every
-/// line.
+/// Matches a line. Each worker needs a clone with its own caches, which would contend.
 #[derive(Clone, Debug)]
 pub struct LineMatcher {
     /// Finds candidate lines, and the ranges of a matching line.
@@ -43,10 +42,8 @@ enum LineCondition {
 }
 
 impl LineMatcher {
-    /// Compiles an expression on one line: a pattern, a `Line`, or an `Any` of those.
     pub(crate) fn new(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
-        // Patterns shown in a matching line. Any line is found if the expression can match without
-        // them.
+        // Patterns shown in a line. Any line is found if the expression can match without them.
         let found = if matches_without_patterns(expr) {
             Vec::new()
         } else {
@@ -63,23 +60,23 @@ impl LineMatcher {
         Ok(LineMatcher { finder, condition })
     }
 
-    /// Compiles an expression of patterns already compiled and small enough together.
+    /// Compiles an expression of compiled patterns, small enough together.
     pub(crate) fn joined(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
         LineMatcher::new(expr, &compiler.for_all())
     }
 
-    /// Returns true if a pattern may take a second or more in one long line.
+    /// True if one long line may take a second or more.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         let condition = self.condition.as_ref();
         self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
     }
 
-    /// Returns the only possible byte of a range in a short line.
+    /// The only possible byte of a range in a short line.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         self.finder.literal()?.single_byte()
     }
 
-    /// Returns a copy for a search of this many candidate blocks.
+    /// Copy for a search of this many candidate blocks.
     pub(crate) fn for_blocks(&self, blocks: u64) -> LineMatcher {
         LineMatcher {
             finder: self.finder.for_blocks(blocks),
@@ -87,7 +84,7 @@ impl LineMatcher {
         }
     }
 
-    /// Returns true if a line found by the finder matches; `line` is without its end.
+    /// Confirms a line of the finder, without its end.
     fn confirms(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         let Some(condition) = &self.condition else {
             return Ok(true);
@@ -95,7 +92,6 @@ impl LineMatcher {
         condition.matches(line, effort)
     }
 
-    /// Matches a line without its end.
     fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         Ok(self.finder.is_match(line, effort)? && self.confirms(line, effort)?)
     }
@@ -122,7 +118,6 @@ impl LineCondition {
         }
     }
 
-    /// `matchers` are those of the patterns of `expr`, in order.
     fn new(expr: &Expr, matchers: &mut impl Iterator<Item = BoundedMatcher>) -> LineCondition {
         let mut each = |parts: &[Expr]| {
             let parts = parts.iter().map(|it| LineCondition::new(it, matchers));
@@ -164,16 +159,13 @@ impl LineCondition {
     }
 }
 
-/// Iterator over the matching lines of a text of whole lines, ascending.
+/// Iterator over matching lines, ascending, of a text of whole lines.
 ///
-/// Searches pieces of whole lines, and longer lines alone. The stop flag is checked between them,
-/// and inside long lines.
+/// Searches pieces of lines, and longer lines alone, with checks of the stop flag.
 pub struct LineSearch<'a> {
     matcher: &'a LineMatcher,
     text: &'a [u8],
-    /// Start of the first line not yet searched.
     at: usize,
-    /// End of the current piece.
     piece_end: usize,
 }
 
@@ -188,8 +180,8 @@ impl<'a> LineSearch<'a> {
         }
     }
 
-    /// Returns the range of the next matching line with its end; `None` at the end or if stopped.
-    /// Lines that need too many steps are left out and noted in `effort`.
+    /// Range of the next matching line with its end; `None` at the end or if stopped. Lines over
+    /// the steps are noted in `effort`.
     pub fn next(&mut self, effort: &mut Effort<'_>) -> Option<Range<usize>> {
         while self.at < self.text.len() {
             if self.at == self.piece_end && !self.next_piece() {
@@ -223,7 +215,7 @@ impl<'a> LineSearch<'a> {
         })
     }
 
-    /// Moves on to the next piece. Returns `false` if it is one long line.
+    /// Returns `false` if the next piece is one long line.
     fn next_piece(&mut self) -> bool {
         let rest = &self.text[self.at..];
         let bytes_max = self.matcher.finder.piece_bytes();
@@ -279,14 +271,14 @@ fn line_by_line(matcher: &BoundedMatcher, text: &[u8], mut at: usize) -> Option<
     None
 }
 
-/// Returns the line around `offset`, of a byte or an empty match.
+/// Line of a byte or empty match.
 pub(crate) fn line_around(text: &[u8], offset: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &text[..offset]).map_or(0, |end| end + 1);
     let end = memchr::memchr(b'\n', &text[offset..]).map_or(text.len(), |end| offset + end + 1);
     start..end
 }
 
-/// Returns a line without `\n` or `\r\n`. A `\r` at the end of the text does not end a line.
+/// Line without `\n` or `\r\n`. A `\r` at the end of the text does not end a line.
 pub fn without_end(line: &[u8]) -> &[u8] {
     let Some(line) = line.strip_suffix(b"\n") else {
         return line;
@@ -294,8 +286,8 @@ pub fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Finds the ranges of a matching line without its end: ascending, from one to [`RANGES_MAX`],
-/// fewer if steps run out or the search stops.
+/// Finds ranges in a matching line: ascending, up to [`RANGES_MAX`], fewer if steps run out or the
+/// search stops.
 pub fn ranges(
     matcher: &LineMatcher,
     line: &[u8],
@@ -312,8 +304,7 @@ pub fn ranges(
     }
 }
 
-/// Finds the first of the [`ranges`] of a matching line, and then the first that `decides` its
-/// rank, if another.
+/// Finds the first of the [`ranges`], and the first that `decides` the rank, if another.
 pub fn first_range(
     matcher: &LineMatcher,
     line: &[u8],
@@ -338,7 +329,7 @@ pub fn first_range(
     }
 }
 
-/// Calls `each` with up to [`RANGES_MAX`] ranges of a line, until it breaks.
+/// Calls `each` with up to [`RANGES_MAX`] ranges, until it breaks.
 fn for_each_range(
     matcher: &LineMatcher,
     line: &[u8],
@@ -376,7 +367,6 @@ fn for_each_range(
     }
 }
 
-/// Joins the queries of the patterns of `expr`.
 pub(crate) fn join_plans(
     expr: &Expr,
     plans: impl IntoIterator<Item = TrigramQuery>,
@@ -384,12 +374,10 @@ pub(crate) fn join_plans(
     join(expr, &mut plans.into_iter())
 }
 
-/// Returns a query for blocks with a possible match.
 pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
     Ok(join(expr, &mut pattern::each(expr, plan_pattern)?))
 }
 
-/// Returns a query for blocks in which a line may match a pattern.
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
     pattern::check_not_empty(pattern)?;
     if let Some(text) = pattern::literal(pattern) {
@@ -398,7 +386,7 @@ pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern
     index::plan::plan(&pattern::expression(pattern), pattern.ignore_case)
 }
 
-/// Joins queries, one for each pattern of `expr`, in order.
+/// `queries` are those of the patterns, in order.
 fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>) -> TrigramQuery {
     let mut each = |parts: &[Expr]| {
         let parts = parts.iter().map(|part| join(part, queries));
@@ -432,7 +420,7 @@ pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     }
 }
 
-/// Returns true if a line can match although no positive pattern does.
+/// True if a line can match although no positive pattern does.
 fn matches_without_patterns(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(_) => false,
@@ -452,8 +440,7 @@ fn has_line(expr: &Expr) -> bool {
     }
 }
 
-/// Returns the pattern to blame if all together are refused: the first refused alone, else the
-/// first.
+/// Pattern to blame if all together are refused: the first refused alone, else the first.
 fn first_bad(expr: &Expr, compiler: &Compiler) -> usize {
     let compiler = compiler.for_one_of(1);
     let is_bad = |pattern: &&Pattern| compiler.line(&[pattern]).is_err();

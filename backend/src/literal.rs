@@ -16,11 +16,11 @@ use std::ops::{ControlFlow, Range};
 /// Bytes of a text, at most.
 const BYTES_MAX: usize = 127;
 
-/// Above the bytes of any matching range: cases of a letter have up to three.
+/// Above any matching range: cases have up to three bytes.
 pub(crate) const RANGE_BYTES_MAX: usize = 4 * BYTES_MAX;
 
-/// Letters searched together, with at most 8 cases. Two give 8 times as many false hits, four take
-/// longer than they save.
+/// Letters searched together, with 8 cases. Two give 8 times as many false hits, four take too
+/// long.
 const WINDOW: usize = 3;
 
 /// Letters of source code by descending frequency, roughly.
@@ -32,7 +32,6 @@ pub(crate) enum Literal {
     Folded(Folded),
 }
 
-/// Text with exact case.
 #[derive(Debug)]
 pub(crate) struct Exact {
     finder: Finder<'static>,
@@ -42,7 +41,6 @@ pub(crate) struct Exact {
     single_byte: Option<u8>,
 }
 
-/// ASCII text without regard to case.
 #[derive(Debug)]
 pub(crate) struct Folded {
     /// In lower case.
@@ -66,8 +64,8 @@ impl Literal {
         Folded::new(text).map(Literal::Folded)
     }
 
-    /// Returns the plain text of a regular expression for lines, possibly at a line end:
-    /// `exit\(1\)`, `;$`. Setting up ripgrep's matcher takes longer than finding it.
+    /// Plain text of a regular expression, possibly at a line end: `exit\(1\)`, `;$`. Setting up
+    /// ripgrep's matcher takes longer than finding it.
     pub(crate) fn of(hir: &Hir) -> Option<Literal> {
         let (text, at_line_end) = match hir.kind() {
             HirKind::Concat(parts) => match &parts[..] {
@@ -107,7 +105,6 @@ impl Literal {
         }
     }
 
-    /// Calls `each` with all ranges, disjoint and ascending, until it breaks.
     pub(crate) fn for_each(
         &self,
         haystack: &[u8],
@@ -127,7 +124,7 @@ impl Literal {
         }
     }
 
-    /// Returns the text if it is one byte, anywhere in a line.
+    /// Returns a text of one byte, anywhere in a line.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         match self {
             Literal::Exact(exact) => exact.single_byte,
@@ -199,7 +196,7 @@ impl Folded {
         memchr::memchr2(lower, lower.to_ascii_uppercase(), haystack)
     }
 
-    /// Returns the start of the part before the anchor, if `before` ends with it.
+    /// Start of the part before the anchor, if `before` ends with it.
     fn start(&self, before: &[u8]) -> Option<usize> {
         let mut left = before;
         for &byte in self.text[..self.anchor].iter().rev() {
@@ -211,7 +208,7 @@ impl Folded {
         Some(left.len())
     }
 
-    /// Returns the length of the part from the anchor, if `behind` begins with it.
+    /// Length of the part from the anchor, if `behind` begins with it.
     fn end(&self, behind: &[u8]) -> Option<usize> {
         let mut right = behind;
         for &byte in &self.text[self.anchor..] {
@@ -224,13 +221,12 @@ impl Folded {
     }
 }
 
-/// Returns the rarity of a lower-case character. Characters not listed are the rarest.
 fn rarity(byte: u8) -> usize {
     let rank = BY_FREQUENCY.iter().position(|&it| it == byte);
     rank.unwrap_or(BY_FREQUENCY.len())
 }
 
-/// Finds lower-case text in all cases; `None` if the processor cannot.
+/// `None` if the processor lacks the instructions.
 fn in_all_cases(text: &[u8]) -> Option<Searcher> {
     let mut cases = vec![Vec::new()];
     for &lower in text {
@@ -247,7 +243,7 @@ fn in_all_cases(text: &[u8]) -> Option<Searcher> {
     builder.build()
 }
 
-/// Returns the case of an ASCII letter outside of ASCII, or empty.
+/// Case of a letter outside of ASCII, or empty.
 fn other_case(byte: u8) -> &'static [u8] {
     match byte {
         b'k' => "\u{212a}".as_bytes(),
@@ -316,7 +312,6 @@ mod tests {
         prop::collection::vec(prop::sample::select(PIECES), pieces).prop_map(|it| it.concat())
     }
 
-    /// Checks all ranges, and the first few alone.
     fn check_all(literal: &Literal, regex: &RegexMatcher, haystack: &[u8]) {
         let mut expected = Vec::new();
         infallible(regex.find_iter(haystack, |found| {

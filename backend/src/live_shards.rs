@@ -17,8 +17,8 @@ use tokio::sync::watch;
 /// Service of shards after their manifest. A frontend learns of a new one within two seconds.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Cached shards without packages that others have in a newer build: one per shard of several
-/// frontends and generations. Each takes 4 bytes a package.
+/// Shards without packages newer elsewhere: one per shard of several frontends and generations, 4
+/// bytes a package.
 const NARROWED_MAX: usize = 64;
 
 /// Interval of checking the manifest.
@@ -36,9 +36,7 @@ pub struct LiveShards {
     views: Views,
 }
 
-/// Shard without some packages.
 struct Narrowed {
-    /// Id of the whole shard.
     of: [u8; 32],
     excluded: Vec<u32>,
     shard: Arc<Shard>,
@@ -173,8 +171,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Generation {
     fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::IndexError> {
-        // Read before the manifest: if replaced in between, the index looks too old until the next
-        // check, not too new.
+        // Read before the manifest: if replaced meanwhile, the index looks too old until the next
+        // check.
         let stamp = directory::manifest_stamp(directory);
         let index = Index::reopen(directory, open)?;
         Ok(Generation {

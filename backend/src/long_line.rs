@@ -1,11 +1,10 @@
 //! Matches one long text step by step, with bounded steps and a stop flag.
 //!
-//! One call of ripgrep's matcher cannot be stopped and can take seconds. This one simulates the
-//! same program: a lazy DFA from the first possible literal, charged for each state built. If that
-//! costs too much, or Unicode word boundaries meet bytes that are not ASCII, it simulates the NFA.
+//! ripgrep's matcher cannot be stopped in a call, which may take seconds. This one simulates the
+//! same program: a lazy DFA from the first literal, charged for each state, or the NFA if that
+//! costs too much or Unicode word boundaries meet other bytes than ASCII.
 //!
-//! **Invariant:** sufficiency of the steps depends only on pattern and text, never on time or
-//! earlier searches.
+//! **Invariant:** the steps depend only on pattern and text, never on time or earlier searches.
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{self, DFA};
@@ -16,12 +15,11 @@ use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
 use std::ops::Range;
 
-/// Steps to decide one line or one whole text: about 1.5 s on one core. A DFA needs one for 8
-/// bytes, enough for a gigabyte. Documents of undecided lines are reported as skipped. Unit tests
-/// are not optimized, so they have fewer.
+/// Steps for one line or whole text: about 1.5 s on one core. A DFA needs one for 8 bytes.
+/// Documents of undecided lines are reported as skipped. Unit tests are slow, so they have fewer.
 pub const LINE_STEPS_MAX: u64 = if cfg!(test) { 1 << 23 } else { 1 << 27 };
 
-/// Share of the steps for building DFA states. The NFA has the rest.
+/// Share of the DFA's states. The NFA has the rest.
 const DFA_STEPS_SHARE: u64 = 8;
 
 /// Steps between two checks of the stop flag: 1 to 3 ms.
@@ -42,7 +40,6 @@ const DFA_BYTES_MAX: usize = 2 << 20;
 /// Work budget of a text, with its stop flag.
 pub struct Effort<'a> {
     stop: &'a dyn Fn() -> bool,
-    /// Steps left for the current text.
     left: u64,
     /// Steps until the next check of the stop flag.
     unchecked: u64,
@@ -66,7 +63,7 @@ impl<'a> Effort<'a> {
         }
     }
 
-    /// Returns true if a line or text needed too many steps.
+    /// True if a text needed too many steps.
     pub fn has_given_up(&self) -> bool {
         self.has_given_up
     }
@@ -84,7 +81,6 @@ impl<'a> Effort<'a> {
         self.is_stopped
     }
 
-    /// Notes an undecided text, unless the search was stopped.
     pub(crate) fn give_up(&mut self, GivenUp: GivenUp) {
         self.has_given_up |= !self.is_stopped;
     }
@@ -113,7 +109,6 @@ pub(crate) struct Program {
 
 struct Dfas {
     forward: DFA,
-    /// Finds the start of a match from its end.
     reverse: DFA,
 }
 
@@ -127,14 +122,12 @@ pub(crate) struct Buffers {
 struct DfaBuffers {
     forward: dfa::Cache,
     reverse: dfa::Cache,
-    /// Steps left for building states.
     left: u64,
-    /// Bytes of the largest state built; used for states of unknown size.
+    /// Bytes of the largest state built, for states of unknown size.
     state_bytes: u64,
 }
 
 enum NoAnswer {
-    /// The NFA decides.
     Unable,
     GivenUp,
 }
@@ -146,7 +139,7 @@ impl From<GivenUp> for NoAnswer {
 }
 
 impl Program {
-    /// Compiles an expression accepted by ripgrep's matcher, which bounds its size.
+    /// `hir` was accepted by ripgrep's matcher, which bounds its size.
     pub(crate) fn new(hir: &Hir) -> Program {
         let config = NFA::config()
             .utf8(false)
@@ -176,7 +169,7 @@ impl Program {
         }
     }
 
-    /// Returns the first possible start of a match from `at` on.
+    /// First possible start of a match from `at` on.
     pub(crate) fn first_prefix(
         &self,
         text: &[u8],
@@ -201,8 +194,8 @@ impl Program {
         }
     }
 
-    /// Returns the leftmost match from `at` on; with `earliest`, any range that proves a match.
-    /// `buffers` begin anew for each text.
+    /// Leftmost match from `at` on; with `earliest`, any range that proves one. `buffers` begin
+    /// anew for each text.
     pub(crate) fn find(
         &self,
         buffers: &mut Buffers,
@@ -222,8 +215,7 @@ impl Program {
         self.simulate(buffers, text, at, earliest, effort)
     }
 
-    /// Simulates the NFA. Threads are in order of precedence; the first that matches ends those
-    /// behind it.
+    /// Threads are in order of precedence; the first that matches ends those behind it.
     fn simulate(
         &self,
         buffers: &mut Buffers,
@@ -275,7 +267,6 @@ impl Program {
         Ok(found)
     }
 
-    /// Adds a thread and its successors without a byte.
     fn follow(
         &self,
         (state, start): (StateID, usize),
@@ -310,7 +301,7 @@ impl Program {
 }
 
 impl Buffers {
-    /// Resets the buffers, so that each text costs as much as alone.
+    /// Resets buffers, so each text costs the same as alone.
     pub(crate) fn begin(&mut self, program: &Program) {
         if let (Some(dfas), Some(buffers)) = (&program.dfas, &mut self.dfas) {
             buffers.forward.reset(&dfas.forward);

@@ -21,10 +21,9 @@ pub const PATTERN_BYTES_MAX: usize = 16 << 20;
 /// Bytes of all patterns of a query together, at most.
 pub const PATTERNS_BYTES_MAX: usize = 32 << 20;
 
-/// Bytes of lazy DFA states for a query's patterns in each thread.
+/// Bytes of lazy DFA states per query and thread.
 const DFA_BYTES_MAX: usize = 16 << 20;
 
-/// Minimum share of each pattern.
 const DFA_BYTES_MIN: usize = 1 << 20;
 
 /// Memory limits of a matcher.
@@ -42,7 +41,7 @@ impl SizeLimits {
         }
     }
 
-    /// Limits for several patterns in one matcher. The estimate of
+    /// Limits of a joined matcher. The estimate of
     /// [`check_total_size`](crate::compile_cost::check_total_size) may be three times too small.
     pub(crate) const FOR_ALL: SizeLimits = SizeLimits {
         bytes: 4 * PATTERNS_BYTES_MAX,
@@ -71,7 +70,6 @@ pub(crate) fn expression(pattern: &Pattern) -> String {
     }
 }
 
-/// Returns the text of a literal pattern, for ranking by path.
 pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     let is_literal = pattern.syntax == Syntax::Literal
         || !pattern.text.chars().any(regex_syntax::is_meta_character);
@@ -83,12 +81,12 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
 pub struct DefinedWords {
     /// ASCII letters, digits and `_`; case does not matter.
     pub words: Vec<Vec<u8>>,
-    /// Blocks with possible matches in other letters: `ſ` for `s`, the Kelvin sign for `k`.
+    /// Blocks with matches in other letters: `ſ` for `s`, the Kelvin sign for `k`.
     pub other_cases: TrigramQuery,
 }
 
 impl DefinedWords {
-    /// Returns the words of all patterns; `None` if a match may have other or several words.
+    /// `None` if a match may have other or several words.
     pub(crate) fn of(patterns: &[&Pattern]) -> Option<DefinedWords> {
         let all: Option<Vec<_>> = patterns.iter().map(|pattern| words(pattern)).collect();
         let (words, other_cases): (Vec<_>, Vec<_>) = all?.into_iter().unzip();
@@ -99,7 +97,6 @@ impl DefinedWords {
     }
 }
 
-/// Returns the one word in every match, if any, and the query for its other letters.
 fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
     let text = literal(pattern)?;
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -121,19 +118,19 @@ pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     Ok(())
 }
 
-/// Compiles one of `patterns` patterns as a search does: for a line, or for a text if it [is
+/// Compiles one of `patterns` patterns: for a line, or for a text if it [is
 /// multi-line](is_multiline).
 pub fn compile(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
     let limits = SizeLimits::for_one_of(patterns);
     Recipe::new(&[pattern], is_multiline(pattern)).build(&[pattern], limits)
 }
 
-/// Unwraps a matcher's result. `NoError` has a value, but is never created.
+/// `NoError` has a value, but is never created.
 pub(crate) fn infallible<T>(result: Result<T, NoError>) -> T {
     result.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Calls `compile` with each pattern of `expr`, in order. An error has the pattern's number.
+/// Calls `compile` with each pattern, in order. An error has its number.
 pub(crate) fn each<T>(
     expr: &Expr,
     compile: impl Fn(&Pattern) -> Result<T, BadPattern>,
@@ -148,7 +145,6 @@ pub(crate) fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
     infallible(matcher.is_match(text))
 }
 
-/// Input of a matcher's compilation.
 #[derive(Clone, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct Recipe {
     /// Alternatives.
@@ -173,7 +169,7 @@ impl Recipe {
         }
     }
 
-    /// Compiles the matcher of `patterns`, the source of this recipe.
+    /// `patterns` are the source of this recipe.
     pub(crate) fn build(
         &self,
         patterns: &[&Pattern],
@@ -203,7 +199,7 @@ impl Recipe {
         built.map_err(|error| explain(patterns, limits, &error))
     }
 
-    /// Returns the HIR; it matches nothing if a pattern is malformed.
+    /// Matches nothing if a pattern is malformed.
     pub(crate) fn hir(&self) -> Hir {
         let mut parser = regex_syntax::ParserBuilder::new();
         parser
@@ -227,7 +223,6 @@ impl Recipe {
     }
 }
 
-/// Removes line ends from classes, as ripgrep does.
 fn without_line_ends(hir: &Hir) -> Hir {
     map_leaves(hir, &|leaf| match leaf.kind() {
         HirKind::Class(Class::Unicode(class)) => {
@@ -246,8 +241,8 @@ fn without_line_ends(hir: &Hir) -> Hir {
     })
 }
 
-/// Estimates the states active at once: each part counts as often as it repeats. A DFA needs few
-/// states for a literal.
+/// Estimates states active at once: parts count as often as they repeat. A DFA needs few states for
+/// a literal.
 pub(crate) fn weight(hir: &Hir) -> usize {
     let sum = |parts: &[Hir]| parts.iter().map(weight).fold(0, usize::saturating_add);
     match hir.kind() {
@@ -263,7 +258,7 @@ pub(crate) fn weight(hir: &Hir) -> usize {
     }
 }
 
-/// Returns the [`weight`] of plain text, with or without regard to case.
+/// [`weight`] of plain text.
 pub(crate) fn literal_weight(text: &str, ignore_case: bool) -> usize {
     if ignore_case {
         // Each letter is a class. The characters between them weigh less.
@@ -273,7 +268,7 @@ pub(crate) fn literal_weight(text: &str, ignore_case: bool) -> usize {
     }
 }
 
-/// Renders expressions without comments and named groups; `None` if one is malformed.
+/// Removes comments and group names; `None` if malformed.
 fn without_names(expressions: &[String]) -> Option<Vec<String>> {
     let mut parser = regex_syntax::ParserBuilder::new();
     parser.utf8(false).multi_line(true).crlf(true);
@@ -288,7 +283,7 @@ fn without_groups(hir: &Hir) -> Hir {
     map_leaves(hir, &Hir::clone)
 }
 
-/// Returns the expression with changed literals, classes and assertions, without groups.
+/// Changes literals, classes and assertions, and removes groups.
 fn map_leaves(hir: &Hir, change: &dyn Fn(&Hir) -> Hir) -> Hir {
     let each = |parts: &[Hir]| parts.iter().map(|part| map_leaves(part, change)).collect();
     match hir.kind() {
@@ -303,7 +298,6 @@ fn map_leaves(hir: &Hir, change: &dyn Fn(&Hir) -> Hir) -> Hir {
     }
 }
 
-/// Returns a regular expression that includes the options for case and words.
 fn with_options(pattern: &Pattern) -> String {
     let flag = if pattern.ignore_case { "(?i)" } else { "(?-i)" };
     let text = expression(pattern);
@@ -318,7 +312,7 @@ fn with_options(pattern: &Pattern) -> String {
     }
 }
 
-/// Explains a refused pattern. The planner has already refused malformed expressions.
+/// The planner has already refused malformed expressions.
 fn explain(patterns: &[&Pattern], limits: SizeLimits, error: &grep_regex::Error) -> BadPattern {
     use grep_regex::ErrorKind;
     match error.kind() {
@@ -346,8 +340,8 @@ pub(crate) fn too_large_together() -> BadPattern {
     ))
 }
 
-/// Returns true if a match may span lines: the pattern has a line end, alone or in a positive
-/// class, or sets the flag `s`.
+/// True if a match may span lines: the pattern has a line end, also in a positive class, or the
+/// flag `s`.
 pub fn is_multiline(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');

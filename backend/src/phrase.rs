@@ -16,10 +16,9 @@ use schema::message::{Expr, PHRASE_PATTERNS_MAX, Pattern};
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-/// Lines around a match that are near.
 const NEAR_LINES: usize = 3;
 
-/// Bytes around a match that are near. Three lines of code have fewer.
+/// Three lines of code have fewer.
 pub(crate) const NEAR_BYTES: u64 = 512;
 
 /// Closeness of a phrase's words, up to [`Tier::MAX`].
@@ -44,7 +43,6 @@ pub struct Phrase {
     patterns: Vec<LazyPattern>,
     /// A line with all words satisfies the whole expression.
     pub(crate) is_condition: bool,
-    /// Compiles the words to one matcher.
     pub(crate) compiler: Compiler,
 }
 
@@ -82,8 +80,7 @@ impl Phrase {
         })
     }
 
-    /// Tier of a matching line without its end. `around` returns the text around and the line's
-    /// place in it.
+    /// Tier of a line without its end. `around` returns the text around, and its place there.
     pub(crate) fn tier<T: Deref<Target = [u8]>, E>(
         &self,
         line: &[u8],
@@ -108,7 +105,6 @@ impl Phrase {
         })
     }
 
-    /// Tier of a line with all words.
     fn tier_of_line(&self, line: &[u8], effort: &mut Effort<'_>) -> Tier {
         let found = self.patterns.iter().position(|it| it.is_in(line, effort));
         match found {
@@ -118,14 +114,12 @@ impl Phrase {
         }
     }
 
-    /// Expression of lines with all words.
     pub(crate) fn on_one_line(&self) -> Expr {
         let words = self.words.iter();
         let words = words.map(|word| Expr::Pattern(word.pattern.clone()));
         Expr::Line(Box::new(Expr::all(words)))
     }
 
-    /// Query for blocks with a line of the phrase.
     pub(crate) fn plan(&self) -> TrigramQuery {
         let plan = |it: &LazyPattern| line_matcher::plan_pattern(&it.pattern);
         let plans = self.patterns.iter().map(plan);
@@ -138,12 +132,11 @@ impl Phrase {
     }
 }
 
-/// True if a word is in a line; false after too many steps.
+/// False after too many steps.
 fn matches(matcher: &BoundedMatcher, line: &[u8], effort: &mut Effort<'_>) -> bool {
     matcher.is_match(line, effort).unwrap_or_default()
 }
 
-/// Returns the near lines before and after a line.
 fn near(text: &[u8], line: Range<usize>) -> (&[u8], &[u8]) {
     let (before, after) = (&text[..line.start], &text[line.end..]);
     // The last end is that of the line before.
@@ -155,7 +148,6 @@ fn near(text: &[u8], line: Range<usize>) -> (&[u8], &[u8]) {
     )
 }
 
-/// Pattern of the phrase, compiled on demand.
 #[derive(Debug)]
 struct LazyPattern {
     pattern: Pattern,
@@ -220,7 +212,6 @@ mod tests {
         .unwrap()
     }
 
-    /// Tier of each line that is not empty.
     fn tiers(phrase: &Phrase, text: &str) -> Vec<u8> {
         let mut at = 0;
         let lines = text.split_inclusive('\n').map(|line| {

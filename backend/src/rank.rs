@@ -26,21 +26,20 @@ use schema::{definition, order};
 
 /// Highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
-/// Maximum for a line, that of a definition. Equals the difference between source and vendored
-/// files; measured by `scripts/ranking`.
+/// Maximum of a line, for a definition: the difference between source and vendored files
+/// (`scripts/ranking`).
 const LINE_MAX: f32 = 0.3;
-/// Maximum for the favoured one of equal definitions: less than a step of levels.
+/// Tie-breaker of equal definitions, below a step of levels.
 const FAVOUR_MAX: f32 = 0.02;
 /// Directories above a file that count against it.
 const DEPTH_MAX: usize = 8;
-/// Highest [`name_rank`]: more than popularity and class can add, so a file with exactly the
-/// searched name comes first.
+/// Highest [`name_rank`]: above popularity and class, so an exact file name comes first.
 const NAME_MAX: f32 = 2.0;
 
-/// Score of each phrase tier: more than all other parts, so higher tiers come first.
+/// Score of a tier: above all other parts, so higher tiers come first.
 const TIER: f32 = 2.0;
 
-/// Returns the highest rank up to this tier in documents up to `static_rank`.
+/// Highest rank up to this tier and `static_rank`.
 pub(crate) fn bound(static_rank: f32, tier: Tier, finds_names: bool) -> f32 {
     let rank = with_tier(best_document_rank(static_rank), tier);
     order::rank(document_bound(rank, finds_names), 1.0)
@@ -71,7 +70,7 @@ pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
         }
 }
 
-/// Rank shared by all matches of a document. Uses the best of the `literals` for the path.
+/// Rank shared by a document's matches, with the best of the `literals` for its path.
 pub fn document_rank(static_rank: f32, path: &[u8], literals: &[String]) -> f32 {
     let path_ranks = literals.iter().map(|literal| path_rank(path, literal));
     1.0 + static_rank + path_ranks.fold(PATH_MAX * 0.5, f32::max)
@@ -85,7 +84,7 @@ pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
     NAME_MAX * shares.fold(0.0, f32::max)
 }
 
-/// Returns the share of `literal` in a file name, from 0 to 1.
+/// Share of `literal` in a file name, from 0 to 1.
 fn name_share(path: &[u8], literal: &[u8]) -> f32 {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let stem = name.split(|&byte| byte == b'.').next().unwrap_or(name);
@@ -132,8 +131,8 @@ pub struct Defined {
     pub favour: f32,
 }
 
-/// Favour over equal definitions, from 0 to 1: own package named by path or query, usable in all of
-/// the program, not deep in the tree. Copies in other packages get 0.
+/// Favour over equal definitions, from 0 to 1: package named by path or query, usable everywhere,
+/// not deep in the tree. Copies elsewhere get 0.
 pub fn favour(is_own: Option<bool>, is_local: bool, path: &[u8]) -> f32 {
     let Some(is_own) = is_own else {
         return 0.0;
@@ -143,8 +142,8 @@ pub fn favour(is_own: Option<bool>, is_local: bool, path: &[u8]) -> f32 {
     0.5 * f32::from(u8::from(is_own)) + 0.25 * f32::from(u8::from(!is_local)) + 0.25 * near
 }
 
-/// Rank of a match with `ranges` in a line. `look_behind` gets the words of the first range with
-/// words and the level of the line alone, if they may define something.
+/// Rank of a line. `look_behind` gets the first words in `ranges` and the level of the line alone,
+/// if they may define something.
 pub fn line_rank<E>(
     document_rank: f32,
     line: &[u8],
@@ -174,7 +173,7 @@ pub fn line_rank<E>(
     Ok(order::rank(defined_bound(document_rank, defined), place))
 }
 
-/// Returns true if a range decides the rank of its line, unless an earlier one does.
+/// True if a range decides the line's rank, unless an earlier one does.
 pub fn is_ranked_by(line: &[u8], (start, end): (usize, usize)) -> bool {
     definition::words_in(line, start, end).is_some()
 }

@@ -15,10 +15,9 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 400 << 10;
 const REASON_CHARS_MAX: usize = 1 << 10;
 const CANDIDATES_MAX: usize = 16;
 
-/// Overhead of a string in a message: a pointer, padding, and another pointer in another segment.
+/// A pointer, padding, and perhaps another pointer.
 const STRING_BYTES: usize = 24;
 
-/// Bytes of a commit in a message, besides strings.
 const COMMIT_BYTES: usize = 256;
 
 /// Answers look-ups. Blocks, since it reads files.
@@ -115,7 +114,7 @@ fn list_bytes(list: &ReferenceList) -> usize {
         .sum()
 }
 
-/// Bytes of a blame's hunk and of its source commit, besides strings.
+/// Bytes of a blame's hunk and its commit, besides strings.
 const HUNK_BYTES: usize = 24;
 const SOURCE_BYTES: usize = 96;
 
@@ -144,12 +143,12 @@ pub(crate) fn changes_bytes(list: &ChangeList) -> usize {
     changes.map(|change| change_bytes(change.path.len())).sum()
 }
 
-/// Bytes of a changed file in a frame, with a path of this length.
+/// Bytes of a changed file in a frame.
 pub(crate) fn change_bytes(path: usize) -> usize {
     2 * STRING_BYTES + path
 }
 
-/// Bytes of a reference in a frame, with a name and id of these lengths.
+/// Bytes of a reference in a frame.
 pub(crate) fn reference_bytes(name: usize, id: usize) -> usize {
     3 * STRING_BYTES + name + id
 }

@@ -51,8 +51,7 @@ const HELLO_EVERY: Duration = Duration::from_secs(1);
 /// Concurrent connections. Others wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
 
-/// Memory for compiled patterns: some queries with the largest usual patterns, or one near the
-/// limits.
+/// Some queries with the largest usual patterns, or one near the limits.
 const PATTERN_BYTES: u64 = 64 << 20;
 
 /// Bounds of a backend.
@@ -96,8 +95,8 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// Starts to update `live`, and returns a backend that serves it. Look-ups use `repositories`
-    /// and the index's records. Needs a tokio runtime.
+    /// Returns a backend of `live`, kept up to date. Look-ups use `repositories` and the index's
+    /// records. Needs a tokio runtime.
     pub fn start(
         live: LiveShards,
         repositories: Option<Arc<dyn LookUp>>,
@@ -127,8 +126,7 @@ impl Backend {
         })
     }
 
-    /// Refuses further searches, so frontends try other backends, and waits for requests in
-    /// progress.
+    /// Refuses further searches, for other backends, and waits for requests in progress.
     pub async fn drain(&self) {
         self.is_draining.store(true, Relaxed);
         let mut requests = self.requests.subscribe();
@@ -146,11 +144,11 @@ impl Backend {
         &self.live
     }
 
-    /// Answers a search of this process on the calling thread, if it can start at once; a heavy one
-    /// waits there for its permit. Returns false if the search needs a connection.
+    /// Answers a search on the calling thread, if it can start at once; a heavy one waits for its
+    /// permit. Returns false if it needs a connection.
     ///
-    /// The thread must belong to a runtime and may block. `send` gets whole frames, as a connection
-    /// without HELLO, and returns true while more are wanted. `stop` ends the search.
+    /// The thread must belong to a runtime and may block. `send` gets whole frames, without HELLO,
+    /// and returns true while more are wanted. `stop` ends the search.
     pub fn answer_here(
         &self,
         search: &Search,
@@ -275,7 +273,6 @@ impl Backend {
         }
     }
 
-    /// Lists the packages of a shard of any served generation.
     async fn answer_shard<S: Duplex>(
         &self,
         connection: &mut Connection<S>,
@@ -314,7 +311,7 @@ impl Backend {
         connection.answer(|out| reply.encode(out)).await
     }
 
-    /// Answers with the result of `read` for the visible part of the current shards.
+    /// Answers with `read` of the visible part of current shards.
     async fn answer_read<S: Duplex, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
@@ -337,7 +334,6 @@ impl Backend {
     }
 }
 
-/// Counts a request in progress.
 struct Counted<'a>(&'a watch::Sender<usize>);
 
 impl Counted<'_> {

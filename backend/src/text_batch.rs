@@ -13,21 +13,18 @@ use schema::line_text::LineText;
 use schema::message::{TextBatch, TextOrder, TextParts, TextRun};
 use schema::order::RankKey;
 
-/// Text that completes a frame. Larger frames would hold more whole documents, but readers hold a
-/// run in memory.
+/// Larger frames would hold more whole documents, but readers hold a run in memory.
 const TEXT_BYTES: usize = 128 << 10;
 
-/// Lines that complete a frame: numbers and runs take up to 20 bytes a line.
+/// Numbers and runs take up to 20 bytes a line.
 const TEXT_LINES: usize = 8 << 10;
 
-/// Growth of text over its lines, which repeat the names of package and document. Beyond it, the
-/// rest is sent in batches.
+/// Growth of text by repeated names. Beyond it, the rest is sent in batches.
 const GROWTH_MAX: usize = 8;
 
 /// Bytes exempt from the growth limit.
 const SMALL_BYTES: usize = 16 << 10;
 
-/// Packs lines of one document as text.
 pub(crate) struct TextPacker<'a> {
     /// Packs matches not sent as text.
     batches: BatchPacker<'a>,
@@ -56,7 +53,6 @@ pub(crate) struct TextBuffers {
 struct TextLine {
     key: RankKey,
     number: u32,
-    /// Range in the text.
     part: (u32, u32),
 }
 
@@ -71,8 +67,7 @@ impl TextBuffers {
 }
 
 impl<'a> TextPacker<'a> {
-    /// Packs in this order, with `batches` for other matches. `is_whole`: the packer gets all
-    /// matches of the document. The buffers are empty.
+    /// `batches` takes other matches. `is_whole`: the packer gets all matches of the document.
     pub(crate) fn new(
         (batches, mut buffers): (BatchPacker<'a>, TextBuffers),
         order: TextOrder,
@@ -139,7 +134,6 @@ impl<'a> TextPacker<'a> {
         Ok(())
     }
 
-    /// Adds the document's name as the only match.
     pub(crate) fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
         self.batches.push_name(rank, ranges, out);
     }
@@ -184,7 +178,6 @@ impl<'a> TextPacker<'a> {
 }
 
 impl TextBuffers {
-    /// Makes one run of all lines.
     fn run_all(&mut self) {
         self.parts.push((0, self.text.len() as u32));
         self.runs.push(TextRun {
@@ -195,7 +188,7 @@ impl TextBuffers {
         });
     }
 
-    /// Orders lines by rank, with a run per rank or, if `by_score`, per score.
+    /// A run per rank or, if `by_score`, per score.
     fn run_by_rank(&mut self, by_score: bool) {
         // Lines of one rank keep their order.
         self.lines.sort_by_key(|line| line.key);
@@ -235,7 +228,6 @@ mod tests {
         buffers
     }
 
-    /// Checks each run, and the order of lines.
     fn check(by_score: bool, runs: &[(u32, u32, u32)]) {
         let lines = [(1.0, 0.5), (1.0, 0.5), (1.5, 0.0), (1.0, 1.0), (1.0, 0.5)];
         let mut buffers = buffers(&lines);

@@ -92,7 +92,6 @@ pub(crate) fn select(
 
 struct Choice<'s, 'r> {
     session: &'s Session<'r>,
-    /// Commits by revision, with the first pattern that chose each.
     chosen: BTreeMap<Vec<u8>, (ObjectId, usize)>,
     broken: BTreeMap<Vec<u8>, String>,
 }
@@ -114,7 +113,7 @@ impl Choice<'_, '_> {
         }
     }
 
-    /// Error if no pattern chose a commit: the first reason, or the broken references.
+    /// The first reason, or the broken references.
     fn nothing_chosen(self, missing: Vec<(String, LookupError)>) -> LookupError {
         if let Some((_, first)) = missing.into_iter().next() {
             return first;
@@ -128,7 +127,7 @@ impl Choice<'_, '_> {
         ))
     }
 
-    /// Chooses the current branch, or the commit of a detached `HEAD`.
+    /// Chooses the current branch, or a detached `HEAD`.
     fn head(&mut self, head: &Head, rank: usize) -> Result<(), LookupError> {
         let name = match head {
             Head::Branch(name) => name.to_str_lossy().into_owned(),
@@ -188,7 +187,6 @@ impl Choice<'_, '_> {
         Err(self.unknown(&letters))
     }
 
-    /// Chooses a reference by name, or a commit by id.
     fn exact(&mut self, pattern: &str, rank: usize) -> Result<(), LookupError> {
         match self.session.references.find(pattern)? {
             Found::Object(_, name) => match self.commit_of_bytes(name.as_bstr())? {
@@ -215,7 +213,7 @@ impl Choice<'_, '_> {
         Ok(())
     }
 
-    /// Commit of a reference, if any. The inner error is the damage.
+    /// The inner error is the damage.
     fn commit_of(&self, name: &str) -> Result<Result<Option<ObjectId>, String>, LookupError> {
         self.commit_of_bytes(name.into())
     }
@@ -265,7 +263,7 @@ fn short(name: &BStr) -> &BStr {
     stripped.unwrap_or(name).as_bstr()
 }
 
-/// True for branches and tags, here or of a remote. A remote's `HEAD` is another name for a branch.
+/// Branches and tags, here or of a remote. A remote's `HEAD` names another branch.
 fn is_in_all(name: &BStr) -> bool {
     let is_below = |prefix: &&str| name.starts_with(prefix.as_bytes());
     PREFIXES.iter().any(is_below) && !is_head_of_remote(name)

@@ -144,7 +144,7 @@ impl SourceRepository {
         tree::size(&self.repository, id.0).map_err(|error| missing(id, error))
     }
 
-    /// Rules for generated and vendored files of one revision in `files`.
+    /// Rules for generated and vendored files of one revision.
     pub fn attributes(&self, files: &Files, revision: u32) -> Attributes {
         let mut attributes = Attributes::default();
         let named = files
@@ -162,7 +162,6 @@ impl SourceRepository {
     }
 }
 
-/// Names a missing object.
 fn missing(id: ObjectId, error: LookupError) -> LookupError {
     match error {
         LookupError::UnknownRevision { .. } => LookupError::unreadable(format!(
@@ -172,12 +171,11 @@ fn missing(id: ObjectId, error: LookupError) -> LookupError {
     }
 }
 
-/// True for the looks of a repository: a git directory, or a work tree with one. Opens nothing.
+/// True for a git directory, or a work tree with one. Opens nothing.
 pub fn is_repository(path: &Path) -> bool {
     location::is_git_dir(path) || path.join(".git").exists()
 }
 
-/// Directory that holds a repository.
 fn holder(path: &Path) -> &Path {
     let repository = match path.file_name() {
         Some(name) if name == ".git" => path.parent().unwrap_or(path),
@@ -186,7 +184,7 @@ fn holder(path: &Path) -> &Path {
     repository.parent().unwrap_or(repository)
 }
 
-/// Name of the repository at a path without symbolic links: that of its directory, without `.git`.
+/// Name of a directory without symbolic links and `.git`.
 pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
     let path = match path.file_name() {
         Some(name) if name == ".git" => path.parent()?,
@@ -196,8 +194,8 @@ pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
     Some(names::without_suffix(name).to_vec())
 }
 
-/// Makes an object directory for those of the environment, if any: gix takes alternates only from a
-/// file. It holds links to the contents, so gix follows no further alternates.
+/// Object directory for those of the environment: gix takes alternates only from a file. It holds
+/// links to contents, so gix follows no further alternates.
 fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempDir>, LookupError> {
     if options.object_directory.is_none() && options.alternate_object_directories.is_empty() {
         return Ok(None);

@@ -5,10 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Nanoseconds in which a second change may keep the time of the first.
+/// A second change within this time may go unnoticed.
 const RACY_NS: i128 = 2_000_000_000;
 
-/// Metadata of a path, if present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp(Option<Seen>);
 
@@ -34,7 +33,7 @@ impl Stamp {
         Stamp(path.metadata().ok().map(seen))
     }
 
-    /// True for the same directory with any content, or an unchanged file.
+    /// A directory may have changed content.
     pub(crate) fn is_same(&self, earlier: &Stamp) -> bool {
         match (self.0, earlier.0) {
             (Some(now), Some(then)) if now.is_dir && then.is_dir => {

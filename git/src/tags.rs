@@ -9,7 +9,6 @@ use gix::ObjectId;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// Tags returned for a commit.
 const TAGS_OF_COMMIT_MAX: usize = 100;
 
 pub(crate) struct Tags {

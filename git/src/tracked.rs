@@ -40,8 +40,7 @@ impl TrackedFiles {
         Ok(TrackedFiles(parsed))
     }
 
-    /// True for a tracked file, or a possible one: a sparse index does not list files of
-    /// directories left out.
+    /// True for a tracked file, or a possible one in a directory left out of a sparse checkout.
     pub fn has_file(&self, path: &[u8]) -> bool {
         self.0.kind(path) == Some(TrackedKind::File) || self.is_left_out(path)
     }
@@ -53,7 +52,6 @@ impl TrackedFiles {
             || self.is_left_out(directory)
     }
 
-    /// True if a directory above stands for its files.
     fn is_left_out(&self, path: &[u8]) -> bool {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut above = slashes.map(|(at, _)| &path[..=at]);

@@ -50,7 +50,6 @@ pub(crate) fn is_file(mode: u16) -> bool {
     mode == EntryKind::Blob as u16 || mode == EntryKind::BlobExecutable as u16
 }
 
-/// Lists a directory, without names that leave it.
 pub(crate) fn directory(
     session: &Session<'_>,
     tree: ObjectId,
@@ -102,7 +101,6 @@ pub(crate) fn with_blob<T>(
     })
 }
 
-/// Size of a blob, without reading it.
 pub(crate) fn size(repository: &Repository, id: ObjectId) -> Result<u64, LookupError> {
     repository.look_up(|session| size_of(session, id))
 }

@@ -24,8 +24,8 @@ pub const LINE_BYTES_MAX: usize = 255;
 /// this with every change of them.
 pub const RULES: u32 = 3;
 
-/// Returns the words in a range of a line and the text between: `name` of `name (`. `None` without
-/// a word, or if the range cuts the first or last one.
+/// Words in a range and the text between: `name` of `name (`. `None` without a word, or if the
+/// range cuts one.
 #[inline]
 pub fn words_in(line: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let range = line.get(start..end)?;
@@ -39,7 +39,7 @@ pub fn words_in(line: &[u8], start: usize, end: usize) -> Option<(usize, usize)>
     Some((start, end))
 }
 
-/// Returns the level, up to [`LEVEL_MAX`], of a line as a definition of the words at `start..end`.
+/// Level, up to [`LEVEL_MAX`], of a line as a definition of `start..end`.
 pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
     let name = &line[start..end];
     let is_hunk = line.starts_with(b"@@");
@@ -98,12 +98,11 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
     at_first_column(before, behind)
 }
 
-/// Returns true if only a part of a program can use the definition.
+/// True if only a part of a program can use the definition.
 pub fn is_local(line: &[u8], start: usize) -> bool {
     words(&line[..start]).any(|word| matches!(word, b"static" | b"private"))
 }
 
-/// Rates a function with its type before it or on the line above, or an assignment.
 fn at_first_column(before: &[u8], behind: &[u8]) -> u8 {
     if !before.iter().all(|&byte| is_of_type(byte)) || is_statement(before) {
         return 0;
@@ -123,7 +122,7 @@ fn at_first_column(before: &[u8], behind: &[u8]) -> u8 {
     }
 }
 
-/// Rates a function in an indented line by the modifiers or type before its name.
+/// By the modifiers or type before the name.
 fn method(before: &[u8]) -> u8 {
     let before = before.trim_ascii_start();
     // A comment's line begins with a star.
@@ -144,19 +143,17 @@ fn is_indented(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Returns the word before a name, and true if only modifiers precede it.
+/// Word before a name, and true if only modifiers precede it.
 fn keyword(before: &[u8]) -> (&[u8], bool) {
     let keyword = last_word(before);
     let modifiers = without_template(&before[..before.len() - keyword.len()]);
     (keyword, words(modifiers).all(is_modifier))
 }
 
-/// Returns true for keywords of functions that languages can declare without a body.
 fn begins_function(keyword: &[u8]) -> bool {
     matches!(keyword, b"fn" | b"func" | b"function" | b"sub" | b"proc")
 }
 
-/// Returns `before` without template parameters.
 fn without_template(before: &[u8]) -> &[u8] {
     let parameters = before.trim_ascii_start().strip_prefix(b"template");
     let end = parameters.and_then(|_| before.iter().rposition(|&byte| byte == b'>'));
@@ -169,7 +166,7 @@ fn without_comment(code: &[u8]) -> &[u8] {
     comment.map_or(code, |comment| code[..comment].trim_ascii_end())
 }
 
-/// Returns the text around a name wrapped by a macro or parentheses: `int EXPORT(name)(int a)`.
+/// Text around a wrapped name: `int EXPORT(name)(int a)`.
 fn without_wrapper<'l>(before: &'l [u8], behind: &'l [u8]) -> (&'l [u8], &'l [u8]) {
     let Some((outer, inner)) = before.strip_suffix(b"(").zip(behind.strip_prefix(b")")) else {
         return (before, behind);
@@ -182,7 +179,7 @@ fn without_wrapper<'l>(before: &'l [u8], behind: &'l [u8]) -> (&'l [u8], &'l [u8
     }
 }
 
-/// Returns true for a renaming macro: `#define name other_name`, `#define name(a) name(a)`.
+/// Renaming macro: `#define name other_name`, `#define name(a) name(a)`.
 fn is_alias(name: &[u8], behind: &[u8]) -> bool {
     if let Some(end) = behind
         .starts_with(b"(")
@@ -201,18 +198,17 @@ fn is_alias(name: &[u8], behind: &[u8]) -> bool {
             .any(|part| part.eq_ignore_ascii_case(name))
 }
 
-/// Returns true if `behind` may be the type that a Go type name stands for.
+/// `behind` may be the type of a Go type name.
 fn begins_type(behind: &[u8]) -> bool {
     let first = behind.first();
     first.is_some_and(|&first| is_word(first) || b"[*(".contains(&first)) && !behind.ends_with(b".")
 }
 
-/// Returns true if `behind` is a value and a comma, as for a member of an enumeration.
+/// A value and a comma.
 fn is_member(behind: &[u8]) -> bool {
     behind.starts_with(b"=") && !behind.starts_with(b"==") && behind.ends_with(b",")
 }
 
-/// Returns true if a word may precede a definition's keyword.
 fn is_modifier(word: &[u8]) -> bool {
     matches!(
         word,
@@ -253,7 +249,6 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.filter(|word| !word.is_empty())
 }
 
-/// Returns true if a word begins a named type.
 fn is_type_keyword(word: &[u8]) -> bool {
     matches!(
         word,
@@ -261,8 +256,8 @@ fn is_type_keyword(word: &[u8]) -> bool {
     )
 }
 
-/// Returns true for a type keyword among modifiers and upper-case words, which are macros. A
-/// sentence has other words.
+/// A type keyword among modifiers and upper-case words, which are macros. Sentences have other
+/// words.
 fn has_type_keyword(before: &[u8]) -> bool {
     let is_plain = |&byte: &u8| is_word(byte) || byte == b' ' || byte == b'\t';
     let is_macro = |word: &[u8]| !word.iter().any(u8::is_ascii_lowercase);
@@ -271,12 +266,10 @@ fn has_type_keyword(before: &[u8]) -> bool {
         && words(before).all(|word| is_type_keyword(word) || is_modifier(word) || is_macro(word))
 }
 
-/// Returns true if a byte may be in a type or qualifier before a name.
 fn is_of_type(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_ \t*&:<>,~[]\"".contains(&byte)
 }
 
-/// First words of lines that define nothing.
 const STATEMENTS: [&[u8]; 20] = [
     b"return", b"else", b"if", b"while", b"for", b"case", b"goto", b"import", b"from", b"use",
     b"echo", b"and", b"or", b"not", b"new", b"throw", b"await", b"switch", b"sizeof", b"elif",
@@ -289,7 +282,6 @@ const CALLS: [&[u8]; 15] = [
     b"defer", b"go", b"catch", b"when", b"print", b"in",
 ];
 
-/// Returns true if a word begins a method's line in languages with classes.
 fn is_method_modifier(word: &[u8]) -> bool {
     matches!(
         word,
@@ -314,7 +306,7 @@ fn is_statement(before: &[u8]) -> bool {
     first.is_some_and(|first| STATEMENTS.contains(&first))
 }
 
-/// Returns true if `behind` begins a type's body, base types or generics.
+/// `behind` begins a type's body, base types or generics.
 fn opens(behind: &[u8]) -> bool {
     let words: [&[u8]; 5] = [b"struct", b"interface", b"extends", b"implements", b"final"];
     matches!(
@@ -323,14 +315,13 @@ fn opens(behind: &[u8]) -> bool {
     ) || words.iter().any(|word| behind.starts_with(word))
 }
 
-/// Returns the last word, of letters, digits, `_` and `!`.
 fn last_word(text: &[u8]) -> &[u8] {
     let is_in = |&byte: &u8| is_word(byte) || byte == b'!';
     let letters = text.iter().rev().take_while(|byte| is_in(byte)).count();
     &text[text.len() - letters..]
 }
 
-/// Returns true for bytes of words. Without branches, for loops over many bytes.
+/// Without branches, for loops over many bytes.
 #[inline]
 pub fn is_word(byte: u8) -> bool {
     ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10) | (byte == b'_')

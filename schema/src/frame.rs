@@ -20,20 +20,19 @@
 
 use zerocopy::{IntoBytes, TryFromBytes};
 
-/// Bytes of a frame with header, at most. Batches are much smaller; a receiver must be able to hold
-/// this much.
+/// Batches are much smaller; a receiver must be able to hold this much.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 16;
 
-/// Returns the largest buffer of a decoder: the largest frame, and a quarter more for reads behind
-/// an incomplete one. From 256 KiB a read on, system calls no longer matter.
+/// Largest frame, and a quarter more for reads behind an incomplete one. From 256 KiB a read on,
+/// system calls no longer matter.
 const fn buffer_bytes(frame_bytes_max: usize) -> usize {
     frame_bytes_max + frame_bytes_max / 4
 }
 
-/// Initial buffer of a decoder; nearly all answers are smaller.
+/// Nearly all answers are smaller.
 const FIRST_BYTES: usize = 32 << 10;
 
 /// Type of a frame.
@@ -106,13 +105,12 @@ pub struct Frame<'a> {
     pub bytes: usize,
 }
 
-/// Appends a frame of `kind` to `out`. `payload` is a multiple of 8 bytes.
+/// Appends a frame to `out`. `payload` is a multiple of 8 bytes.
 pub fn encode(kind: Kind, payload: &[u8], out: &mut Vec<u8>) -> Result<(), FrameError> {
     encode_with(kind, out, |out| out.extend_from_slice(payload))
 }
 
-/// Appends a frame of `kind` to `out`; `payload` appends a multiple of 8 bytes. After an error
-/// `out` is unchanged.
+/// `payload` appends a multiple of 8 bytes. After an error `out` is unchanged.
 pub(crate) fn encode_with(
     kind: Kind,
     out: &mut Vec<u8>,
@@ -137,13 +135,12 @@ pub(crate) fn encode_with(
     Ok(())
 }
 
-/// Decodes the frame that `bytes` begin with; `None` while incomplete.
+/// Decodes the first frame; `None` while incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX)
 }
 
-/// Decodes a frame without comparing its checksum. For frames compared or made in this process, and
-/// kept in its memory since.
+/// Decodes a frame without its checksum, for bytes checked or made in this process.
 pub fn decode_unchecked(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     let frame = unchecked(bytes, FRAME_BYTES_MAX)?;
     Ok(frame.map(|(frame, _)| frame))
@@ -159,7 +156,6 @@ fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Fr
     Ok(Some(frame))
 }
 
-/// Decodes a frame. Also returns its expected checksum.
 fn unchecked(bytes: &[u8], bytes_max: usize) -> Result<Option<(Frame<'_>, u32)>, FrameError> {
     let Some(header) = bytes.get(..HEADER_BYTES) else {
         return Ok(None);
@@ -197,37 +193,34 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 
 /// Cuts a stream of bytes into frames.
 ///
-/// Read into [`space`](Self::space), report the number of bytes with [`filled`](Self::filled), and
-/// call [`decode`](Self::decode) until it returns `None`. To keep the received bytes, call
-/// [`consumed`](Self::consumed) before the next read.
+/// Read into [`space`](Self::space), call [`filled`](Self::filled), and [`decode`](Self::decode)
+/// until it returns `None`. To keep the bytes, call [`consumed`](Self::consumed) before the next
+/// read.
 pub struct Decoder {
     /// Words, so that every frame is aligned. Grows on demand.
     buffer: Vec<u64>,
-    /// Start of the frames decoded since the last `consumed`.
+    /// Start of frames since the last `consumed`.
     mark: usize,
-    /// Start of the next frame.
     start: usize,
-    /// End of the bytes read.
     end: usize,
     frame_bytes_max: usize,
 }
 
 /// Sequence of frames.
 pub trait Frames {
-    /// Returns the next frame, or `None` when more bytes are needed.
+    /// Next frame, or `None` if more bytes are needed.
     fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError>;
 
-    /// Returns the bytes of all frames since the last call, as received.
+    /// Bytes of all frames since the last call.
     fn consumed(&mut self) -> &[u8];
 }
 
-/// Whole frames that a process passes to itself. Checksums are not compared: the bytes crossed
-/// neither a network nor a disk.
+/// Whole frames of this process. Checksums are not compared: the bytes crossed neither network nor
+/// disk.
 pub struct OwnFrames<'a> {
     bytes: &'a [u8],
-    /// Start of the frames decoded since the last `consumed`.
+    /// Start of frames since the last `consumed`.
     mark: usize,
-    /// Start of the next frame.
     start: usize,
 }
 
@@ -254,8 +247,8 @@ impl OwnFrames<'_> {
 }
 
 impl Frames for OwnFrames<'_> {
-    /// Also returns `None` after each [`FRAME_BYTES_MAX`] until they are
-    /// [`consumed`](Frames::consumed): a reader gets as many at a time as from a [`Decoder`].
+    /// `None` also after each [`FRAME_BYTES_MAX`] until they are [`consumed`](Frames::consumed), so
+    /// readers get as many as from a [`Decoder`].
     fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         if self.start - self.mark >= FRAME_BYTES_MAX {
             return Ok(None);
@@ -288,15 +281,15 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Returns a decoder at the start of a stream.
+    /// Decoder at the start of a stream.
     pub fn new() -> Self {
         Self::with_frame_bytes_max(FRAME_BYTES_MAX)
     }
 
-    /// Returns a decoder with a limit on frames, header included, and a buffer bounded accordingly.
+    /// Decoder with a limit on frames, header included, and a bounded buffer.
     ///
     /// # Panics
-    /// If the limit is less than a header or more than [`FRAME_BYTES_MAX`].
+    /// If the limit is below a header or above [`FRAME_BYTES_MAX`].
     pub fn with_frame_bytes_max(frame_bytes_max: usize) -> Self {
         assert!((HEADER_BYTES..=FRAME_BYTES_MAX).contains(&frame_bytes_max));
         Decoder {
@@ -308,7 +301,7 @@ impl Decoder {
         }
     }
 
-    /// Returns a decoder that has a whole stream.
+    /// Decoder of a whole stream.
     pub fn of(stream: &[u8]) -> Self {
         let mut buffer = vec![0; stream.len().div_ceil(8)];
         buffer.as_mut_bytes()[..stream.len()].copy_from_slice(stream);
@@ -321,8 +314,8 @@ impl Decoder {
         }
     }
 
-    /// Returns the buffer to read into, never empty. Moves an incomplete frame to its start, so
-    /// bytes not yet [`consumed`](Self::consumed) are lost. A completely filled buffer grows.
+    /// Buffer to read into, never empty. Moves an incomplete frame to its start; bytes not yet
+    /// [`consumed`](Self::consumed) are lost. A full buffer grows.
     pub fn space(&mut self) -> &mut [u8] {
         let was_filled = self.end == self.buffer.len() * 8;
         let bytes = self.buffer.as_mut_bytes();
@@ -366,7 +359,7 @@ impl Decoder {
         others
     }
 
-    /// Returns the next frame, or `None` when more bytes are needed.
+    /// Next frame, or `None` if more bytes are needed.
     pub fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
         let frame = decode_within(bytes, self.frame_bytes_max)?;
@@ -376,15 +369,14 @@ impl Decoder {
         Ok(frame)
     }
 
-    /// Returns the kind of the next frame without taking it; `None` when more bytes are needed.
+    /// Kind of the next frame, or `None` if more bytes are needed.
     pub fn peek(&self) -> Result<Option<Kind>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
         let frame = decode_within(bytes, self.frame_bytes_max)?;
         Ok(frame.map(|frame| frame.kind))
     }
 
-    /// Returns the bytes of all frames decoded since the last call of this or
-    /// [`space`](Self::space), as received.
+    /// Bytes of frames decoded since the last call of this or [`space`](Self::space).
     pub fn consumed(&mut self) -> &[u8] {
         let from = std::mem::replace(&mut self.mark, self.start);
         &self.buffer.as_bytes()[from..self.start]
@@ -453,7 +445,6 @@ mod tests {
         assert!(OwnFrames::new(&stream[4..]).is_none());
     }
 
-    /// Feeds `stream` in pieces and returns the frames and their bytes.
     fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), FrameError> {
         let mut decoder = Decoder::new();
         let (mut frames, mut consumed) = (Vec::new(), Vec::new());

@@ -52,7 +52,6 @@ impl LineText {
         out.push(b'\n');
     }
 
-    /// Writes a decimal number and a colon behind the name.
     #[inline]
     fn set_number(&mut self, number: u32) {
         let last = self.head.len() - 2;

@@ -24,7 +24,7 @@ pub fn package_name(directory: &[u8]) -> &[u8] {
     split_version(directory).0
 }
 
-/// Package name: its own directory's, else without version.
+/// Own name, else without version.
 pub fn name_of(directory: &[u8], has_own_name: bool) -> &[u8] {
     if has_own_name {
         directory
@@ -33,8 +33,8 @@ pub fn name_of(directory: &[u8], has_own_name: bool) -> &[u8] {
     }
 }
 
-/// Name in indexes from before November 2026, with more versions: any number after the last `_` or
-/// the first `-`.
+/// Name in indexes from before November 2026: any number after the last `_` or the first `-` was a
+/// version.
 pub fn former_name(directory: &[u8]) -> &[u8] {
     if directory.contains(&b'/') {
         return directory;
@@ -72,7 +72,7 @@ fn dotted_version(directory: &[u8]) -> Option<usize> {
     })
 }
 
-/// Offsets of `separator` before a digit, except the first byte.
+/// Offsets of `separator` before a digit.
 fn separators(directory: &[u8], separator: u8) -> impl Iterator<Item = usize> {
     let pairs = directory.windows(2).enumerate().skip(1);
     pairs

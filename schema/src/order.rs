@@ -28,8 +28,8 @@ pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Hash that orders documents: [`path_hash`], continued for documents in revisions, where a path
-/// has several texts, over a NUL and the BLAKE3 of the text.
+/// Hash that orders documents: [`path_hash`], continued over a NUL and the text's BLAKE3 in
+/// revisions, where a path has several texts.
 pub fn document_hash(package: &[u8], path: &[u8], text: Option<&[u8]>) -> u64 {
     let hash = path_hash(package, path);
     let Some(text) = text else {

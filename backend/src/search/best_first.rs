@@ -3,14 +3,12 @@
 //!
 //! A match scores at most as much as its document and a line that defines the searched word.
 //! Documents come from three sources with bounds: those that define the word, those with it in
-//! their path, and the others by static rank and hash. The most promising one is searched next,
-//! until the worst kept match beats every bound. Unknown counts as the best possible: a regular
-//! expression may match any definition.
+//! their path, and the others by static rank. The most promising one is searched next, until the
+//! worst kept match beats every bound.
 //!
-//! A phrase is searched in passes: lines with the phrase, then lines with all of its words.
-//! Documents with the words far apart are not searched best first.
+//! A phrase takes passes: lines with the phrase, then lines with its words.
 //!
-//! **Invariant:** the matches are those that a search of all candidates leaves. Work is bounded: if
+//! **Invariant:** the matches are those of a search of all candidates. Work is bounded: if
 //! [`BLOCKS_MAX`] or [`DOCUMENTS_MAX`] do not suffice, there is no answer.
 
 use super::document_matches::UnitResult;
@@ -41,26 +39,26 @@ use std::mem;
 use std::ops::{Range, RangeInclusive};
 use std::slice;
 
-/// Verified blocks, at most: the work of a light search.
+/// The work of a light search.
 const BLOCKS_MAX: u64 = 8192;
 
-/// Documents looked at in a shard, at most. Each costs about a microsecond.
+/// Each costs about a microsecond.
 const DOCUMENTS_MAX: usize = 16 << 10;
 
-/// Blocks of a shard that define the searched words, at most.
+/// Per shard.
 const DEFINING_BLOCKS_MAX: usize = 64 << 10;
 
-/// Paths of a shard searched for a literal, at most.
+/// Per shard and literal.
 const PATHS_MAX: usize = 128 << 10;
 
-/// Blocks of a document searched for its matches if all blocks without a definition score the same.
+/// First blocks searched in a document if blocks without a definition score the same.
 const FIRST_BLOCKS: usize = 8;
 
-/// Longer ORs beside other conditions are left out: uniting their lists costs more than verifying
-/// the few blocks that only they rule out.
+/// Longer ORs beside other conditions are left out: their lists cost more than verifying the blocks
+/// only they rule out.
 const OR_OPERANDS_MAX: usize = 8;
 
-/// Documents with candidates computed one by one. For more, those of the whole shard are cheaper.
+/// Documents with their own candidate computation. For more, that of the whole shard is cheaper.
 const SINGLE_DOCUMENTS: usize = 32;
 
 /// Unit of the limit in a best-first search.
@@ -68,20 +66,20 @@ const SINGLE_DOCUMENTS: usize = 32;
 pub enum Best {
     /// Whatever the request wants.
     Matches,
-    /// Documents, each as good as its best match. Some matches of each are sent: one with its best
-    /// score, and others of the same and following blocks.
+    /// Documents, each as good as its best match. Sends one match with the best score, and others
+    /// of the same and following blocks.
     Documents {
         /// Matches of each, from 1 to [`PER_DOCUMENT_MAX`].
         matches: usize,
     },
 }
 
-/// Matches per document in a search for the best documents, at most.
+/// Matches per document, at most.
 pub const PER_DOCUMENT_MAX: usize = 10;
 
 impl Request<'_> {
-    /// Finds the best matches or documents without counting the others. Counts cover only the
-    /// matches seen. Returns `None` if the work may equal a search of all candidates.
+    /// Finds the best matches or documents without counting all. `None` if a search of all
+    /// candidates may be as cheap.
     pub fn run_best_first(
         &self,
         best: Best,
@@ -152,8 +150,7 @@ impl Request<'_> {
         Ok(Some(ends))
     }
 
-    /// Returns the passes, the best matches first. `None` if the query needs another kind of
-    /// search.
+    /// Passes, best matches first. `None` if the query needs another kind of search.
     fn passes(&self) -> Option<Vec<Pass>> {
         match (&self.query.strategy, &self.query.phrase) {
             (Strategy::Lines { matcher, query }, None) => Some(vec![Pass::last(matcher, query)]),
@@ -174,20 +171,18 @@ impl Request<'_> {
     }
 }
 
-/// Search of all shards for matches of some tiers.
 struct Pass {
     query: TrigramQuery,
     matcher: LineMatcher,
     /// Lines of other tiers are left to other passes.
     tiers: RangeInclusive<Tier>,
-    /// Patterns that contribute to a line, for an expression of documents.
+    /// Contributing patterns, for an expression of documents.
     patterns: PatternSet,
     /// No match is left after it.
     is_last: bool,
 }
 
 impl Pass {
-    /// Pass for lines without a phrase.
     fn last(matcher: &LineMatcher, query: &TrigramQuery) -> Pass {
         Pass {
             query: query.clone(),
@@ -198,8 +193,7 @@ impl Pass {
         }
     }
 
-    /// Passes for documents with all words of a phrase: lines with the phrase, then lines with the
-    /// words.
+    /// Passes for lines with the phrase, then lines with all words.
     fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
         let line = phrase.on_one_line();
         let matcher = LineMatcher::joined(&line, &phrase.compiler).ok()?;
@@ -217,16 +211,15 @@ impl Pass {
         ])
     }
 
-    /// Returns true if it finds lines with a phrase or its words.
+    /// True for lines with a phrase or its words.
     fn is_of_phrase(&self) -> bool {
         *self.tiers.end() > Tier::default()
     }
 }
 
-/// Matches found in a shard.
 struct Found<'a> {
     task: ShardTask<'a>,
-    /// Possible results. For the best documents: grouped by document, the best first.
+    /// Grouped by document, the best first, in a search for documents.
     matches: Vec<PendingMatch>,
     /// Documents of `matches`, in a search for the best documents.
     documents: FnvHashSet<u32>,
@@ -253,16 +246,14 @@ enum Proof {
     TooMuch,
 }
 
-/// Document to search, and the part with its best match.
 type Entry = Reverse<(DocumentPlace, DocId, Part)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// Blocks that define a word.
     Defining,
     /// All blocks not searched yet.
     Rest,
-    /// Like `Rest`, for a document of a group of the last source.
+    /// Like `Rest`, in a group of the last source.
     OfGroup(usize),
 }
 
@@ -279,24 +270,21 @@ struct ShardSearch<'s, 'a> {
     pass: &'s Pass,
     query: Cow<'s, TrigramQuery>,
     best: Best,
-    /// Best matches, or the best match of each of the best documents.
+    /// Best matches, or one for each of the best documents.
     top: &'s mut TopMatches,
     worker: Worker<'a>,
-    /// Best document first.
     queue: BinaryHeap<Entry>,
-    /// Remaining documents of each group.
     groups: Vec<Range<usize>>,
-    /// Remaining sources with their bounds, the last one first.
+    /// Remaining sources with bounds, last one first.
     sources: Vec<(DocumentPlace, Source)>,
-    /// Highest level of a line in a document that defines none of the words.
+    /// Highest level of a line that defines none of the words.
     other_level: u8,
-    /// Highest level and defining blocks of each document that defines a word.
+    /// Highest level and defining blocks of documents that define a word.
     defining: FnvHashMap<u32, (u8, Vec<u32>)>,
     searched: FnvHashSet<u32>,
     candidates: Option<Candidates>,
     /// Documents with candidates computed one by one.
     single: usize,
-    /// Blocks verified in all shards.
     blocks: u64,
     /// Lines of the tiers of the pass.
     kept: u64,
@@ -414,8 +402,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         self.found.skips.append(&mut out.skips);
     }
 
-    /// Adds the documents of all candidates if this is a pass of a phrase and they are few. Returns
-    /// `false` otherwise.
+    /// Adds the documents of all candidates for a phrase, if few. Returns `false` otherwise.
     fn add_candidates(&mut self) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         if !self.pass.is_of_phrase() {
@@ -441,7 +428,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Adds the sources of documents that define none of the words.
+    /// Adds the sources of other documents.
     fn add_sources(&mut self) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let static_rank = shard.static_rank_from(PackageId(0))?;
@@ -456,7 +443,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns the highest score of such a line in a document of this rank.
+    /// Highest score of such a line.
     fn score(&self, document_rank: f32, defined: Defined) -> f32 {
         rank::defined_bound(
             rank::with_tier(document_rank, *self.pass.tiers.end()),
@@ -464,7 +451,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         )
     }
 
-    /// Returns true if documents are searched whole, not only their defining blocks.
+    /// True if documents are not searched by defining blocks first.
     fn searches_whole_documents(&self) -> bool {
         // The first line of a document may be in any block.
         self.task.request.want == Want::Documents
@@ -472,7 +459,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             || self.pass.is_of_phrase()
     }
 
-    /// Finds the documents that may define a word. Returns `false` if there are too many.
+    /// Finds documents that may define a word. Returns `false` if too many.
     fn find_defining(&mut self) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let Some(words) = &request.query.defined_words else {
@@ -509,7 +496,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Queues the documents that may define a word.
     fn add_defining(&mut self) -> Result<(), ShardError> {
         let part = match self.searches_whole_documents() {
             true => Part::Rest,
@@ -523,7 +509,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Notes blocks that may define a word at `level`. Higher levels are noted first.
+    /// Notes blocks that may define a word. Higher levels come first.
     fn note_defining(&mut self, blocks: Vec<u32>, level: u8) -> Result<(), ShardError> {
         for block in blocks {
             for document in self.task.shard.text_with(BlockId(block))?.documents {
@@ -539,7 +525,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns the best definition on a line that defines none of the words.
+    /// Best definition on a line that defines none of the words.
     fn other_definition(&self) -> Defined {
         Defined {
             level: self.other_level,
@@ -548,15 +534,13 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
     }
 
-    /// Returns true if a document of this rank can have a wanted match on a line that defines none
-    /// of the words.
+    /// True if a line that defines none of the words can be a wanted match.
     fn may_be_wanted(&self, document_rank: f32) -> bool {
         let best = place(self.score(document_rank, self.other_definition()), 0);
         self.top.worst_place().is_none_or(|worst| worst >= best)
     }
 
-    /// Queues a part of a document with lines of at most `level`, unless filters refuse it or
-    /// enough better matches are known.
+    /// Queues a part of a document, unless filters refuse it or enough matches are better.
     fn add(&mut self, id: DocId, level: u8, part: Part) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let (path, static_rank) = shard.path_and_rank(id)?;
@@ -576,7 +560,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns the greatest favour of a definition in a document.
+    /// Greatest favour of a definition in a document.
     fn favour(&self, id: DocId) -> Result<f32, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let document = shard.document(id)?;
@@ -585,7 +569,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(rank::favour(is_own, false, document.path))
     }
 
-    /// Adds the documents of a source. Returns `false` if there may be too many.
     fn open(&mut self, source: Source) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         match source {
@@ -626,7 +609,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Queues the next document of a group.
     fn push_next(&mut self, group: usize) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let documents = &shard.best_first()?.documents;
@@ -648,7 +630,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Searches a part of a document. Returns `false` if it would verify too many blocks.
+    /// Returns `false` if it would verify too many blocks.
     fn search(&mut self, id: DocId, part: Part) -> Result<bool, Interrupted> {
         if let Best::Documents { matches } = self.best {
             return self.search_for_score(id, matches);
@@ -687,7 +669,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
     /// `false` if it would verify too many blocks.
     fn search_for_score(&mut self, id: DocId, matches: usize) -> Result<bool, Interrupted> {
         if self.found.documents.contains(&id.0) {
-            // An earlier pass found its best match.
             return Ok(true);
         }
         let document = self.task.shard.document(id)?;
@@ -716,7 +697,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                 if !self.top.leaves_out(&first.key) {
                     self.top.offer(&first.key);
                     // The threshold stays: matches of the best documents may be worse than the best
-                    // match of others.
+                    // of others.
                     self.found.matches.extend(pending);
                 }
                 self.found.documents.insert(id.0);
@@ -727,7 +708,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Verifies blocks of a document. Returns `None` if they are too many.
+    /// Returns `None` for too many blocks.
     fn verify(
         &mut self,
         document: Document<'a>,
@@ -787,13 +768,12 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                 let own = blocks[start..].partition_point(|&block| block < of.end);
                 Candidates::Blocks(blocks[start..start + own].to_vec())
             }
-            // All live blocks, these included.
             Candidates::Ranges(_) => Candidates::Ranges(vec![of.clone()]),
         })
     }
 }
 
-/// Returns a query that reads fewer lists and rules out no more blocks than `query`.
+/// Query with fewer lists that rules out no more blocks.
 fn without_long_ors(query: &TrigramQuery) -> Cow<'_, TrigramQuery> {
     let TrigramQuery::And(parts) = query else {
         return Cow::Borrowed(query);

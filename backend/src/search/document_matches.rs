@@ -35,9 +35,8 @@ pub(super) struct DocumentMatches<'a> {
     pub(super) task: ShardTask<'a>,
     pub(super) document: Document<'a>,
     pub(super) package: &'a [u8],
-    /// Rank shared by all its matches.
     document_rank: f32,
-    /// True if a line may define something; set by the first line that looks so.
+    /// True if a line may define something; set by the first such line.
     may_define: Cell<Option<bool>>,
     /// No match will be sent, so positions do not matter.
     pub(super) counts_only: bool,
@@ -46,7 +45,6 @@ pub(super) struct DocumentMatches<'a> {
     pub(super) has_given_up: bool,
     /// Contributing patterns of an evaluated document.
     pub(super) patterns: PatternSet,
-    /// Set by the first deferred match.
     name: Option<Arc<DocumentName>>,
     buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
@@ -131,7 +129,6 @@ impl<'a> DocumentMatches<'a> {
         }
     }
 
-    /// Returns rank and tier of a line without its end.
     fn line_rank(
         &self,
         position: &LinePosition,
@@ -158,7 +155,7 @@ impl<'a> DocumentMatches<'a> {
         Ok((rank, tier))
     }
 
-    /// Returns the definition level of a line, with the lines behind it in any block.
+    /// Definition level of a line, with the lines behind it.
     fn level(
         &self,
         line_start: u64,
@@ -204,7 +201,6 @@ impl<'a> DocumentMatches<'a> {
         pending.push(pending_match, limit);
     }
 
-    /// Returns the tier of a line without its end.
     fn tier(&self, position: LinePosition, line: &[u8]) -> Result<Tier, ShardError> {
         let Some(phrase) = &self.phrase else {
             return Ok(Tier::default());
@@ -299,10 +295,10 @@ impl<'a> DocumentMatches<'a> {
 
 /// Receives the matching lines of a text, ascending.
 pub(super) trait LineSink {
-    /// No line will be sent, so positions do not matter.
+    /// No line will be sent.
     fn counts_only(&self) -> bool;
 
-    /// Returns true if no further line is wanted.
+    /// True if no further line is wanted.
     fn is_done(&self) -> bool;
 
     fn count(&mut self, lines: u64, out: &mut UnitResult);
@@ -362,9 +358,8 @@ impl LineSink for DocumentMatches<'_> {
 pub(super) struct UnitResult {
     /// Matches, unless only the top ones are wanted.
     pub(super) packed: Packed,
-    /// Candidates for the top matches, if only those are wanted.
+    /// Candidates for the top matches.
     pub(super) pending: PendingMatches,
-    /// Bytes of the first document's frames.
     first_bytes: usize,
     /// Matching lines: all, or one per document if documents are wanted.
     pub(super) lines: u64,
@@ -389,14 +384,12 @@ pub(super) struct UnitResult {
 }
 
 impl UnitResult {
-    /// Reports a partly searched document.
     pub(super) fn skip_if_given_up(&mut self, matches: &DocumentMatches<'_>) {
         if matches.has_given_up {
             self.skip(matches, GIVEN_UP.clone());
         }
     }
 
-    /// Reports a document not (wholly) searched.
     pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
         let document = matches.document.id;
         if matches.task.has_named(document) {
@@ -416,7 +409,7 @@ impl UnitResult {
         self.last_skip = Some(document);
     }
 
-    /// Removes the first skip report if its document was `reported` last: another part is in an
+    /// Removes the first report if the document was `reported` last, with another part in an
     /// earlier unit.
     pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
         if let Some((document, bytes)) = self.first_skip
@@ -427,7 +420,7 @@ impl UnitResult {
         }
     }
 
-    /// Removes the only match of the first document, unless left out already.
+    /// Removes the first document's only match, unless left out already.
     pub(super) fn remove_first(&mut self) {
         let Some(first) = self.first else { return };
         if self.packed.keys.first().is_some_and(|key| key.0 == first) {

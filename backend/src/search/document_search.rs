@@ -20,8 +20,7 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-/// Bytes of a document searched over several lines: read whole, with all matches sent at once.
-/// Larger ones are skipped with a message.
+/// Larger documents are skipped in a search over several lines, which reads them whole.
 const MULTILINE_BYTES_MAX: u64 = 64 << 20;
 
 static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
@@ -31,14 +30,13 @@ static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Cached combined matchers of a worker, each as large as all patterns of a query. Most queries
-/// need one or two, but some a new one for each document.
+/// Combined matchers of a worker, each as large as all patterns. Most queries need two, some one
+/// per document.
 const LINE_MATCHERS_MAX: usize = 4;
 
 pub(super) struct DocumentSearch<'s, 'a> {
     pub(super) verifier: &'s mut Verifier<'a>,
     pub(super) matchers: &'s mut DocumentMatchers<'a>,
-    /// All slices of the shard.
     pub(super) slices: &'s DocumentSlices<'s>,
     pub(super) out: &'s mut UnitResult,
 }
@@ -112,7 +110,6 @@ impl<'a> DocumentSearch<'_, 'a> {
         }
     }
 
-    /// Finds matching lines in a slice.
     fn search_lines(
         &mut self,
         slice: &DocumentSlice,
@@ -130,7 +127,6 @@ impl<'a> DocumentSearch<'_, 'a> {
         Ok(())
     }
 
-    /// Finds spans in a whole document.
     fn search_whole(&mut self, matches: &mut DocumentMatches<'a>) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.verifier.task;
         let blocks = matches.document.blocks.clone();
@@ -177,7 +173,6 @@ impl<'a> DocumentSearch<'_, 'a> {
     }
 }
 
-/// A worker's matchers of a query evaluated by document.
 pub(super) struct DocumentMatchers<'a> {
     pub(super) matcher: &'a DocumentMatcher,
     texts: Vec<TextMatcher>,
@@ -187,7 +182,7 @@ pub(super) struct DocumentMatchers<'a> {
 }
 
 /// Results of text terms in the last text, which the next document may share. Not kept between
-/// units, nor for documents in several: reads of a unit must not depend on the worker.
+/// units: reads must not depend on the worker.
 #[derive(Default)]
 struct KnownTerms {
     text: Option<TextId>,
@@ -217,7 +212,7 @@ impl<'a> DocumentMatchers<'a> {
         }
     }
 
-    /// Matcher of lines with any of these text terms.
+    /// Matcher of lines with any of these terms.
     pub(super) fn line_matcher(&mut self, patterns: PatternSet) -> &LineMatcher {
         let key = patterns.texts;
         let known = self.line_matchers.iter().position(|(it, _)| *it == key);
@@ -242,7 +237,7 @@ impl<'a> DocumentMatchers<'a> {
         selected.map(|(_, matcher)| matcher).collect()
     }
 
-    /// Evaluates a document. `slice` is one of its slices in `slices`.
+    /// `slice` is one of the document's in `slices`.
     pub(super) fn evaluate(
         &mut self,
         verifier: &mut Verifier<'a>,
@@ -305,7 +300,7 @@ impl<'a> DocumentMatchers<'a> {
     }
 }
 
-/// True if a candidate block of a document has a matching line.
+/// True if a candidate block has a matching line.
 fn has_line(
     matcher: &LineMatcher,
     verifier: &mut Verifier<'_>,
@@ -351,8 +346,7 @@ pub(super) fn find_ranges(
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;
-    // A span contains its matches, so later text is not needed. All is read, since it serves the
-    // next span.
+    // A span contains its matches. Later text serves the next span.
     let text = shard.text(document.clone(), texts)?;
     let end = pending.position.end.clamp(document.start, document.end);
     let text = &text[..(end - document.start) as usize];

@@ -30,7 +30,6 @@ impl FoundLines {
         }
     }
 
-    /// Adds all lines to a document's matches.
     pub(super) fn replay(
         &self,
         matches: &mut DocumentMatches<'_>,

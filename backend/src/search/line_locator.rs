@@ -4,19 +4,16 @@ use crate::batch::LinePosition;
 use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 
-/// Locates ascending lines.
 pub(super) struct LineLocator<'a> {
     shard: &'a Shard,
     blocks: Range<u32>,
     /// Offset of `blocks` in the text of all documents.
     base: u64,
-    /// Block of the last line, and its end.
     block: u32,
     block_end: u64,
-    /// End of counted lines, and the number of the line there.
+    /// End of counted lines, and the line number there.
     counted: usize,
     number: u32,
-    /// Blocks with a matching line.
     pub(super) matched_blocks: u64,
     last_matched: Option<u32>,
 }
@@ -37,7 +34,7 @@ impl<'a> LineLocator<'a> {
         })
     }
 
-    /// Enters the block of a line, and counts it as matched.
+    /// Counts the line's block as matched.
     pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
         while start >= self.block_end && self.block + 1 < self.blocks.end {

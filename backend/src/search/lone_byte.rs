@@ -6,7 +6,6 @@
 use schema::definition;
 use std::ops::Range;
 
-/// Bytes scanned together.
 const CHUNK: usize = 64;
 
 /// Places of a lone byte in a text.
@@ -18,7 +17,7 @@ pub(super) struct LoneByte<'t> {
 }
 
 impl<'t> LoneByte<'t> {
-    /// A byte that is no part of words has no place.
+    /// Only bytes of words have places.
     pub(super) fn new(text: &'t [u8], byte: u8) -> LoneByte<'t> {
         LoneByte {
             text,
@@ -36,7 +35,6 @@ impl<'t> LoneByte<'t> {
     }
 }
 
-/// First place from `at` on, or the text's length.
 fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
     let is_word = |at: usize| text.get(at).is_some_and(|&byte| definition::is_word(byte));
     let is_lone =

@@ -16,26 +16,24 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Candidate blocks of a light search, at most. More are 30 MB or ten milliseconds of verification.
+/// Candidate blocks of a light search. More are 30 MB, or ten milliseconds.
 pub const HEAVY_BLOCKS: u64 = 8192;
 
-/// Length of a line that, with a slow pattern, takes most of
-/// [`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX), a second or more. A search that may read
-/// one is heavy. Long blocks are single lines.
+/// Line length that, with a slow pattern, takes most of
+/// [`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX). A search that may read one is heavy. Long
+/// blocks are single lines.
 pub(super) const SLOW_LINE_BYTES: u64 = 16 << 10;
 
-/// Block ids held between counting and searching: 4 MiB.
+/// Held block ids: 4 MiB.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
 
 /// The candidates of a search.
 pub struct Plan {
-    /// One per shard, in order.
     pub(super) shards: Vec<ShardPlan>,
     /// Highest static rank after each shard.
     pub(super) later_static_ranks: Vec<f32>,
     /// Progress before the start; `blocks_total` are all candidate blocks.
     pub progress: Progress,
-    /// True if a pattern may take a second or more in a line.
     has_slow_lines: bool,
 }
 
@@ -48,7 +46,7 @@ impl Plan {
 
 pub(super) enum ShardPlan {
     Held(ShardCandidates),
-    /// Number of blocks, too many to hold; they are computed again.
+    /// Number of blocks, too many to hold.
     Counted(u64),
     Failed(ShardError),
 }
@@ -58,15 +56,14 @@ pub(super) enum ShardPlan {
 pub enum PlanError {
     /// The search was cancelled.
     Stopped,
-    /// More candidate blocks than allowed: at least this number.
+    /// At least this number of candidate blocks, over the limit.
     TooMany(u64),
-    /// A long line in which the pattern may take a second or more.
+    /// A pattern may take a second or more in a long line.
     SlowLines,
 }
 
 impl Request<'_> {
-    /// Counts the candidates of all shards. Fails as soon as the search is heavy, unless it
-    /// `may_be_heavy`.
+    /// Counts candidates of all shards. Fails once the search is heavy, unless it `may_be_heavy`.
     pub fn plan(&self, may_be_heavy: bool) -> Result<Plan, PlanError> {
         let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
         let has_slow_lines = AtomicBool::new(false);
@@ -111,8 +108,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns true if a pattern may take a second or more in one line. Plans with too many blocks
-    /// are heavy anyway, and the search reports read errors.
+    /// True if a pattern may take a second or more in one line. Too many blocks are heavy anyway,
+    /// and the search reports read errors.
     fn has_slow_lines(&self, shard: &Shard, plan: &ShardPlan) -> bool {
         let ShardPlan::Held(candidates) = plan else {
             return false;
@@ -125,7 +122,7 @@ impl Request<'_> {
                 .unwrap_or(false)
     }
 
-    /// Returns the work of a plan: for each shard, and for each pattern alone.
+    /// Work of a plan: per shard, and per pattern alone.
     pub fn estimate(&self, plan: Plan) -> Result<(Vec<ShardEnd>, Vec<Estimate>), Stopped> {
         let shards = (0..).zip(self.shards.iter().zip(plan.shards));
         let ends = shards.map(|(index, (shard, plan))| {
@@ -146,8 +143,7 @@ impl Request<'_> {
         Ok((ends.collect(), estimates.collect::<Result<_, _>>()?))
     }
 
-    /// Returns the cost of one pattern alone, without unreadable shards; a search reports their
-    /// errors.
+    /// Cost of one pattern, without unreadable shards.
     fn estimate_pattern(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
@@ -186,7 +182,7 @@ impl Request<'_> {
         }
     }
 
-    /// Counts the candidates of a shard. `counted` are the blocks of all shards so far.
+    /// `counted` are the blocks of all shards so far.
     fn plan_shard(
         &self,
         shard: &Shard,
@@ -208,9 +204,8 @@ impl Request<'_> {
         }
     }
 
-    /// Computes the candidates of a shard; `None` if cancelled.
     fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, ShardError> {
-        // A damaged shard is not trusted, even if the pages read here are whole.
+        // A damaged shard is not trusted, even in whole pages.
         shard.intact()?;
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
@@ -228,8 +223,7 @@ impl Request<'_> {
     }
 }
 
-/// Returns the highest static rank after each shard, and of all. Unreadable shards count as
-/// infinite.
+/// Highest static rank after each shard, and of all. Unreadable shards count as infinite.
 fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
     let mut later = vec![0.0; shards.len()];
     let mut highest = 0.0_f32;
@@ -242,11 +236,8 @@ fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
     (later, highest)
 }
 
-/// Blocks or documents to verify in a shard.
 pub(super) enum ShardCandidates {
-    /// Lines are matched one by one.
     Blocks(Candidates),
-    /// Each document is evaluated as a whole.
     Documents(DocumentCandidates),
 }
 
@@ -258,7 +249,7 @@ impl ShardCandidates {
         }
     }
 
-    /// Starts reading the shard's tables for a search, if they are on a disk.
+    /// Starts reading tables from disk.
     pub(super) fn read_tables_ahead(&self, shard: &Shard) {
         match self {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => {
@@ -306,7 +297,7 @@ impl ShardCandidates {
         }
     }
 
-    /// Returns the work: blocks to verify and documents to evaluate.
+    /// Blocks to verify and documents to evaluate.
     pub(super) fn weight(&self) -> u64 {
         match self {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,
@@ -320,13 +311,12 @@ fn total_len(ranges: &[Range<u32>]) -> u64 {
     ranges.iter().map(|range| range.len() as u64).sum()
 }
 
-/// Candidates, cut into work units.
 pub(super) enum WorkList<'a> {
     Texts(TextSlices<'a>),
     Documents(DocumentSlices<'a>),
 }
 
-/// Work of a worker at a time: some slices, and all slices of the shard.
+/// Some slices for a worker, and all slices of the shard.
 pub(super) enum WorkUnit<'a> {
     Texts(&'a [TextSlice], &'a TextSlices<'a>),
     Documents(&'a [DocumentSlice], &'a DocumentSlices<'a>),
@@ -349,7 +339,7 @@ impl<'a> WorkList<'a> {
         }
     }
 
-    /// Returns the number of units that end before a document; the others have all its matches.
+    /// Number of units that end before a document.
     pub(super) fn units_before(&self, document: DocId) -> usize {
         let ends_before = |index: &usize| self.get(*index).last_document() < Some(document);
         (0..self.len()).take_while(ends_before).count()
@@ -364,7 +354,7 @@ impl<'a> WorkList<'a> {
 }
 
 impl WorkUnit<'_> {
-    /// Starts reading the unit's text from disk. Returns true if it seems to be in memory.
+    /// Starts reading text from disk. Returns true if it seems to be in memory.
     pub(super) fn read_ahead(&self, shard: &Shard) -> Result<bool, ShardError> {
         match self {
             WorkUnit::Texts(slices, all) => {
@@ -376,8 +366,7 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Returns true if blocks are so close that text in memory is better touched through the
-    /// mapping than read.
+    /// True if touching the mapping beats reading, for text in memory.
     pub(super) fn is_dense(&self) -> bool {
         match self {
             WorkUnit::Texts(slices, all) => {
@@ -389,7 +378,6 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Returns its share of the progress.
     pub(super) fn weight(&self) -> u64 {
         match self {
             WorkUnit::Texts(slices, _) => slices.iter().map(TextSlice::weight).sum(),
@@ -397,7 +385,7 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Returns the last document, accepted by filters or not.
+    /// Last document, accepted or not.
     pub(super) fn last_document(&self) -> Option<DocId> {
         match self {
             WorkUnit::Texts(slices, _) => {

@@ -21,12 +21,11 @@ const YIELDING_NICE: i32 = 5;
 #[derive(Clone, Copy)]
 pub(super) struct Workers {
     pub(super) count: usize,
-    /// Prefer other threads of the process.
     pub(super) yielding: bool,
 }
 
-/// Computes results 0 to `count` with `workers`, each with a state from `new_worker`, and calls
-/// `pass_on` in order.
+/// Calls `pass_on` in order with results 0 to `count`, computed by `workers`, each with a state
+/// from `new_worker`.
 pub(super) fn in_order<W, T: Send>(
     workers: Workers,
     count: usize,
@@ -63,7 +62,6 @@ pub(super) fn in_order<W, T: Send>(
     })
 }
 
-/// Runs work on a yielding thread, if available.
 pub(crate) fn yielding<T: Send>(work: impl Fn() -> T + Sync) -> T {
     thread::scope(|scope| {
         let yielding = || {
@@ -91,7 +89,6 @@ struct Pool<T> {
 }
 
 struct State<T> {
-    /// Next result not taken.
     next: usize,
     pass_on_next: usize,
     done: BTreeMap<usize, Result<T, Interrupted>>,
@@ -135,8 +132,8 @@ impl<T> Pool<T> {
         self.changed.notify_all();
     }
 
-    /// Waits for a result, and moves the window. [`Interrupted::Stopped`] after a worker's panic,
-    /// which continues at the join.
+    /// Waits for a result, and moves the window. [`Interrupted::Stopped`] after a panic, which
+    /// continues at the join.
     fn wait_for(&self, index: usize) -> Result<T, Interrupted> {
         let mut state = self.lock();
         loop {

@@ -6,8 +6,7 @@ use super::plan::WorkList;
 use index::shard::{Shard, ShardError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Units read ahead: 2,048 blocks, 8 MiB in up to as many places. Few disks need more reads in
-/// flight, and memory may be short.
+/// 2,048 blocks, 8 MiB in up to as many places. Few disks need more reads in flight.
 const UNITS_AHEAD: usize = 32;
 
 pub(super) struct ReadAhead {
@@ -17,7 +16,6 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Skips units before `first`.
     pub(super) fn starting_at(first: usize) -> ReadAhead {
         ReadAhead {
             next: AtomicUsize::new(first),
@@ -25,12 +23,12 @@ impl ReadAhead {
         }
     }
 
-    /// True if all text so far seems to be in memory.
+    /// True if all text so far seems in memory.
     pub(super) fn is_warm(&self) -> bool {
         !self.is_cold.load(Relaxed)
     }
 
-    /// Reads units behind `index` ahead. Called before a worker searches unit `index`.
+    /// Called before a worker searches unit `index`.
     pub(super) fn before(
         &self,
         index: usize,

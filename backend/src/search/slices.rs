@@ -7,21 +7,21 @@
 use index::shard::{DocId, DocumentCandidates, Shard, ShardError, TextId};
 use std::ops::Range;
 
-/// Candidate blocks of a unit: a quarter of a megabyte, some tenths of a millisecond.
+/// A quarter of a megabyte, some tenths of a millisecond.
 pub(super) const UNIT_BLOCKS: usize = 64;
 
-/// Documents of a unit, at most. Evaluating a name takes well below a microsecond.
+/// Evaluating a name takes below a microsecond.
 pub(super) const UNIT_DOCUMENTS: usize = 256;
 
-/// Blocks of a dense unit, at least: the first page touched in a mapping costs several reads.
+/// Minimum: the first page touched in a mapping costs several reads.
 const DENSE_BLOCKS_MIN: u64 = 32;
 
-/// Spread of a dense unit, in multiples of its blocks. At 12 to 16 % of all blocks, touching takes
-/// as long as reading; from 30 %, a sixth less.
+/// Spread in multiples of its blocks. From 30 % of all blocks, touching takes a sixth less than
+/// reading.
 const DENSE_SPREAD_MAX: u64 = 4;
 
-/// True if blocks are so dense that touching mapped pages beats reading: the system maps
-/// neighbours, too. Blocks of copies count each time.
+/// True if touching mapped pages beats reading: the system maps neighbours, too. Copies count each
+/// time.
 pub(super) fn is_dense(mut blocks: impl Iterator<Item = Range<u32>>) -> bool {
     let Some(first) = blocks.next() else {
         return false;
@@ -35,7 +35,6 @@ pub(super) fn is_dense(mut blocks: impl Iterator<Item = Range<u32>>) -> bool {
     count >= DENSE_BLOCKS_MIN && count * DENSE_SPREAD_MAX >= all
 }
 
-/// Ascending blocks, taken from the front in consecutive ranges.
 #[derive(Clone)]
 pub(super) struct BlockRanges<'a> {
     range: Range<u32>,
@@ -51,7 +50,7 @@ impl<'a> BlockRanges<'a> {
         BlockRanges { range: 0..0, list }
     }
 
-    /// Returns the blocks at these indexes of a list, or without a list the range itself.
+    /// Blocks at these indexes of a list, else the range.
     pub(super) fn of(list: Option<&'a [u32]>, range: Range<u32>) -> Self {
         match list {
             None => BlockRanges::all(range),
@@ -66,7 +65,6 @@ impl<'a> BlockRanges<'a> {
             .or((!self.range.is_empty()).then_some(self.range.start))
     }
 
-    /// Takes the next consecutive blocks below `end`.
     pub(super) fn next_range(&mut self, end: u32) -> Option<Range<u32>> {
         let start = self.peek().filter(|&start| start < end)?;
         if !self.range.is_empty() {
@@ -93,10 +91,8 @@ impl Iterator for BlockRanges<'_> {
 
 /// Candidate documents of a shard, cut into units.
 pub(super) struct DocumentSlices<'a> {
-    /// Candidate blocks; `None` means all.
     blocks: Option<&'a [u32]>,
     slices: Vec<DocumentSlice>,
-    /// End of each unit in `slices`.
     ends: Vec<usize>,
 }
 
@@ -107,7 +103,6 @@ pub(super) struct DocumentSlice {
     /// Block ids, or indexes in the list of candidates.
     start: u32,
     end: u32,
-    /// Has the document's first candidate block.
     pub(super) is_first: bool,
     /// Has all its candidate blocks.
     pub(super) is_whole: bool,
@@ -166,8 +161,8 @@ impl<'a> DocumentSlices<'a> {
         }
     }
 
-    /// Cuts slices into units. Documents of one text share a unit if possible, so reads of the text
-    /// do not depend on the documents before.
+    /// Cuts slices into units. Documents of one text share a unit if possible, so reads do not
+    /// depend on documents before.
     fn cut(&mut self) {
         let continues = |slice: &DocumentSlice| slice.is_copy || !slice.is_first;
         let (mut start, mut blocks, mut documents) = (0, 0, 0);
@@ -225,7 +220,7 @@ impl DocumentSlice {
         self.start..self.end
     }
 
-    /// Share of the progress: its blocks, and one for the document.
+    /// Blocks, and one for the document.
     pub(super) fn weight(&self) -> u64 {
         let blocks = if self.is_copy {
             0

@@ -10,11 +10,11 @@ use crate::line_matcher::{self, LineSearch, RANGES_MAX};
 use crate::long_line::{Effort, LINE_STEPS_MAX};
 use std::ops::{ControlFlow, Range};
 
-/// Ranges of a span, from its first byte: from one to [`RANGES_MAX`], none past its last line.
+/// Ranges from the span's first byte: one to [`RANGES_MAX`], within its last line.
 pub(super) type Ranges = Vec<(usize, usize)>;
 
-/// Calls `found` with each span from `at` on, including its last line end, and its ranges. Ends if
-/// `found` breaks or `stop` returns true.
+/// Calls `found` with each span from `at` on, and its ranges. Ends if `found` breaks or `stop`
+/// returns true.
 pub(super) fn for_each(
     matchers: &[&TextMatcher],
     text: &[u8],
@@ -50,7 +50,6 @@ pub(super) fn for_each(
     }
 }
 
-/// True if there is a span.
 pub(super) fn is_any(matcher: &BoundedMatcher, text: &[u8], effort: &mut Effort<'_>) -> bool {
     effort.allow(LINE_STEPS_MAX);
     let found = matcher.find(text, 0, true, effort);
@@ -61,7 +60,6 @@ pub(super) fn is_any(matcher: &BoundedMatcher, text: &[u8], effort: &mut Effort<
     found.is_some_and(|found| lines_of(text, &found).is_some())
 }
 
-/// Sorts ranges, and clips them to `len` bytes.
 fn normalize(ranges: &mut Ranges, len: usize) {
     for (start, end) in &mut *ranges {
         (*start, *end) = ((*start).min(len), (*end).min(len));
@@ -76,11 +74,8 @@ fn normalize(ranges: &mut Ranges, len: usize) {
 /// Matches of one matcher, ascending.
 struct MatchCursor<'a> {
     matcher: &'a TextMatcher,
-    /// Lines left for a line matcher.
     search: Option<LineSearch<'a>>,
-    /// Current match of a multi-line matcher.
     found: Range<usize>,
-    /// Steps left for a multi-line matcher.
     steps: u64,
     /// Lines of the current match; `None` at the end.
     lines: Option<Range<usize>>,
@@ -109,8 +104,7 @@ impl<'a> MatchCursor<'a> {
         self.lines.as_ref().is_some_and(|lines| lines.start < end)
     }
 
-    /// Adds the current match to a span from `start`, and advances. Returns the end of its last
-    /// line.
+    /// Adds the current match, and advances. Returns the end of its last line.
     fn take(
         &mut self,
         text: &'a [u8],
@@ -145,7 +139,7 @@ impl<'a> MatchCursor<'a> {
         lines.end
     }
 
-    /// Finds the next match; a multi-line one from `at` on.
+    /// Finds the next match.
     fn advance(&mut self, text: &'a [u8], at: usize, first: bool, effort: &mut Effort<'_>) {
         self.lines = match (self.matcher, &mut self.search) {
             (TextMatcher::MultiLine(matcher), _) => {
@@ -245,7 +239,7 @@ mod tests {
         check(&["a", r"c\nd"], "a\nc\nd", &["[a]\n", "[c\nd]"]);
     }
 
-    /// Takes forever if each span scans the rest of the text for the second pattern.
+    /// Takes forever if each span scans the rest of the text.
     #[test]
     fn each_matcher_scans_the_text_once() {
         let text = "ab\n".repeat(200_000);

@@ -10,16 +10,13 @@ use super::slices::{BlockRanges, UNIT_BLOCKS, UNIT_DOCUMENTS};
 use index::shard::{BlockId, Candidates, DocId, Shard, ShardError, Text, TextId};
 use std::ops::Range;
 
-/// Blocks of a slice of several documents, counted for each, at most: 4 MiB of text if all lines
-/// match.
+/// Blocks times documents of a slice: 4 MiB of text if all lines match.
 const COPIED_BLOCKS_MAX: usize = 1024;
 
-/// Candidate texts, cut into units.
 pub(super) struct TextSlices<'a> {
-    /// Candidate blocks; `None` means all of a slice's range.
+    /// `None` means all of a slice's range.
     blocks: Option<&'a [u32]>,
     slices: Vec<TextSlice>,
-    /// End of each unit in `slices`.
     ends: Vec<usize>,
 }
 
@@ -32,7 +29,6 @@ pub(super) struct TextSlice {
     pub(super) documents: Range<u32>,
     /// The text has several documents.
     pub(super) is_shared: bool,
-    /// Number of live documents.
     live: usize,
     /// Documents with the same blocks in earlier slices.
     pub(super) earlier: Range<u32>,
@@ -95,7 +91,7 @@ impl<'a> TextSlices<'a> {
         Ok(())
     }
 
-    /// Adds the candidate blocks of a text with at least one live document.
+    /// At least one document is live.
     fn push(
         &mut self,
         documents: &Range<u32>,
@@ -183,7 +179,7 @@ fn text_with(block: u32, next: TextId, shard: &Shard) -> Result<Text<'_>, ShardE
 }
 
 impl TextSlice {
-    /// Share of the progress: blocks not counted before.
+    /// Blocks not counted before.
     pub(super) fn weight(&self) -> u64 {
         if self.earlier.is_empty() {
             self.blocks.len() as u64

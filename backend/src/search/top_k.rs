@@ -18,7 +18,6 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU16};
 
-/// Keys of the best matches so far.
 pub(super) struct TopMatches {
     limit: usize,
     /// At most `limit` keys, worst on top.
@@ -52,7 +51,7 @@ impl TopMatches {
         self.keys.len() == self.limit
     }
 
-    /// Place of a document with the worst top match as its best, if full.
+    /// Best place of a document with the worst top match, if full.
     pub(super) fn worst_place(&self) -> Option<DocumentPlace> {
         self.worst().map(|worst| DocumentPlace {
             score: worst.score,
@@ -60,7 +59,6 @@ impl TopMatches {
         })
     }
 
-    /// Worst top match, if full.
     fn worst(&self) -> Option<&SortKey> {
         self.keys.peek().filter(|_| self.is_full())
     }
@@ -75,7 +73,7 @@ pub(super) struct SortKey {
     line: u32,
 }
 
-/// Best possible place of a document's best match.
+/// Best possible place of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DocumentPlace {
     /// As in [`RankKey`].
@@ -83,7 +81,6 @@ pub(super) struct DocumentPlace {
     pub(super) hash: u64,
 }
 
-/// Document name, and the hash that orders it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DocumentName {
     hash: u64,
@@ -166,20 +163,18 @@ pub(super) struct PendingMatch {
     pub(super) key: SortKey,
     pub(super) document: DocId,
     pub(super) position: LinePosition,
-    /// Contributing patterns of an evaluated document.
     pub(super) patterns: PatternSet,
-    /// Closeness of a phrase's words.
     pub(super) tier: Tier,
 }
 
-/// Pending matches of a unit: up to twice the limit, or twice a unit's documents.
+/// Up to twice the limit, or twice a unit's documents.
 #[derive(Debug, Default)]
 pub(super) struct PendingMatches(pub(super) Vec<PendingMatch>);
 
 impl PendingMatches {
     pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
-        // With one match per document, none is dropped here. The emitter may drop the first one if
-        // an earlier unit has its document, so it must not displace another.
+        // With one match per document, none is dropped here: the emitter may drop the first one if
+        // an earlier unit has its document.
         let keep = limit.max(UNIT_DOCUMENTS);
         if self.0.len() == 2 * keep {
             self.0
@@ -189,13 +184,11 @@ impl PendingMatches {
         self.0.push(pending);
     }
 
-    /// Sorts matches in shard order.
     pub(super) fn finish(&mut self) {
         self.0
             .sort_unstable_by_key(|pending| (pending.document, pending.position.number));
     }
 
-    /// Removes the first match if it is one of `document`.
     pub(super) fn remove_first_of(&mut self, document: DocId) {
         if self.0.first().is_some_and(|it| it.document == document) {
             self.0.remove(0);

@@ -19,19 +19,14 @@ use std::mem;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Verifies blocks, and reuses buffers.
 pub(super) struct Verifier<'a> {
     pub(super) task: ShardTask<'a>,
-    /// Package of the last document.
     package: Option<Package<'a>>,
-    /// Documents of the current slice.
     documents: Vec<DocId>,
-    /// Ranges of the current line.
     pub(super) ranges: Vec<(usize, usize)>,
     /// Copy with its own caches.
     phrase: Option<Rc<Phrase>>,
     buffers: PackBuffers,
-    /// Text of the current blocks.
     pub(super) texts: Rc<TextCache>,
     /// Touch mapped text instead of reading it.
     pub(super) touches: bool,
@@ -148,7 +143,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Finds accepted documents of a slice. A text's only document is accepted already.
+    /// Finds accepted documents. A text's only document is accepted already.
     fn find_accepted(&mut self, slice: &TextSlice) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         self.documents.clear();
@@ -191,7 +186,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Verifies consecutive blocks read together.
     fn verify_run(
         &mut self,
         matcher: &LineMatcher,

@@ -14,7 +14,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
-/// Tree entries compared.
 const ENTRIES_MAX: usize = 100_000;
 
 const DEPTH_MAX: usize = 64;
@@ -22,7 +21,6 @@ const DEPTH_MAX: usize = 64;
 /// Removed files of the same content, as in git.
 const SAME_MAX: usize = 100;
 
-/// Removed files compared by content.
 const COMPARED_MAX: usize = 200;
 
 /// Bytes of a compared part without a line end.
@@ -40,7 +38,7 @@ const SCORE_MIN: usize = SCORE_MAX / 2;
 /// Score of the only file of a last name that ends the search.
 const NAMED_SCORE_MIN: usize = SCORE_MAX / 4 * 3;
 
-/// Path of a file before a commit, given its trees; `None` if new, or if too much moved.
+/// Path before a commit; `None` if new, or if too much moved.
 pub(super) fn path(
     objects: &Objects<'_>,
     (before, after): (ObjectId, ObjectId),
@@ -102,7 +100,7 @@ fn last_name(path: &[u8]) -> Option<&[u8]> {
     path.rsplit(|&byte| byte == b'/').next()
 }
 
-/// True if texts of these sizes can share half of the larger.
+/// True if texts of these sizes can share half.
 fn may_be_similar(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= one.max(other) / 2
 }
@@ -121,15 +119,13 @@ fn score(
     Ok(parts.shared(&Parts::of(&other)) * SCORE_MAX / largest)
 }
 
-/// Compares two trees.
 struct Search<'o, 'r> {
     objects: &'o Objects<'r>,
-    /// Files only in the first.
     removed: Vec<(Vec<u8>, ObjectId)>,
     entries: usize,
 }
 
-/// Directories of a tree, and other entries: files, and links and submodules without an id.
+/// Directories, and other entries: files, and links and submodules without an id.
 #[derive(Default)]
 struct Entries {
     directories: BTreeMap<Vec<u8>, ObjectId>,
@@ -190,8 +186,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Hashes of a text's lines, long ones in parts, with their total bytes. A line end is one byte,
-/// also CRLF.
+/// Bytes by hash of a line, long ones in parts. CRLF counts as one byte.
 struct Parts(HashMap<u64, usize>);
 
 impl Parts {
@@ -212,7 +207,6 @@ impl Parts {
         Parts(parts)
     }
 
-    /// Bytes of shared parts.
     fn shared(&self, other: &Parts) -> usize {
         let shared =
             |(part, bytes): (&u64, &usize)| other.0.get(part).map(|other| *bytes.min(other));

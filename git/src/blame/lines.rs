@@ -61,7 +61,7 @@ pub(super) fn count(text: &[u8]) -> u32 {
     u32::try_from(ends + rest).unwrap_or(u32::MAX)
 }
 
-/// Divides lines of the second text into those of the first and others.
+/// Divides the second text's lines.
 pub(super) fn pass(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
     let same = same(before, after);
     let mut found = Passed::default();
@@ -98,10 +98,8 @@ fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
     same
 }
 
-/// Removes the common end of two texts, in steps of 1 KiB cut at a line end.
-///
-/// As in git, which compares the rest: otherwise a block that fits several places might move into
-/// the common end.
+/// Removes the common end, in steps of 1 KiB cut at a line end, as in git: otherwise a block that
+/// fits several places might move into it.
 fn without_common_end<'t>(before: &'t [u8], after: &'t [u8]) -> (&'t [u8], &'t [u8]) {
     let steps = before.rchunks_exact(STEP).zip(after.rchunks_exact(STEP));
     let common = STEP * steps.take_while(|(one, other)| one == other).count();
@@ -137,7 +135,6 @@ fn divide(lines: Lines, same: &[Same], found: &mut Passed) {
     }
 }
 
-/// Joins adjacent hunks.
 pub(super) fn joined(hunks: impl Iterator<Item = BlameHunk>) -> Vec<BlameHunk> {
     let mut joined: Vec<BlameHunk> = Vec::new();
     for hunk in hunks {

@@ -9,7 +9,6 @@
 use gix_imara_diff::Token;
 use std::ops::{Add, Range};
 
-/// Lines a block is moved, at most.
 const SLIDING_MAX: u32 = 100;
 
 /// Blank lines considered around a cut.
@@ -17,7 +16,7 @@ const BLANKS_MAX: usize = 20;
 
 const INDENT_MAX: i32 = 200;
 
-/// End of a block at its best place, from `earliest_end` on; `block` is the last place.
+/// End at the best place, from `earliest_end` to that of `block`.
 pub(super) fn best_end(
     tokens: &[Token],
     block: Range<u32>,
@@ -65,7 +64,7 @@ struct Cut {
     after: Side,
 }
 
-/// Blank lines beside a cut, and the indent of the next line, if any.
+/// Blank lines beside a cut, and the next indent.
 struct Side {
     blanks: i32,
     indent: Option<i32>,
@@ -108,7 +107,6 @@ impl Cut {
         }
     }
 
-    /// Penalty of a changed indent.
     fn relative(&self, before: i32, indent: i32, has_blanks: bool) -> i32 {
         let begins_block = self.after.indent.is_some_and(|after| after > indent);
         match (indent - before, has_blanks) {

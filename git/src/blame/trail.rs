@@ -13,7 +13,7 @@ use gix::ObjectId;
 pub(super) struct Trail(Vec<ObjectId>);
 
 impl Trail {
-    /// Trail to a file; `None` without a regular file. `known` is the same path below another tree.
+    /// `None` without a regular file. `known` is the same path below another tree.
     pub(super) fn of(
         objects: &Objects<'_>,
         tree: ObjectId,

@@ -16,7 +16,7 @@ use gix::hash::{Kind as HashKind, ObjectId, hasher};
 /// Bytes of all paths. A million files have about 60 MB, but version 4 could inflate few bytes.
 const PATHS_BYTES_MAX: usize = 512 << 20;
 
-/// Ranges of deleted entries. git rewrites both parts at a fifth of differing entries.
+/// git rewrites both parts at a fifth of differing entries.
 const DELETED_MAX: usize = 4_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl ParsedIndex {
             .sort_by(|a, b| paths[a.0..a.1].cmp(&paths[b.0..b.1]));
     }
 
-    /// Adds a path: the last one without its `dropped` bytes, and `rest`.
+    /// The last path without its `dropped` bytes, and `rest`.
     fn push(&mut self, dropped: Option<usize>, rest: &[u8], kind: TrackedKind) -> Option<()> {
         let start = self.paths.len();
         if let (Some(dropped), Some(&(before, end, _))) = (dropped, self.entries.last()) {
@@ -112,7 +112,7 @@ impl ParsedIndex {
     }
 }
 
-/// True if bytes end with their hash, or zeros (`index.skipHash`).
+/// Zeros are valid (`index.skipHash`).
 fn has_sum(bytes: &[u8], kind: HashKind) -> bool {
     let Some((content, sum)) = split_sum(bytes, kind) else {
         return false;
@@ -125,7 +125,6 @@ fn has_sum(bytes: &[u8], kind: HashKind) -> bool {
             .is_ok_and(|found| found.as_bytes() == sum)
 }
 
-/// Splits off the final hash.
 fn split_sum(bytes: &[u8], kind: HashKind) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(bytes.len().checked_sub(kind.len_in_bytes())?)
 }
@@ -227,7 +226,6 @@ fn bitmap(rest: &mut Cursor<'_>) -> Option<Vec<std::ops::Range<u64>>> {
     Some(set)
 }
 
-/// Remaining bytes.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {

@@ -49,50 +49,46 @@ pub struct Search {
     pub expr: Expr,
     /// Lines sent before and after each match.
     pub context_lines: u32,
-    /// Ids of the shards to search. Answers name a shard by its index in this list.
+    /// Shards to search. Answers name one by its index here.
     pub shards: Vec<[u8; 32]>,
     /// Kind of answer.
     pub want: Want,
-    /// Matches to send, the best in the total order; 0 means all.
+    /// Best matches to send; 0 means all.
     pub limit: u64,
-    /// With a limit: matches beyond it need not be found.
-    /// [`ShardEnd::found`](super::ShardEnd::found) may be too small, but its sum over all shards is
-    /// not below the limit.
+    /// Matches beyond the limit need not be found. [`ShardEnd::found`](super::ShardEnd::found) may
+    /// be too small, but not its sum below the limit.
     pub uncounted: bool,
-    /// Not 0: [`limit`](Self::limit) counts documents, each as good as its best match, and each
-    /// sends at most this many matches, one with its best score. Requires
-    /// [`uncounted`](Self::uncounted). Fails with
-    /// [`FailureKind::BadQuery`](super::FailureKind::BadQuery) if it takes more than little work.
+    /// Not 0: [`limit`](Self::limit) counts documents, each as good as its best match, with at most
+    /// this many matches. Requires [`uncounted`](Self::uncounted). Fails with
+    /// [`FailureKind::BadQuery`](super::FailureKind::BadQuery) if not cheap.
     pub per_document: u32,
     /// Milliseconds from arrival to an ERROR; 0 means never.
     pub deadline_ms: u32,
-    /// Runs the search at any cost. Otherwise an expensive one fails with
+    /// Without it, an expensive search fails with
     /// [`FailureKind::Heavy`](super::FailureKind::Heavy).
     pub heavy: bool,
     /// Match paths alone; no lines are sent.
     pub names: bool,
-    /// Packages to leave out, because other shards have a newer build.
+    /// Packages with a newer build in other shards.
     pub excluded: Vec<Excluded>,
-    /// Visible part of each shard, in the order of [`shards`](Self::shards). `None`: everything.
+    /// Visible part per shard, in order. `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
-    /// Answer of another backend so far, in the order of [`shards`](Self::shards). Empty if none.
+    /// Answer of another backend per shard, in order, or empty.
     pub resume: Vec<ResumePoint>,
     /// Parent span of the backend's trace.
     pub trace: Option<TraceContext>,
-    /// Only the first range of each match is wanted; all else, ranks included, stays the same.
-    /// Earlier backends send all ranges.
+    /// Only first ranges are wanted; ranks stay the same. Earlier backends send all.
     pub first_range: bool,
-    /// Patterns of the first lines, the best one first. Lines with all patterns of the expression
-    /// come next, then those with the patterns near each other. At most [`PHRASE_PATTERNS_MAX`].
+    /// Patterns of the first lines, best first. Then come lines with all patterns, then those with
+    /// near ones. At most [`PHRASE_PATTERNS_MAX`].
     pub phrase: Vec<Pattern>,
-    /// Lines as text, without limit or context. Earlier backends still send
-    /// [`Batch`](super::Batch)es, and every backend does for long lines and matches over several
-    /// lines.
+    /// Lines as text, without limit or context. [`Batch`](super::Batch)es still come from earlier
+    /// backends, for long lines and for several lines.
     pub text: TextOrder,
 }
 
-/// Answer of another backend so far. The backend sends only the rest. Counts and hash of its
-/// [`ShardEnd`](super::ShardEnd) cover both.
+/// Another backend's answer so far; only the rest is sent. [`ShardEnd`](super::ShardEnd) covers
+/// both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResumePoint {
     /// Shard number in the answer.
@@ -152,8 +148,7 @@ pub struct Excluded {
 pub struct VisibleShard {
     /// Shard id.
     pub shard: [u8; 32],
-    /// Bitmap over package numbers, lowest bit of the first byte first. Numbers past its end are
-    /// not visible.
+    /// Bitmap of package numbers, lowest bit first. Numbers past its end are invisible.
     pub packages: Arc<[u8]>,
     /// All packages are visible, without a bitmap.
     pub is_all: bool,
@@ -175,7 +170,7 @@ impl VisibleShard {
         }
     }
 
-    /// Returns `None` if the request is not restricted. A list without the mark restricts, too.
+    /// `None` if unrestricted. A list without the mark restricts, too.
     fn decode_all(
         is_restricted: bool,
         from: struct_list::Reader<'_, visible_shard::Owned>,
@@ -318,10 +313,9 @@ pub struct FileRequest {
     pub path: Vec<u8>,
     /// Part to return.
     pub range: FileRange,
-    /// Revision: a full or short name, or at least 7 digits of a commit id. Empty for the default
-    /// one.
+    /// Full or short name, or at least 7 digits of a commit id. Empty for the default.
     pub revision: String,
-    /// Shards to read and their visible parts. `None`: everything.
+    /// Shards and their visible parts. `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
     /// Source of the bytes.
     pub source: FileSource,
@@ -330,13 +324,12 @@ pub struct FileRequest {
 /// Source of a file's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileSource {
-    /// The index; for an unindexed revision the repository, as text like the index's.
+    /// The index; for an unindexed revision text of the repository.
     #[default]
     Text,
-    /// The index; for a file without text in it the repository's bytes.
+    /// The index; for a file without text the repository's bytes.
     TextOrOriginal,
-    /// The repository's bytes; the index if that cannot be read. The request may also name an
-    /// unindexed repository.
+    /// The repository's bytes, if readable, else the index. May name an unindexed repository.
     Original,
 }
 
@@ -389,15 +382,15 @@ impl FileRequest {
 /// Kind of a LIST request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// Packages by directory prefix; only those of a name, if a package is given.
+    /// Packages by directory prefix, or of a given name.
     Packages,
-    /// Content of a directory of the package. The prefix is its path: empty, or ending with `/`.
+    /// Content of a directory: the prefix, empty or ending with `/`.
     Children,
-    /// Skipped files of the package, or of all, with the path prefix or a directory above it.
+    /// Skipped files with the path prefix, or in a directory above it.
     Skipped,
-    /// Packages of the shard with the id in `package`: only name, number, documents and time.
+    /// Packages of the shard with id `package`: name, number, documents and time.
     Shard,
-    /// Packages that are git repositories, by directory prefix, with the index's records of them.
+    /// Git repositories by directory prefix, with the index's records.
     Repositories,
 }
 
@@ -410,14 +403,14 @@ pub struct ListRequest {
     pub package: Vec<u8>,
     /// Prefix of the names.
     pub prefix: Vec<u8>,
-    /// Only names after this one: a package's directory, a child's path, or directory, `/` and path
-    /// of a skipped file.
+    /// Only later names: a package's directory, a child's path, or directory, `/` and path of a
+    /// skipped file.
     pub after: Vec<u8>,
     /// Entries, at most.
     pub count: u32,
-    /// Revision of the children, as in [`FileRequest`]. Empty for the default one.
+    /// Revision of children, as in [`FileRequest`]. Empty for the default.
     pub revision: String,
-    /// Shards to list and their visible parts. `None`: everything.
+    /// Shards and their visible parts. `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
 }
 

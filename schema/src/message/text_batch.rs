@@ -46,8 +46,7 @@ pub struct TextBatch<'a> {
     pub numbers: &'a [u32],
     /// Runs, in text order.
     pub runs: &'a [TextRun],
-    /// Text of all runs, in parts to be joined. Each line is package, "/", path, ":", number, ":",
-    /// line and "\n".
+    /// Text of all runs, in parts. A line is package, "/", path, ":", number, ":", line and "\n".
     pub text: TextParts<'a>,
 }
 
@@ -197,8 +196,8 @@ impl<'a> TextView<'a> {
         })
     }
 
-    /// Checks that numbers ascend, ranks are numbers, and runs use up exactly lines and text.
-    /// Returns the highest rank.
+    /// Checks that numbers ascend, ranks are numbers, and runs use up lines and text. Returns the
+    /// highest rank.
     fn check(&self) -> Result<f32, MessageError> {
         let mut last = 0;
         for number in self.numbers() {
