@@ -23,24 +23,22 @@ const PIECE_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a whole text matched in one call, at most.
 const WHOLE_BYTES_MAX: usize = 1 << 20;
 
-/// Steps of one call, at most, for patterns that are not light.
+/// For patterns that are not light.
 const CALL_STEPS_MAX: usize = 1 << 19;
 
-/// Highest [weight](pattern::weight) of a light pattern: less than a microsecond a byte for any
-/// text, and nearly always a nanosecond.
+/// Highest [weight](pattern::weight) of a light pattern: below a microsecond a byte, and nearly
+/// always a nanosecond.
 const LIGHT_WEIGHT_MAX: usize = 16;
 
-/// Candidate blocks searched without regard to case by the rarest letter, at most: 1 MiB of text.
-/// For more, ripgrep's matcher is worth its compilation.
+/// Above 1 MiB of text without regard to case, ripgrep's matcher is worth its compilation.
 const FEW_BLOCKS_MAX: u64 = 256;
 
-/// Bytes of a long text searched for a literal at a time. Unit tests have short texts.
+/// Searched for a literal at a time. Unit tests have short texts.
 const LITERAL_BYTES: usize = if cfg!(test) { 600 } else { 1 << 20 };
 
 /// Bytes searched for a literal in one step.
 const LITERAL_BYTES_A_STEP: usize = 64;
 
-/// Finds a pattern, or several alternatives.
 pub(crate) struct BoundedMatcher {
     /// For short texts.
     fast: Fast,
@@ -54,7 +52,7 @@ pub(crate) struct BoundedMatcher {
 
 enum Fast {
     Regex(RegexMatcher),
-    /// Plain text. The regular expression is equivalent, used without regard to case.
+    /// Plain text; the regular expression is equivalent.
     Literal {
         literal: Arc<Literal>,
         /// True if candidate blocks are few.
@@ -79,7 +77,7 @@ struct LongProgram {
 }
 
 impl BoundedMatcher {
-    /// Compiles a matcher of any of `patterns` in lines, or with `multiline` in whole texts.
+    /// Matches any of `patterns` in lines, or with `multiline` in whole texts.
     pub(crate) fn new(
         patterns: &[&Pattern],
         multiline: bool,
@@ -129,7 +127,7 @@ impl BoundedMatcher {
         copy
     }
 
-    /// Returns true if one long line may take a second or more.
+    /// True if one long line may take a second or more.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         let is_regex = match &self.fast {
             Fast::Regex(_) => true,
@@ -146,7 +144,6 @@ impl BoundedMatcher {
         }
     }
 
-    /// Returns the plain text, if no regular expression is needed.
     pub(crate) fn literal(&self) -> Option<&Literal> {
         match &self.fast {
             Fast::Literal {
@@ -156,7 +153,6 @@ impl BoundedMatcher {
         }
     }
 
-    /// Like `literal`, for this text.
     pub(crate) fn literal_in(&self, text: &[u8]) -> Option<&Literal> {
         self.literal().filter(|_| text.len() <= self.piece_bytes())
     }
@@ -168,13 +164,12 @@ impl BoundedMatcher {
         }
     }
 
-    /// Returns true if lines can be searched together: no `\A` or `\z`, which match at the ends of
-    /// each line.
+    /// False for `\A` or `\z`, which match at the ends of each line.
     pub(crate) fn searches_several_lines(&self) -> bool {
         self.literal().is_some() || self.regex().line_terminator().is_some()
     }
 
-    /// Returns an offset in the next line of a short text that may or does match.
+    /// Offset in the next possible line of a short text.
     pub(crate) fn find_candidate_line(&self, text: &[u8]) -> Option<LineMatchKind> {
         match self.literal() {
             Some(literal) => {
@@ -204,7 +199,7 @@ impl BoundedMatcher {
         Ok(found.is_some())
     }
 
-    /// Returns the leftmost match from `at` on. The first search of a text is `first`.
+    /// Leftmost match from `at` on. The first search of a text is `first`.
     pub(crate) fn find(
         &self,
         text: &[u8],
@@ -246,7 +241,6 @@ impl BoundedMatcher {
     }
 }
 
-/// Finds a literal piece by piece, and checks the stop flag in between.
 fn find_in_pieces(
     literal: &Literal,
     text: &[u8],
@@ -259,7 +253,7 @@ fn find_in_pieces(
             return Err(GivenUp);
         }
         let next = at + LITERAL_BYTES;
-        // A range that begins in this piece ends before the last byte, so its next byte is known.
+        // A range of this piece ends before the last byte, so its next byte is known.
         match literal.find(&text[..next + RANGE_BYTES_MAX], at) {
             Some(found) if found.start < next => return Ok(Some(found)),
             _ => at = next,
@@ -268,7 +262,6 @@ fn find_in_pieces(
     Ok(literal.find(text, at))
 }
 
-/// Returns pattern and text, if the patterns are just plain text.
 fn text_to_find<'p>(patterns: &[&'p Pattern], multiline: bool) -> Option<(&'p Pattern, Literal)> {
     let [pattern] = *patterns else {
         return None;
@@ -332,7 +325,6 @@ impl LongProgram {
 }
 
 impl Clone for BoundedMatcher {
-    /// The copy has its own buffers.
     fn clone(&self) -> Self {
         BoundedMatcher {
             fast: self.fast.clone(),
@@ -397,8 +389,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// Lazy DFA and NFA find the same as ripgrep's matcher, and no match begins before the
-        /// first literal.
+        /// Lazy DFA and NFA agree with ripgrep's matcher, and no match begins before the first
+        /// literal.
         #[test]
         fn long_texts_match_as_short_ones(
             number in 0..PATTERNS.len(),
@@ -458,7 +450,7 @@ mod tests {
                 ..Pattern::default()
             };
             let matcher = BoundedMatcher::new(&[&pattern], false, &Compiler::default());
-            // A letter without regard to case is searched in few blocks only.
+            // Other letters are searched in few blocks only.
             let matcher = matcher.unwrap().for_blocks(1);
             let literal = matcher.literal().expect("needs no regular expression");
             for at in (0..3 * LITERAL_BYTES).step_by(7) {

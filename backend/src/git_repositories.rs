@@ -15,10 +15,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Commits in a part of a history.
 const COMMITS_MAX: u32 = 1000;
 
-/// Listed files of a commit.
 const CHANGES_MAX: u32 = 1000;
 
 /// Counted commits that the index lacks, at most.
@@ -90,7 +88,7 @@ impl LookUp for GitRepositories {
     }
 }
 
-/// Reads repositories at recorded locations. Opens them for each look-up, a tenth of a millisecond.
+/// Repositories at recorded locations, opened for each look-up, in a tenth of a millisecond.
 pub(crate) struct RecordedLocations;
 
 impl LookUp for RecordedLocations {

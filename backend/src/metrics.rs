@@ -50,7 +50,6 @@ pub(crate) fn describe() {
     );
 }
 
-/// Records phases of a search, and the time `waited` for its reader.
 pub(crate) fn record_search(
     [plan, candidates, verify]: [Duration; 3],
     waited: Duration,

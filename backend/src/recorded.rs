@@ -47,8 +47,7 @@ pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
     }
 }
 
-/// Marks searchable references. The package has the repository's name, or the last part of its
-/// path.
+/// The package has the repository's name, or the last part of its path.
 pub(crate) fn mark_indexed(recorded: &Recorded, repository: &str, list: &mut ReferenceList) {
     let last = repository.rsplit('/').next().unwrap_or_default();
     let known = recorded.repository(repository.as_bytes());
@@ -91,7 +90,6 @@ fn commit(repository: &RecordedRepository, revision: &str) -> LookupAnswer {
     by_id(repository, name)
 }
 
-/// Finds a commit by id prefix.
 fn by_id(repository: &RecordedRepository, digits: &str) -> LookupAnswer {
     let is_id = digits.len() >= ID_DIGITS_MIN && digits.bytes().all(|it| it.is_ascii_hexdigit());
     let digits_low = digits.to_ascii_lowercase();
@@ -122,7 +120,7 @@ fn unknown(repository: &RecordedRepository, name: &str) -> LookupAnswer {
     )
 }
 
-/// Revisions after a name, within `count` and an answer. Those indexed by id are no references.
+/// Revisions after a name that fit an answer. Those indexed by id are no references.
 fn references(repository: &RecordedRepository, after: &[u8], count: u32) -> ReferenceList {
     let all = repository.revisions.iter();
     let rest = all.filter(|it| it.name.starts_with(b"refs/") && it.name[..] > *after);

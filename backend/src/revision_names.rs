@@ -8,7 +8,6 @@ use schema::message::{REVISIONS_BYTES_MAX, REVISIONS_MAX};
 pub(crate) struct RevisionNames<'a> {
     /// Short names, the default first, the rest ascending.
     pub(crate) names: Vec<&'a str>,
-    /// Number of all revisions.
     pub(crate) count: u32,
     /// Commit id of the first, when indexed.
     pub(crate) commit: &'a str,

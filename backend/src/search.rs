@@ -45,8 +45,8 @@ use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
 use verify::Verifier;
 
 impl Request<'_> {
-    /// Searches all shards, and summarizes each. A shard's error is in its `failure`; earlier
-    /// frames stay valid.
+    /// Searches all shards, and summarizes each. Errors are in `failure`; earlier frames stay
+    /// valid.
     pub fn run(&self, plan: Plan, sink: &mut dyn Sink) -> Result<Vec<ShardEnd>, Stopped> {
         let threshold = Threshold::default();
         let workers = Workers {
@@ -127,8 +127,8 @@ fn search_shard(
     }
 }
 
-/// Number of units sent completely by another backend. For top matches all are searched again:
-/// their matches decide about later ones.
+/// Units sent completely by another backend. For top matches all are searched again: they decide
+/// about later ones.
 fn units_done(task: &ShardTask<'_>, units: &WorkList<'_>, output: &mut Output<'_>) -> usize {
     let last = task.resume.and_then(|resume| resume.last);
     let Some((document, _)) = last.filter(|_| output.top.is_none()) else {
@@ -140,7 +140,6 @@ fn units_done(task: &ShardTask<'_>, units: &WorkList<'_>, output: &mut Output<'_
     done
 }
 
-/// State of a search across shards.
 struct Output<'o> {
     sink: &'o mut dyn Sink,
     progress: Progress,
@@ -148,7 +147,6 @@ struct Output<'o> {
     top: Option<TopMatches>,
 }
 
-/// Emits the units of a shard.
 struct Emitter<'e, 'o, 'a> {
     task: ShardTask<'a>,
     output: &'e mut Output<'o>,
@@ -159,9 +157,7 @@ struct Emitter<'e, 'o, 'a> {
     last_skip: Option<DocId>,
     /// Document of the last match sent, when resuming.
     last_sent: Option<DocId>,
-    /// Packs top matches.
     packer: Option<Worker<'a>>,
-    /// Candidate blocks of the shard.
     blocks: u64,
 }
 
@@ -209,7 +205,6 @@ impl Emitter<'_, '_, '_> {
         Ok(())
     }
 
-    /// Number of documents not sent before.
     fn count_sent(&mut self, keys: &[(DocId, u32)]) -> u64 {
         let mut new = 0;
         for (document, _) in keys {
@@ -237,7 +232,6 @@ impl Emitter<'_, '_, '_> {
         };
     }
 
-    /// Packs the unit's matches among the top so far.
     fn pack_top(
         &mut self,
         PendingMatches(mut pending): PendingMatches,
@@ -316,7 +310,6 @@ impl<'a> Worker<'a> {
         Ok(out)
     }
 
-    /// Packs pending matches, in shard order.
     fn pack(&mut self, pending: &[PendingMatch]) -> Result<Packed, Interrupted> {
         let mut packed = Packed::default();
         let verifier = &mut self.verifier;

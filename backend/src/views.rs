@@ -8,7 +8,7 @@ use moka::sync::Cache;
 use schema::message::VisibleShard;
 use std::sync::Arc;
 
-/// Bytes of cached views: some sixty scopes of every other one of 100,000 packages.
+/// Some sixty scopes of every other one of 100,000 packages.
 const KEPT_BYTES_MAX: u64 = 64 << 20;
 
 /// Weight of a view besides its lists.
@@ -48,7 +48,7 @@ impl Views {
         })
     }
 
-    /// Drops views of shards refused by `is_served`: their files would stay on disk.
+    /// Shards refused by `is_served` would stay on disk.
     pub(crate) fn retain(&self, is_served: impl Fn(&[u8; 32]) -> bool) {
         for (key, _) in &self.0 {
             if !is_served(&key.0) {

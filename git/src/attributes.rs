@@ -12,13 +12,12 @@ use std::path::{Path, PathBuf};
 
 const NAMES: [&str; 2] = ["linguist-generated", "linguist-vendored"];
 
-/// Bytes of a revision's rules, each compared with each path. Later files have no effect.
+/// Each rule is compared with each path. Later files have no effect.
 const BYTES_MAX: usize = 256 << 10;
 
 /// Rules of a revision.
 #[derive(Default)]
 pub struct Attributes {
-    /// Files with rules, by directory.
     files: Vec<(PathBuf, Vec<u8>)>,
     bytes: usize,
     search: Search,
@@ -26,7 +25,6 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Adds a `.gitattributes`, if relevant.
     pub(crate) fn add(&mut self, path: &[u8], text: &[u8]) {
         let is_macro = |line: &[u8]| line.trim_start().starts_with(b"[attr]");
         let counts = text.find(b"linguist-").is_some()
@@ -42,7 +40,7 @@ impl Attributes {
         self.files.push((path.to_owned(), text.to_vec()));
     }
 
-    /// Ends adding. Deeper directories take precedence, as in git.
+    /// Deeper directories take precedence, as in git.
     pub(crate) fn finish(&mut self) {
         let mut files = std::mem::take(&mut self.files);
         files.sort_by_key(|(path, _)| path.components().count());

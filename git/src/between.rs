@@ -44,7 +44,6 @@ struct Walk<'s, 'r> {
     /// Waiting and passed commits of the new history alone.
     new_waiting: u32,
     new_passed: u32,
-    /// Oldest time of those passed.
     oldest_new: i64,
 }
 

@@ -1,11 +1,11 @@
 //! Blame: the origin commit of each line of a file, as in `git blame`.
 //!
-//! A file is followed to parents, youngest commit first. Lines also in a parent are passed on, by
-//! git's diff (Myers, with indent heuristic); the rest come from the commit. Moved files are
-//! followed to their former names (`former`). The blame of gix has no bounds, so this one exists.
+//! Files are followed to parents, youngest commit first. Lines also in a parent are passed on, by
+//! git's diff (Myers, with indent heuristic); the rest are blamed. Moved files keep their trail
+//! (`former`). Unlike the blame of gix, this one has bounds.
 //!
-//! **Invariant:** a look-up reads bounded commits and bytes in bounded time. Lines not resolved by
-//! then are marked `or_earlier`: they come from the named commit or an earlier one.
+//! **Invariant:** a look-up reads bounded commits and bytes in bounded time. Unresolved lines are
+//! marked `or_earlier`: they come from the named commit or an earlier one.
 
 mod former;
 mod lines;
@@ -50,7 +50,7 @@ impl Default for BlameLimits {
     }
 }
 
-/// Cached texts: a parent is compared with its child, then with its own parent.
+/// A parent is compared with its child, then with its own parent.
 const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// Origins of the lines of a file.
@@ -84,13 +84,11 @@ struct Suspect {
     path: Rc<[u8]>,
 }
 
-/// Lines of a suspect not visited yet.
 struct Waiting {
     trail: Rc<Trail>,
     lines: Vec<Lines>,
 }
 
-/// Blame in progress.
 pub(crate) struct Walk<'o, 'r> {
     objects: &'o Objects<'r>,
     limits: BlameLimits,
@@ -157,7 +155,6 @@ pub(crate) fn blame(
     }))
 }
 
-/// Same file in a parent.
 struct Candidate {
     suspect: Suspect,
     trail: Rc<Trail>,
@@ -165,7 +162,6 @@ struct Candidate {
 }
 
 impl Walk<'_, '_> {
-    /// Goes back until every line has a commit, or to a limit.
     fn run(&mut self) -> Result<(), LookupError> {
         let mut walked = 0;
         while let Some((_, _, suspect)) = self.queue.pop() {
@@ -181,7 +177,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Passes lines to parents that have them, and blames the commit for the rest.
+    /// Passes lines to parents that have them, and blames the rest.
     fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<(), LookupError> {
         let commit = self.objects.get(suspect.commit, "the history")?;
         let mut candidates: Vec<Option<Candidate>> = Vec::new();
@@ -230,7 +226,7 @@ impl Walk<'_, '_> {
         self.blame(suspect, previous, &lines, false)
     }
 
-    /// Finds the file in a parent, or if absent and `follows_moves`, its former name.
+    /// Finds the file in a parent, perhaps by its former name.
     fn candidate(
         &self,
         commit: &gix::Object<'_>,
@@ -325,7 +321,6 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Blames remaining lines on the reached commit or an earlier one.
     fn give_up(&mut self, first: Suspect, waiting: Waiting) -> Result<(), LookupError> {
         self.blame(&first, None, &waiting.lines, true)?;
         while let Some((_, _, suspect)) = self.queue.pop() {

@@ -43,7 +43,6 @@ pub struct Signature {
     pub offset_minutes: i32,
 }
 
-/// Decodes a commit object, without tags.
 pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> {
     let damaged = || LookupError::unreadable(format!("commit {id} is damaged: run git fsck"));
     let commit = CommitRef::from_bytes(data, id.kind()).map_err(|_| damaged())?;

@@ -21,7 +21,6 @@ pub(crate) enum Expression<'e> {
     },
 }
 
-/// Step to another object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step<'e> {
     /// `^N`: parent of this number; 0 is the commit itself.
@@ -74,7 +73,7 @@ pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
     Ok(Expression::Name { base, steps })
 }
 
-/// Refuses sets of commits. Ranges are left to `is_range`, since `^{/a..b}` is none.
+/// Ranges are left to `is_range`, since `^{/a..b}` is none.
 fn refuse_sets(revision: &str) -> Result<(), LookupError> {
     let parents = revision.rsplit_once("^-");
     let is_set = revision.starts_with('^')
@@ -89,7 +88,6 @@ fn refuse_sets(revision: &str) -> Result<(), LookupError> {
     Ok(())
 }
 
-/// Refusal implied by an expression's form.
 pub(crate) fn refusal_of_form(revision: &str) -> Option<LookupError> {
     let mut depth = 0_u32;
     let is_path = revision.bytes().any(|byte| {
@@ -112,7 +110,7 @@ pub(crate) fn refusal_of_form(revision: &str) -> Option<LookupError> {
     })
 }
 
-/// Splits `rest^N` and `rest~N`. Without digits, N is 1; a large one saturates.
+/// Splits `rest^N` and `rest~N`. N defaults to 1 and saturates.
 fn trailing_number(base: &str) -> Option<(&str, Step<'_>)> {
     let before = base.trim_end_matches(|it: char| it.is_ascii_digit());
     let digits = &base[before.len()..];

@@ -12,10 +12,9 @@ use gix::objs::tree::EntryKind;
 use gix::objs::{Kind, TreeRefIter};
 use std::collections::HashMap;
 
-/// Files of a repository: about 500 MB of memory. A small tree can repeat to any number.
+/// About 500 MB of memory. A small tree can repeat to any number.
 const FILES_MAX: usize = 4_000_000;
 
-/// Directories read of a repository.
 const DIRECTORIES_MAX: u64 = 20_000_000;
 
 const DEPTH_MAX: usize = 100_000;
@@ -71,7 +70,6 @@ impl SourceFile {
     }
 }
 
-/// Lists the files of these trees.
 pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, LookupError> {
     let mut walk = Walk {
         repository,
@@ -179,7 +177,6 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Reads and joins the trees at the current path.
     fn enter(&mut self, places: Vec<Place>) -> Result<(), LookupError> {
         let mut trees = Vec::with_capacity(places.len());
         for (id, revisions) in places {
@@ -317,7 +314,6 @@ impl SetPool {
     }
 }
 
-/// Orders by name, kind and object.
 fn entry_order(a: &Entry, b: &Entry) -> std::cmp::Ordering {
     let key = |entry: &Entry| (entry.kind as u16, entry.id);
     a.name.cmp(&b.name).then_with(|| key(a).cmp(&key(b)))

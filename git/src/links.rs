@@ -14,8 +14,7 @@ const LINKS_MAX: usize = 40;
 /// Bytes of a link's target, as of a Linux path.
 const TARGET_BYTES_MAX: u64 = 4096;
 
-/// File at a path; `None` for directories, submodules or nothing. A broken link is a file with its
-/// target as text.
+/// `None` for directories, submodules or nothing. A broken link is a file with its target as text.
 pub(crate) fn file_at(
     session: &Session<'_>,
     tree: ObjectId,
@@ -27,7 +26,6 @@ pub(crate) fn file_at(
     }
 }
 
-/// Link at a path, without following any.
 fn link_at(
     session: &Session<'_>,
     mut tree: ObjectId,

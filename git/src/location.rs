@@ -14,10 +14,9 @@ const NAME_BYTES_MAX: usize = 1_024;
 /// Bytes of a file that points to a directory.
 const POINTER_BYTES_MAX: u64 = 64 << 10;
 
-/// Bytes of a reference or configuration. `FETCH_HEAD` has a line per branch.
+/// `FETCH_HEAD` has a line per branch.
 const SMALL_FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// Object directories of a repository, at most.
 const ALTERNATES_MAX: usize = 32;
 
 /// Files that gix reads by itself.
@@ -58,7 +57,6 @@ pub(crate) struct Location {
 #[derive(Debug, Clone)]
 pub(crate) struct Roots {
     directories: Vec<PathBuf>,
-    /// Error text for a path outside.
     outside: &'static str,
 }
 
@@ -83,7 +81,7 @@ impl Roots {
         self.directories.iter().any(|root| path.starts_with(root))
     }
 
-    /// Path in errors, relative to the first root, which only the operator may know.
+    /// Relative to the first root, which only the operator may know.
     fn shown(&self, path: &Path) -> String {
         let first = &self.directories[0];
         path.strip_prefix(first)
@@ -131,7 +129,7 @@ pub(crate) fn is_git_dir(path: &Path) -> bool {
         && ((is_dir("objects") && is_dir("refs")) || path.join("commondir").is_file())
 }
 
-/// True if `base/name` is a readable file. Err: irregular, too large, or a link out of the roots.
+/// Err: an irregular or too large file, or a link out of the roots.
 pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<bool, LookupError> {
     let mut path = base.to_owned();
     let mut has_link = false;
@@ -219,7 +217,6 @@ fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     Ok(real.filter(|real| is_git_dir(real)))
 }
 
-/// Checks all that gix opens by itself.
 fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location, LookupError> {
     check_entries(roots, &git_dir)?;
     let common_dir = match read_pointer(&git_dir.join("commondir"))? {
@@ -341,7 +338,6 @@ fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError>
     }
 }
 
-/// Reads a file that names a directory.
 fn read_pointer(path: &Path) -> Result<Option<String>, LookupError> {
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,

@@ -11,7 +11,6 @@ use gix::ObjectId;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-/// Commits of a page.
 pub(crate) const LOG_COUNT_MAX: usize = 1_000;
 
 /// Commits walked for a page, with those of earlier pages.
@@ -56,7 +55,6 @@ impl FromStr for LogCursor {
     }
 }
 
-/// Page with undecoded commits.
 pub(crate) struct Page<'r> {
     pub(crate) commits: Vec<gix::Object<'r>>,
     pub(crate) next: Option<LogCursor>,
@@ -123,7 +121,6 @@ pub(crate) fn page<'r>(
 }
 
 impl<'r> Page<'r> {
-    /// Drops the cursor at the end.
     fn trimmed(mut self, history: History<'_, 'r>) -> Page<'r> {
         if history.is_done() {
             self.next = None;
@@ -132,7 +129,7 @@ impl<'r> Page<'r> {
     }
 }
 
-/// Parents to follow, and true if the commit changed the path.
+/// Parents to follow, and true if the path changed.
 fn simplify(
     session: &Session<'_>,
     commit: &gix::Object<'_>,

@@ -8,12 +8,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Directories between root and repository.
 const DEPTH_MAX: usize = 8;
 
 const REPOSITORIES_MAX: usize = 200_000;
 
-/// Entries read in a walk.
 const ENTRIES_MAX: usize = 1_000_000;
 
 /// Repositories below a directory, and the rest of it.
@@ -44,7 +42,7 @@ pub enum LeftOut {
     Unreadable(String),
 }
 
-/// Names of repositories, ascending. Enters no repositories, hidden directories or links.
+/// Enters no repositories, hidden directories or links.
 pub(crate) fn list(root: &Path) -> Result<Vec<String>, RootError> {
     let names = Walk::of(root)?.tree.repositories.into_keys();
     Ok(names
@@ -122,7 +120,7 @@ impl Walk {
         }
     }
 
-    /// Enters a directory. Without repositories, it is left out as a whole.
+    /// Without repositories, the directory is left out as a whole.
     fn enter_below(&mut self, path: PathBuf, prefix: &[u8], depth: usize) {
         let found = |walk: &Walk| walk.tree.repositories.len() + walk.links.len();
         let (before, left_out) = (found(self), self.tree.left_out.len());
@@ -153,7 +151,6 @@ impl Walk {
         self.tree.left_out.push((path, reason));
     }
 
-    /// Adds repositories behind links, each once.
     fn follow_links(&mut self) {
         let real = |path: &PathBuf| fs::canonicalize(path).ok();
         let known = self.tree.repositories.values().filter_map(real);

@@ -11,7 +11,7 @@ use gix::objs::{CommitRefIter, Kind, TagRefIter, TreeRefIter};
 use std::cell::Cell;
 use std::collections::HashMap;
 
-/// Objects read by a look-up. `HEAD~100000000` of a longer history is refused.
+/// `HEAD~100000000` of a longer history is refused.
 const READS_MAX: u64 = 1_000_000;
 
 const TAG_CHAIN_MAX: usize = 64;
@@ -19,7 +19,6 @@ const TAG_CHAIN_MAX: usize = 64;
 /// Replaced parents of commits, from `info/grafts`.
 pub(crate) type Grafts = HashMap<ObjectId, Vec<ObjectId>>;
 
-/// Objects during one look-up.
 pub(crate) struct Objects<'r> {
     repo: &'r gix::Repository,
     grafts: &'r Grafts,
@@ -43,7 +42,6 @@ impl<'r> Objects<'r> {
         })
     }
 
-    /// Reads an object, if present.
     pub(crate) fn find(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
         self.reads.set(self.reads.get() + 1);
         if self.reads.get() > READS_MAX {
@@ -68,7 +66,7 @@ impl<'r> Objects<'r> {
         })
     }
 
-    /// Follows tags, and commits to trees, until `peel` is reached; `None` if never.
+    /// Follows tags, and commits to trees; `None` if `peel` is never reached.
     pub(crate) fn peel(
         &self,
         object: gix::Object<'r>,
@@ -98,7 +96,6 @@ impl<'r> Objects<'r> {
         )))
     }
 
-    /// Next object of peeling.
     fn behind(
         &self,
         object: &gix::Object<'r>,
@@ -129,7 +126,6 @@ impl<'r> Objects<'r> {
         }
     }
 
-    /// Parents seen by navigation.
     pub(crate) fn parents(&self, commit: &gix::Object<'r>) -> Vec<ObjectId> {
         let is_boundary = (self.shallow.as_ref())
             .is_some_and(|commits| commits.iter().any(|known| *known == commit.id));
@@ -144,7 +140,6 @@ impl<'r> Objects<'r> {
             .collect()
     }
 
-    /// Mode and id at a path of a tree.
     pub(crate) fn entry(
         &self,
         tree: ObjectId,

@@ -85,7 +85,7 @@ impl<'r> References<'r> {
         References { repo, location }
     }
 
-    /// Finds the object of a short or full name, in the order of gitrevisions(7).
+    /// Resolves short and full names, in the order of gitrevisions(7).
     pub(crate) fn find(&self, name: &str) -> Result<Found, LookupError> {
         let name = if name == "@" { "HEAD" } else { name };
         let is_full = name.starts_with("refs/")
@@ -117,7 +117,6 @@ impl<'r> References<'r> {
         }
     }
 
-    /// Follows symbolic references to an object.
     pub(crate) fn follow(&self, full: &str) -> Result<Found, LookupError> {
         self.follow_name(full.into())
     }
@@ -148,7 +147,7 @@ impl<'r> References<'r> {
         )))
     }
 
-    /// Reads a file or a line of `packed-refs`. The inner error is the damage.
+    /// The inner error is the damage.
     fn read(&self, name: &FullName) -> Result<Result<Option<Target>, String>, LookupError> {
         let text = name.as_bstr();
         let damaged =
@@ -184,8 +183,7 @@ impl<'r> References<'r> {
             .map(|it| Target::Object(it.target()))))
     }
 
-    /// Lists references by name with their objects, peeled if `packed-refs` has that. Leaves out
-    /// broken ones.
+    /// References by name, peeled if `packed-refs` has that, without broken ones.
     pub(crate) fn list(
         &self,
         below: &str,

@@ -15,16 +15,14 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of decoded objects, over all handles.
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
 /// Idle handles kept. More threads make more, dropped afterwards.
 const HANDLES_MAX: usize = 4;
 
-/// Bytes of an object that is read. Larger ones are errors.
+/// Larger objects are errors.
 const OBJECT_BYTES_MAX: u64 = 64 << 20;
 
-/// Bytes of `info/grafts`.
 const GRAFT_BYTES_MAX: usize = 16 << 20;
 
 pub(crate) struct Repository {
@@ -38,13 +36,10 @@ pub(crate) struct Repository {
     tags: Mutex<Option<Arc<Tags>>>,
 }
 
-/// Source and caching of objects.
 pub(crate) struct ObjectStore {
-    /// Bytes of the largest object read.
     pub(crate) object_bytes_max: u64,
     /// Bytes of decoded objects per handle, for git's deltas.
     pub(crate) delta_cache_bytes: usize,
-    /// Idle handles kept.
     pub(crate) handles_max: usize,
     /// Object directory in place of the repository's own.
     pub(crate) directory: Option<PathBuf>,
@@ -58,8 +53,7 @@ pub(crate) struct Session<'r> {
 }
 
 impl Repository {
-    /// Opens a repository with its own configuration only: none of the system, user, includes or
-    /// environment.
+    /// Uses its own configuration only, not that of system, user, includes or environment.
     pub(crate) fn open(location: Location) -> Result<Repository, LookupError> {
         let store = ObjectStore {
             object_bytes_max: OBJECT_BYTES_MAX,
@@ -118,7 +112,6 @@ impl Repository {
         (self.stamps.iter()).all(|(path, stamp)| Stamp::of(path).is_same(stamp))
     }
 
-    /// Runs a look-up with its own handle.
     pub(crate) fn look_up<T>(
         &self,
         look: impl FnOnce(&Session<'_>) -> Result<T, LookupError>,
@@ -185,7 +178,6 @@ fn check_reference_format(location: &Location) -> Result<(), LookupError> {
     Ok(())
 }
 
-/// Opens an object directory in place of a repository's.
 fn open_objects(
     directory: &Path,
     own: &gix::odb::Store,
@@ -222,7 +214,7 @@ fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
         .chain(alternates)
 }
 
-/// Reads `info/grafts`: a commit id and its parents per line.
+/// A commit id and its parents per line.
 fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts, LookupError> {
     let path = location.common_dir.join("info/grafts");
     let Ok(text) = std::fs::read(&path) else {

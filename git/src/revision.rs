@@ -14,19 +14,16 @@ use gix::objs::Kind;
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashSet;
 
-/// Commits searched by message.
 const SEARCHED_MAX: usize = 100_000;
 
 /// Digits of the shortest id prefix, as in git.
 const PREFIX_DIGITS_MIN: usize = 4;
 
-/// Objects with one prefix.
 const PREFIXED_MAX: usize = 1_000;
 
 /// Bytes of a compiled pattern, which also bound its time.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Kinds a prefix may stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Anything,
@@ -85,7 +82,7 @@ fn by_name<'r>(
     Ok(Some(object))
 }
 
-/// Resolves a bare name in git's order: full id, reference, output of `git describe`, id prefix.
+/// Resolves in git's order: full id, reference, output of `git describe`, id prefix.
 fn base_object<'r>(
     session: &Session<'r>,
     base: &str,
@@ -118,7 +115,7 @@ fn base_object<'r>(
     }
 }
 
-/// Finds the only object with a prefix, or the only one of the hinted kind.
+/// The only object with a prefix, or the only one of the hinted kind.
 fn by_prefix<'r>(
     session: &Session<'r>,
     digits: &str,
@@ -239,7 +236,6 @@ fn parent<'r>(
         .map(Some)
 }
 
-/// Finds the youngest commit of all references with this message.
 fn by_message<'r>(
     session: &Session<'r>,
     text: &str,

@@ -7,10 +7,9 @@ use schema::message::{Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeL
 /// Bytes of a first paragraph in a blame.
 const SUBJECT_BYTES_MAX: usize = 120;
 
-/// Bytes of an author's name.
 const NAME_BYTES_MAX: usize = 80;
 
-/// Converts a blame of `path`. Drops subjects first, then previous commits, to fit an answer.
+/// Drops subjects first, then previous commits, to fit an answer.
 pub(super) fn blame(found: git::Blame, path: &[u8]) -> Result<Blame, LookupError> {
     let mut blame = Blame {
         found: true,

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Largest limit; more means all matches. Top matches are held in memory, and no page is that long.
+/// More means all matches. Top matches are held in memory, and no page is that long.
 pub const LIMIT_MAX: u64 = 10_000;
 
 /// A search and its options.
@@ -28,9 +28,9 @@ pub struct Request<'a> {
     pub query: &'a CompiledQuery,
     /// Kind of answer: all matching lines, the first of every document, or a count.
     pub want: Want,
-    /// Best matches to send; 0 and values above [`LIMIT_MAX`] mean all.
+    /// Best matches to send; 0 or above [`LIMIT_MAX`] means all.
     pub limit: u64,
-    /// Lines of context before and after a match.
+    /// Lines around a match.
     pub context_lines: u32,
     /// Send only the first range of each match.
     pub first_range: bool,
@@ -40,14 +40,14 @@ pub struct Request<'a> {
     pub workers: usize,
     /// Stops the search.
     pub cancel: &'a Cancel,
-    /// Answers of another backend so far, for each shard, or empty. They are not sent again, nor
-    /// searched again if all matches are wanted.
+    /// Another backend's answer so far for each shard, or empty. Not sent again, nor searched again
+    /// if all matches are wanted.
     pub resume: &'a [ResumePoint],
 }
 
 impl Request<'_> {
-    /// Finds the ranges of a line, without its end, that are sent or decide its rank. With
-    /// `is_unranked`, none decides it, in a search for text.
+    /// Finds the ranges of a line that are sent or decide its rank. With `is_unranked` none decides
+    /// it, in a search for text.
     pub(super) fn find_ranges(
         &self,
         matcher: &LineMatcher,
@@ -69,13 +69,13 @@ impl Request<'_> {
         }
     }
 
-    /// Returns the only possible byte of a range, for ranked text: there ranges only decide ranks.
+    /// The only possible byte of a range, in ranked text: there ranges only decide ranks.
     pub(super) fn single_byte(&self, matcher: &LineMatcher) -> Option<u8> {
         let byte = matcher.single_byte();
         byte.filter(|_| self.text == TextOrder::Ranked)
     }
 
-    /// Returns the number of top matches wanted; `None` for all.
+    /// Number of top matches wanted; `None` for all.
     pub(super) fn top_k(&self) -> Option<usize> {
         let limited = self.want != Want::Count && (1..=LIMIT_MAX).contains(&self.limit);
         limited.then_some(self.limit as usize)
@@ -97,28 +97,26 @@ impl Cancel {
         }
     }
 
-    /// Returns the flag that stops the search.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// Stops the search at its next check: at least every 10 ms, at each matching line, piece of
-    /// text, posting list and package, and inside long lines.
+    /// Stops the search at its next check, every 10 ms at least: at each line, piece of text,
+    /// posting list and package, and inside long lines.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the search has to stop.
+    /// True if the search has to stop.
     pub fn is_cancelled(&self) -> bool {
-        // Written once between two looks, so workers do not contend for the cache line at every
-        // check.
+        // Written once between two looks, or workers contend for the cache line.
         if !self.has_checked.load(Ordering::Relaxed) {
             self.has_checked.store(true, Ordering::Relaxed);
         }
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the search has checked since the last call.
+    /// True if the search has checked since the last call.
     pub fn has_worked(&self) -> bool {
         self.has_checked.swap(false, Ordering::Relaxed)
     }
@@ -134,8 +132,7 @@ impl Cancel {
 
 /// Receives the frames of batches, in order.
 pub trait Sink {
-    /// Takes the whole frames of a work unit, and the progress after them. An error stops the
-    /// search.
+    /// Takes whole frames of a unit, and the progress after them. An error stops the search.
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped>;
 }
 
@@ -160,14 +157,12 @@ impl From<Stopped> for Interrupted {
     }
 }
 
-/// One shard of a request.
 #[derive(Clone, Copy)]
 pub(super) struct ShardTask<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) shard: &'a Shard,
-    /// Number of the shard in frames: its index in the request, or that of the resume point.
+    /// Index in the request, or number of the resume point.
     pub(super) index: u32,
-    /// Answer of another backend so far.
     pub(super) resume: Option<&'a ResumePoint>,
     /// Highest static rank in the shards searched later.
     pub(super) later_static_rank: f32,
@@ -195,7 +190,7 @@ impl<'a> ShardTask<'a> {
         }
     }
 
-    /// Returns the first line of a document that may be sent.
+    /// First line of a document to send.
     pub(super) fn first_line(&self, document: DocId) -> u32 {
         match self.resume.and_then(|resume| resume.last) {
             Some((last, _)) if document.0 < last => u32::MAX,
@@ -204,13 +199,12 @@ impl<'a> ShardTask<'a> {
         }
     }
 
-    /// Returns true if another backend named this skipped document or a later one.
+    /// True if another backend named this or a later skipped document.
     pub(super) fn has_named(&self, skipped: DocId) -> bool {
         let last = self.resume.and_then(|resume| resume.last_skipped);
         last.is_some_and(|last| skipped.0 <= last)
     }
 
-    /// Returns the end of a shard before its search.
     pub(super) fn end(&self) -> ShardEnd {
         let resume = self.resume.copied().unwrap_or_default();
         ShardEnd {
@@ -231,12 +225,11 @@ pub(super) enum Evaluation {
     Fails,
     /// Too large to be evaluated.
     TooLarge,
-    /// Needs too many steps.
     GivenUp,
 }
 
-/// Evaluations of documents in several work units, by id: at most one per
-/// [`UNIT_BLOCKS`](super::slices::UNIT_BLOCKS) blocks of the shard.
+/// By document in several units: at most one per [`UNIT_BLOCKS`](super::slices::UNIT_BLOCKS)
+/// blocks.
 #[derive(Default)]
 pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
 
@@ -244,14 +237,14 @@ pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
 type SharedEvaluation = Arc<Mutex<Option<Evaluation>>>;
 
 impl SharedEvaluations {
-    /// Returns the evaluation of a document: single flight, other workers wait for the first one.
+    /// Single flight: other workers wait for the first one.
     pub(super) fn get_or_evaluate<E>(
         &self,
         document: u32,
         evaluate: impl FnOnce() -> Result<Evaluation, E>,
     ) -> Result<Evaluation, E> {
         let shared = {
-            // A panic of another worker leaves the map valid.
+            // Valid after a panic.
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(document).or_default())
         };

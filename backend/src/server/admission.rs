@@ -1,7 +1,7 @@
-//! Admission: bounds concurrent searches, light and heavy ones separately.
+//! Admission: bounds concurrent light and heavy searches separately.
 //!
 //! Few heavy searches leave processors for light ones. The class is known after planning with a
-//! light permit, or before, for patterns costly to compile. Those are charged to a budget.
+//! light permit, or before, for patterns costly to compile, which are charged to a budget.
 
 use crate::search::Cancel;
 use std::pin::pin;
@@ -16,19 +16,18 @@ pub(super) struct Admission {
     pub(super) light: Class,
     pub(super) heavy: Class,
     pub(super) pattern_memory: PatternMemory,
-    /// Places for possibly heavy searches on client threads, which hold a plan while waiting.
+    /// Places on client threads for possibly heavy searches, which hold plans.
     here: Arc<Semaphore>,
 }
 
-/// Possibly heavy searches on client threads. A plan has up to 4 MiB of candidates.
+/// A plan has up to 4 MiB of candidates.
 const HERE_MAX: usize = 16;
 
-/// Interval of cancellation checks on a client's thread.
+/// Interval of cancellation checks on client threads.
 const CANCEL_CHECK_EVERY: Duration = Duration::from_millis(10);
 
 pub(super) struct Class {
     name: &'static str,
-    /// Permits in all, taken or free.
     count: usize,
     permits: Arc<Semaphore>,
 }
@@ -57,7 +56,7 @@ impl Admission {
         }
     }
 
-    /// Place for a possibly heavy search on a client's thread, if free.
+    /// Place for a possibly heavy search on a client's thread.
     pub(super) fn try_place_here(&self) -> Option<OwnedSemaphorePermit> {
         self.here.clone().try_acquire_owned().ok()
     }
@@ -80,7 +79,7 @@ impl Class {
         self.permit(permit.expect("never closed"))
     }
 
-    /// Waits for a permit on a blocking thread of a runtime; `None` if cancelled.
+    /// For a blocking thread of a runtime; `None` if cancelled.
     pub(super) fn wait_here(&self, cancel: &Cancel) -> Option<Permit> {
         until_cancelled(self.wait(), cancel)
     }
@@ -94,7 +93,7 @@ impl Class {
     }
 }
 
-/// Waits on a blocking thread of a runtime; `None` if cancelled.
+/// For a blocking thread of a runtime; `None` if cancelled.
 fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
     Handle::current().block_on(async {
         let mut waiting = pin!(waiting);
@@ -128,7 +127,7 @@ impl PatternMemory {
     }
 
     /// Waits on a blocking thread for memory, freed with the charge; `None` if cancelled. A search
-    /// over the budget waits for all of it.
+    /// over the budget takes all of it.
     pub(super) fn charge(&self, bytes: u64, cancel: &Cancel) -> Option<OwnedSemaphorePermit> {
         let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
         let waiting = self.free.clone().acquire_many_owned(units.min(self.units));

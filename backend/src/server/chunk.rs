@@ -8,20 +8,18 @@ use std::mem;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Interval of PROGRESS. The other side gives up after 3 s of silence.
+/// The other side gives up after 3 s of silence.
 pub(super) const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
 /// Chunks between a search and its connection.
 pub(super) const CHUNKS_MAX: usize = 4;
 
-/// Bytes of a full chunk, for fewer and larger writes.
+/// For fewer and larger writes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Time to fill a chunk, at most.
 const CHUNK_WAIT: Duration = Duration::from_millis(5);
 
-/// Candidate blocks of a small search, some tenths of a millisecond. Its frames are sent in one
-/// write, since a reader gains nothing from earlier ones.
+/// Smaller searches take some tenths of a millisecond, and send all frames in one write.
 const SMALL_BLOCKS: u64 = 256;
 
 /// Frames, and the progress after them.
@@ -48,17 +46,15 @@ pub(super) struct ChunkWriter<'a> {
     queue: &'a mut Queue<'a>,
     pending: Vec<u8>,
     after: Progress,
-    /// Time of the last chunk.
     sent: Instant,
     /// Send the first frames at once.
     is_first_urgent: bool,
     progress_written: Instant,
-    /// Time the search waited for the connection.
     waited: Duration,
 }
 
 impl<'a> ChunkWriter<'a> {
-    /// Writes the progress, sent with the first frames; at once for a heavy search.
+    /// Writes progress, sent with the first frames; at once for a heavy search.
     pub(super) fn new(queue: &'a mut Queue<'a>, progress: Progress) -> Result<Self, Stopped> {
         let mut chunks = ChunkWriter {
             queue,
@@ -76,7 +72,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunks)
     }
 
-    /// Returns the rest, and the time waited for the connection.
+    /// Returns the rest, and the time waited.
     pub(super) fn finish(self) -> (Chunk, Duration) {
         let rest = Chunk {
             frames: self.pending,

@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Bytes of a request, at most: a SEARCH of 3,000 shards of 40 bytes, with the longest pattern and
-/// filters. Decoded it can be 16 times as large, so a connection stays below about 2 MiB.
+/// A SEARCH of 3,000 shards of 40 bytes, with the longest pattern and filters. Decoded it can be 16
+/// times as large, so a connection stays below about 2 MiB.
 const REQUEST_BYTES_MAX: usize = 128 << 10;
 
-/// Time from the first to the last byte of a request. Clients send it in one piece.
+/// From first to last byte. Clients send requests in one piece.
 const FRAME_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Time to send a HELLO. It is short, so a failure means an abandoned connection.
+/// HELLO is short, so a timeout means an abandoned connection.
 const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Byte stream in both directions.
@@ -149,7 +149,7 @@ impl<S: Duplex> Connection<S> {
         result
     }
 
-    /// Sends frames, however slowly read, until the other side closes or cancels.
+    /// Sends frames until the other side closes or cancels.
     pub(super) async fn send_while_wanted(&mut self, frames: &[u8]) -> Result<(), ConnectionError> {
         tokio::select! {
             biased;
@@ -178,7 +178,7 @@ impl<S: AsyncRead> Reader<S> {
         }
     }
 
-    /// Reads once: for ever between frames, within one until its deadline.
+    /// Waits for ever between frames, within one until its deadline.
     async fn read(&mut self) -> Result<usize, ConnectionError> {
         if !self.decoder.is_inside_a_frame() {
             return Ok(self.half.read(self.decoder.space()).await?);
@@ -188,7 +188,7 @@ impl<S: AsyncRead> Reader<S> {
         Ok(read.await.map_err(|_| ConnectionError::Stalled)??)
     }
 
-    /// Waits until the other side closes, cancels, or sends an unexpected frame.
+    /// Waits for a close, CANCEL, or unexpected frame.
     pub(super) async fn interrupted(&mut self) -> ConnectionError {
         match self.next().await {
             Ok(None | Some((Kind::Cancel, _))) => ConnectionError::Cancelled,

@@ -27,7 +27,6 @@ struct RateLimit {
 }
 
 impl ErrorLog {
-    /// Logs an ended connection, within the limit.
     pub(super) fn log(&self, peer: SocketAddr, error: &ConnectionError) {
         if error.label().is_none() {
             tracing::debug!(%peer, %error, "connection ended");
@@ -43,7 +42,7 @@ impl ErrorLog {
 }
 
 impl RateLimit {
-    /// Errors suppressed before a line at `now`; `None` if it is over the limit.
+    /// Errors suppressed before this line; `None` over the limit.
     fn line(&mut self, now: Instant) -> Option<u64> {
         let is_over = |since: Instant| now.duration_since(since) >= WINDOW;
         if self.since.is_none_or(is_over) {

@@ -14,8 +14,8 @@ pub(super) const REPLY_BYTES_MAX: u64 = 512 << 10;
 /// Largest pointer of Git LFS, by its specification.
 const POINTER_BYTES_MAX: u64 = 1 << 10;
 
-/// Reads a range. A missing document is not `found`, and has the newest revision with the path. A
-/// shard's error counts only if no other has the document.
+/// Reads a range. Without the document, names the newest revision with the path. A shard's error
+/// counts only if no other has the document.
 pub(super) fn read(
     generation: &Generation,
     request: &FileRequest,
@@ -43,7 +43,6 @@ struct FoundVersions<'a> {
     newest: Option<(i64, &'a str)>,
 }
 
-/// Candidate document.
 struct FileVersion<'a> {
     shard: &'a Shard,
     document: DocId,
@@ -149,7 +148,7 @@ pub(super) fn lfs_pointer(text: &[u8]) -> String {
     pointer.map_or(String::new(), |(id, bytes)| format!("sha256:{id} {bytes}"))
 }
 
-/// Range of `count` lines from `first`, within the size of a reply, and its first line number.
+/// Range of `count` lines from `first`, and its first line number.
 fn lines(
     (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
@@ -177,8 +176,7 @@ fn lines(
     Ok((start..end, first))
 }
 
-/// Bytes in a block before an offset with counted line ends. Longer lines are read in parts, each
-/// counting from the start.
+/// Line ends counted for an offset. Longer lines are read in parts, each counting from the start.
 const COUNTED_BYTES_MAX: u64 = 16 << 20;
 
 /// Line number at `offset`; 0 if too far inside a line.

@@ -43,7 +43,7 @@ pub(super) fn read(
     }
 }
 
-/// Lists the live packages of a shard. Reads at most the first and last document record of each.
+/// Lists live packages. Reads at most the first and last document record of each.
 pub(super) fn shard_packages(
     shard: &Shard,
     recorded: &Recorded,
@@ -139,8 +139,8 @@ fn indexed(shard: &Shard) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Lists a directory of the package with exactly this directory name, else of its greatest version.
-/// A shard's error counts only if no other shard has the package.
+/// Lists a directory of the package with this directory name, else of its greatest version. A
+/// shard's error counts only if no other has it.
 fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
     let mut found: Vec<NamedPackage<'_>> = Vec::new();
@@ -218,7 +218,7 @@ fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<List
     reply.finish(|entry| Ok(ListEntry { indexed, ..entry }))
 }
 
-/// Documents of each part in a revision. Among ambiguous names, the most direct wins.
+/// Documents of each part in a revision. The most direct name wins.
 fn documents_of(
     parts: &[NamedPackage<'_>],
     revision: &[u8],
@@ -256,7 +256,6 @@ fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     Some(&path[..end])
 }
 
-/// Adds a document to its own entry or its directory's.
 fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
     entry.documents += 1;
     entry.lines += u64::from(document.lines);
@@ -306,7 +305,7 @@ fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, 
     reply.finish(Ok)
 }
 
-/// True if `path` begins with `prefix`, or is a directory above it.
+/// `path` begins with `prefix`, or is a directory above.
 fn is_related(path: &[u8], prefix: &[u8]) -> bool {
     let is_above = || {
         let below = prefix.strip_prefix(path);
@@ -315,7 +314,7 @@ fn is_related(path: &[u8], prefix: &[u8]) -> bool {
     path.starts_with(prefix) || is_above()
 }
 
-/// Splits a reason into key and detail. An unknown one becomes the detail.
+/// An unknown reason becomes the detail.
 fn reason(words: String) -> (String, String) {
     let (key, mut detail) = match SkipReason::from_words(&words) {
         Some(reason) => (reason.key(), reason.detail().to_owned()),

@@ -15,16 +15,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Time of a request. Frontends give up after 3 s of silence.
+/// Frontends give up after 3 s of silence.
 const TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Later requests are answered in part, so that other look-ups are not late.
+/// After this time the rest of a request is left unanswered, to be in time.
 const TIME_GOAL: Duration = Duration::from_millis(500);
 
 /// Look-ups from this time on are logged.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// Bytes of answers before the last one.
 const REPLY_BYTES: usize = FRAME_BYTES_MAX - ANSWER_BYTES_MAX - (128 << 10);
 
 /// Characters of a logged name.
@@ -37,9 +36,7 @@ pub(super) struct LookupService {
 
 #[derive(Clone)]
 struct Sources {
-    /// Given repositories, if any.
     repositories: Option<Arc<dyn LookUp>>,
-    /// With the index's records.
     live: Arc<LiveShards>,
 }
 
@@ -47,7 +44,6 @@ struct Sources {
 type Answers = Arc<Mutex<Option<Vec<LookupAnswer>>>>;
 
 impl LookupService {
-    /// Runs `at_once` requests; others wait.
     pub(super) fn new(
         repositories: Option<Arc<dyn LookUp>>,
         live: Arc<LiveShards>,
@@ -156,7 +152,7 @@ fn look_up_all(sources: &Sources, lookups: &[Lookup], answers: &Answers) {
     }
 }
 
-/// Looks up, and records the result, since no process would show it.
+/// Records the result, since no process would show it.
 fn timed(sources: &Sources, lookup: &Lookup) -> LookupAnswer {
     let began = Instant::now();
     let answer = sources.look_up(lookup);

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-/// Bytes of a file read as text. A page shows far less.
+/// A page shows far less.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
 /// Bytes of a file sent unchanged.
@@ -27,8 +27,7 @@ const ORIGINAL_BYTES_MAX: u64 = 32 << 20;
 /// Concurrent reads; others wait.
 const READS_MAX: usize = 4;
 
-/// Bytes of partly sent files: a client that takes parts of half a megabyte does not read the file
-/// again for each.
+/// Partly sent files: parts of half a megabyte need no new reads.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
 pub(super) struct ObjectFiles {
@@ -37,7 +36,6 @@ pub(super) struct ObjectFiles {
     permits: Semaphore,
 }
 
-/// File as committed.
 struct Original {
     package: Vec<u8>,
     commit: String,
@@ -64,14 +62,14 @@ impl Default for ObjectFiles {
 }
 
 impl ObjectFiles {
-    /// Answers from index and repositories, in the order of the request's source. Blocks.
+    /// Uses index and repositories in the order of the request's source. Blocks.
     pub(super) fn answer(
         &self,
         generation: &Generation,
         readers: &[&dyn LookUp],
         request: &FileRequest,
     ) -> Result<FileReply, ShardError> {
-        // Repositories of the generation are visible; others, and kept files of them, are not.
+        // Only repositories of the generation are visible.
         if request.visible.is_some() && generation.recorded.repository(&request.package).is_none() {
             return file::read(generation, request);
         }
@@ -103,7 +101,6 @@ impl ObjectFiles {
         })
     }
 
-    /// Range of the repository's bytes.
     fn original(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
         if let Some(kept) = self.take_kept(request) {
             return self.part_of(kept, request);
@@ -307,7 +304,6 @@ mod tests {
         assert_eq!(bytes(u64::MAX, u64::MAX).2, "");
     }
 
-    /// Counts reads.
     struct Counting(std::sync::atomic::AtomicUsize, usize);
 
     impl LookUp for Counting {

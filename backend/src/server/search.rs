@@ -35,16 +35,14 @@ use tokio::time;
 use trace::TraceSpan;
 use tracing::{Instrument, Span};
 
-/// Bytes of a plan in END, for people; longer plans are cut.
+/// For people; longer plans are cut.
 const PLAN_BYTES_MAX: usize = 16 << 10;
 
-/// Span name in traces.
 const SPAN: &str = "backend search";
 
 /// Lines of context on either side, at most.
 const CONTEXT_LINES_MAX: u32 = 20;
 
-/// Runs the searches of all connections.
 pub(super) struct SearchService {
     pub(super) live: Arc<LiveShards>,
     /// Threads per search.
@@ -185,7 +183,6 @@ impl SearchService {
     }
 }
 
-/// Runs an admitted search on its own thread.
 async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
     let admission = job.admission.clone();
     let begun = Instant::now();
@@ -223,7 +220,7 @@ struct SearchJob {
     cancel: Cancel,
     /// True while waiting for a permit or compiling.
     is_queued: AtomicBool,
-    /// True on a client's thread, which waits for a heavy permit with its plan.
+    /// On a client's thread, which waits for a heavy permit with its plan.
     is_here: bool,
     trace: TraceSpan,
 }
@@ -235,7 +232,7 @@ struct Finished {
 }
 
 impl Finished {
-    /// Encodes the rest to send; the whole answer of a small search.
+    /// Encodes the rest; the whole answer of a small search.
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         out.extend_from_slice(&self.rest.frames);
         self.rest.after.encode(out)?;
@@ -245,7 +242,7 @@ impl Finished {
 
 enum Incomplete {
     Stopped,
-    /// Heavy, waiting for a permit. It restarts then, and keeps nothing.
+    /// It restarts with a permit, and keeps nothing.
     NeedsHeavyPermit,
     Failed(Failure),
 }
@@ -257,8 +254,7 @@ impl From<Stopped> for Incomplete {
 }
 
 impl SearchJob {
-    /// Searches, and queues batches and progress. A search that proves heavy trades its light
-    /// permit for a heavy one.
+    /// Searches, and queues batches and progress. A heavy search trades its light permit.
     fn run<'q>(&self, permit: Permit, queue: &mut Queue<'q>) -> Result<Finished, Incomplete> {
         let (mut permit, _memory) = self.admit_compiling(permit)?;
         let started = Instant::now();
@@ -297,8 +293,7 @@ impl SearchJob {
             held_up = begun.elapsed();
         }
         if !plan.is_heavy() {
-            // Concurrent light searches share processors: starting threads costs as much as some of
-            // them.
+            // Light searches share processors: starting threads costs as much as some of them.
             request.workers = self.admission.light.share(self.workers);
         }
         let shards = request.run(plan, &mut chunks)?;
@@ -314,7 +309,7 @@ impl SearchJob {
         Ok(Finished { rest, end })
     }
 
-    /// Waits for a heavy permit and memory, if patterns are costly to compile.
+    /// Waits for a heavy permit and memory, for costly patterns.
     fn admit_compiling(
         &self,
         permit: Permit,
@@ -366,13 +361,11 @@ impl SearchJob {
         })
     }
 
-    /// Records the wait for a permit.
     fn waited(&self, begun: Instant) {
         self.trace.child_between("queue", begun, Instant::now());
     }
 
-    /// Records a search: its phases, the time `held_up` by other heavy searches, and the time
-    /// `waited` for its reader.
+    /// Records phases, the time `held_up` by heavy searches, and the time `waited` for the reader.
     fn done(
         &self,
         started: Instant,
@@ -424,7 +417,7 @@ impl SearchJob {
         })
     }
 
-    /// Finds only the best matches or documents; `None` if a search of all candidates is as cheap.
+    /// `None` if a search of all candidates is as cheap.
     fn run_best_first(
         &self,
         request: &Request<'_>,
@@ -452,7 +445,6 @@ impl SearchJob {
         Ok(Some(Finished { rest, end }))
     }
 
-    /// Returns the shards without excluded packages.
     fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
         if let Some(visible) = &self.search.visible {
             return self.views(visible);
@@ -534,7 +526,7 @@ fn log_span(search: &Search) -> Span {
     })
 }
 
-/// Records the kind of failure; its message may quote the query.
+/// Omits the message, which may quote the query.
 fn trace_failure(trace: &TraceSpan, failure: &Failure) {
     trace.fail(match failure.kind {
         FailureKind::BadQuery => "bad query",
@@ -551,13 +543,12 @@ fn heavy(cost: u64, message: String) -> Incomplete {
     Incomplete::Failed(Failure { cost, ..failure })
 }
 
-/// Counts and returns a refusal.
 fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure {
     metrics::counter!("trawl_backend_searches_refused_total", "reason" => reason).increment(1);
     Failure::new(kind, message)
 }
 
-/// A bad query: neither a retry nor another backend would help.
+/// Neither a retry nor another backend would help.
 fn too_much_for_best_documents() -> Failure {
     let message = "the best documents cannot be found with little work";
     Failure::new(FailureKind::BadQuery, message)

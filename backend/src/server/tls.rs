@@ -11,16 +11,14 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// Wait for the first byte: below the 3 s of a frontend without TLS, so it learns of the mismatch.
+/// Below the 3 s of a frontend without TLS, so it learns of the mismatch.
 const FIRST_BYTE_MAX: Duration = Duration::from_secs(2);
 
-/// Time of a handshake from its first byte.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
-/// Time for a refused client to read the reason, which an immediate close would lose.
+/// Time for a refused client to read the reason, which a close would lose.
 const LINGER_MAX: Duration = Duration::from_secs(1);
 
-/// Bytes read from it, at most.
 const LINGER_BYTES_MAX: u64 = 64 << 10;
 
 /// Makes the handshake; `None` if closed before, as by port checks.
@@ -56,7 +54,6 @@ fn no_handshake() -> String {
     )
 }
 
-/// Reads until the client closes.
 async fn linger(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await?;
     let mut rest = stream.take(LINGER_BYTES_MAX);

@@ -75,7 +75,6 @@ impl<S: Duplex> Transfer<'_, S> {
         }))
     }
 
-    /// Sent progress, with the steps since.
     fn progress(&mut self) -> Progress {
         self.steps += u64::from(self.cancel.has_worked());
         Progress {
@@ -85,7 +84,7 @@ impl<S: Duplex> Transfer<'_, S> {
         }
     }
 
-    /// Sends a whole chunk. Returns `false` and stops the search if the deadline has passed.
+    /// Sends a whole chunk. After the deadline it stops the search and returns `false`.
     async fn send(
         &mut self,
         chunk: Chunk,

@@ -17,8 +17,8 @@ pub fn decides(line: &[u8], (start, end): (usize, usize), level: u8) -> bool {
     level > DECLARES && Shape::of(line, start, end).is_some()
 }
 
-/// Level of a line, `level` alone, with the text behind. `text` begins at the name's end, with
-/// [`BYTES_MAX`] bytes or up to the document's end.
+/// Level of a line and the text behind: [`BYTES_MAX`] bytes from the name's end, or up to the
+/// document's.
 pub fn level_with(line: &[u8], (start, end): (usize, usize), level: u8, text: &[u8]) -> u8 {
     let followed = match Shape::of(line, start, end) {
         None => level,
@@ -74,12 +74,11 @@ impl Shape {
     }
 }
 
-/// True for types of C, which may also be a function's: `struct name` above its name.
+/// Also types of functions: `struct name` above the name.
 fn is_type_of_c(word: &[u8]) -> bool {
     matches!(word, b"struct" | b"enum" | b"union")
 }
 
-/// True for keywords of definitions without braces.
 fn is_definer(keyword: &[u8]) -> bool {
     matches!(
         keyword,
@@ -104,7 +103,7 @@ fn is_definer(keyword: &[u8]) -> bool {
     )
 }
 
-/// Rates `struct name` at a line's end: a body follows, or a function that returns it.
+/// A body follows `struct name`, or a function that returns it.
 fn of_type(level: u8, text: &[u8]) -> u8 {
     match Code::behind(text, 0).token() {
         Some(b'(' | b'*') => 0,
@@ -147,7 +146,7 @@ impl<'t> Code<'t> {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    /// Returns the next byte that is not blank, without taking it.
+    /// Next byte that is not blank, not taken.
     fn token(&mut self) -> Option<u8> {
         let first = self
             .rest()
@@ -242,7 +241,6 @@ impl<'t> Code<'t> {
         false
     }
 
-    /// Skips preprocessor lines.
     fn skip_directives(&mut self) {
         while self.rest().get(1) == Some(&b'#') && self.lines < LINES_MAX {
             self.at += 1;
@@ -251,8 +249,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// True if the next line belongs to something else. It may declare an argument if those are
-    /// `names`.
+    /// True if the next line belongs to something else. It may declare one of the `names`.
     fn begins_other(&self, names: bool) -> bool {
         let rest = &self.rest()[1.min(self.rest().len())..];
         let end = memchr::memchr(b'\n', rest);

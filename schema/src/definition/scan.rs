@@ -25,8 +25,8 @@ pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
     }
 }
 
-/// Most words define nothing, so text behind one is checked only if decisive, and a line is left
-/// once its rest cannot define.
+/// Most words define nothing, so text behind one is checked only if decisive, and lines are left
+/// early.
 fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     let Some(&first) = line.first() else { return };
     let is_indented = first.is_ascii_whitespace();
@@ -39,7 +39,6 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     let (mut is_first, mut has_type, mut has_type_keyword) = (true, true, false);
     // Only modifiers so far.
     let mut are_modifiers = true;
-    // Common classes of the bytes so far.
     let mut classes = PLAIN | OF_TYPE;
     let mut at = 0;
     loop {
@@ -144,7 +143,6 @@ fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
         && CLASSES[usize::from(*last)] & ends != 0
 }
 
-/// True for a keyword directly before a name.
 fn is_keyword(word: &[u8]) -> bool {
     is_type_keyword(word)
         || matches!(

@@ -82,7 +82,7 @@ pub struct Batch<'a> {
     pub kind: DocumentKind,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// Text of all lines, concatenated, without the final `\n` of each; a `\r` stays.
+    /// Text of all lines without final `\n`; a `\r` stays.
     pub text: &'a [u8],
     /// Matches and context, ascending by number, each line once.
     pub lines: &'a [Line],
@@ -92,8 +92,8 @@ pub struct Batch<'a> {
     pub windows: &'a [Window],
     /// Matches over several lines, ascending.
     pub spans: &'a [Span],
-    /// Short names of the document's revisions, the default first, the rest ascending, within
-    /// [`REVISIONS_MAX`] and [`REVISIONS_BYTES_MAX`]. Empty for a directory's file.
+    /// Short names of revisions, the default first, the rest ascending, within [`REVISIONS_MAX`]
+    /// and [`REVISIONS_BYTES_MAX`]. Empty for a directory's file.
     pub revisions: &'a [&'a str],
     /// Number of all its revisions.
     pub revision_count: u32,
@@ -157,9 +157,9 @@ impl Batch<'_> {
         finish(Kind::Batch, &message, out)
     }
 
-    /// Words of the message, so memory is allocated once and no more of it is zeroed than needed.
+    /// Memory is allocated once, and no more zeroed than needed.
     pub(super) fn words(&self) -> usize {
-        /// Words of structs with their pointer, or of a list with its tag.
+        /// Structs with pointer, or a list with tag.
         fn structs<T>(list: &[T], of: StructSize) -> usize {
             1 + list.len() * of.total() as usize
         }
@@ -194,7 +194,6 @@ impl Batch<'_> {
     }
 }
 
-/// Refuses a rank that is not finite.
 pub(super) fn rank(said: f32) -> Result<f32, MessageError> {
     if said.is_finite() {
         Ok(said)
@@ -223,8 +222,8 @@ impl<'a> BatchReader<'a> {
         Ok(view)
     }
 
-    /// Returns the content of a message that has passed [`view`](Self::view) before. Otherwise
-    /// iterating ends early, and ranges may be outside of their line.
+    /// Content of a message that passed [`view`](Self::view). Otherwise iterating ends early, and
+    /// ranges may be outside of their line.
     pub fn view_again(&self) -> Result<BatchView<'_>, MessageError> {
         let root = self.message.get_root::<batch::Reader<'_>>()?;
         let windows = if root.has_windows() {
@@ -294,7 +293,7 @@ pub struct BatchView<'a> {
     spans: Option<struct_list::Reader<'a, span::Owned>>,
 }
 
-/// Line of a batch, borrowed from its frame, or a match over several lines.
+/// Line of a batch, or a match over several lines.
 #[derive(Clone, Copy)]
 pub struct LineView<'a> {
     /// Number of the (first) line, from 1; 0 for the document's path.
@@ -337,7 +336,7 @@ impl<'a> LineView<'a> {
 }
 
 impl<'a> BatchView<'a> {
-    /// Iterates over the short names of the first revisions, the default first, the rest ascending.
+    /// Short names of the first revisions, the default first, the rest ascending.
     pub fn revisions(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let names = self.revisions.into_iter().flat_map(|names| names.iter());
         // Checked by `view`.
@@ -367,9 +366,8 @@ impl<'a> BatchView<'a> {
         }
     }
 
-    /// Checks that lines use up exactly the text and ranges sent, ranges are inside their line, no
-    /// line repeats, ranks are numbers, and every window and span has a line. Returns the highest
-    /// rank.
+    /// Checks that lines use up text and ranges, ranges are inside their line, no line repeats,
+    /// ranks are numbers, and windows and spans have lines. Returns the highest rank.
     fn check(&self) -> Result<f32, MessageError> {
         let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
         let mut best_rank = f32::NEG_INFINITY;
@@ -496,7 +494,7 @@ impl<'a> Iterator for Lines<'a> {
 impl ExactSizeIterator for Lines<'_> {}
 
 impl Lines<'_> {
-    /// Returns start and whole length of the next line, if only a window was sent.
+    /// Start and whole length of the next line, if a window.
     fn window(&mut self) -> Option<(u64, u64)> {
         let window = self.batch.windows?.try_get(self.window_at)?;
         if window.get_line() != self.next {
@@ -506,7 +504,7 @@ impl Lines<'_> {
         Some((window.get_start(), window.get_line_bytes()))
     }
 
-    /// Returns the number of lines of the next match, if several.
+    /// Number of lines of the next match, if several.
     fn run(&mut self) -> Option<u32> {
         let run = self.batch.spans?.try_get(self.span_at)?;
         if run.get_line() != self.next {

@@ -4,16 +4,16 @@ use crate::frame::{self, FrameError, Kind};
 use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
 use capnp::serialize::BufferSegments;
 
-/// Patterns and filters, at most. Each has a compiled expression, and sets of patterns are 64-bit.
+/// Each has a compiled expression, and sets of patterns are 64-bit.
 pub const ATOMS_MAX: usize = 64;
 
 /// Nesting of an expression; a pattern alone has depth 1.
 pub const DEPTH_MAX: usize = 32;
 
-/// Traversals of each word by a reader. A batch needs one or two; more is an attack.
+/// A batch is traversed once or twice; more is an attack.
 const TRAVERSALS_MAX: usize = 16;
 
-/// Nesting of structs and lists: each level of an expression is in a list.
+/// Each level of an expression is in a list.
 const NESTING_MAX: i32 = 2 * DEPTH_MAX as i32 + 16;
 
 /// Invalid message.
@@ -54,7 +54,6 @@ pub(super) fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, MessageErro
     Ok(Reader::new(BufferSegments::new(payload, options)?, options))
 }
 
-/// Appends a frame of `kind` to `out`.
 pub(super) fn finish<A: Allocator>(
     kind: Kind,
     message: &Builder<A>,
@@ -77,7 +76,7 @@ pub(super) fn text(reader: capnp::text::Reader<'_>) -> Result<String, MessageErr
     Ok(reader.to_str()?.to_owned())
 }
 
-/// Converts a list's length. A frame of 1 MiB has far fewer than 2^32 items.
+/// A frame of 1 MiB has far fewer than 2^32 items.
 pub(super) fn length(items: usize) -> u32 {
     u32::try_from(items).expect("a frame's bound is far below 2^32 items")
 }
@@ -101,8 +100,8 @@ macro_rules! convert_enum {
 
 pub(super) use convert_enum;
 
-/// Adds `encode` and `decode` as a frame, by `encode_to` and `decode_from`. After `in` comes a
-/// bound of the words; without one, 8 KiB are zeroed.
+/// `encode` and `decode` as a frame. After `in` comes a bound of the words; without one, 8 KiB are
+/// zeroed.
 macro_rules! frame_message {
     (@builder $message:expr) => { builder() };
     (@builder $message:expr, $words:expr) => { builder_of($words($message)) };

@@ -40,7 +40,6 @@ impl DocumentKind {
         all.find(|kind| kind.names().iter().any(is_name))
     }
 
-    /// Name and aliases.
     fn names(self) -> &'static [&'static str] {
         match self {
             DocumentKind::Source => &["source", "code"],

@@ -46,8 +46,8 @@ pub enum Field {
     Extension,
     /// Package directory, `/`, and path.
     Name,
-    /// Revision of the document: full or short name, prefix of its commit id, or `HEAD` for the
-    /// default. Never a regular expression.
+    /// Full or short name of a revision, prefix of its commit id, or `HEAD` for the default. Never
+    /// a regular expression.
     Revision,
     /// Like [`Revision`](Self::Revision), branches only.
     Branch,
@@ -79,9 +79,9 @@ pub struct Filter {
     pub text: String,
 }
 
-/// Condition on a document. A pattern holds if it matches at least once. If the whole holds,
-/// matches are the lines of contributing patterns: not below a `Not`, nor in a failing alternative.
-/// Without such lines, the path is the match.
+/// Condition on a document. A pattern holds if it matches at least once. Matches are lines of
+/// contributing patterns, not below a `Not` or in a failing alternative; without such lines, the
+/// path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// Text or path matches.
@@ -203,7 +203,6 @@ impl Expr {
         }
     }
 
-    /// Decodes an expression; checks limits and normal form.
     pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, MessageError> {
         let mut atoms = 0;
         let expr = decode_within(from, DEPTH_MAX, false, &mut atoms)?;

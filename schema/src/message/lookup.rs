@@ -15,7 +15,7 @@ use crate::trawl_capnp::{
     reference, reference_list,
 };
 
-/// Look-ups in a request, at most: a few milliseconds, unless a history is long.
+/// A few milliseconds, unless a history is long.
 pub const LOOKUPS_MAX: usize = 256;
 
 /// The LOOKUP frame, frontend to backend.

@@ -90,7 +90,6 @@ pub struct RecordedError {
     pub reason: MessageError,
 }
 
-/// Numbers of messages in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     repositories: u32,
@@ -271,7 +270,6 @@ impl Part {
 
 struct Parts<'a> {
     bytes: &'a [u8],
-    /// Start of the current message.
     offset: usize,
 }
 

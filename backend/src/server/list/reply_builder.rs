@@ -7,13 +7,12 @@
 use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
-/// Bytes of entries: half a frame, so an entry with the longest names always fits.
+/// Half a frame, so an entry with the longest names fits.
 const REPLY_BYTES_MAX: usize = 512 << 10;
 
 /// Bytes of an entry besides package, path and detail.
 const ENTRY_BYTES: usize = 208;
 
-/// First entries so far.
 pub(super) struct ReplyBuilder<T> {
     after: Vec<u8>,
     count: usize,
@@ -36,8 +35,8 @@ impl<T> ReplyBuilder<T> {
         }
     }
 
-    /// Entry of a name, created with `new`; `None` if not among the first. `bytes` is the size of
-    /// package, path and detail.
+    /// Entry of a name, or `None` if not among the first. `bytes` is the size of package, path and
+    /// detail.
     pub(super) fn entry(
         &mut self,
         name: &[u8],

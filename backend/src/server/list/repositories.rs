@@ -18,7 +18,7 @@ const NAME_BYTES_MAX: usize = 1 << 10;
 /// Time to count newer commits; beyond it they are unknown.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Lists requested repositories. The first of `readers` with an answer counts newer commits.
+/// The first of `readers` with an answer counts newer commits.
 pub(super) fn read(
     recorded: &Recorded,
     readers: &[&dyn LookUp],

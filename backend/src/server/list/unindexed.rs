@@ -9,7 +9,7 @@ use index::revisions::RevisionRef;
 use schema::message::{ListEntry, ListReply, ListRequest, RecordedRepository};
 use std::convert::Infallible;
 
-/// Children of a directory; `None` without a repository, or for an indexed revision.
+/// `None` without a repository, or for an indexed revision.
 pub(super) fn children(
     generation: &Generation,
     readers: &[&dyn LookUp],
