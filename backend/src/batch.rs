@@ -92,7 +92,7 @@ pub struct BatchPacker<'a> {
     due: u32,
 }
 
-/// Content of the next batch. Empty between documents, only memory is reused.
+/// Content of the next batch, empty between documents.
 #[derive(Default)]
 pub struct BatchBuffers {
     text: Vec<u8>,

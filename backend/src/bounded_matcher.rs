@@ -1,9 +1,8 @@
 //! Finds a pattern in texts of any length, and can be stopped at any time.
 //!
 //! Plain text needs no regular expression ([`Literal`]), unless case does not matter and candidates
-//! are many; then one is compiled on demand. ripgrep's matcher takes a short text in one call, a
-//! long one is matched step by step ([`long_line`](crate::long_line)). Short is up to 64 KiB, less
-//! for patterns with many steps a byte: a call should take 10 ms at most.
+//! are many. ripgrep's matcher takes a short text in one call of up to 10 ms, a long one is matched
+//! step by step ([`long_line`](crate::long_line)). Short is up to 64 KiB, depending on the pattern.
 
 use crate::compiler::Compiler;
 use crate::literal::{Literal, RANGE_BYTES_MAX};

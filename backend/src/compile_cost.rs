@@ -1,8 +1,7 @@
 //! Estimated cost of compiling an expression, before anything is compiled.
 //!
-//! The unit is a byte of the automaton (NFA); a megabyte takes 15 to 20 ms on one core. Estimates
-//! are within a fifth of the count of `regex-automata`, nearly exact for repeated Unicode classes,
-//! the source of all large automata.
+//! The unit is a byte of the automaton (NFA); a megabyte takes 15 to 20 ms. Estimates are within a
+//! fifth of `regex-automata`, and nearly exact for repeated Unicode classes.
 //!
 //! **Invariant:** the cost depends on the expression alone, so all backends agree.
 

@@ -1,8 +1,7 @@
 //! Compiles regular expressions of a search: single flight, until stopped.
 //!
-//! Matchers are cached within a bound of memory. A copy shares all but the caches filled by use.
-//! One pattern takes up to 0.15 s without interruption, a query's patterns twice that; admission
-//! bounds concurrent compilations ([`crate::server`]).
+//! Matchers are cached in bounded memory; copies share all but their caches. A pattern takes up to
+//! 0.15 s without interruption; admission bounds concurrent compilations ([`crate::server`]).
 
 use crate::compile_cost;
 use crate::pattern::{Recipe, SizeLimits};

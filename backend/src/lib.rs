@@ -1,16 +1,15 @@
 //! Source backend: searches the shards of an index, and streams matches.
 //!
-//! - [`CompiledQuery`] is matched by line ([`line_matcher`]) or by document ([`document_matcher`]),
-//!   with regular expressions from [`pattern`].
-//! - [`search::Request`] verifies candidate blocks of shards, ranks matches ([`rank`]), and packs
-//!   them with context ([`batch`]) into frames for a [`search::Sink`], in an order independent of
-//!   the workers.
+//! - [`CompiledQuery`] is matched by line ([`line_matcher`]) or document ([`document_matcher`]),
+//!   with expressions from [`pattern`].
+//! - [`search::Request`] verifies candidate blocks, ranks matches ([`rank`]), and packs them with
+//!   context ([`batch`]) for a [`search::Sink`], in an order independent of workers.
 //! - [`LiveShards`] are the shards of an index directory, replaced by each new manifest.
 //! - [`Backend`] serves them: HELLO, SEARCH, FILE, LIST, LOOKUP ([`server`]).
 //! - [`repositories`] answers look-ups of commits.
 //!
-//! **Invariant:** memory does not grow with the number of matches: workers wait for their frames to
-//! be taken, and frames wait for the other end to read.
+//! **Invariant:** memory does not grow with the number of matches: workers wait for the sink, and
+//! frames for the other end to read.
 //!
 //! # Example
 //!

@@ -1,7 +1,6 @@
-//! Finds the matching lines of a text, and plans the trigram query for their blocks.
+//! Finds matching lines of a text, and plans the trigram query for their blocks.
 //!
-//! A line matches if one of several patterns does, or an expression of patterns. ripgrep's loop
-//! over a buffer finds them: the matcher scans for the next candidate offset, and only the line
+//! As in ripgrep, the matcher scans a buffer for the next candidate offset, and only the line
 //! around it is verified. A line that is long for its pattern is matched alone
 //! ([`BoundedMatcher`]).
 //!

@@ -1,9 +1,9 @@
-//! Finds plain text, with or without regard to case, without a regular expression.
+//! Finds plain text without a regular expression, which takes longer to compile than a small
+//! search.
 //!
-//! Compiling one takes longer than the rest of a small search. With regard to case this is
-//! `memmem`, as in ripgrep. Otherwise it searches for the rarest three letters in all cases at once
-//! (Teddy) and compares around them, or for the rarest letter. The latter is slower than ripgrep in
-//! long texts, so ripgrep's matcher searches many blocks.
+//! With regard to case this is `memmem`, as in ripgrep. Otherwise it searches for the rarest three
+//! letters in all cases (Teddy), or for the rarest letter, which is slower than ripgrep's matcher
+//! in many blocks.
 //!
 //! **Invariant:** finds the same as ripgrep's matcher, including `ſ` for `s` and the Kelvin sign
 //! for `k` without regard to case.

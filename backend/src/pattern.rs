@@ -1,8 +1,8 @@
 //! Compiles patterns to matchers of a line or of a text.
 //!
-//! The matcher is ripgrep's, set up like `rg -a --crlf`: Unicode, `^` and `$` at lines, `\r\n` ends
-//! a line, and no match contains a line end. Patterns with line ends ([`is_multiline`]) use `rg -aU
-//! --crlf`.
+//! The matcher is ripgrep's, as in `rg -a --crlf`: Unicode, `^` and `$` at lines, `\r\n` ends a
+//! line, and no match contains a line end. Patterns with line ends ([`is_multiline`]) are like
+//! those of `rg -aU --crlf`.
 
 use crate::bad_expr::BadExpr;
 use grep_matcher::{Matcher, NoError};

@@ -1,10 +1,8 @@
 //! Tier of a line for a phrase: words side by side, on one line, or near.
 //!
-//! A document has all words of a query somewhere. The tier depends only on the lines around, so it
-//! is the same in every shard and unit.
-//!
-//! Patterns of the phrase come with the query, best first, and are compiled on demand, since few
-//! searches need them.
+//! The tier depends only on the lines around, so it is the same in every shard and unit. Patterns
+//! of the phrase come with the query, best first, and are compiled on demand, since few searches
+//! need them.
 
 use crate::bounded_matcher::BoundedMatcher;
 use crate::compiler::Compiler;

@@ -14,12 +14,11 @@
 //! ```
 //!
 //! The score orders matches of different documents, the place those of one ([`order::rank`]). A
-//! document found by name has a name rank instead of a line rank: the share of the literal in the
-//! file name.
+//! search for names uses a name rank instead of the line's: the literal's share of the file name.
 //!
 //! Ranks are computed in f32 in this order of operations, so every backend gets the same bits.
-//! Words are ASCII, and literals are compared without ASCII case. `scripts/ranking` measures the
-//! mean reciprocal rank.
+//! Words are ASCII, and literals ignore ASCII case. `scripts/ranking` measures the mean reciprocal
+//! rank.
 
 use crate::phrase::Tier;
 use schema::{definition, order};

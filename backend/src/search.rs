@@ -1,9 +1,9 @@
 //! Searches shards: candidate blocks in, frames of batches out, in the order of shards and
 //! documents.
 //!
-//! A [`Request`] is planned first (`plan`). Then a `pool` of workers searches units of some blocks,
-//! by lines (`verify`) or documents (`document_search`). The calling thread emits results in order:
-//! it counts, drops what cannot be a top match (`top_k`), and passes frames on.
+//! A [`Request`] is planned first (`plan`). Then a `pool` of workers searches units of blocks, by
+//! lines (`verify`) or documents (`document_search`). The calling thread emits results in order,
+//! without those that cannot be top matches (`top_k`).
 //!
 //! **Invariant:** frames depend neither on the number of workers nor on time.
 

@@ -4,8 +4,8 @@
 //! copies runs without reading lines.
 //!
 //! **Invariant:** no other match comes between two lines of a run. If one frame has all matches of
-//! the document, a run has all lines of one score; otherwise of one rank, since another frame may
-//! have lines of that score between two ranks.
+//! the document, a run has all lines of one score; otherwise of one rank, since lines of another
+//! frame may come between two ranks.
 
 use crate::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
 use index::shard::ShardError;

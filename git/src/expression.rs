@@ -1,8 +1,7 @@
 //! Parses revision expressions, by gitrevisions(7), without look-ups.
 //!
 //! `v1.0^{commit}~3^2` is the base `v1.0` and the steps *peel to a commit*, *third ancestor*,
-//! *second parent*. The parser of gix resolves meanwhile, follows reflogs, has no bound and accepts
-//! less than git, so only gix's stores are used.
+//! *second parent*. The parser of gix follows reflogs, has no bound and accepts less than git.
 
 use crate::LookupError;
 

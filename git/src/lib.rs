@@ -1,4 +1,4 @@
-//! Reads git repositories in this process, with gix, without starting programs.
+//! Reads git repositories in this process, with gix.
 //!
 //! [`Repositories`] are those below one directory; a look-up names one and a revision:
 //!
@@ -12,10 +12,10 @@
 //!
 //! [`SourceRepository`] is one repository, opened by path for indexing.
 //!
-//! Repositories are untrusted: no configuration of system or user, no hooks, filters or
-//! environment; nothing outside the directory is read; damage affects only its look-up. Unlike git,
-//! reflogs (`@{…}`), ranges and other objects than commits are refused. Replace refs, grafts and
-//! shallow boundaries count, but a replacement is not replaced again.
+//! Repositories are untrusted: no configuration of system or user, hooks, filters or environment;
+//! nothing outside is read; damage affects only its look-up. Unlike git, reflogs (`@{…}`), ranges
+//! and other objects than commits are refused. Replace refs, grafts and shallow boundaries count,
+//! but a replacement is not replaced again.
 
 mod attributes;
 mod between;

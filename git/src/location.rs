@@ -1,7 +1,7 @@
 //! Location of a repository, confined to its allowed directories.
 //!
 //! **Invariant:** every file that gix opens on its own is a regular file below one of the roots,
-//! without symbolic links: git directory, common directory, object directories of alternates, and
+//! with links resolved: git directory, common directory, object directories of alternates, and
 //! packs. References are checked when read.
 
 use crate::LookupError;

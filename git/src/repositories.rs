@@ -110,8 +110,8 @@ impl Repositories {
         })
     }
 
-    /// Page of a revision's log, in the order of `git log`, for a path if given. A cursor continues
-    /// from its own tip, whatever `rev` is now.
+    /// Page of a revision's log, in the order of `git log`, perhaps for a path. A cursor continues
+    /// from its own tip.
     ///
     /// # Errors
     ///
@@ -199,8 +199,8 @@ impl Repositories {
         })
     }
 
-    /// Reads a file of up to `bytes_max` bytes in a revision, and returns its commit id. Follows
-    /// symbolic links within the tree; submodules are no files.
+    /// Reads a file of up to `bytes_max` bytes, and returns its commit id. Follows links within the
+    /// tree; submodules are no files.
     ///
     /// # Errors
     ///
@@ -226,8 +226,8 @@ impl Repositories {
         Ok((commit, Some(blob)))
     }
 
-    /// Names of files, links and, with a final `/`, directories in a directory of a revision.
-    /// Without submodules; empty if missing.
+    /// Names of files, links and, with a final `/`, directories in a directory. No submodules;
+    /// empty if missing.
     ///
     /// # Errors
     ///

@@ -100,9 +100,8 @@ impl SourceRepository {
         repository_name(&self.path)
     }
 
-    /// Chooses revisions by patterns; without one, the default branch. A pattern is a reference
-    /// (`main`, `refs/tags/v1`), a glob (`v1.*`), `all` for branches and tags, a commit id, or
-    /// `HEAD`.
+    /// Chooses revisions by patterns, or the default branch. A pattern is a reference (`main`,
+    /// `refs/tags/v1`), a glob (`v1.*`), `all` for branches and tags, a commit id, or `HEAD`.
     ///
     /// # Errors
     ///

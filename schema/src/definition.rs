@@ -1,10 +1,8 @@
-//! Guesses from its looks if a line defines a name, without parsing any language. Used for ranks
-//! and outlines.
+//! Guesses from its looks if a line defines a name, without parsing. Used for ranks and outlines.
 //!
 //! Text around the name decides: a keyword of definitions before it (`fn`, `def`, `#define`), or a
 //! type before and an argument list behind it. In doubt, it is no definition. The line gives the
-//! highest possible level ([`level`]); lines behind it may lower it ([`body`]), telling
-//! declarations apart.
+//! highest level ([`level`]); lines behind it may lower it for a declaration ([`body`]).
 
 pub mod body;
 mod scan;

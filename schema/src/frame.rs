@@ -12,11 +12,11 @@
 //!
 //! A complete CANCEL frame, without payload: `00000000 08 000000 6cd16c7a 00000000`.
 //!
-//! Frames are multiples of 8 bytes, at most [`FRAME_BYTES_MAX`]. Consecutive frames stay aligned in
-//! the receive buffer and the spool, so messages are read in place.
+//! Frames are multiples of 8 bytes, at most [`FRAME_BYTES_MAX`], so they stay aligned in the
+//! receive buffer and the spool, and messages are read in place.
 //!
 //! **Invariant:** the decoder does no I/O and has one buffer. It grows with the bytes received, up
-//! to a bound, never with the length that a header claims.
+//! to a bound, never with a claimed length.
 
 use zerocopy::{IntoBytes, TryFromBytes};
 

@@ -1,9 +1,9 @@
 //! Messages of Trawl's processes, and the rules they must agree on.
 //!
-//! A [`Frame`](frame::Frame) is the envelope; its payload is a Cap'n Proto message of
-//! `trawl.capnp`. [`message`] converts to plain structs, such as [`Search`](message::Search) and
-//! [`Batch`](message::Batch), so no other crate sees generated types. [`order`] orders matches,
-//! [`name`] has package names, [`definition`] the looks of definitions. No I/O.
+//! A [`Frame`](frame::Frame) is the envelope of a Cap'n Proto message of `trawl.capnp`. [`message`]
+//! converts to plain structs, such as [`Search`](message::Search) and [`Batch`](message::Batch), so
+//! no other crate sees generated types. [`order`] orders matches, [`name`] has package names,
+//! [`definition`] the looks of definitions. No I/O.
 //!
 //! ```
 //! use schema::frame::{Decoder, Kind};

@@ -2,8 +2,8 @@
 //! payload).
 //!
 //! Only batches are numerous: they are read in place, by [`BatchReader`] and [`TextReader`], and
-//! written from borrowed slices ([`Batch`], [`TextBatch`]). **Invariant:** decoding any bytes never
-//! panics, and allocates at most a small multiple of the payload, by the reader's traversal limit.
+//! written from slices ([`Batch`], [`TextBatch`]). **Invariant:** decoding never panics, and
+//! allocates at most a small multiple of the payload, by the reader's traversal limit.
 
 mod batch;
 mod blame;

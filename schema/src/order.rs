@@ -1,22 +1,21 @@
 //! Order of matches, the same in every process.
 //!
 //! Score descending, then [`document_hash`], then package and path for equal hashes, then place
-//! descending, then line. Score and place are parts of the rank ([`rank`]): the score compares
-//! documents, the place matches of one. Backends with top matches and sorting frontends both use
-//! these rules.
+//! descending, then line. The score and place of a rank ([`rank`]) compare documents and matches of
+//! one.
 //!
-//! Scores have few values, so hashes order many documents. A search can rule out documents with
-//! higher hashes unread.
+//! Scores have few values, so hashes order many documents, and searches can rule out higher hashes
+//! unread.
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// Version of finding, ranking and ordering. HELLO announces it, and a frontend searches only
-/// backends with its own, so no answer mixes two.
+/// Version of finding, ranking and ordering, announced by HELLO. A frontend searches only backends
+/// with its own, so no answer mixes two.
 ///
 /// Raise it with every change of matches, ranks or order for the same query and documents:
-/// patterns, filters, the rank formula or its inputs, [`path_hash`], the order. Not for speed,
-/// formats or messages.
+/// patterns, filters, rank formula or inputs, [`path_hash`], the order. Not for speed, formats or
+/// messages.
 pub const SEMANTICS: u32 = 3;
 
 /// FNV-1a 64 of `package`, "/" and `path`. Compute it once per document.

@@ -1,15 +1,12 @@
-//! Best-first search: finds the best matches or documents, and proves that no unsearched document
-//! has a better one.
+//! Finds the best matches or documents, and proves that no unsearched document has a better one.
 //!
 //! A match scores at most as much as its document and a line that defines the searched word.
 //! Documents come from three sources with bounds: those that define the word, those with it in
-//! their path, and the others by static rank. The most promising one is searched next, until the
-//! worst kept match beats every bound.
+//! their path, and the others. The most promising one is searched next, until the worst kept match
+//! beats every bound. A phrase takes passes: lines with the phrase, then with its words.
 //!
-//! A phrase takes passes: lines with the phrase, then lines with its words.
-//!
-//! **Invariant:** the matches are those of a search of all candidates. Work is bounded: if
-//! [`BLOCKS_MAX`] or [`DOCUMENTS_MAX`] do not suffice, there is no answer.
+//! **Invariant:** the matches are those of a search of all candidates. If [`BLOCKS_MAX`] or
+//! [`DOCUMENTS_MAX`] do not suffice, there is no answer.
 
 use super::document_matches::UnitResult;
 use super::plan::{SLOW_LINE_BYTES, ShardCandidates};

@@ -1,7 +1,7 @@
 //! A connection: requests in, frames out.
 //!
 //! Input is untrusted. A malformed request ends the connection; until then it costs little memory,
-//! since requests and buffers are short. With TLS only frontends come this far.
+//! since buffers are short. With TLS only frontends come this far.
 
 use crate::live_shards::LiveShards;
 use index::shard::Shard;

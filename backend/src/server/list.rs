@@ -1,11 +1,11 @@
 //! Answers LIST: packages, children of a directory, and skipped files.
 //!
-//! Shards order by rank, not by name, so all names are read and the first ones kept
-//! ([`ReplyBuilder`]); costlier details are read only for those.
+//! Shards order by rank, so all names are read and the first kept ([`ReplyBuilder`]); costlier
+//! details are read only for those.
 //!
-//! A package may have parts in several shards, one per update. **Invariant:** only live packages
-//! are listed, with documents of default revisions or, for children, of the requested one. A reply
-//! has everything between any two of its entries.
+//! **Invariant:** only live packages are listed, with documents of default revisions or, for
+//! children, of the requested one. A reply has everything between any two of its entries, from all
+//! shards with a part of the package.
 
 mod reply_builder;
 mod repositories;

@@ -2,12 +2,12 @@
 //! deadline.
 //!
 //! The thread compiles, plans, and searches if its permit allows. Chunks of frames
-//! ([`super::chunk`]) reach the connection through a short queue ([`Transfer`]). A search that
-//! proves heavy without a free permit ends, keeps nothing, and restarts with one; only a few, on
-//! client threads, keep their plans.
+//! ([`super::chunk`]) reach the connection through a short queue ([`Transfer`]). A heavy search
+//! without a permit ends, keeps nothing, and restarts with one; only a few, on client threads, keep
+//! their plans.
 //!
-//! Clients in the same process first try [`SearchService::answer_here`]: most searches take less
-//! time than moving frames through threads and a socket.
+//! Clients in the process try [`SearchService::answer_here`] first: most searches are faster than
+//! threads and a socket.
 
 use super::admission::{Admission, Permit};
 use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};

@@ -1,12 +1,10 @@
-//! Tests the backend from outside: matches against a naive scan and ripgrep, and its server on a
-//! connection.
+//! Tests the backend from outside: matches against a naive scan and ripgrep, and its server.
 //!
 //! [`corpus`], [`query`], [`filter`] and [`revisions`] generate inputs, [`expressions`] combines
-//! them. [`found`] runs searches; [`naive`] computes the expected matches, [`wants`] those sent if
-//! not all are wanted. [`best_first`], [`phrases`] and [`resumed`] test special searches.
+//! them. [`found`] runs searches; [`naive`] and [`wants`] compute expected matches. [`best_first`],
+//! [`phrases`] and [`resumed`] test special searches.
 //!
-//! Expected matches share no code with `index` or `backend`: text, lines and patterns have their
-//! own definitions.
+//! Expected matches share no code with `index` or `backend`.
 
 mod best_first;
 mod corpus;

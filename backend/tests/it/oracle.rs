@@ -1,8 +1,7 @@
 //! The oracle: searches of random corpora equal naive scans.
 //!
-//! `\B` is left to ripgrep. Between `\r` and `\n`, part of the line for ripgrep, is no word
-//! boundary, so `\B` finds "a\r\n" but not "a\n", also in Trawl. A scan of lines without ends
-//! cannot.
+//! `\B` is left to ripgrep. In ripgrep and Trawl the position between `\r` and `\n` belongs to the
+//! line, so `\B` finds "a\r\n" but not "a\n". A scan of lines without ends cannot.
 
 use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter, filters};

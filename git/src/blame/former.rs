@@ -1,9 +1,8 @@
-//! Former name of a moved file: as in git, a file removed by the commit with at least half of its
-//! bytes in common.
+//! Former name of a moved file: as in git, a removed file with half of its bytes in common.
 //!
-//! The order of git's blame: same content; the only removed file of that last name with three
-//! quarters in common; the most similar file. Ties go to the same last name, then the first path.
-//! Git's line hashes may collide, so near ties may differ.
+//! In git's order: same content; the only one of that last name with three quarters in common; the
+//! most similar. Ties go to the same last name, then the first path. Git's line hashes may collide,
+//! so near ties may differ.
 
 use crate::LookupError;
 use crate::objects::Objects;

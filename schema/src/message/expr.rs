@@ -1,8 +1,8 @@
 //! Expression of a query: a tree of patterns and filters.
 //!
 //! **Invariant:** constructors make a normal form: no list of fewer than two, no list directly
-//! inside one of its kind, no double negation. So expressions of equal meaning and order are equal,
-//! and survive rendering and parsing.
+//! inside one of its kind, no double negation. So equal expressions compare equal, and survive
+//! rendering and parsing.
 
 use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError, convert_enum, length, text};
 use crate::trawl_capnp::{expr, filter, pattern};

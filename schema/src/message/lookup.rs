@@ -1,8 +1,7 @@
 //! LOOKUP: commits, histories, references, blames and changes of git repositories.
 //!
-//! A reply answers the first look-ups of its request, in order; the client repeats those that do
-//! not fit or take too long. Ids are hexadecimal digits, names and messages from a repository
-//! bytes, revisions and reasons text.
+//! A reply answers the first look-ups of its request, in order; the client repeats the others. Ids
+//! are hexadecimal, names and messages bytes, revisions and reasons text.
 
 use super::blame::{Blame, ChangeList};
 use super::codec::{

@@ -1,9 +1,9 @@
-//! Sources of an index, recorded beside the shards: git repositories with their indexed commits,
-//! and directories read again by an update.
+//! Sources of an index, recorded beside the shards: git repositories with indexed commits, and
+//! directories read again by an update.
 //!
-//! A file is a sequence of frames, for any number of revisions: totals, each repository followed by
-//! its revisions, then sources. **Invariant:** repositories ascend by package, their revisions by
-//! name; the default is among them.
+//! A file is a sequence of frames: totals, each repository followed by its revisions, then sources.
+//! **Invariant:** repositories ascend by package, their revisions by name; the default is among
+//! them.
 
 use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
 use super::lookup::Commit;

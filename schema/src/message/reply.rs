@@ -12,11 +12,9 @@ use crate::trawl_capnp::{
 };
 use zerocopy::IntoBytes;
 
-/// Bytes of a shard, at most: a petabyte. No count is higher, and sums over 16,000 shards fit in 64
-/// bits.
+/// A shard has at most a petabyte. Sums over 16,000 shards fit in 64 bits.
 const COUNT_MAX: u64 = 1 << 50;
 
-/// Refuses a count that no shard can have.
 fn count(said: u64) -> Result<u64, MessageError> {
     if said > COUNT_MAX {
         return Err(MessageError::Impossible("count"));
@@ -29,9 +27,9 @@ fn count(said: u64) -> Result<u64, MessageError> {
 pub struct ShardInfo {
     /// Hash of its bytes.
     pub id: [u8; 32],
-    /// Packages without a part in an earlier shard of the index.
+    /// Packages without a part in earlier shards.
     pub packages: u32,
-    /// All packages, as named by LIST.
+    /// All packages, as in LIST.
     pub parts: u32,
     /// Documents in it.
     pub documents: u32,
@@ -50,15 +48,15 @@ pub struct Hello {
     pub shards: Vec<ShardInfo>,
     /// Time of its manifest, in seconds since 1970.
     pub updated: u64,
-    /// True if it answers look-ups in git repositories; false from earlier versions.
+    /// True for look-ups in git repositories; false from earlier versions.
     pub has_repositories: bool,
     /// Packages that are git repositories.
     pub indexed_repositories: u32,
     /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if missing.
     pub semantics: u32,
-    /// True if it can restrict answers to visible packages; earlier versions show all.
+    /// True if answers can be restricted to visible packages; earlier versions show all.
     pub has_views: bool,
-    /// True if it resumes the answer of another backend; earlier versions start over.
+    /// True if it resumes another backend's answer; earlier versions start over.
     pub resumes: bool,
 }
 
@@ -113,7 +111,7 @@ impl Hello {
 pub struct Progress {
     /// Candidate blocks verified.
     pub blocks_done: u64,
-    /// Candidate blocks of the shards planned so far.
+    /// Candidate blocks in planned shards.
     pub blocks_total: u64,
     /// Documents examined.
     pub documents: u64,
@@ -121,8 +119,8 @@ pub struct Progress {
     pub matches: u64,
     /// Upper bound of the ranks of later matches.
     pub bound: f32,
-    /// Grows while the search works, also within a plan, a document or a block. A number not above
-    /// the last one proves nothing.
+    /// Grows while the search works, also within a document or block. A number not above the last
+    /// proves nothing.
     pub steps: u64,
     /// True while the search waits for admission.
     pub is_queued: bool,
@@ -220,7 +218,7 @@ pub struct ShardEnd {
     pub shard: u32,
     /// Matches sent.
     pub matches: u64,
-    /// Matches, sent or not; documents with [`Want::Documents`](super::Want::Documents).
+    /// Matches, sent or not, or documents with [`Want::Documents`](super::Want::Documents).
     pub found: u64,
     /// Documents examined.
     pub documents: u64,
@@ -234,25 +232,24 @@ pub struct ShardEnd {
     pub matched_blocks: u64,
     /// Bytes of text searched.
     pub verified_bytes: u64,
-    /// CRC-32C over the keys of all matches sent, in order; see [`key_hash`](Self::key_hash).
+    /// CRC-32C over the keys of sent matches; see [`key_hash`](Self::key_hash).
     pub hash: u32,
-    /// Documents given up, equal to the number of SKIP frames.
+    /// Documents given up, as many as SKIP frames.
     pub skipped: u64,
-    /// Reason for an unfinished search of the shard, or empty.
+    /// Reason of an unfinished search, or empty.
     pub failure: String,
 }
 
-/// Keys hashed with one call: 1 KiB on the stack.
+/// 1 KiB on the stack.
 const KEYS_AT_ONCE: usize = 128;
 
 impl ShardEnd {
-    /// Extends `hash` by the key of a match: document and line, each u32 little endian.
+    /// Extends `hash` by a match: document and line, each u32 little endian.
     pub fn key_hash(hash: u32, document: u32, line: u32) -> u32 {
         ShardEnd::keys_hash(hash, [(document, line)])
     }
 
-    /// Extends `hash` by the keys of several matches, in order. One call takes a tenth of the time
-    /// of a call for each.
+    /// Extends `hash` by several matches. One call takes a tenth of the time of a call for each.
     pub fn keys_hash(mut hash: u32, keys: impl IntoIterator<Item = (u32, u32)>) -> u32 {
         let mut buffer = [0_u64; KEYS_AT_ONCE];
         let mut keys = keys.into_iter();
@@ -311,7 +308,7 @@ pub struct End {
     pub plan: String,
     /// Duration of each phase.
     pub phases: Phases,
-    /// For an estimate: an entry for each pattern, in expression order.
+    /// For an estimate: an entry for each pattern, in order.
     pub estimates: Vec<Estimate>,
 }
 
@@ -320,11 +317,11 @@ pub struct End {
 pub struct Estimate {
     /// Its trigram query, for people.
     pub plan: String,
-    /// Blocks inside the filters that this pattern alone keeps.
+    /// Blocks inside the filters kept by this pattern.
     pub candidates: u64,
 }
 
-/// Duration of each phase of a search, in microseconds.
+/// Duration of each phase, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// Compiling the pattern.
@@ -409,10 +406,9 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Reason, for people.
     pub message: String,
-    /// Bad query: offset of the mistake in the atom's text, in bytes.
+    /// Bad query: offset of the mistake in the atom, in bytes.
     pub offset: Option<u32>,
-    /// Bad query: index of the faulty atom in [`Expr::atoms`](super::Expr::atoms); `None` if not a
-    /// single one.
+    /// Bad query: index in [`Expr::atoms`](super::Expr::atoms); `None` if not a single one.
     pub atom: Option<u32>,
     /// Bad query: advice, or empty.
     pub hint: String,
@@ -464,7 +460,7 @@ pub struct FileReply {
     pub found: bool,
     /// Offset of `text` in the document, in bytes.
     pub offset: u64,
-    /// Line number of the start of `text`; 0 if too far to count.
+    /// Line number of `text`; 0 if too far to count.
     pub first_line: u32,
     /// Bytes, with line ends.
     pub text: Vec<u8>,
@@ -478,19 +474,19 @@ pub struct FileReply {
     pub hash: Vec<u8>,
     /// Git repository: id of the commit that was read.
     pub commit: String,
-    /// Short names of the indexed revisions with this text at this path, as in a batch.
+    /// Short names of indexed revisions with this text here, as in a batch.
     pub revisions: Vec<String>,
     /// Not found: newest indexed revision with the path, or empty.
     pub newest: String,
-    /// True if read from the repository because the index lacks the revision.
+    /// True for an unindexed revision, read from the repository.
     pub from_objects: bool,
-    /// True if `text` has the repository's bytes, not decoded.
+    /// True for the repository's bytes, not decoded.
     pub original: bool,
-    /// Original encoding of a decoded `text`, such as `utf-16le`, or empty.
+    /// Encoding of a decoded text, such as `utf-16le`, or empty.
     pub decoded_from: String,
-    /// Git LFS pointer: SHA-256 and size in bytes of its file. Else empty.
+    /// Git LFS pointer: SHA-256 and size in bytes, or empty.
     pub lfs_pointer: String,
-    /// Not found: reason for which an existing file is not sent, or empty.
+    /// Not found: reason for which a file is not sent, or empty.
     pub reason: String,
 }
 
@@ -548,7 +544,7 @@ impl FileReply {
 pub struct ListEntry {
     /// Directory name of the package.
     pub package: Vec<u8>,
-    /// Path within the package, empty for a package. A directory ends with `/`.
+    /// Path within the package, or empty. A directory ends with `/`.
     pub path: Vec<u8>,
     /// Documents in it.
     pub documents: u32,
@@ -604,7 +600,7 @@ impl ListReply {
 }
 
 impl ListEntry {
-    /// Package name: without a version, unless the directory's is its own.
+    /// Package name: without a version, unless it is the directory's own.
     pub fn name(&self) -> &[u8] {
         name_of(&self.package, self.has_own_name || self.is_repository)
     }
