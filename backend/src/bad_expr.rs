@@ -43,7 +43,6 @@ impl BadExpr {
         }
     }
 
-    /// Error with `atoms` more atoms in front.
     pub(crate) fn after(self, atoms: usize) -> BadExpr {
         BadExpr {
             atom: atoms + self.atom,

@@ -82,11 +82,9 @@ pub struct BatchPacker<'a> {
     language: &'static str,
     kind: DocumentKind,
     pub(crate) revisions: RevisionNames<'a>,
-    /// Range in the text of all documents.
     document_text: ops::Range<u64>,
     buffers: BatchBuffers,
     texts: Rc<TextCache>,
-    /// Last line in this batch.
     last: Option<LinePosition>,
     /// Missing lines of context after the last match.
     due: u32,

@@ -39,9 +39,7 @@ const LITERAL_BYTES: usize = if cfg!(test) { 600 } else { 1 << 20 };
 const LITERAL_BYTES_A_STEP: usize = 64;
 
 pub(crate) struct BoundedMatcher {
-    /// For short texts.
     fast: Fast,
-    /// Bytes of a short text.
     piece_bytes: usize,
     /// For long texts; most searches meet none.
     long: Arc<LongProgram>,
@@ -54,22 +52,18 @@ enum Fast {
     /// Plain text; the regular expression is equivalent.
     Literal {
         literal: Arc<Literal>,
-        /// True if candidate blocks are few.
         is_brief: bool,
         regex: LazyRegex,
     },
 }
 
-/// Regular expression that most searches do not need.
 struct LazyRegex {
     limits: SizeLimits,
-    /// Compiled once for all copies.
     shared: Arc<OnceLock<RegexMatcher>>,
     /// Copy with its own caches.
     own: OnceLock<RegexMatcher>,
 }
 
-/// Program for long texts, compiled on demand.
 struct LongProgram {
     recipe: Recipe,
     program: OnceLock<Program>,
@@ -295,7 +289,6 @@ impl LazyRegex {
 }
 
 impl Clone for Fast {
-    /// The copy has its own caches.
     fn clone(&self) -> Self {
         match self {
             Fast::Regex(regex) => Fast::Regex(regex.clone()),

@@ -56,7 +56,6 @@ const NESTING_MAX: u32 = 250;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompileCost {
-    /// In bytes of an automaton.
     time: u64,
     /// Bytes held until the search ends.
     pub(crate) memory: u64,

@@ -43,7 +43,6 @@ impl Default for KeptMatchers {
 }
 
 impl Compiler {
-    /// Compiler of a search that ends when `stop` is set.
     pub(crate) fn new(kept: &KeptMatchers, stop: Arc<AtomicBool>) -> Compiler {
         Compiler {
             kept: Some(kept.clone()),

@@ -21,9 +21,7 @@ pub struct DocumentMatcher {
     root: Node,
     pub(crate) texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
-    /// Finds candidate documents.
     pub(crate) query: DocumentQuery,
-    /// Reports matching documents by name.
     finds_names: bool,
     /// Joins a document's patterns.
     pub(crate) compiler: Compiler,
@@ -88,7 +86,6 @@ impl DocumentMatcher {
     }
 
     pub(crate) fn is_slow(&self) -> bool {
-        // The matchers are not those for few blocks.
         self.texts.iter().any(|text| match &text.matcher {
             TextMatcher::Line(matcher) => matcher.is_slow(u64::MAX),
             TextMatcher::MultiLine(matcher) => matcher.is_slow(u64::MAX),
@@ -205,7 +202,6 @@ impl PatternSet {
     }
 }
 
-/// Sorts ranges, without overlaps.
 pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
     ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
     let mut last: Option<(usize, usize)> = None;
@@ -220,7 +216,6 @@ pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
 }
 
 struct MatcherBuilder {
-    /// For patterns that share their memory.
     compiler: Compiler,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,

@@ -116,7 +116,6 @@ impl LookUp for RecordedLocations {
     }
 }
 
-/// Directory and name of a recorded repository.
 fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
     let path = Path::new(OsStr::from_bytes(&repository.location));
     if repository.is_url || !path.is_absolute() {
@@ -144,7 +143,6 @@ fn directory(repositories: &Repositories, name: &str, wanted: &WantedFile<'_>) -
     found.unwrap_or_default()
 }
 
-/// Counts commits newer than the index.
 fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) -> Option<u32> {
     let now = str::from_utf8(&revision.name).ok()?;
     let then = &revision.commit.id;
@@ -154,7 +152,6 @@ fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) 
 }
 
 impl GitRepositories {
-    /// Reads up to `count` commits that fit an answer.
     fn log(
         &self,
         repository: &str,
@@ -195,7 +192,6 @@ fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
     })
 }
 
-/// References after a name, within `count` and an answer.
 fn part(all: Vec<git::Reference>, after: &[u8], count: u32) -> ReferenceList {
     let start = all.partition_point(|reference| reference.name[..] <= *after);
     let rest = all.into_iter().skip(start);

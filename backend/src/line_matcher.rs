@@ -26,9 +26,7 @@ const RANGES_STEPS_MAX: u64 = LINE_STEPS_MAX / 4;
 /// Matches a line. Each worker needs a clone with its own caches, which would contend.
 #[derive(Clone, Debug)]
 pub struct LineMatcher {
-    /// Finds candidate lines, and the ranges of a matching line.
     pub(crate) finder: BoundedMatcher,
-    /// Whole expression, if the finder does not decide it.
     condition: Option<LineCondition>,
 }
 
@@ -64,7 +62,6 @@ impl LineMatcher {
         LineMatcher::new(expr, &compiler.for_all())
     }
 
-    /// True if one long line may take a second or more.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         let condition = self.condition.as_ref();
         self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
@@ -75,7 +72,7 @@ impl LineMatcher {
         self.finder.literal()?.single_byte()
     }
 
-    /// Copy for a search of this many candidate blocks.
+    /// Copy for this number of candidate blocks.
     pub(crate) fn for_blocks(&self, blocks: u64) -> LineMatcher {
         LineMatcher {
             finder: self.finder.for_blocks(blocks),
@@ -83,7 +80,6 @@ impl LineMatcher {
         }
     }
 
-    /// Confirms a line of the finder, without its end.
     fn confirms(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         let Some(condition) = &self.condition else {
             return Ok(true);
@@ -270,7 +266,6 @@ fn line_by_line(matcher: &BoundedMatcher, text: &[u8], mut at: usize) -> Option<
     None
 }
 
-/// Line of a byte or empty match.
 pub(crate) fn line_around(text: &[u8], offset: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &text[..offset]).map_or(0, |end| end + 1);
     let end = memchr::memchr(b'\n', &text[offset..]).map_or(text.len(), |end| offset + end + 1);
@@ -328,7 +323,6 @@ pub fn first_range(
     }
 }
 
-/// Calls `each` with up to [`RANGES_MAX`] ranges, until it breaks.
 fn for_each_range(
     matcher: &LineMatcher,
     line: &[u8],

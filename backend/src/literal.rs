@@ -52,7 +52,6 @@ pub(crate) struct Folded {
 }
 
 impl Literal {
-    /// Returns `None` if the text needs a regular expression.
     pub(crate) fn new(text: &str, ignore_case: bool) -> Option<Literal> {
         let has_line_end = text.contains(['\r', '\n']);
         if text.is_empty() || text.len() > BYTES_MAX || has_line_end {
@@ -97,7 +96,6 @@ impl Literal {
         matches!(self, Literal::Folded(folded) if folded.window.is_none())
     }
 
-    /// Returns the leftmost range from `at` on.
     pub(crate) fn find(&self, haystack: &[u8], at: usize) -> Option<Range<usize>> {
         match self {
             Literal::Exact(exact) => exact.find(haystack, at),
@@ -124,7 +122,6 @@ impl Literal {
         }
     }
 
-    /// Returns a text of one byte, anywhere in a line.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         match self {
             Literal::Exact(exact) => exact.single_byte,

@@ -28,7 +28,7 @@ const POLL: Duration = Duration::from_millis(250);
 pub struct LiveShards {
     directory: PathBuf,
     current: ArcSwap<Generation>,
-    /// Earlier generations, with the end of their service.
+    /// Earlier generations, each with its end.
     previous: Mutex<Vec<(Instant, Arc<Generation>)>>,
     changed: watch::Sender<()>,
     /// Latest last.
@@ -187,7 +187,6 @@ impl Generation {
     }
 }
 
-/// Logs a failed reopening, unless logged last.
 fn log_once(logged: &mut String, reason: &str) {
     if logged != reason {
         tracing::warn!(%reason, "cannot reopen the index; still serving the old generation");

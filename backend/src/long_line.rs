@@ -41,7 +41,6 @@ const DFA_BYTES_MAX: usize = 2 << 20;
 pub struct Effort<'a> {
     stop: &'a dyn Fn() -> bool,
     left: u64,
-    /// Steps until the next check of the stop flag.
     unchecked: u64,
     is_stopped: bool,
     pub(crate) has_given_up: bool,
@@ -169,7 +168,6 @@ impl Program {
         }
     }
 
-    /// First possible start of a match from `at` on.
     pub(crate) fn first_prefix(
         &self,
         text: &[u8],
@@ -421,9 +419,8 @@ impl Walk<'_, '_> {
         Ok(if last.is_match() { at } else { start })
     }
 
-    /// Steps over indexed `bytes`. Returns the last state, unless no match can follow or, with
-    /// `earliest`, one was found; and the byte at which the last match was known, one behind its
-    /// end.
+    /// Steps over indexed `bytes`. Returns the last state, unless the walk is over, and the byte at
+    /// which the last match was known, one behind its end.
     #[inline]
     fn walk<'t>(
         &mut self,
@@ -483,7 +480,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// NFA threads, at most one for each state, with the start of their match, in order of addition.
+/// At most one thread for each state, with the start of its match, in order of addition.
 struct Threads {
     list: Vec<(StateID, usize)>,
     /// Index in `list` for each state in it.

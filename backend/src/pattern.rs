@@ -26,7 +26,6 @@ const DFA_BYTES_MAX: usize = 16 << 20;
 
 const DFA_BYTES_MIN: usize = 1 << 20;
 
-/// Memory limits of a matcher.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct SizeLimits {
     bytes: usize,
@@ -169,7 +168,6 @@ impl Recipe {
         }
     }
 
-    /// `patterns` are the source of this recipe.
     pub(crate) fn build(
         &self,
         patterns: &[&Pattern],
@@ -258,7 +256,6 @@ pub(crate) fn weight(hir: &Hir) -> usize {
     }
 }
 
-/// [`weight`] of plain text.
 pub(crate) fn literal_weight(text: &str, ignore_case: bool) -> usize {
     if ignore_case {
         // Each letter is a class. The characters between them weigh less.

@@ -19,7 +19,6 @@ const NEAR_LINES: usize = 3;
 /// Three lines of code have fewer.
 pub(crate) const NEAR_BYTES: u64 = 512;
 
-/// Closeness of a phrase's words, up to [`Tier::MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tier(pub(crate) u8);
 
@@ -51,7 +50,6 @@ struct Word {
 }
 
 impl Phrase {
-    /// Phrase of an expression without filters, if any.
     pub(crate) fn new(expr: &Expr, patterns: &[Pattern], compiler: &Compiler) -> Option<Phrase> {
         let compiler = compiler.for_one_of(expr.patterns().len());
         let mut words = Vec::new();
@@ -173,7 +171,6 @@ impl LazyPattern {
 }
 
 impl Clone for LazyPattern {
-    /// The copy has its own caches.
     fn clone(&self) -> Self {
         LazyPattern {
             pattern: self.pattern.clone(),

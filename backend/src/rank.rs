@@ -44,7 +44,6 @@ pub(crate) fn bound(static_rank: f32, tier: Tier, finds_names: bool) -> f32 {
     order::rank(document_bound(rank, finds_names), 1.0)
 }
 
-/// Adds the tier's share to a [`document_rank`].
 pub(crate) fn with_tier(document_rank: f32, Tier(tier): Tier) -> f32 {
     document_rank + TIER * f32::from(tier)
 }
@@ -83,7 +82,6 @@ pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
     NAME_MAX * shares.fold(0.0, f32::max)
 }
 
-/// Share of `literal` in a file name, from 0 to 1.
 fn name_share(path: &[u8], literal: &[u8]) -> f32 {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let stem = name.split(|&byte| byte == b'.').next().unwrap_or(name);

@@ -87,7 +87,6 @@ pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
     }
 }
 
-/// Upper bound of an answer's bytes in a frame.
 pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
     COMMIT_BYTES
         + match answer {
@@ -143,12 +142,10 @@ pub(crate) fn changes_bytes(list: &ChangeList) -> usize {
     changes.map(|change| change_bytes(change.path.len())).sum()
 }
 
-/// Bytes of a changed file in a frame.
 pub(crate) fn change_bytes(path: usize) -> usize {
     2 * STRING_BYTES + path
 }
 
-/// Bytes of a reference in a frame.
 pub(crate) fn reference_bytes(name: usize, id: usize) -> usize {
     3 * STRING_BYTES + name + id
 }

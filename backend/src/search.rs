@@ -151,9 +151,7 @@ struct Emitter<'e, 'o, 'a> {
     task: ShardTask<'a>,
     output: &'e mut Output<'o>,
     end: &'e mut ShardEnd,
-    /// Last document, and true if it matched.
     last_document: Option<(DocId, bool)>,
-    /// Last document reported as skipped.
     last_skip: Option<DocId>,
     /// Document of the last match sent, when resuming.
     last_sent: Option<DocId>,
@@ -213,7 +211,6 @@ impl Emitter<'_, '_, '_> {
         new
     }
 
-    /// Highest possible rank after this unit.
     fn bound_after(&self, unit: &UnitResult) -> f32 {
         let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
         self.task.request.query.bound(static_rank)

@@ -90,7 +90,6 @@ pub struct Backend {
     lookups: LookupService,
     object_files: Arc<ObjectFiles>,
     is_draining: AtomicBool,
-    /// Requests in progress.
     requests: watch::Sender<usize>,
 }
 
@@ -311,7 +310,6 @@ impl Backend {
         connection.answer(|out| reply.encode(out)).await
     }
 
-    /// Answers with `read` of the visible part of current shards.
     async fn answer_read<S: Duplex, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,

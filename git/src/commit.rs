@@ -1,7 +1,7 @@
 //! A commit, decoded from its object.
 //!
-//! Names and messages stay bytes, or become UTF-8 if the commit names another encoding, as in `git
-//! log`. Parents are the object's, also if a graft or shallow clone hides them.
+//! Names and messages stay bytes, or become UTF-8 if the commit names another encoding, as in
+//! `git log`. Parents are the object's, also if a graft or shallow clone hides them.
 
 use crate::LookupError;
 use encoding_rs::Encoding;

@@ -200,7 +200,6 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    /// Names of references, including broken ones, ascending.
     pub(crate) fn names(&self, below: &str) -> Result<BTreeSet<BString>, LookupError> {
         let mut names: BTreeSet<BString> = self.packed(below)?.into_keys().collect();
         names.extend(self.loose(below)?);

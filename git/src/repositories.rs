@@ -261,7 +261,6 @@ impl Repositories {
         repository.look_up(|session| look(&repository, session))
     }
 
-    /// Returns the repository, and true if just opened.
     fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool), LookupError> {
         let known = self.lock_open().get(name).cloned();
         if let Some(repository) = known {

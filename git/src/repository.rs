@@ -38,10 +38,8 @@ pub(crate) struct Repository {
 
 pub(crate) struct ObjectStore {
     pub(crate) object_bytes_max: u64,
-    /// Bytes of decoded objects per handle, for git's deltas.
     pub(crate) delta_cache_bytes: usize,
     pub(crate) handles_max: usize,
-    /// Object directory in place of the repository's own.
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -142,7 +140,6 @@ impl Repository {
         answer
     }
 
-    /// Tags by commit, read again after a change.
     pub(crate) fn tags(&self, session: &Session<'_>) -> Result<Arc<Tags>, LookupError> {
         let known = self
             .tags
@@ -201,7 +198,6 @@ fn open_objects(
     })
 }
 
-/// Files and directories that make an open repository stale.
 fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
     let common = &location.common_dir;
     let own =

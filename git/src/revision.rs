@@ -32,7 +32,6 @@ enum Hint {
     Treeish,
 }
 
-/// Commit of a revision. An empty one is the default branch.
 pub(crate) fn resolve<'r>(
     session: &Session<'r>,
     revision: &str,
@@ -257,7 +256,6 @@ fn by_message<'r>(
     search(session, history, text)
 }
 
-/// First commit with a matching message; `!-text` negates.
 fn search<'r>(
     session: &Session<'r>,
     mut history: History<'_, 'r>,
@@ -308,7 +306,6 @@ fn compile(text: &str) -> Result<Option<(Regex, bool)>, LookupError> {
     Ok(Some((compiled, is_negated)))
 }
 
-/// Error for an unknown name, with similar references.
 fn unknown(session: &Session<'_>, revision: &str) -> LookupError {
     let end = revision.find(['~', '^']).unwrap_or(revision.len());
     let known = session.references.list("refs").unwrap_or_default();

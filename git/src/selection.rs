@@ -101,7 +101,6 @@ impl Choice<'_, '_> {
         self.chosen.entry(name.to_vec()).or_insert((id, rank));
     }
 
-    /// Chooses a pattern's revisions. Fails without any.
     fn pattern(&mut self, pattern: &str, rank: usize, head: &Head) -> Result<(), LookupError> {
         match pattern {
             "HEAD" | "@" => self.head(head, rank),
@@ -127,7 +126,6 @@ impl Choice<'_, '_> {
         ))
     }
 
-    /// Chooses the current branch, or a detached `HEAD`.
     fn head(&mut self, head: &Head, rank: usize) -> Result<(), LookupError> {
         let name = match head {
             Head::Branch(name) => name.to_str_lossy().into_owned(),

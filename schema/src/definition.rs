@@ -141,7 +141,6 @@ fn is_indented(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Word before a name, and true if only modifiers precede it.
 fn keyword(before: &[u8]) -> (&[u8], bool) {
     let keyword = last_word(before);
     let modifiers = without_template(&before[..before.len() - keyword.len()]);

@@ -56,14 +56,12 @@ fn split_at(directory: &[u8], at: Option<usize>) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Offset of the only `_`, if a version follows.
 fn debian_version(directory: &[u8]) -> Option<usize> {
     let at = separators(directory, b'_').next()?;
     let others = directory.iter().filter(|&&byte| byte == b'_').count() - 1;
     (others == 0).then_some(at)
 }
 
-/// First `-` before digits and a dot.
 fn dotted_version(directory: &[u8]) -> Option<usize> {
     separators(directory, b'-').find(|at| {
         let version = &directory[at + 1..];

@@ -190,7 +190,6 @@ impl Pass {
         }
     }
 
-    /// Passes for lines with the phrase, then lines with all words.
     fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
         let line = phrase.on_one_line();
         let matcher = LineMatcher::joined(&line, &phrase.compiler).ok()?;
@@ -208,7 +207,6 @@ impl Pass {
         ])
     }
 
-    /// True for lines with a phrase or its words.
     fn is_of_phrase(&self) -> bool {
         *self.tiers.end() > Tier::default()
     }
@@ -254,10 +252,8 @@ enum Part {
     OfGroup(usize),
 }
 
-/// Documents not in the queue yet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
-    /// Documents with one of the literals in their path.
     Paths,
     Others,
 }
@@ -272,11 +268,9 @@ struct ShardSearch<'s, 'a> {
     worker: Worker<'a>,
     queue: BinaryHeap<Entry>,
     groups: Vec<Range<usize>>,
-    /// Remaining sources with bounds, last one first.
     sources: Vec<(DocumentPlace, Source)>,
-    /// Highest level of a line that defines none of the words.
+    /// Highest level of lines that define none of the words.
     other_level: u8,
-    /// Highest level and defining blocks of documents that define a word.
     defining: FnvHashMap<u32, (u8, Vec<u32>)>,
     searched: FnvHashSet<u32>,
     candidates: Option<Candidates>,
@@ -425,7 +419,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Adds the sources of other documents.
     fn add_sources(&mut self) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let static_rank = shard.static_rank_from(PackageId(0))?;
@@ -440,7 +433,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Highest score of such a line.
     fn score(&self, document_rank: f32, defined: Defined) -> f32 {
         rank::defined_bound(
             rank::with_tier(document_rank, *self.pass.tiers.end()),
@@ -522,7 +514,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Best definition on a line that defines none of the words.
     fn other_definition(&self) -> Defined {
         Defined {
             level: self.other_level,
@@ -531,7 +522,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
     }
 
-    /// True if a line that defines none of the words can be a wanted match.
+    /// True if a line without a definition can be a wanted match.
     fn may_be_wanted(&self, document_rank: f32) -> bool {
         let best = place(self.score(document_rank, self.other_definition()), 0);
         self.top.worst_place().is_none_or(|worst| worst >= best)
@@ -557,7 +548,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Greatest favour of a definition in a document.
     fn favour(&self, id: DocId) -> Result<f32, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let document = shard.document(id)?;
@@ -705,7 +695,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Returns `None` for too many blocks.
     fn verify(
         &mut self,
         document: Document<'a>,

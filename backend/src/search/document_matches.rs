@@ -41,9 +41,7 @@ pub(super) struct DocumentMatches<'a> {
     /// No match will be sent, so positions do not matter.
     pub(super) counts_only: bool,
     pub(super) matched: bool,
-    /// A part of the text needed too many steps.
     pub(super) has_given_up: bool,
-    /// Contributing patterns of an evaluated document.
     pub(super) patterns: PatternSet,
     name: Option<Arc<DocumentName>>,
     buffers: PackBuffers,
@@ -54,7 +52,6 @@ pub(super) struct DocumentMatches<'a> {
     pub(super) is_whole: bool,
 }
 
-/// Memory reused by the packers of successive documents.
 #[derive(Default)]
 pub(super) struct PackBuffers {
     batches: BatchBuffers,
@@ -174,7 +171,6 @@ impl<'a> DocumentMatches<'a> {
         Ok(body::level_with(line, (start, end), level, &behind))
     }
 
-    /// Keeps a match for later, since a better one may displace it.
     fn defer(
         &mut self,
         position: LinePosition,
@@ -275,7 +271,6 @@ impl<'a> DocumentMatches<'a> {
         Ok(self.packer.as_mut().expect("it was just created"))
     }
 
-    /// Packs the rest, and returns the empty buffers.
     pub(super) fn finish(self, out: &mut Packed) -> Result<PackBuffers, ShardError> {
         let mut buffers = self.buffers;
         match self.packer {
@@ -298,7 +293,6 @@ pub(super) trait LineSink {
     /// No line will be sent.
     fn counts_only(&self) -> bool;
 
-    /// True if no further line is wanted.
     fn is_done(&self) -> bool;
 
     fn count(&mut self, lines: u64, out: &mut UnitResult);
@@ -312,7 +306,6 @@ pub(super) trait LineSink {
         out: &mut UnitResult,
     ) -> Result<(), ShardError>;
 
-    /// A part of the text needed too many steps.
     fn give_up(&mut self);
 }
 
@@ -356,9 +349,7 @@ impl LineSink for DocumentMatches<'_> {
 
 #[derive(Default)]
 pub(super) struct UnitResult {
-    /// Matches, unless only the top ones are wanted.
     pub(super) packed: Packed,
-    /// Candidates for the top matches.
     pub(super) pending: PendingMatches,
     first_bytes: usize,
     /// Matching lines: all, or one per document if documents are wanted.

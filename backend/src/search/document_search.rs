@@ -212,7 +212,6 @@ impl<'a> DocumentMatchers<'a> {
         }
     }
 
-    /// Matcher of lines with any of these terms.
     pub(super) fn line_matcher(&mut self, patterns: PatternSet) -> &LineMatcher {
         let key = patterns.texts;
         let known = self.line_matchers.iter().position(|(it, _)| *it == key);
@@ -300,7 +299,6 @@ impl<'a> DocumentMatchers<'a> {
     }
 }
 
-/// True if a candidate block has a matching line.
 fn has_line(
     matcher: &LineMatcher,
     verifier: &mut Verifier<'_>,
@@ -331,7 +329,6 @@ fn has_line(
     Ok(false)
 }
 
-/// Finds ranges in `line`, a match of an evaluated document.
 pub(super) fn find_ranges(
     matchers: &mut DocumentMatchers<'_>,
     (shard, texts): (&Shard, &TextCache),

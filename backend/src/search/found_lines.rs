@@ -12,7 +12,6 @@ pub(super) struct FoundLines {
     want: Want,
     count: u64,
     has_given_up: bool,
-    /// With indexes of `ranges`.
     lines: Vec<(LinePosition, Range<usize>)>,
     ranges: Vec<(usize, usize)>,
 }

@@ -7,7 +7,6 @@ use std::ops::Range;
 pub(super) struct LineLocator<'a> {
     shard: &'a Shard,
     blocks: Range<u32>,
-    /// Offset of `blocks` in the text of all documents.
     base: u64,
     block: u32,
     block_end: u64,
@@ -34,7 +33,6 @@ impl<'a> LineLocator<'a> {
         })
     }
 
-    /// Counts the line's block as matched.
     pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
         while start >= self.block_end && self.block + 1 < self.blocks.end {

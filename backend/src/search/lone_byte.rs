@@ -8,7 +8,6 @@ use std::ops::Range;
 
 const CHUNK: usize = 64;
 
-/// Places of a lone byte in a text.
 pub(super) struct LoneByte<'t> {
     text: &'t [u8],
     byte: u8,
@@ -45,7 +44,6 @@ fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
         }
         at = 1;
     }
-    // With their neighbours.
     while let Some(before) = at.checked_sub(1)
         && let Some(around) = text.get(before..before + CHUNK + 2)
     {

@@ -30,7 +30,6 @@ const HELD_BLOCKS_MAX: u64 = 1 << 20;
 /// The candidates of a search.
 pub struct Plan {
     pub(super) shards: Vec<ShardPlan>,
-    /// Highest static rank after each shard.
     pub(super) later_static_ranks: Vec<f32>,
     /// Progress before the start; `blocks_total` are all candidate blocks.
     pub progress: Progress,
@@ -143,7 +142,6 @@ impl Request<'_> {
         Ok((ends.collect(), estimates.collect::<Result<_, _>>()?))
     }
 
-    /// Cost of one pattern, without unreadable shards.
     fn estimate_pattern(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
@@ -249,7 +247,6 @@ impl ShardCandidates {
         }
     }
 
-    /// Starts reading tables from disk.
     pub(super) fn read_tables_ahead(&self, shard: &Shard) {
         match self {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => {
@@ -316,7 +313,6 @@ pub(super) enum WorkList<'a> {
     Documents(DocumentSlices<'a>),
 }
 
-/// Some slices for a worker, and all slices of the shard.
 pub(super) enum WorkUnit<'a> {
     Texts(&'a [TextSlice], &'a TextSlices<'a>),
     Documents(&'a [DocumentSlice], &'a DocumentSlices<'a>),
@@ -339,7 +335,6 @@ impl<'a> WorkList<'a> {
         }
     }
 
-    /// Number of units that end before a document.
     pub(super) fn units_before(&self, document: DocId) -> usize {
         let ends_before = |index: &usize| self.get(*index).last_document() < Some(document);
         (0..self.len()).take_while(ends_before).count()
@@ -385,7 +380,6 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Last document, accepted or not.
     pub(super) fn last_document(&self) -> Option<DocId> {
         match self {
             WorkUnit::Texts(slices, _) => {

@@ -111,7 +111,6 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Takes the next result in the window; `None` at the end.
     fn take(&self) -> Option<usize> {
         let mut state = self.lock();
         while !state.stopped

@@ -11,7 +11,6 @@ const UNITS_AHEAD: usize = 32;
 
 pub(super) struct ReadAhead {
     next: AtomicUsize,
-    /// Some unit's text was not in memory.
     is_cold: AtomicBool,
 }
 

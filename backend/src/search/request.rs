@@ -190,7 +190,6 @@ impl<'a> ShardTask<'a> {
         }
     }
 
-    /// First line of a document to send.
     pub(super) fn first_line(&self, document: DocId) -> u32 {
         match self.resume.and_then(|resume| resume.last) {
             Some((last, _)) if document.0 < last => u32::MAX,
@@ -220,10 +219,8 @@ impl<'a> ShardTask<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Evaluation {
-    /// Contributing patterns.
     Matches(PatternSet),
     Fails,
-    /// Too large to be evaluated.
     TooLarge,
     GivenUp,
 }

@@ -89,7 +89,6 @@ impl Iterator for BlockRanges<'_> {
     }
 }
 
-/// Candidate documents of a shard, cut into units.
 pub(super) struct DocumentSlices<'a> {
     blocks: Option<&'a [u32]>,
     slices: Vec<DocumentSlice>,
@@ -201,7 +200,6 @@ impl<'a> DocumentSlices<'a> {
         self.block_ranges(slice.range())
     }
 
-    /// Candidate blocks of the slice's whole document.
     pub(super) fn document_blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
         let is_before = |other: &DocumentSlice| other.document < slice.document;
         let first = self.slices.partition_point(is_before);

@@ -71,7 +71,6 @@ fn normalize(ranges: &mut Ranges, len: usize) {
     }
 }
 
-/// Matches of one matcher, ascending.
 struct MatchCursor<'a> {
     matcher: &'a TextMatcher,
     search: Option<LineSearch<'a>>,
@@ -139,7 +138,6 @@ impl<'a> MatchCursor<'a> {
         lines.end
     }
 
-    /// Finds the next match.
     fn advance(&mut self, text: &'a [u8], at: usize, first: bool, effort: &mut Effort<'_>) {
         self.lines = match (self.matcher, &mut self.search) {
             (TextMatcher::MultiLine(matcher), _) => {

@@ -32,7 +32,6 @@ pub(super) struct TextSlice {
     live: usize,
     /// Documents with the same blocks in earlier slices.
     pub(super) earlier: Range<u32>,
-    /// Has all candidate blocks of the text.
     pub(super) is_whole: bool,
 }
 

@@ -73,7 +73,6 @@ pub(super) struct SortKey {
     line: u32,
 }
 
-/// Best possible place of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DocumentPlace {
     /// As in [`RankKey`].

@@ -104,7 +104,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Searches a text of several documents, and emits lines for each.
     fn search_copies(
         &mut self,
         matcher: &LineMatcher,

@@ -32,7 +32,6 @@ pub(super) struct Class {
     permits: Arc<Semaphore>,
 }
 
-/// Admits one search until dropped.
 pub(super) struct Permit {
     class: &'static str,
     _permit: OwnedSemaphorePermit,
@@ -56,7 +55,6 @@ impl Admission {
         }
     }
 
-    /// Place for a possibly heavy search on a client's thread.
     pub(super) fn try_place_here(&self) -> Option<OwnedSemaphorePermit> {
         self.here.clone().try_acquire_owned().ok()
     }
@@ -107,7 +105,6 @@ fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Opti
     })
 }
 
-/// Memory for all compiled patterns that are not small.
 pub(super) struct PatternMemory {
     units: u32,
     free: Arc<Semaphore>,

@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 /// The other side gives up after 3 s of silence.
 pub(super) const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-/// Chunks between a search and its connection.
 pub(super) const CHUNKS_MAX: usize = 4;
 
 /// For fewer and larger writes.
@@ -22,7 +21,6 @@ const CHUNK_WAIT: Duration = Duration::from_millis(5);
 /// Smaller searches take some tenths of a millisecond, and send all frames in one write.
 const SMALL_BLOCKS: u64 = 256;
 
-/// Frames, and the progress after them.
 pub(super) struct Chunk {
     pub(super) frames: Vec<u8>,
     pub(super) after: Progress,
@@ -41,13 +39,11 @@ pub(super) fn queue(chunks: mpsc::Sender<Chunk>) -> impl FnMut(Chunk) -> Result<
     move |chunk| chunks.blocking_send(chunk).map_err(|_| Stopped)
 }
 
-/// Queues frames in chunks, with PROGRESS among them.
 pub(super) struct ChunkWriter<'a> {
     queue: &'a mut Queue<'a>,
     pending: Vec<u8>,
     after: Progress,
     sent: Instant,
-    /// Send the first frames at once.
     is_first_urgent: bool,
     progress_written: Instant,
     waited: Duration,
@@ -72,7 +68,6 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunks)
     }
 
-    /// Returns the rest, and the time waited.
     pub(super) fn finish(self) -> (Chunk, Duration) {
         let rest = Chunk {
             frames: self.pending,

@@ -31,17 +31,14 @@ pub(super) enum TrackedKind {
 #[derive(Debug, Default)]
 pub(super) struct ParsedIndex {
     paths: Vec<u8>,
-    /// Ranges of `paths`, by path.
     entries: Vec<(usize, usize, TrackedKind)>,
     pub(super) is_sparse: bool,
 }
 
-/// Other part of an index.
 #[derive(Debug)]
 pub(super) struct Split {
     /// Hash in its name.
     pub(super) shared: ObjectId,
-    /// Ascending ranges of its deleted entries.
     pub(super) deleted: Vec<std::ops::Range<u64>>,
 }
 
@@ -86,7 +83,6 @@ impl ParsedIndex {
         first.is_some_and(|&(start, end, _)| self.paths[start..end].starts_with(prefix))
     }
 
-    /// First entry not before a path.
     fn place(&self, path: &[u8]) -> usize {
         let is_before =
             |&(start, end, _): &(usize, usize, TrackedKind)| self.paths[start..end] < *path;

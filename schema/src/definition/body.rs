@@ -40,7 +40,6 @@ pub fn level_with(line: &[u8], (start, end): (usize, usize), level: u8, text: &[
     }
 }
 
-/// Ambiguous looks of a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape {
     /// `fn name(`
@@ -113,7 +112,6 @@ fn of_type(level: u8, text: &[u8]) -> u8 {
     }
 }
 
-/// Text after a name and its arguments.
 #[derive(Debug, PartialEq, Eq)]
 enum Follow {
     Body,

@@ -34,10 +34,8 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     let ends_type = line.starts_with(b"typedef ") || first == b'}';
     let mut is_method = line.starts_with(b"func (");
     let mut is_template = false;
-    // Last word, if a keyword.
     let mut keyword: Option<(usize, usize)> = None;
     let (mut is_first, mut has_type, mut has_type_keyword) = (true, true, false);
-    // Only modifiers so far.
     let mut are_modifiers = true;
     let mut classes = PLAIN | OF_TYPE;
     let mut at = 0;
