@@ -1,7 +1,8 @@
 //! Measures the time to the first match, and to the end.
 //!
-//! Searches a backend over connected sockets, from before SEARCH is written to the first complete
-//! BATCH, and on to END, which must have the counts and hash of the matches.
+//! Searches over connected sockets. The clock starts before SEARCH is written and stops at the
+//! first complete BATCH. The stream is read to END, which must have the counts and hash of the
+//! matches.
 //!
 //! usage: cargo bench -p backend --bench first_match -- INDEX [RUNS]
 //!

@@ -25,8 +25,8 @@ pub struct CompiledQuery {
     pub strategy: Strategy,
     /// Literals not negated, for ranking by path.
     pub literals: Vec<String>,
-    /// Words of which a definition defines one. `None` if unknown: a match may be any text, or
-    /// several words.
+    /// Words, at least one in any definition of a match. `None` if unknown: a match may be any
+    /// text, or several words.
     pub defined_words: Option<DefinedWords>,
     /// Report documents by name instead of lines.
     pub finds_names: bool,

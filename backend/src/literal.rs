@@ -2,8 +2,8 @@
 //! search.
 //!
 //! With regard to case this is `memmem`, as in ripgrep. Otherwise it searches for the rarest three
-//! letters in all cases (Teddy), or for the rarest letter, which is slower than ripgrep's matcher
-//! in many blocks.
+//! letters in all cases (Teddy), or for the rarest letter. The latter is slower than ripgrep's
+//! matcher in many blocks.
 //!
 //! **Invariant:** finds the same as ripgrep's matcher, including `ſ` for `s` and the Kelvin sign
 //! for `k` without regard to case.

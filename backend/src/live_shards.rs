@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Service of shards after their manifest. A frontend learns of a new one within two seconds.
+/// Time that shards are served after their manifest. A frontend learns of a new one within two
+/// seconds.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// Shards without packages newer elsewhere: one per shard of several frontends and generations, 4

@@ -1,8 +1,8 @@
 //! Matches one long text step by step, with bounded steps and a stop flag.
 //!
-//! ripgrep's matcher cannot be stopped in a call, which may take seconds. This one simulates the
-//! same program: a lazy DFA from the first literal, charged for each state, or the NFA if that
-//! costs too much or Unicode word boundaries meet other bytes than ASCII.
+//! A call of ripgrep's matcher cannot be stopped and may take seconds. This one simulates the same
+//! program by a lazy DFA from the first literal, charged for each state. If that costs too much, or
+//! Unicode word boundaries meet bytes that are not ASCII, it simulates the NFA.
 //!
 //! **Invariant:** the steps depend only on pattern and text, never on time or earlier searches.
 

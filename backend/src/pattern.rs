@@ -75,7 +75,7 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     is_literal.then_some(&pattern.text)
 }
 
-/// Words of which a definition has to define at least one.
+/// Words, at least one defined by any definition of a match.
 #[derive(Debug)]
 pub struct DefinedWords {
     /// ASCII letters, digits and `_`; case does not matter.

@@ -125,7 +125,8 @@ impl Backend {
         })
     }
 
-    /// Refuses further searches, for other backends, and waits for requests in progress.
+    /// Refuses further searches, so frontends ask other backends, and waits for requests in
+    /// progress.
     pub async fn drain(&self) {
         self.is_draining.store(true, Relaxed);
         let mut requests = self.requests.subscribe();

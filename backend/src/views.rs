@@ -48,7 +48,7 @@ impl Views {
         })
     }
 
-    /// Shards refused by `is_served` would stay on disk.
+    /// Drops views of shards that `is_served` refuses; their files would stay on disk.
     pub(crate) fn retain(&self, is_served: impl Fn(&[u8; 32]) -> bool) {
         for (key, _) in &self.0 {
             if !is_served(&key.0) {

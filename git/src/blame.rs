@@ -1,8 +1,8 @@
 //! Blame: the origin commit of each line of a file, as in `git blame`.
 //!
-//! Files are followed to parents, youngest commit first. Lines also in a parent are passed on, by
-//! git's diff (Myers, with indent heuristic); the rest are blamed. Moved files keep their trail
-//! (`former`). Unlike the blame of gix, this one has bounds.
+//! Files are followed to parents, youngest commit first, and moved ones to their former names
+//! (`former`). Lines also in a parent are passed on, by git's diff (Myers, with indent heuristic);
+//! the rest are blamed. Unlike the blame of gix, this one has bounds.
 //!
 //! **Invariant:** a look-up reads bounded commits and bytes in bounded time. Unresolved lines are
 //! marked `or_earlier`: they come from the named commit or an earlier one.

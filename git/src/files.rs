@@ -243,7 +243,6 @@ impl Walk<'_> {
     }
 }
 
-/// Interned sets of commits.
 #[derive(Default)]
 struct SetPool {
     sets: Vec<Vec<u32>>,

@@ -45,7 +45,6 @@ const DIRECTORIES: [&str; 6] = [
 pub(crate) struct Location {
     /// Directories that confine it.
     pub(crate) roots: Roots,
-    /// Directory with `HEAD`.
     pub(crate) git_dir: PathBuf,
     /// Directory with `objects` and `refs`; another one in an additional work tree.
     pub(crate) common_dir: PathBuf,

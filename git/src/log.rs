@@ -82,7 +82,6 @@ pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>, LookupError> {
     Ok(names)
 }
 
-/// Up to `count` commits after the `walked` ones.
 pub(crate) fn page<'r>(
     session: &Session<'r>,
     tip: ObjectId,

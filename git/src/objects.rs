@@ -1,7 +1,7 @@
 //! Reads commits, tags, trees and histories of one repository.
 //!
-//! **Invariant:** a look-up reads a bounded number of bounded objects. As in git, replace refs are
-//! followed once (by gix), and grafts and shallow boundaries change the parents of navigation.
+//! **Invariant:** a look-up reads a bounded number of bounded objects. Replace refs are followed
+//! once (by gix). As in git, grafts and shallow boundaries change the parents of navigation.
 
 use crate::LookupError;
 use crate::expression::Peel;
@@ -198,7 +198,6 @@ impl<'r> Objects<'r> {
         header.map(|header| header.size())
     }
 
-    /// Reads a file of up to `bytes_max` bytes.
     pub(crate) fn text(
         &self,
         id: ObjectId,

@@ -12,7 +12,7 @@
 //!
 //! A complete CANCEL frame, without payload: `00000000 08 000000 6cd16c7a 00000000`.
 //!
-//! Frames are multiples of 8 bytes, at most [`FRAME_BYTES_MAX`], so they stay aligned in the
+//! Frames are multiples of 8 bytes, at most [`FRAME_BYTES_MAX`]. So they stay aligned in the
 //! receive buffer and the spool, and messages are read in place.
 //!
 //! **Invariant:** the decoder does no I/O and has one buffer. It grows with the bytes received, up

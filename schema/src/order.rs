@@ -1,8 +1,8 @@
 //! Order of matches, the same in every process.
 //!
 //! Score descending, then [`document_hash`], then package and path for equal hashes, then place
-//! descending, then line. The score and place of a rank ([`rank`]) compare documents and matches of
-//! one.
+//! descending, then line. The score of a rank ([`rank`]) compares documents, its place compares
+//! matches of one.
 //!
 //! Scores have few values, so hashes order many documents, and searches can rule out higher hashes
 //! unread.

@@ -13,8 +13,8 @@ use std::ops::{ControlFlow, Range};
 /// Ranges from the span's first byte: one to [`RANGES_MAX`], within its last line.
 pub(super) type Ranges = Vec<(usize, usize)>;
 
-/// Calls `found` with each span from `at` on, and its ranges. Ends if `found` breaks or `stop`
-/// returns true.
+/// Calls `found` with each span from `at` on, and its ranges. Ends if `found` breaks or `effort` is
+/// stopped.
 pub(super) fn for_each(
     matchers: &[&TextMatcher],
     text: &[u8],

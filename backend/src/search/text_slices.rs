@@ -25,7 +25,7 @@ pub(super) struct TextSlices<'a> {
 pub(super) struct TextSlice {
     /// Block ids, or indexes in the list of candidates.
     blocks: Range<u32>,
-    /// Documents of the text, not all accepted if others exist.
+    /// Documents with the text. If it has others, filters may reject these.
     pub(super) documents: Range<u32>,
     /// The text has several documents.
     pub(super) is_shared: bool,

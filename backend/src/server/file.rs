@@ -8,7 +8,7 @@ use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
-/// Bytes of text in a reply. Clients request more.
+/// Clients request more in parts.
 pub(super) const REPLY_BYTES_MAX: u64 = 512 << 10;
 
 /// Largest pointer of Git LFS, by its specification.
@@ -217,7 +217,6 @@ fn last_block(
     Ok(low)
 }
 
-/// Bytes of the first `count` lines.
 pub(super) fn skip_lines(text: &[u8], count: u32) -> usize {
     let Some(last) = (count as usize).checked_sub(1) else {
         return 0;

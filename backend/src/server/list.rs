@@ -24,7 +24,7 @@ use std::time::UNIX_EPOCH;
 /// Bytes of a reason's detail: a rule, or a system message.
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
-/// Reads a listing. Only repositories need `readers`.
+/// Only repositories need `readers`.
 pub(super) fn read(
     generation: &Generation,
     readers: &[&dyn LookUp],

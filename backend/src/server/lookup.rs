@@ -109,7 +109,6 @@ impl LookupService {
 }
 
 impl Sources {
-    /// Tries the repositories, then the index's records.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
         let indexed = &self.live.current().recorded;
         let Some(repositories) = &self.repositories else {
@@ -170,7 +169,6 @@ fn timed(sources: &Sources, lookup: &Lookup) -> LookupAnswer {
     answer
 }
 
-/// Beginning of a name, on one line.
 fn logged(name: &str) -> String {
     let shown: String = name.chars().take(LOGGED_MAX).collect();
     shown.escape_debug().to_string()

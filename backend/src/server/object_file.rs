@@ -3,7 +3,7 @@
 //! Text of an unindexed revision is decoded as by the index, without files that it would leave out.
 //! Original bytes are sent unchanged.
 //!
-//! **Invariant:** memory holds [`READS_MAX`] files of [`ORIGINAL_BYTES_MAX`] bytes, and
+//! **Invariant:** memory holds at most [`READS_MAX`] files of [`ORIGINAL_BYTES_MAX`] bytes, and
 //! [`KEPT_BYTES_MAX`] of partly sent files.
 
 use super::file::{self, REPLY_BYTES_MAX, skip_lines};
@@ -172,7 +172,6 @@ impl ObjectFiles {
         }
     }
 
-    /// Reads from the first repository with the file.
     fn read(
         &self,
         repositories: &Readers<'_>,
@@ -205,7 +204,6 @@ impl ObjectFiles {
     }
 }
 
-/// Readers of repositories, and the index's records.
 struct Readers<'a> {
     generation: &'a Generation,
     readers: &'a [&'a dyn LookUp],

@@ -45,7 +45,6 @@ const CONTEXT_LINES_MAX: u32 = 20;
 
 pub(super) struct SearchService {
     pub(super) live: Arc<LiveShards>,
-    /// Threads per search.
     pub(super) workers: usize,
     pub(super) admission: Arc<Admission>,
     pub(super) kept: KeptMatchers,
@@ -225,7 +224,6 @@ struct SearchJob {
     trace: TraceSpan,
 }
 
-/// Result of a finished search: last frames, and END.
 struct Finished {
     rest: Chunk,
     end: End,

@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::sync::mpsc;
 use tokio::time::{self, MissedTickBehavior};
 
-/// Sends a search's frames to its connection.
 pub(super) struct Transfer<'a, S> {
     pub(super) connection: &'a mut Connection<S>,
     pub(super) chunks: mpsc::Receiver<Chunk>,

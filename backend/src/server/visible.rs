@@ -8,7 +8,6 @@ use schema::message::{Failure, FailureKind, Recorded, VisibleShard};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Recorded repositories needed.
 #[derive(Clone, Debug)]
 pub(super) enum Repositories {
     None,
@@ -54,7 +53,6 @@ fn failure(error: &ShardError) -> Failure {
     Failure::new(FailureKind::Unavailable, error.to_string())
 }
 
-/// Records of wanted repositories with a visible package.
 fn visible_repositories(
     views: &[Arc<Shard>],
     recorded: &Recorded,

@@ -316,7 +316,7 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
     }
 }
 
-/// Smaller shards, and plans of fewer, are searched by one thread.
+/// Smaller shards are searched, and fewer shards planned, by one thread.
 const PARALLEL_BLOCKS_MIN: u32 = 128;
 const PARALLEL_SHARDS_MIN: usize = 4;
 

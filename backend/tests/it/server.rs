@@ -27,7 +27,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Reaction time, also on a busy machine. Events not waited for take longer.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Lines of the large document, with matches over the buffers' size.
+/// Lines of the large document. Their matches overflow the buffers.
 const LARGE_LINES: usize = 200_000;
 
 fn small() -> Vec<(&'static str, Vec<u8>)> {

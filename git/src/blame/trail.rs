@@ -1,6 +1,6 @@
 //! Path to a file: commit tree, directories, and the file.
 //!
-//! Equal directory ids mean equal contents, so a path in a parent is followed only to the first
+//! Equal directory ids mean equal contents. So a path in a parent is followed only to the first
 //! known id, mostly the first or second tree.
 
 use crate::LookupError;

@@ -56,7 +56,7 @@ pub struct Search {
     /// Best matches to send; 0 means all.
     pub limit: u64,
     /// Matches beyond the limit need not be found. [`ShardEnd::found`](super::ShardEnd::found) may
-    /// be too small, but not its sum below the limit.
+    /// be too small, but the sum over all shards is not below the limit.
     pub uncounted: bool,
     /// Not 0: [`limit`](Self::limit) counts documents, each as good as its best match, with at most
     /// this many matches. Requires [`uncounted`](Self::uncounted). Fails with
@@ -82,8 +82,8 @@ pub struct Search {
     /// Patterns of the first lines, best first. Then come lines with all patterns, then those with
     /// near ones. At most [`PHRASE_PATTERNS_MAX`].
     pub phrase: Vec<Pattern>,
-    /// Lines as text, without limit or context. [`Batch`](super::Batch)es still come from earlier
-    /// backends, for long lines and for several lines.
+    /// Lines as text, without limit or context. Earlier backends still send
+    /// [`Batch`](super::Batch)es, and every backend does for long lines and matches over several.
     pub text: TextOrder,
 }
 
@@ -382,11 +382,12 @@ impl FileRequest {
 /// Kind of a LIST request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// Packages by directory prefix, or of a given name.
+    /// Packages by directory prefix; with a package given, only those of its name.
     Packages,
     /// Content of a directory: the prefix, empty or ending with `/`.
     Children,
-    /// Skipped files with the path prefix, or in a directory above it.
+    /// Skipped files of the package, or of all, with the path prefix, or a skipped directory above
+    /// it.
     Skipped,
     /// Packages of the shard with id `package`: name, number, documents and time.
     Shard,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Candidate blocks over a light search, and matches over the buffers.
+/// More candidate blocks than a light search allows, and more matches than the buffers hold.
 fn served() -> Served {
     Served::in_blocks(16, &large(), 2)
 }
