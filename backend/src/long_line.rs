@@ -419,8 +419,9 @@ impl Walk<'_, '_> {
         Ok(if last.is_match() { at } else { start })
     }
 
-    /// Steps over indexed `bytes`. Returns the last state, unless the walk is over, and the byte at
-    /// which the last match was known, one behind its end.
+    /// Steps over indexed `bytes`. Returns the last state, unless no match can follow or, with
+    /// `earliest`, one was found. Also returns the byte at which the last match was known, one
+    /// behind its end.
     #[inline]
     fn walk<'t>(
         &mut self,
@@ -480,7 +481,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// At most one thread for each state, with the start of its match, in order of addition.
+/// Threads, at most one for each state, with the start of its match, in order of addition.
 struct Threads {
     list: Vec<(StateID, usize)>,
     /// Index in `list` for each state in it.

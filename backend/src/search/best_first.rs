@@ -36,16 +36,16 @@ use std::mem;
 use std::ops::{Range, RangeInclusive};
 use std::slice;
 
-/// The work of a light search.
+/// Verified blocks: the work of a light search.
 const BLOCKS_MAX: u64 = 8192;
 
-/// Each costs about a microsecond.
+/// Documents seen in a shard. Each costs about a microsecond.
 const DOCUMENTS_MAX: usize = 16 << 10;
 
-/// Per shard.
+/// Blocks of a shard that define the searched words.
 const DEFINING_BLOCKS_MAX: usize = 64 << 10;
 
-/// Per shard and literal.
+/// Paths of a shard searched for a literal.
 const PATHS_MAX: usize = 128 << 10;
 
 /// First blocks searched in a document if blocks without a definition score the same.
@@ -440,7 +440,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         )
     }
 
-    /// True if documents are not searched by defining blocks first.
+    /// True if documents are searched whole, not by defining blocks first.
     fn searches_whole_documents(&self) -> bool {
         // The first line of a document may be in any block.
         self.task.request.want == Want::Documents

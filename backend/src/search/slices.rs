@@ -7,7 +7,7 @@
 use index::shard::{DocId, DocumentCandidates, Shard, ShardError, TextId};
 use std::ops::Range;
 
-/// A quarter of a megabyte, some tenths of a millisecond.
+/// Blocks of a unit: a quarter of a megabyte, some tenths of a millisecond.
 pub(super) const UNIT_BLOCKS: usize = 64;
 
 /// Evaluating a name takes below a microsecond.

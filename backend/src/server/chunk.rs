@@ -13,7 +13,7 @@ pub(super) const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) const CHUNKS_MAX: usize = 4;
 
-/// For fewer and larger writes.
+/// Bytes of a chunk, for fewer and larger writes.
 const CHUNK_BYTES: usize = 64 << 10;
 
 const CHUNK_WAIT: Duration = Duration::from_millis(5);

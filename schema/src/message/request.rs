@@ -71,9 +71,9 @@ pub struct Search {
     pub names: bool,
     /// Packages with a newer build in other shards.
     pub excluded: Vec<Excluded>,
-    /// Visible part per shard, in order. `None`: everything.
+    /// Visible part per shard, in the order of [`shards`](Self::shards). `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
-    /// Answer of another backend per shard, in order, or empty.
+    /// Answer of another backend per shard, in the order of [`shards`](Self::shards), or empty.
     pub resume: Vec<ResumePoint>,
     /// Parent span of the backend's trace.
     pub trace: Option<TraceContext>,
