@@ -1,8 +1,8 @@
-//! Measures the time from a request to the first match, and to the end.
+//! Measures the time to the first match, and to the end.
 //!
-//! A backend is searched over a pair of connected sockets, as by a frontend in the same process. The
-//! clock starts before SEARCH is written and stops when the first BATCH is complete. The stream is
-//! then read to END, whose counts and hash must be those of the received matches.
+//! Searches over connected sockets. The clock starts before SEARCH is written and stops at the
+//! first complete BATCH. The stream is read to END, which must have the counts and hash of the
+//! matches.
 //!
 //! usage: cargo bench -p backend --bench first_match -- INDEX [RUNS]
 //!
@@ -65,9 +65,8 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// The duration of a search.
 struct Timing {
-    /// `None` when only a count is wanted, so that no match is sent.
+    /// `None` for a count.
     first: Option<Duration>,
     all: Duration,
 }
@@ -101,7 +100,7 @@ fn search(
     Ok(Timing { first, all })
 }
 
-/// Counts and hashes the matches of a batch as END does.
+/// Counts and hashes matches as END does.
 fn count(payload: &[u8], found: &mut [ShardEnd]) -> Result<(), Box<dyn Error>> {
     let reader = BatchReader::new(payload)?;
     let view = reader.view()?;

@@ -1,7 +1,7 @@
-//! The time to decide one long line: `cargo bench -p backend --bench long_line`.
+//! Time to decide one long line: `cargo bench -p backend --bench long_line`.
 //!
-//! The patterns are the worst that were found for each way to match; the first is an ordinary one.
-//! Under `cargo test` the lines are short.
+//! Patterns are ordinary, then the worst known for each kind of matching. Under `cargo test` lines
+//! are short.
 
 use backend::CompiledQuery;
 use backend::compiled_query::Strategy;
@@ -39,7 +39,7 @@ fn main() {
     println!("at most {LINE_STEPS_MAX} steps a line");
 }
 
-/// A line of `y` and `z` in no order, with a character in 1000 that is not ASCII.
+/// A line of `y` and `z`, with a non-ASCII character in 1000.
 fn mixed(bytes: usize) -> Vec<u8> {
     let (mut text, mut seed) = (Vec::new(), 1_u64);
     while text.len() < bytes {

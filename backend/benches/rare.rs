@@ -1,11 +1,10 @@
-//! Measures searches with few matches: rare identifiers, one search after the other over a pair of
-//! connected sockets, as by a frontend in the same process.
+//! Measures successive searches for rare identifiers over connected sockets.
 //!
 //! usage: cargo bench -p backend --bench rare -- INDEX WORDS [RUNS]
 //!
-//! WORDS is a file with one identifier per line, all of which must be found. A run searches each
-//! once. Prints the time of the first run, which loads pages into memory, and the median of the
-//! others. Without arguments, as under `cargo test`, the index has one small package.
+//! WORDS has one identifier per line, all with matches. A run searches each once. Prints the time
+//! of the first run, which loads pages, and the median of the others. Without arguments, as under
+//! `cargo test`, the index has one small package.
 
 mod support;
 
@@ -59,13 +58,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 struct Bench {
     client: Client,
-    /// Candidate blocks of each search.
     candidates: Vec<u64>,
     matches: u64,
 }
 
 impl Bench {
-    /// Searches all words, and returns the time.
     fn search_all(&mut self, words: &[&str]) -> Result<Duration, Box<dyn Error>> {
         let started = Instant::now();
         for word in words {

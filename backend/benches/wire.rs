@@ -1,4 +1,4 @@
-//! Measures the bytes that a match takes on the wire, by their kind.
+//! Measures the bytes of a match on the wire, by kind.
 //!
 //! usage: cargo bench -p backend --bench wire -- INDEX
 //!
@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 const QUERIES: [&str; 5] = ["TCP_NODELAY", "arse", "printf", "return", "e"];
 
-/// Bytes of a line and of a range in a frame.
 const LINE_BYTES: usize = 24;
 const RANGE_BYTES: usize = 8;
 
@@ -47,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Builds an index of a package in which every query matches.
+/// Builds an index in which every query matches.
 fn small_index(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let (source, index) = (directory.join("p_1"), directory.join("index"));
     std::fs::create_dir(&source)?;
@@ -58,7 +57,6 @@ fn small_index(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(index)
 }
 
-/// Bytes of frames, by their kind.
 #[derive(Default)]
 struct Bytes {
     matches: usize,

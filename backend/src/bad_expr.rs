@@ -1,20 +1,20 @@
-//! Why an expression cannot be searched, and which part of it is wrong.
+//! Error of an expression, with its faulty part.
 
 use index::filter::UnknownLanguage;
 use index::plan::BadPattern;
 use schema::message::{Failure, FailureKind};
 
-/// Why an expression cannot be searched.
+/// Invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadExpr {
-    /// Which of [`Expr::atoms`](schema::message::Expr::atoms) is wrong.
+    /// Index in [`Expr::atoms`](schema::message::Expr::atoms).
     pub atom: usize,
-    /// The offset in its text, in bytes, when it is known.
+    /// Offset in its text, in bytes, if known.
     pub at: Option<usize>,
-    /// Why.
+    /// The cause.
     pub reason: String,
-    /// What to do about it; may be empty.
+    /// Advice, or empty.
     pub hint: String,
 }
 
@@ -43,7 +43,6 @@ impl BadExpr {
         }
     }
 
-    /// Returns the error for an expression with `atoms` more atoms in front.
     pub(crate) fn after(self, atoms: usize) -> BadExpr {
         BadExpr {
             atom: atoms + self.atom,

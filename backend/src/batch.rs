@@ -1,12 +1,10 @@
-//! Packs the matches of one document, with their context, into batches.
+//! Packs the matches of one document, with context, into batches.
 //!
-//! **Invariant:** every match has all its context in its own batch. Where a document is cut into
-//! several batches, the lines around the cut are in both, so the cuts cannot be seen in what is
-//! shown.
+//! **Invariant:** every match has all its context in its own batch; lines around a cut are in both.
 //!
-//! **Invariant:** a frame stays far below its size limit. A batch is sent when it has
-//! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a
-//! window around its first range is sent, with the window's offset and the length of the line.
+//! **Invariant:** frames stay far below their size limit. A batch is sent at [`BATCH_TEXT_BYTES`]
+//! of text or 256 lines. Lines over [`LINE_BYTES_MAX`] are sent as a window around their first
+//! range.
 
 use crate::filters::kind_of;
 use crate::revision_names::RevisionNames;
@@ -15,39 +13,37 @@ use schema::message::{Batch, DocumentKind, Line, Range, Span, Window};
 use std::ops;
 use std::rc::Rc;
 
-/// A batch with more text is sent. A page reads a batch for each match it shows, so batches are
-/// small.
+/// Text that completes a batch. A page reads a batch for each match, so batches are small.
 pub const BATCH_TEXT_BYTES: usize = 16 << 10;
 
-/// A batch with more lines is sent, since empty lines take space too: with all their ranges, this
-/// number of lines takes a quarter of a megabyte.
+/// Lines that complete a batch: a quarter of a megabyte with all ranges.
 const BATCH_LINES: usize = 256;
 
-/// Only a window of a longer line is sent.
+/// Longest line sent whole.
 pub const LINE_BYTES_MAX: usize = 4 << 10;
 
 /// Bytes of a window before the first range.
 const LEAD_BYTES: usize = 512;
 
-/// The position of a line in a shard, or of several lines together: a span.
+/// Position of a line or span in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinePosition {
-    /// The number of the first line, from 1; 0 stands for the document's name.
+    /// Number of the first line, from 1; 0 for the document's name.
     pub number: u32,
-    /// The number of lines.
+    /// Number of lines.
     pub lines: u32,
-    /// The offset of the first byte in the text of all documents.
+    /// First byte in the text of all documents.
     pub start: u64,
-    /// The offset behind the last byte, line end included.
+    /// End, line end included.
     pub end: u64,
-    /// The block of the first line. A line is in one block.
+    /// Block of the first line. A line is in one block.
     pub block: u32,
-    /// The block of the last line.
+    /// Block of the last line.
     pub last_block: u32,
 }
 
 impl LinePosition {
-    /// The position of one line, in one block.
+    /// Position of one line.
     pub fn of_line(number: u32, text: ops::Range<u64>, block: u32) -> LinePosition {
         LinePosition {
             number,
@@ -59,20 +55,20 @@ impl LinePosition {
         }
     }
 
-    /// The position of a document's name. The document's text begins at `start`.
+    /// Position of a document's name. Its text begins at `start`.
     pub fn of_name(document: &Document<'_>, start: u64) -> LinePosition {
         LinePosition::of_line(0, start..start, document.blocks.start)
     }
 }
 
-/// What is packed of a document.
+/// Options of a packer.
 #[derive(Clone, Copy, Debug)]
 pub struct PackOptions {
     /// Lines before and after a match.
     pub context_lines: u32,
-    /// Matches in lines before it are left out.
+    /// Matches in earlier lines are left out.
     pub first_line: u32,
-    /// Whether only the first range of each match is packed.
+    /// Pack only the first range of each match.
     pub first_range: bool,
 }
 
@@ -86,17 +82,15 @@ pub struct BatchPacker<'a> {
     language: &'static str,
     kind: DocumentKind,
     pub(crate) revisions: RevisionNames<'a>,
-    /// The range of the document in the text of all documents.
     document_text: ops::Range<u64>,
     buffers: BatchBuffers,
     texts: Rc<TextCache>,
-    /// The last line in this batch.
     last: Option<LinePosition>,
-    /// Lines of context after the last match that are still missing.
+    /// Missing lines of context after the last match.
     due: u32,
 }
 
-/// The content of the next batch. Empty between documents, where only its memory is reused.
+/// Content of the next batch, empty between documents.
 #[derive(Default)]
 pub struct BatchBuffers {
     text: Vec<u8>,
@@ -116,18 +110,17 @@ impl BatchBuffers {
     }
 }
 
-/// The output of packers.
+/// Output of packers.
 #[derive(Debug, Default)]
 pub struct Packed {
     /// Whole frames.
     pub frames: Vec<u8>,
-    /// The document and line of every match in the frames, in order.
+    /// Document and line of every match, in order.
     pub keys: Vec<(DocId, u32)>,
 }
 
 impl<'a> BatchPacker<'a> {
-    /// Creates a packer for the matches of `document` in `package`. `buffers` are empty; `texts` has what was searched
-    /// last.
+    /// Packs matches of `document`. `buffers` are empty; `texts` has the last searched text.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
@@ -156,8 +149,7 @@ impl<'a> BatchPacker<'a> {
         })
     }
 
-    /// Adds a matching `line`, line end included, in ascending order. `ranges`, of which there is
-    /// at least one, are in the line without its end.
+    /// Adds a matching `line` with its end, ascending. `ranges`, at least one, are before the end.
     pub fn push(
         &mut self,
         position: LinePosition,
@@ -171,7 +163,7 @@ impl<'a> BatchPacker<'a> {
             return Ok(());
         }
         if self.buffers.text.len() > BATCH_TEXT_BYTES || self.buffers.lines.len() > BATCH_LINES {
-            // A match is rendered from its own batch, which must have all its context.
+            // A match is rendered from its own batch.
             self.push_context_after(u32::MAX)?;
             self.encode(&mut out.frames);
             self.last = None;
@@ -185,7 +177,6 @@ impl<'a> BatchPacker<'a> {
         Ok(())
     }
 
-    /// Checks that a line is in the document.
     pub(crate) fn check(&self, position: LinePosition) -> Result<(), ShardError> {
         if position.start < self.document_text.start || position.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
@@ -199,20 +190,19 @@ impl<'a> BatchPacker<'a> {
             return;
         }
         let position = LinePosition::of_name(&self.document, self.document_text.start);
-        // A path is never cut, however long it is.
+        // A path is never cut.
         let whole = 0..self.document.path.len();
         self.push_window(position, self.document.path, whole, rank, ranges);
         out.keys.push((self.document.id, 0));
     }
 
-    /// Encodes what is left, and returns the empty buffers.
+    /// Encodes the rest, and returns the empty buffers.
     pub fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
         Ok(self.buffers)
     }
 
-    /// Encodes what was added, if there is anything.
     pub(crate) fn encode(&mut self, out: &mut Vec<u8>) {
         let buffers = &mut self.buffers;
         if buffers.lines.is_empty() {
@@ -240,7 +230,6 @@ impl<'a> BatchPacker<'a> {
         self.last = None;
     }
 
-    /// Packs the missing context after the last match, up to the line number `before`.
     fn push_context_after(&mut self, before: u32) -> Result<(), ShardError> {
         while self.due > 0
             && let Some(last) = self.last
@@ -368,7 +357,7 @@ impl<'a> BatchPacker<'a> {
     }
 }
 
-/// Returns the part of a line that is sent: nothing of a long line that is only context.
+/// Sent part of a line: nothing of long context.
 fn window(line_bytes: usize, first: Option<(usize, usize)>) -> ops::Range<usize> {
     if line_bytes <= LINE_BYTES_MAX {
         return 0..line_bytes;
@@ -379,7 +368,7 @@ fn window(line_bytes: usize, first: Option<(usize, usize)>) -> ops::Range<usize>
     start..start + LINE_BYTES_MAX
 }
 
-/// Returns a range relative to a window; `None` when it begins outside.
+/// Range relative to a window; `None` if it begins outside.
 fn within(&(start, end): &(usize, usize), window: &ops::Range<usize>) -> Option<Range> {
     if start < window.start || start > window.end || (start == window.end && end > start) {
         return None;

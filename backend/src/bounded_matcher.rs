@@ -1,12 +1,8 @@
-//! Finds a pattern in texts of any length, so that the search can be stopped at any time.
+//! Finds a pattern in texts of any length, and can be stopped at any time.
 //!
-//! A text to find needs no regular expression ([`Literal`]), unless case does not matter and there are many candidate
-//! blocks; then it is compiled when it is first needed.
-//!
-//! A short text is matched by ripgrep's matcher in one call, a longer one step by step
-//! ([`long_line`](crate::long_line)). What is short depends on the pattern: a call should take 10 ms
-//! at most. Most patterns can take a few steps a byte, and then 64 KiB are short; `z{90000,}` can
-//! take 90,000.
+//! Plain text needs no regular expression ([`Literal`]), unless case does not matter and candidates
+//! are many. ripgrep's matcher takes a short text in one call of up to 10 ms, a long one is matched
+//! step by step ([`long_line`](crate::long_line)). Short is up to 64 KiB, depending on the pattern.
 
 use crate::compiler::Compiler;
 use crate::literal::{Literal, RANGE_BYTES_MAX};
@@ -20,33 +16,30 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Bytes of whole lines that are searched in one call, at most.
+/// Bytes of whole lines searched in one call, at most.
 const PIECE_BYTES_MAX: usize = 64 << 10;
 
-/// Bytes of a text that is matched as a whole in one call, at most.
+/// Bytes of a whole text matched in one call, at most.
 const WHOLE_BYTES_MAX: usize = 1 << 20;
 
-/// Steps of one call, at most, for patterns that are not light.
+/// For patterns that are not light.
 const CALL_STEPS_MAX: usize = 1 << 19;
 
-/// The [weight](pattern::weight) of a light pattern, at most. It takes less than a microsecond a
-/// byte whatever the text is, and nearly always a nanosecond.
+/// Highest [weight](pattern::weight) of a light pattern: below a microsecond a byte, and nearly
+/// always a nanosecond.
 const LIGHT_WEIGHT_MAX: usize = 16;
 
-/// Candidate blocks in which a text is found without regard to case by its rarest letter, at most: 1 MiB of text. In more, ripgrep's matcher is worth its compilation, which takes 0.2 ms.
+/// Above 1 MiB of text without regard to case, ripgrep's matcher is worth its compilation.
 const FEW_BLOCKS_MAX: u64 = 256;
 
-/// Bytes of a long text that are searched for a literal at a time. Unit tests have short texts.
+/// Searched for a literal at a time. Unit tests have short texts.
 const LITERAL_BYTES: usize = if cfg!(test) { 600 } else { 1 << 20 };
 
-/// Bytes that are searched for a literal for one step.
+/// Bytes searched for a literal in one step.
 const LITERAL_BYTES_A_STEP: usize = 64;
 
-/// A pattern, or several alternatives, in a text.
 pub(crate) struct BoundedMatcher {
-    /// For short texts.
     fast: Fast,
-    /// Bytes of a short text.
     piece_bytes: usize,
     /// For long texts; most searches meet none.
     long: Arc<LongProgram>,
@@ -54,36 +47,30 @@ pub(crate) struct BoundedMatcher {
     buffers: Mutex<Option<Box<Buffers>>>,
 }
 
-/// Finds a pattern in short texts.
 enum Fast {
     Regex(RegexMatcher),
-    /// A text to find. The regular expression does the same where case does not matter.
+    /// Plain text; the regular expression is equivalent.
     Literal {
         literal: Arc<Literal>,
-        /// Whether the search has few candidate blocks.
         is_brief: bool,
         regex: LazyRegex,
     },
 }
 
-/// A regular expression that most searches do not need.
 struct LazyRegex {
     limits: SizeLimits,
-    /// Compiled once for all copies.
     shared: Arc<OnceLock<RegexMatcher>>,
-    /// A copy has caches of its own.
+    /// Copy with its own caches.
     own: OnceLock<RegexMatcher>,
 }
 
-/// The program for long texts, compiled when it is first needed.
 struct LongProgram {
     recipe: Recipe,
     program: OnceLock<Program>,
 }
 
 impl BoundedMatcher {
-    /// Compiles a matcher of lines, or with `multiline` of whole texts, in which one of `patterns`
-    /// matches.
+    /// Matches any of `patterns` in lines, or with `multiline` in whole texts.
     pub(crate) fn new(
         patterns: &[&Pattern],
         multiline: bool,
@@ -125,7 +112,6 @@ impl BoundedMatcher {
         })
     }
 
-    /// Returns a copy for a search in so many candidate blocks.
     pub(crate) fn for_blocks(&self, blocks: u64) -> BoundedMatcher {
         let mut copy = self.clone();
         if let Fast::Literal { is_brief, .. } = &mut copy.fast {
@@ -134,7 +120,7 @@ impl BoundedMatcher {
         copy
     }
 
-    /// Returns whether the pattern may take a second or more in one long line of so many candidate blocks.
+    /// True if one long line may take a second or more.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         let is_regex = match &self.fast {
             Fast::Regex(_) => true,
@@ -143,16 +129,14 @@ impl BoundedMatcher {
         is_regex && self.piece_bytes < PIECE_BYTES_MAX
     }
 
-    /// Bytes of whole lines that are searched in one call, at most.
     pub(crate) fn piece_bytes(&self) -> usize {
-        // Looking for a text takes less than a nanosecond a byte, whatever both are.
+        // A literal takes less than a nanosecond a byte.
         match self.literal() {
             Some(_) => PIECE_BYTES_MAX,
             None => self.piece_bytes,
         }
     }
 
-    /// Returns the text to find, if no regular expression is needed.
     pub(crate) fn literal(&self) -> Option<&Literal> {
         match &self.fast {
             Fast::Literal {
@@ -162,12 +146,10 @@ impl BoundedMatcher {
         }
     }
 
-    /// Returns the text to find in `text`, if no regular expression is needed there.
     pub(crate) fn literal_in(&self, text: &[u8]) -> Option<&Literal> {
         self.literal().filter(|_| text.len() <= self.piece_bytes())
     }
 
-    /// Returns the regular expression.
     fn regex(&self) -> &RegexMatcher {
         match &self.fast {
             Fast::Regex(regex) => regex,
@@ -175,13 +157,12 @@ impl BoundedMatcher {
         }
     }
 
-    /// Returns whether lines can be searched for together: the pattern has no `\A` or `\z`, which must match at the ends
-    /// of each line.
+    /// False for `\A` or `\z`, which match at the ends of each line.
     pub(crate) fn searches_several_lines(&self) -> bool {
         self.literal().is_some() || self.regex().line_terminator().is_some()
     }
 
-    /// Returns an offset in the next line of a short text that may match, or does for certain.
+    /// Offset in the next possible line of a short text.
     pub(crate) fn find_candidate_line(&self, text: &[u8]) -> Option<LineMatchKind> {
         match self.literal() {
             Some(literal) => {
@@ -192,7 +173,6 @@ impl BoundedMatcher {
         }
     }
 
-    /// Returns whether the pattern matches in a short text.
     pub(crate) fn is_match_in_short(&self, text: &[u8]) -> bool {
         match self.literal() {
             Some(literal) => literal.find(text, 0).is_some(),
@@ -200,7 +180,6 @@ impl BoundedMatcher {
         }
     }
 
-    /// Returns whether the pattern matches in `text`.
     pub(crate) fn is_match(&self, text: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         if text.len() <= self.piece_bytes() {
             return Ok(self.is_match_in_short(text));
@@ -213,7 +192,7 @@ impl BoundedMatcher {
         Ok(found.is_some())
     }
 
-    /// Returns the leftmost match that begins at or after `at`. The first search of a text is `first`.
+    /// Leftmost match from `at` on. The first search of a text is `first`.
     pub(crate) fn find(
         &self,
         text: &[u8],
@@ -255,7 +234,6 @@ impl BoundedMatcher {
     }
 }
 
-/// Finds a literal in a text of any length, piece by piece, and looks at the stop flag in between.
 fn find_in_pieces(
     literal: &Literal,
     text: &[u8],
@@ -268,7 +246,7 @@ fn find_in_pieces(
             return Err(GivenUp);
         }
         let next = at + LITERAL_BYTES;
-        // A range that begins in this piece ends in front of the last byte, so what comes behind it is known.
+        // A range of this piece ends before the last byte, so its next byte is known.
         match literal.find(&text[..next + RANGE_BYTES_MAX], at) {
             Some(found) if found.start < next => return Ok(Some(found)),
             _ => at = next,
@@ -277,7 +255,6 @@ fn find_in_pieces(
     Ok(literal.find(text, at))
 }
 
-/// Returns the pattern and the text to find, if the patterns are nothing but that.
 fn text_to_find<'p>(patterns: &[&'p Pattern], multiline: bool) -> Option<(&'p Pattern, Literal)> {
     let [pattern] = *patterns else {
         return None;
@@ -312,7 +289,6 @@ impl LazyRegex {
 }
 
 impl Clone for Fast {
-    /// The copy has caches of its own.
     fn clone(&self) -> Self {
         match self {
             Fast::Regex(regex) => Fast::Regex(regex.clone()),
@@ -341,7 +317,6 @@ impl LongProgram {
 }
 
 impl Clone for BoundedMatcher {
-    /// The copy has buffers of its own.
     fn clone(&self) -> Self {
         BoundedMatcher {
             fast: self.fast.clone(),
@@ -406,8 +381,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// The lazy DFA and the NFA find in every text what ripgrep's matcher finds, and no match begins
-        /// before the first literal.
+        /// Lazy DFA and NFA agree with ripgrep's matcher, and no match begins before the first
+        /// literal.
         #[test]
         fn long_texts_match_as_short_ones(
             number in 0..PATTERNS.len(),
@@ -445,7 +420,7 @@ mod tests {
                     let any = program.find(&mut buffers, text, at, true, effort).unwrap();
                     prop_assert_eq!(any.is_some(), fast.is_some(), "{} {}", at, use_dfa);
                 }
-                // The DFA gives up what it has not begun.
+                // The DFA leaves texts it has not begun.
                 buffers = program.buffers();
             }
         }
@@ -467,12 +442,12 @@ mod tests {
                 ..Pattern::default()
             };
             let matcher = BoundedMatcher::new(&[&pattern], false, &Compiler::default());
-            // A letter without regard to case is looked for in few blocks only.
+            // Other letters are searched in few blocks only.
             let matcher = matcher.unwrap().for_blocks(1);
             let literal = matcher.literal().expect("needs no regular expression");
             for at in (0..3 * LITERAL_BYTES).step_by(7) {
                 let mut line = vec![b'-'; at];
-                // The longest range: its letters have cases of three bytes.
+                // Longest range: letters with cases of three bytes.
                 line.extend("Word KſKſWORDKſ;".replace('K', "\u{212a}").bytes());
                 line.resize(line.len() + at % 5 * RANGE_BYTES_MAX, b'.');
                 let mut effort = Effort::new(&|| false);

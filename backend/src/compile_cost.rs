@@ -1,10 +1,9 @@
-//! Cost of compiling an expression, estimated from its size before anything is compiled.
+//! Estimated cost of compiling an expression, before anything is compiled.
 //!
-//! The unit is a byte of the automaton (NFA) that a regular expression compiles to. On one core a megabyte takes 15 to
-//! 20 ms, for both directions. The estimate of the bytes is within a fifth of what `regex-automata` counts against its limit,
-//! and nearly exact for repeated Unicode classes, which make up all automata that are large.
+//! The unit is a byte of the automaton (NFA); a megabyte takes 15 to 20 ms. Estimates are within a
+//! fifth of `regex-automata`, and nearly exact for repeated Unicode classes.
 //!
-//! **Invariant:** the cost depends on the expression alone, so all backends agree on it.
+//! **Invariant:** the cost depends on the expression alone, so all backends agree.
 
 use crate::pattern::{self, PATTERNS_BYTES_MAX, Recipe};
 use index::filter::FILTER_BYTES_MAX;
@@ -16,57 +15,55 @@ use schema::message::{Expr, Filter, Pattern, Reading};
 use std::convert::Infallible;
 use std::ops::Add;
 
-/// Time that a light search may take to compile, in bytes: about 15 ms, like reading the most blocks of a light search.
+/// Compile time of a light search: 15 ms.
 const LIGHT_TIME_MAX: u64 = 1 << 20;
 
-/// Memory that a light search may take for compiled patterns. Some dozens run at once.
+/// Memory of a light search's patterns. Dozens run at once.
 const LIGHT_MEMORY_MAX: u64 = 8 << 20;
 
-/// Bytes of an automaton, below which ripgrep's matcher builds the whole DFA: it tries that with up to 1,000 states.
+/// Below this ripgrep's matcher tries a whole DFA.
 const DETERMINIZED_BYTES_MAX: u64 = 150 << 10;
 
-/// Bytes of an automaton for which building the DFA takes no time.
+/// Bytes of an automaton with a negligible DFA.
 const TINY_BYTES_MAX: u64 = 2 << 10;
 
-/// The time to build a whole DFA: `\w+` and `[^a]{9}` take 4 ms, the worst 15.
+/// Time of a whole DFA: `\w+` takes 4 ms, the worst 15.
 const DFA_TIME: u64 = 256 << 10;
 
-/// The most that such a DFA takes, in either direction.
+/// Maximum for such a DFA, both directions.
 const DFA_MEMORY: u64 = 1 << 20;
 
-/// The most that a one-pass DFA takes, which ripgrep's matcher tries to build for groups and for Unicode word boundaries.
+/// Maximum of a one-pass DFA, for groups and Unicode word boundaries.
 const ONE_PASS_MEMORY_MAX: u64 = 10 << 20;
 
-/// Bytes of a one-pass DFA for a byte of the automaton.
+/// Growth of a one-pass DFA over the automaton.
 const ONE_PASS_GROWTH: u64 = 13;
 
-/// Bytes of a one-pass DFA that take as long as a byte of the automaton.
+/// Bytes of a one-pass DFA in the time of one of the automaton.
 const ONE_PASS_SPEED: u64 = 10;
 
-/// Bytes of the automaton for a byte of a literal without regard to case.
+/// Automaton bytes per literal byte, ignoring case.
 const LITERAL_BYTE: u64 = 80;
 
-/// Large classes of a pattern, above which they are only counted: without regard to case, each takes 0.3 ms to parse.
+/// More large classes are only counted: each takes 0.3 ms to parse.
 const LARGE_CLASSES_MAX: u64 = 24;
 
-/// Bytes of the automaton of `\w`.
+/// Bytes of `\w`.
 const LARGE_CLASS_BYTES: u64 = 50 << 10;
 
-/// Nesting of the regular expressions that frontends accept.
+/// Nesting accepted by frontends.
 const NESTING_MAX: u32 = 250;
 
-/// The cost of compiling an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompileCost {
-    /// In bytes of an automaton.
     time: u64,
-    /// Bytes that are taken until the search ends.
+    /// Bytes held until the search ends.
     pub(crate) memory: u64,
 }
 
 impl CompileCost {
-    /// Returns the cost of all patterns and filters of an expression, and of the patterns together: those that match in a
-    /// document are compiled once more as one.
+    /// Cost of all patterns and filters, and of the patterns again: those that match in a document
+    /// are joined.
     pub(crate) fn of(expr: &Expr) -> CompileCost {
         let automata: Vec<_> = expr.patterns().into_iter().map(Automaton::of).collect();
         let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
@@ -79,22 +76,19 @@ impl CompileCost {
             .fold(CompileCost::default(), Add::add)
     }
 
-    /// Returns true if the cost is too high for a light search.
     pub(crate) fn is_heavy(self) -> bool {
         self.time > LIGHT_TIME_MAX || self.memory > LIGHT_MEMORY_MAX
     }
 
-    /// Returns how many candidate blocks can be read in the time, where `light_max` are as many as a light search may read.
+    /// Time as candidate blocks; a light search reads `light_max`.
     pub(crate) fn blocks(self, light_max: u64) -> u64 {
         self.time.saturating_mul(light_max) / LIGHT_TIME_MAX
     }
 }
 
-/// The automaton of a pattern or filter.
 #[derive(Clone, Copy, Debug)]
 struct Automaton {
     bytes: u64,
-    /// True if ripgrep's matcher tries to build a one-pass DFA.
     is_one_pass: bool,
 }
 
@@ -113,7 +107,7 @@ impl Automaton {
     fn of_hir(hir: &Hir) -> Automaton {
         let properties = hir.properties();
         Automaton {
-            // A larger one is refused while it is built.
+            // Larger ones are refused while built.
             bytes: nfa_bytes(hir).min(2 * PATTERNS_BYTES_MAX as u64),
             is_one_pass: properties.explicit_captures_len() > 0
                 || properties.look_set().contains_word_unicode(),
@@ -125,7 +119,7 @@ impl Automaton {
         match filter.reading {
             Reading::Exact => Automaton::small(0),
             Reading::Glob => {
-                // It is compiled twice. A `?` is a Unicode class.
+                // Compiled twice. A `?` is a Unicode class.
                 let bytes = 2 * filter.text.len() as u64 * (1 << 10);
                 Automaton::small(bytes.min(2 * max))
             }
@@ -195,7 +189,6 @@ impl Add for CompileCost {
     }
 }
 
-/// Returns what a regular expression with many large classes compiles to, about. To look at their ranges would take long.
 fn many_classes(text: &str) -> Option<Automaton> {
     let mut parser = ast::parse::ParserBuilder::new();
     let parsed = parser.nest_limit(NESTING_MAX).build().parse(text).ok()?;
@@ -204,7 +197,6 @@ fn many_classes(text: &str) -> Option<Automaton> {
     (classes > LARGE_CLASSES_MAX).then(|| Automaton::small(bytes))
 }
 
-/// Counts classes that may have hundreds of ranges.
 #[derive(Default)]
 struct LargeClasses(u64);
 
@@ -241,12 +233,11 @@ impl Visitor for LargeClasses {
     }
 }
 
-/// Refuses patterns that take too much memory together, before they are compiled.
 pub(crate) fn check_total_size(patterns: &[&Pattern]) -> Result<(), BadPattern> {
     if patterns.len() < 2 {
         return Ok(());
     }
-    // Alternatives share what all of them begin with.
+    // Alternatives share common beginnings.
     let hir = Recipe::new(patterns, true).hir();
     if nfa_bytes(&hir) <= PATTERNS_BYTES_MAX as u64 {
         return Ok(());
@@ -254,12 +245,11 @@ pub(crate) fn check_total_size(patterns: &[&Pattern]) -> Result<(), BadPattern> 
     Err(pattern::too_large_together())
 }
 
-/// Returns the memory of a compiled expression.
 pub(crate) fn memory_bytes(hir: &Hir) -> u64 {
     Automaton::of_hir(hir).cost().memory
 }
 
-/// Returns how many bytes the automaton of an expression takes while it is built, in the larger direction.
+/// Bytes of the automaton while built, in the larger direction.
 pub(crate) fn nfa_bytes(hir: &Hir) -> u64 {
     let sum = |parts: &[Hir]| parts.iter().map(nfa_bytes).fold(0, u64::saturating_add);
     match hir.kind() {
@@ -278,7 +268,7 @@ pub(crate) fn nfa_bytes(hir: &Hir) -> u64 {
     }
 }
 
-/// Size of a Unicode class: 14.5 bytes a byte of its UTF-8 sequences (50 kB for `\w`).
+/// 14.5 bytes for each byte of the class's UTF-8 sequences (50 kB for `\w`).
 fn unicode_class_bytes(class: &ClassUnicode) -> u64 {
     let ranges = class.iter();
     let sequences = ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end()));
@@ -303,7 +293,7 @@ mod tests {
         CompileCost::of(&Expr::Pattern(pattern(text)))
     }
 
-    /// The estimate stands for a limit that the compiler checks, so it must be near it.
+    /// The estimate replaces a limit of the compiler, so it must be near it.
     #[test]
     fn the_estimate_is_near_what_the_compiler_counts() {
         for text in [

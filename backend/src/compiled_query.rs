@@ -1,8 +1,7 @@
-//! A compiled expression: what to search for, and in which documents.
+//! Compiled expression with its document filters.
 //!
-//! Filters that must all match are passed to the index, which applies them first. The rest is
-//! matched line by line for nearly all queries ([`Strategy::Lines`]), else it is evaluated document
-//! by document ([`Strategy::Documents`]).
+//! The index applies conjunctive filters first. The rest is matched line by line for nearly all
+//! queries ([`Strategy::Lines`]), else document by document ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
 use crate::compile_cost;
@@ -20,27 +19,27 @@ use schema::message::{Expr, Field, Pattern};
 
 /// A compiled expression.
 pub struct CompiledQuery {
-    /// Which documents are searched.
+    /// Filters on documents.
     pub filters: Filters,
-    /// How the rest of the expression is matched in them.
+    /// Matching of the rest.
     pub strategy: Strategy,
-    /// The literals that are not negated. Ranking looks for them in paths.
+    /// Literals not negated, for ranking by path.
     pub literals: Vec<String>,
-    /// The words, one of which a line has to define to be a definition of a match. `None` if that is not known: a
-    /// match may be any text, or several words.
+    /// Words, at least one in any definition of a match. `None` if unknown: a match may be any
+    /// text, or several words.
     pub defined_words: Option<DefinedWords>,
-    /// Whether matching documents are reported by their names instead of their lines.
+    /// Report documents by name instead of lines.
     pub finds_names: bool,
-    /// A query per pattern, for the documents in which it may match.
+    /// A document query for each pattern.
     pub pattern_plans: Vec<DocumentQuery>,
-    /// The phrase that was typed. Lines that have it come first.
+    /// Phrase as typed. Its lines come first.
     pub phrase: Option<Phrase>,
-    /// The expression without the filters that are in `filters`.
+    /// Expression without `filters`.
     rest: Expr,
     compiler: Compiler,
 }
 
-/// How an expression is matched.
+/// Kind of matching.
 pub enum Strategy {
     /// Line by line.
     Lines {
@@ -54,20 +53,19 @@ pub enum Strategy {
 }
 
 impl CompiledQuery {
-    /// Compiles an expression that finds lines, or names of documents.
+    /// Compiles an expression that finds lines, or document names.
     pub fn new(expr: &Expr, finds_names: bool) -> Result<CompiledQuery, BadExpr> {
         CompiledQuery::compile(expr, finds_names, &Compiler::default())
     }
 
-    /// Compiles an expression, as [`new`](Self::new) does, with what `compiler` has kept. Fails with any reason once
-    /// that is stopped.
+    /// Like [`new`](Self::new), with kept matchers. Fails once `compiler` is stopped.
     pub(crate) fn compile(
         expr: &Expr,
         finds_names: bool,
         compiler: &Compiler,
     ) -> Result<CompiledQuery, BadExpr> {
         let (mut filters, mut rest) = (Filters::default(), Vec::new());
-        // The number that each pattern and filter of the rest has in the whole expression.
+        // Number of each pattern and filter in the whole expression.
         let (mut atom, mut numbers) = (0, Vec::new());
         for factor in expr.factors() {
             if factor.is_filter() {
@@ -110,8 +108,7 @@ impl CompiledQuery {
         })
     }
 
-    /// Returns whether a package has its own name in the path of a document, or in the word that the
-    /// query looks for; `None` if that is not known.
+    /// True if path or query word has the package's own name; `None` if unknown.
     pub(crate) fn is_own(&self, package: &[u8], path: &[u8]) -> Option<bool> {
         self.defined_words.as_ref()?;
         let mut literals = self.literals.iter().map(String::as_bytes);
@@ -120,27 +117,23 @@ impl CompiledQuery {
         Some(is_named)
     }
 
-    /// Puts lines first that match one of these patterns, then those that have all words of the
-    /// expression on one line, then those that have them near each other. The best pattern comes
-    /// first.
+    /// Puts lines of these patterns first, best first, then lines with all words, then those with
+    /// near words.
     pub fn preferring(self, patterns: &[Pattern]) -> CompiledQuery {
         let phrase =
             Phrase::new(&self.rest, patterns, &self.compiler).filter(|_| !self.finds_names);
         CompiledQuery { phrase, ..self }
     }
 
-    /// Returns the best tier that a match can have.
     pub(crate) fn best_tier(&self) -> Tier {
         self.phrase.as_ref().map_or(Tier::default(), |_| Tier::MAX)
     }
 
-    /// Returns the highest rank of a match in a document whose static rank is at most
-    /// `static_rank`.
+    /// Highest rank of a match up to `static_rank`.
     pub(crate) fn bound(&self, static_rank: f32) -> f32 {
         rank::bound(static_rank, self.best_tier(), self.finds_names)
     }
 
-    /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         match &self.strategy {
             Strategy::Lines { matcher, .. } => matcher.is_slow(blocks),
@@ -148,7 +141,7 @@ impl CompiledQuery {
         }
     }
 
-    /// Renders the query for candidate blocks or documents.
+    /// Renders the query for candidates.
     pub fn plan_text(&self) -> String {
         match &self.strategy {
             Strategy::Lines { query, .. } => query.to_string(),
@@ -158,7 +151,6 @@ impl CompiledQuery {
 }
 
 impl Strategy {
-    /// `plans` are those of the patterns, in order.
     fn new(
         expr: &Expr,
         finds_names: bool,
@@ -190,7 +182,6 @@ fn is_of_revisions(atom: &Expr) -> bool {
     matches!(filter.field, Field::Revision | Field::Branch)
 }
 
-/// Returns a query per pattern, for the documents in which it may match.
 fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
@@ -202,8 +193,7 @@ fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     Ok(plans)
 }
 
-/// Returns whether an expression can be matched line by line: it is a pattern that matches within a
-/// line, an alternative of several such patterns, or an expression on one line.
+/// True for a pattern within a line, an alternative of those, or an expression on one line.
 fn is_line_expr(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(it) => !it.in_path && !pattern::is_multiline(it),

@@ -1,10 +1,7 @@
-//! Compiles regular expressions for a search: equal ones once, and until the search is stopped.
+//! Compiles regular expressions of a search: single flight, until stopped.
 //!
-//! Matchers are kept for later searches within a bound of memory, and a pattern that several searches compile at the same
-//! time is compiled by one of them. A copy of a kept matcher shares all but the caches that it fills when it is used.
-//!
-//! One pattern takes 0.15 s at most, and cannot be interrupted meanwhile; all patterns of a query together take twice as
-//! long. How many searches may do that at once is decided by their admission ([`crate::server`]).
+//! Matchers are cached in bounded memory; copies share all but their caches. A pattern takes up to
+//! 0.15 s without interruption; admission bounds concurrent compilations ([`crate::server`]).
 
 use crate::compile_cost;
 use crate::pattern::{Recipe, SizeLimits};
@@ -17,13 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Bytes of the matchers that are kept, about: some hundred with Unicode classes, or some ten thousand without.
+/// Some hundred matchers with Unicode classes, or some ten thousand without.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a cached matcher besides its automaton.
 const MATCHER_BYTES: u64 = 1 << 10;
 
-/// A matcher that is not used for so long is dropped.
 const KEPT_IDLE_MAX: Duration = Duration::from_secs(300);
 
 /// Compiles the patterns of one search.
@@ -34,7 +29,7 @@ pub struct Compiler {
     stop: Arc<AtomicBool>,
 }
 
-/// The matchers of all searches of a backend.
+/// Cached matchers of a backend.
 #[derive(Clone, Debug)]
 pub struct KeptMatchers(Cache<(Recipe, SizeLimits), (RegexMatcher, u32)>);
 
@@ -49,7 +44,6 @@ impl Default for KeptMatchers {
 }
 
 impl Compiler {
-    /// Returns the compiler of a search that ends when `stop` is set.
     pub(crate) fn new(kept: &KeptMatchers, stop: Arc<AtomicBool>) -> Compiler {
         Compiler {
             kept: Some(kept.clone()),
@@ -58,7 +52,6 @@ impl Compiler {
         }
     }
 
-    /// Returns the compiler of each of `patterns` patterns.
     pub(crate) fn for_one_of(&self, patterns: usize) -> Compiler {
         Compiler {
             limits: SizeLimits::for_one_of(patterns),
@@ -66,7 +59,7 @@ impl Compiler {
         }
     }
 
-    /// Returns a compiler for a matcher that joins patterns compiled before. It cannot be stopped.
+    /// For a joined matcher. Cannot be stopped.
     pub(crate) fn for_all(&self) -> Compiler {
         Compiler {
             limits: SizeLimits::FOR_ALL,
@@ -79,7 +72,6 @@ impl Compiler {
         self.limits
     }
 
-    /// Fails if the search was stopped.
     pub(crate) fn check_stop(&self) -> Result<(), BadPattern> {
         if self.stop.load(Relaxed) {
             return Err(BadPattern::new("the search was stopped"));
@@ -87,12 +79,11 @@ impl Compiler {
         Ok(())
     }
 
-    /// Compiles a matcher of lines in which one of `patterns` matches. Without patterns, every line matches.
+    /// Without patterns, every line matches.
     pub(crate) fn line(&self, patterns: &[&Pattern]) -> Result<RegexMatcher, BadPattern> {
         self.compile(&Recipe::new(patterns, false), patterns)
     }
 
-    /// Compiles `patterns` by their `recipe`. Fails if the search was stopped.
     pub(crate) fn compile(
         &self,
         recipe: &Recipe,

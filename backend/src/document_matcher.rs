@@ -1,8 +1,7 @@
-//! Evaluates an expression on a document as a whole: whether it matches, and which of its patterns
-//! contribute.
+//! Evaluates an expression on a document, and finds its contributing patterns.
 //!
-//! This is pure: the caller says which patterns match in the document's text. It is asked only when
-//! the answer matters; filters and path patterns come first.
+//! Pure: a caller's function matches patterns in the text. It is called only if the answer matters;
+//! filters and path patterns come first.
 
 use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
@@ -16,34 +15,30 @@ use index::filter::{DocumentFacts, FilterExpr};
 use index::plan::{BadPattern, DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
-/// A compiled expression that is evaluated document by document.
+/// Compiled expression, evaluated by document.
 #[derive(Debug)]
 pub struct DocumentMatcher {
     root: Node,
     pub(crate) texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
-    /// Finds candidate documents.
     pub(crate) query: DocumentQuery,
-    /// Whether a matching document is reported by its name.
     finds_names: bool,
-    /// Compiles the patterns that match in a document to one matcher.
+    /// Joins a document's patterns.
     pub(crate) compiler: Compiler,
 }
 
-/// A pattern that is searched in a document's text, or an expression on one of its lines.
+/// Pattern on a document's text, or expression on one of its lines.
 #[derive(Debug)]
 pub(crate) struct TextTerm {
     pub(crate) expr: Expr,
     pub(crate) matcher: TextMatcher,
-    /// Finds candidate blocks.
     blocks: TrigramQuery,
 }
 
-/// Matches a text term.
 #[derive(Clone, Debug)]
 pub(crate) enum TextMatcher {
     Line(LineMatcher),
-    /// A match may span several lines.
+    /// Matches may span lines.
     MultiLine(BoundedMatcher),
 }
 
@@ -54,13 +49,13 @@ enum Node {
     Path(usize),
     /// Index in `texts`.
     Text(usize),
-    /// The cheaper nodes come first.
+    /// Cheaper nodes first.
     All(Vec<Node>),
     Any(Vec<Node>),
     Not(Box<Node>),
 }
 
-/// The patterns because of which an expression matches, one bit each.
+/// Contributing patterns, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PatternSet {
     pub(crate) texts: u64,
@@ -68,7 +63,6 @@ pub(crate) struct PatternSet {
 }
 
 impl DocumentMatcher {
-    /// Compiles an expression; the filters that must all match have been taken out of it.
     pub(crate) fn new(
         expr: &Expr,
         finds_names: bool,
@@ -91,17 +85,14 @@ impl DocumentMatcher {
         })
     }
 
-    /// Returns whether a pattern may take a second or more in one long line.
     pub(crate) fn is_slow(&self) -> bool {
-        // The matchers are not those for few blocks.
         self.texts.iter().any(|text| match &text.matcher {
             TextMatcher::Line(matcher) => matcher.is_slow(u64::MAX),
             TextMatcher::MultiLine(matcher) => matcher.is_slow(u64::MAX),
         })
     }
 
-    /// Returns the patterns because of which a document matches; `None` when it does not. `has_text`
-    /// returns whether a text term matches at least once.
+    /// Contributing patterns; `None` without a match. `has_text` matches a text term.
     pub(crate) fn evaluate<E>(
         &self,
         document: &DocumentFacts<'_>,
@@ -116,7 +107,7 @@ impl DocumentMatcher {
         Ok(patterns)
     }
 
-    /// `all` asks for all patterns that contribute, not only whether the node matches.
+    /// `all` finds all contributing patterns, not only a match.
     fn evaluate_node<E>(
         &self,
         node: &Node,
@@ -164,7 +155,7 @@ impl DocumentMatcher {
         })
     }
 
-    /// Returns what path patterns in `patterns` match in a path: ascending ranges without overlaps.
+    /// Ascending, without overlaps.
     pub(crate) fn path_ranges(&self, patterns: PatternSet, path: &[u8]) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
         let paths = self.paths.iter().enumerate();
@@ -181,20 +172,17 @@ impl DocumentMatcher {
         ranges
     }
 
-    /// Returns whether a match may span several lines.
     pub(crate) fn is_multiline(&self) -> bool {
         let mut texts = self.texts.iter();
         texts.any(|text| matches!(text.matcher, TextMatcher::MultiLine(_)))
     }
 
-    /// Returns the queries that find candidate blocks in candidate documents.
     pub(crate) fn block_queries(&self) -> Vec<&TrigramQuery> {
         self.texts.iter().map(|text| &text.blocks).collect()
     }
 }
 
 impl PatternSet {
-    /// The first `count` text terms.
     pub(crate) fn of_texts(count: usize) -> PatternSet {
         PatternSet {
             texts: (0..count).fold(0, |texts, index| texts | 1 << index),
@@ -214,7 +202,6 @@ impl PatternSet {
     }
 }
 
-/// Sorts ranges, and removes those that overlap one before them.
 pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
     ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
     let mut last: Option<(usize, usize)> = None;
@@ -228,13 +215,10 @@ pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
     });
 }
 
-/// Compiles the terms of an expression.
 struct MatcherBuilder {
-    /// For patterns that share the memory that they may take.
     compiler: Compiler,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
-    /// The number of the next pattern or filter.
     next: usize,
 }
 
@@ -294,7 +278,7 @@ impl MatcherBuilder {
     }
 }
 
-/// Returns a query for the documents in which the pattern may match, also over several lines.
+/// Query for documents of a pattern, also over several lines.
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
     if pattern.in_path {
         line_matcher::plan_pattern(pattern).map(|_| DocumentQuery::ALL)
@@ -306,7 +290,6 @@ pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPatter
     }
 }
 
-/// Returns a query for the documents that may match.
 fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
     let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
     Ok(match expr {

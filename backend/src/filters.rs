@@ -1,4 +1,4 @@
-//! Compiles the filters of an expression to what the index evaluates.
+//! Compiles filters for the index.
 
 use crate::bad_expr::BadExpr;
 use crate::compiler::Compiler;
@@ -7,7 +7,7 @@ use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan::BadPattern;
 use schema::message::{DocumentKind, Expr, Field, Filter, Reading};
 
-/// Compiles an expression of filters, until the search of `compiler` is stopped; `atom` counts them.
+/// Compiles filters until `compiler` is stopped; `atom` counts them.
 pub(crate) fn compile(
     expr: &Expr,
     atom: &mut usize,
@@ -71,7 +71,6 @@ fn kind(name: &str, atom: usize) -> Result<Predicate, BadExpr> {
     Ok(Predicate::class(class.expect("each kind has a class")))
 }
 
-/// Returns what frontends call a class.
 pub(crate) fn kind_of(class: Class) -> DocumentKind {
     match class {
         Class::Source => DocumentKind::Source,

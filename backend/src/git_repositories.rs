@@ -1,4 +1,4 @@
-//! Answers look-ups from the git repositories below a directory, which the crate `git` reads.
+//! Answers look-ups from git repositories below a directory, with the crate `git`.
 
 mod blame;
 
@@ -15,23 +15,21 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Commits in a part of a history.
 const COMMITS_MAX: u32 = 1000;
 
-/// Files of a commit that are listed.
 const CHANGES_MAX: u32 = 1000;
 
-/// Commits that are counted when the index is behind. More are not told apart.
+/// Counted commits that the index lacks, at most.
 const BEHIND_MAX: u32 = 1000;
 
-/// Bytes of the name of a reference that is listed: as many as a path may have.
+/// Bytes of a listed reference name, as of a path.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// The repositories below a directory.
+/// Repositories below a directory.
 pub struct GitRepositories(Repositories);
 
 impl GitRepositories {
-    /// Takes a directory. Repositories are opened when they are asked for.
+    /// Takes a directory. Repositories are opened on demand.
     pub fn open(directory: &Path) -> Result<GitRepositories, RootError> {
         Repositories::new(directory).map(GitRepositories)
     }
@@ -90,8 +88,7 @@ impl LookUp for GitRepositories {
     }
 }
 
-/// Asks the repositories where the index found them. They are opened for each question, which takes a tenth of a
-/// millisecond.
+/// Repositories at recorded locations, opened for each look-up, in a tenth of a millisecond.
 pub(crate) struct RecordedLocations;
 
 impl LookUp for RecordedLocations {
@@ -135,7 +132,6 @@ pub(crate) fn look_up_at_location(
     is_there.then_some(answer)
 }
 
-/// Returns the directory in which the index found a repository, and its name there.
 fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
     let path = Path::new(OsStr::from_bytes(&repository.location));
     if repository.is_url || !path.is_absolute() {
@@ -146,7 +142,6 @@ fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> 
     Some((repositories, name.strip_suffix(".git").unwrap_or(name)))
 }
 
-/// Reads a file of a revision.
 fn file(
     repositories: &Repositories,
     name: &str,
@@ -159,13 +154,11 @@ fn file(
     }
 }
 
-/// Lists a directory of a revision.
 fn directory(repositories: &Repositories, name: &str, wanted: &WantedFile<'_>) -> Vec<Vec<u8>> {
     let found = repositories.directory(name, wanted.revision, wanted.path);
     found.unwrap_or_default()
 }
 
-/// Counts the commits that a name has now and had not when it was indexed.
 fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) -> Option<u32> {
     let now = str::from_utf8(&revision.name).ok()?;
     let then = &revision.commit.id;
@@ -175,7 +168,6 @@ fn behind(repositories: &Repositories, name: &str, revision: &RecordedRevision) 
 }
 
 impl GitRepositories {
-    /// Reads at most `count` commits, and fewer if they do not fit into an answer.
     fn log(
         &self,
         repository: &str,
@@ -204,7 +196,6 @@ impl GitRepositories {
     }
 }
 
-/// Parses where a history goes on.
 fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
     if after.is_empty() {
         return Ok(None);
@@ -217,7 +208,6 @@ fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
     })
 }
 
-/// Returns the references after a name, as many as are wanted and fit into an answer.
 fn part(all: Vec<git::Reference>, after: &[u8], count: u32) -> ReferenceList {
     let start = all.partition_point(|reference| reference.name[..] <= *after);
     let rest = all.into_iter().skip(start);

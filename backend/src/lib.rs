@@ -1,19 +1,18 @@
-//! The source backend: searches the shards of an index, and streams the matches.
+//! Source backend: searches the shards of an index, and streams matches.
 //!
-//! - [`CompiledQuery`] is a compiled expression. It is matched line by line ([`line_matcher`]) or
-//!   document by document ([`document_matcher`]), with regular expressions from [`pattern`].
-//! - [`search::Request`] searches shards: candidate blocks are verified, matches are
-//!   ranked ([`rank`]) and packed with their context ([`batch`]) into frames, which go to a
-//!   [`search::Sink`]. Their order does not depend on the number of workers.
-//! - [`LiveShards`] are the shards of an index directory, replaced when it has a new manifest.
-//! - [`Backend`] serves them on connections: HELLO, SEARCH, FILE, LIST, LOOKUP ([`server`]).
+//! - [`CompiledQuery`] is matched by line ([`line_matcher`]) or document ([`document_matcher`]),
+//!   with expressions from [`pattern`].
+//! - [`search::Request`] verifies candidate blocks, ranks matches ([`rank`]), and packs them with
+//!   context ([`batch`]) for a [`search::Sink`], in an order independent of workers.
+//! - [`LiveShards`] are the shards of an index directory, replaced by each new manifest.
+//! - [`Backend`] serves them: HELLO, SEARCH, FILE, LIST, LOOKUP ([`server`]).
 //! - [`repositories`] answers look-ups of commits.
 //!
-//! **Invariant:** no memory here grows with the number of matches. Workers wait while the frames
-//! they have made are not taken, and frames are not taken while the other end of the connection
-//! does not read.
+//! **Invariant:** memory does not grow with the number of matches: workers wait for the sink, and
+//! frames for the other end to read.
 //!
 //! # Example
+//!
 //! ```
 //! # use std::error::Error;
 //! use backend::CompiledQuery;

@@ -1,11 +1,10 @@
-//! Matches lines: finds the matching lines of a text, and plans the trigram query for their blocks.
+//! Finds matching lines of a text, and plans the trigram query for their blocks.
 //!
-//! A line matches when one of several patterns matches in it, or an expression of patterns does. The
-//! lines of a text are found with ripgrep's loop over a buffer: the matcher is asked for the next
-//! offset that may match, which costs a scan for the pattern's literals, and only the line around it
-//! is verified. A line that is long for its pattern is matched alone ([`BoundedMatcher`]).
+//! As in ripgrep, the matcher scans a buffer for the next candidate offset, and only the line
+//! around it is verified. A line that is long for its pattern is matched alone
+//! ([`BoundedMatcher`]).
 //!
-//! **Invariant:** whether a line matches depends on that line alone.
+//! **Invariant:** a match depends on its line alone.
 
 use crate::bad_expr::BadExpr;
 use crate::bounded_matcher::BoundedMatcher;
@@ -17,25 +16,20 @@ use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
 use std::ops::{ControlFlow, Range};
 
-/// Ranges of a line that are reported, at most. 40 fill a screen.
+/// Reported ranges of a line, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
 
-/// Steps to find the ranges of a long line, half a second on one core. Finding the next range may scan the
-/// rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that 80,000 times. The line is found
-/// in any case; further ranges are not reported.
+/// Steps to find the ranges of a long line: half a second. Each range may scan the rest of the
+/// line, as with `.*[^A-Z]|[A-Z]`. The line is found anyway.
 const RANGES_STEPS_MAX: u64 = LINE_STEPS_MAX / 4;
 
-/// Matches a line. Each worker needs a clone, which has caches of its own: shared ones are taken
-/// and put back for every line, for which two workers contend.
+/// Matches a line. Each worker needs a clone with its own caches, which would contend.
 #[derive(Clone, Debug)]
 pub struct LineMatcher {
-    /// Finds lines that may match, and the ranges that match in a matching line.
     pub(crate) finder: BoundedMatcher,
-    /// The whole expression, when the finder does not decide it.
     condition: Option<LineCondition>,
 }
 
-/// An expression on a line.
 #[derive(Clone, Debug)]
 enum LineCondition {
     Matches(BoundedMatcher),
@@ -45,10 +39,8 @@ enum LineCondition {
 }
 
 impl LineMatcher {
-    /// Compiles an expression on one line: a pattern, a `Line`, or an `Any` of those.
     pub(crate) fn new(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
-        // The patterns that are found and shown in a matching line. Any line is found if the
-        // expression can match without them.
+        // Patterns shown in a line. Any line is found if the expression can match without them.
         let found = if matches_without_patterns(expr) {
             Vec::new()
         } else {
@@ -65,24 +57,22 @@ impl LineMatcher {
         Ok(LineMatcher { finder, condition })
     }
 
-    /// Compiles an expression whose patterns have all been compiled before, and are small enough
-    /// together.
+    /// Compiles an expression of compiled patterns, small enough together.
     pub(crate) fn joined(expr: &Expr, compiler: &Compiler) -> Result<LineMatcher, BadExpr> {
         LineMatcher::new(expr, &compiler.for_all())
     }
 
-    /// Returns whether a pattern may take a second or more in one long line of so many candidate blocks.
     pub(crate) fn is_slow(&self, blocks: u64) -> bool {
         let condition = self.condition.as_ref();
         self.finder.is_slow(blocks) || condition.is_some_and(|it| it.is_slow(blocks))
     }
 
-    /// Returns the only byte that a range of a short line can be, if the finder looks for a single byte.
+    /// The only possible byte of a range in a short line.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         self.finder.literal()?.single_byte()
     }
 
-    /// Returns a copy for a search in so many candidate blocks.
+    /// Copy for this number of candidate blocks.
     pub(crate) fn for_blocks(&self, blocks: u64) -> LineMatcher {
         LineMatcher {
             finder: self.finder.for_blocks(blocks),
@@ -90,8 +80,6 @@ impl LineMatcher {
         }
     }
 
-    /// Returns whether a line matches in which the finder has found something; `line` is without
-    /// its end.
     fn confirms(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         let Some(condition) = &self.condition else {
             return Ok(true);
@@ -99,7 +87,6 @@ impl LineMatcher {
         condition.matches(line, effort)
     }
 
-    /// Returns whether a line matches, which is without its end.
     fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         Ok(self.finder.is_match(line, effort)? && self.confirms(line, effort)?)
     }
@@ -126,7 +113,6 @@ impl LineCondition {
         }
     }
 
-    /// `matchers` are those of the patterns of `expr`, in order.
     fn new(expr: &Expr, matchers: &mut impl Iterator<Item = BoundedMatcher>) -> LineCondition {
         let mut each = |parts: &[Expr]| {
             let parts = parts.iter().map(|it| LineCondition::new(it, matchers));
@@ -168,21 +154,18 @@ impl LineCondition {
     }
 }
 
-/// The matching lines of a text, in ascending order. The text consists of whole lines.
+/// Iterator over matching lines, ascending, of a text of whole lines.
 ///
-/// It is searched in pieces of whole lines, and lines that are longer than a piece. The stop flag is
-/// looked at between them, and inside long lines.
+/// Searches pieces of lines, and longer lines alone, with checks of the stop flag.
 pub struct LineSearch<'a> {
     matcher: &'a LineMatcher,
     text: &'a [u8],
-    /// Lines that begin before this offset have been searched.
     at: usize,
-    /// The end of the current piece.
     piece_end: usize,
 }
 
 impl<'a> LineSearch<'a> {
-    /// Searches the lines that begin at or after `at`, which is the start of a line.
+    /// Searches lines from `at`, the start of a line.
     pub fn new(matcher: &'a LineMatcher, text: &'a [u8], at: usize) -> LineSearch<'a> {
         LineSearch {
             matcher,
@@ -192,8 +175,8 @@ impl<'a> LineSearch<'a> {
         }
     }
 
-    /// Returns the range of the next matching line, line end included; `None` at the end, and when
-    /// the search was stopped. A line that needs too many steps is left out, and `effort` tells so.
+    /// Range of the next matching line with its end; `None` at the end or if stopped. Lines over
+    /// the steps are noted in `effort`.
     pub fn next(&mut self, effort: &mut Effort<'_>) -> Option<Range<usize>> {
         while self.at < self.text.len() {
             if self.at == self.piece_end && !self.next_piece() {
@@ -227,7 +210,7 @@ impl<'a> LineSearch<'a> {
         })
     }
 
-    /// Moves on to the next piece. Returns `false` if it is one long line.
+    /// Returns `false` if the next piece is one long line.
     fn next_piece(&mut self) -> bool {
         let rest = &self.text[self.at..];
         let bytes_max = self.matcher.finder.piece_bytes();
@@ -283,15 +266,13 @@ fn line_by_line(matcher: &BoundedMatcher, text: &[u8], mut at: usize) -> Option<
     None
 }
 
-/// Returns the line of the byte, or of the empty match, at `offset`.
 pub(crate) fn line_around(text: &[u8], offset: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &text[..offset]).map_or(0, |end| end + 1);
     let end = memchr::memchr(b'\n', &text[offset..]).map_or(text.len(), |end| offset + end + 1);
     start..end
 }
 
-/// Returns a line without its end, `\n` or `\r\n`. A `\r` at the end of the text does not end a
-/// line.
+/// Line without `\n` or `\r\n`. A `\r` at the end of the text does not end a line.
 pub fn without_end(line: &[u8]) -> &[u8] {
     let Some(line) = line.strip_suffix(b"\n") else {
         return line;
@@ -299,9 +280,8 @@ pub fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Finds the ranges that match in a matching line, which is without its end. They are ascending: at
-/// least one, at most [`RANGES_MAX`], and fewer when finding them takes too many steps or the search
-/// was stopped.
+/// Finds ranges in a matching line: ascending, up to [`RANGES_MAX`], fewer if steps run out or the
+/// search stops.
 pub fn ranges(
     matcher: &LineMatcher,
     line: &[u8],
@@ -318,8 +298,7 @@ pub fn ranges(
     }
 }
 
-/// Finds the first of the [`ranges`] that match in a matching line. If the first one that `decides` the rank of the line
-/// is another one, it comes second.
+/// Finds the first of the [`ranges`], and the first that `decides` the rank, if another.
 pub fn first_range(
     matcher: &LineMatcher,
     line: &[u8],
@@ -344,7 +323,6 @@ pub fn first_range(
     }
 }
 
-/// Calls `each` with the first [`RANGES_MAX`] ranges that match in a line, until it breaks.
 fn for_each_range(
     matcher: &LineMatcher,
     line: &[u8],
@@ -371,7 +349,7 @@ fn for_each_range(
         && let Ok(Some(found)) = matcher.finder.find(line, at, at == 0, effort)
     {
         at = found.end + usize::from(found.is_empty());
-        // An empty match directly behind another one is none.
+        // An empty match directly behind another does not count.
         if !found.is_empty() || last_end != Some(found.end) {
             count += 1;
             if each((found.start, found.end)).is_break() {
@@ -382,7 +360,6 @@ fn for_each_range(
     }
 }
 
-/// Joins the queries of the patterns of `expr` to one for the blocks in which a line may match.
 pub(crate) fn join_plans(
     expr: &Expr,
     plans: impl IntoIterator<Item = TrigramQuery>,
@@ -390,12 +367,10 @@ pub(crate) fn join_plans(
     join(expr, &mut plans.into_iter())
 }
 
-/// Returns a query for the blocks in which a line may match.
 pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
     Ok(join(expr, &mut pattern::each(expr, plan_pattern)?))
 }
 
-/// Returns a query for the blocks in which a line may match a pattern.
 pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
     pattern::check_not_empty(pattern)?;
     if let Some(text) = pattern::literal(pattern) {
@@ -404,7 +379,7 @@ pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<TrigramQuery, BadPattern
     index::plan::plan(&pattern::expression(pattern), pattern.ignore_case)
 }
 
-/// Joins the queries of the patterns of `expr`, which are in order.
+/// `queries` are those of the patterns, in order.
 fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>) -> TrigramQuery {
     let mut each = |parts: &[Expr]| {
         let parts = parts.iter().map(|part| join(part, queries));
@@ -423,7 +398,6 @@ fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>) -> Trigra
     }
 }
 
-/// Returns the patterns that are not negated.
 pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     match expr {
         Expr::Pattern(pattern) if !negated => vec![pattern],
@@ -439,7 +413,7 @@ pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     }
 }
 
-/// Returns whether a line can match in which no pattern matches that is not negated.
+/// True if a line can match although no positive pattern does.
 fn matches_without_patterns(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(_) => false,
@@ -459,8 +433,7 @@ fn has_line(expr: &Expr) -> bool {
     }
 }
 
-/// Returns the pattern to blame when all of them together are refused: the first that is refused by
-/// itself, else the first of all.
+/// Pattern to blame if all together are refused: the first refused alone, else the first.
 fn first_bad(expr: &Expr, compiler: &Compiler) -> usize {
     let compiler = compiler.for_one_of(1);
     let is_bad = |pattern: &&Pattern| compiler.line(&[pattern]).is_err();

@@ -1,13 +1,12 @@
-//! Finds a text that is searched for as it is, or without regard to case, without a regular expression.
+//! Finds plain text without a regular expression, which takes longer to compile than a small
+//! search.
 //!
-//! To plan and compile one took 184 us, longer than all else that a backend does for a search with some candidate blocks;
-//! without, it takes 8 us (medians of 800 rare identifiers, on a busy machine). With regard to case this is `memmem`, which ripgrep's matcher uses too. Without, it looks for
-//! the rarest three letters in each of their cases at once (Teddy, 6 GB/s, built in 2 us), and compares around them. A text
-//! that has no such letters is found by its rarest letter. That is slower in long texts than ripgrep's matcher, so that
-//! one is used for searches with many candidate blocks.
+//! With regard to case this is `memmem`, as in ripgrep. Otherwise it searches for the rarest three
+//! letters in all cases (Teddy), or for the rarest letter. The latter is slower than ripgrep's
+//! matcher in many blocks.
 //!
-//! **Invariant:** it finds what ripgrep's matcher finds. Without regard to case that includes `ſ` for `s`, and the Kelvin
-//! sign for `k`.
+//! **Invariant:** finds the same as ripgrep's matcher, including `ſ` for `s` and the Kelvin sign
+//! for `k` without regard to case.
 
 use aho_corasick::packed::{Config, Searcher};
 use memchr::memmem::Finder;
@@ -17,46 +16,42 @@ use std::ops::{ControlFlow, Range};
 /// Bytes of a text, at most.
 const BYTES_MAX: usize = 127;
 
-/// More than the bytes of a range that matches: the case of a letter is three bytes long at most.
+/// Above any matching range: cases have up to three bytes.
 pub(crate) const RANGE_BYTES_MAX: usize = 4 * BYTES_MAX;
 
-/// Letters that are looked for together, with 8 cases at most. Two are found 8 times as often in text where the rest of the
-/// word is not (0.8 a KiB), and four take longer than all that they save.
+/// Letters searched together, with 8 cases. Two give 8 times as many false hits, four take too
+/// long.
 const WINDOW: usize = 3;
 
-/// Letters from the most to the least frequent one in source code, roughly.
+/// Letters of source code by descending frequency, roughly.
 const BY_FREQUENCY: &[u8] = b"etaoinrslcdupmfhgybvxwkqjz_";
 
-/// A text to find.
 #[derive(Debug)]
 pub(crate) enum Literal {
     Exact(Box<Exact>),
     Folded(Folded),
 }
 
-/// A text that is found as it is.
 #[derive(Debug)]
 pub(crate) struct Exact {
     finder: Finder<'static>,
-    /// Whether only those at the end of a line count.
+    /// True if only ends of lines count.
     at_line_end: bool,
-    /// The text, if it is one byte that may be anywhere.
+    /// Set if the text is one byte that may be anywhere.
     single_byte: Option<u8>,
 }
 
-/// A text of ASCII characters, found without regard to case.
 #[derive(Debug)]
 pub(crate) struct Folded {
     /// In lower case.
     text: Vec<u8>,
-    /// The first of the characters that are looked for: not one with a case that is not ASCII.
+    /// First character searched; it has no case outside of ASCII.
     anchor: usize,
-    /// Finds the [`WINDOW`] characters from the anchor on. Without one, the anchor alone is looked for.
+    /// Finds the [`WINDOW`] characters from the anchor. `None`: the anchor alone.
     window: Option<Box<Searcher>>,
 }
 
 impl Literal {
-    /// Returns the text as one to find, if that is possible.
     pub(crate) fn new(text: &str, ignore_case: bool) -> Option<Literal> {
         let has_line_end = text.contains(['\r', '\n']);
         if text.is_empty() || text.len() > BYTES_MAX || has_line_end {
@@ -68,8 +63,8 @@ impl Literal {
         Folded::new(text).map(Literal::Folded)
     }
 
-    /// Returns the text that a regular expression for lines stands for, which may have to be at the end of a line:
-    /// `exit\(1\)`, `;$`. To begin and end a search with ripgrep's matcher takes longer than to find the text.
+    /// Plain text of a regular expression, possibly at a line end: `exit\(1\)`, `;$`. Setting up
+    /// ripgrep's matcher takes longer than finding it.
     pub(crate) fn of(hir: &Hir) -> Option<Literal> {
         let (text, at_line_end) = match hir.kind() {
             HirKind::Concat(parts) => match &parts[..] {
@@ -96,12 +91,11 @@ impl Literal {
         }))
     }
 
-    /// Whether ripgrep's matcher finds it faster in many blocks.
+    /// True if ripgrep's matcher is faster in many blocks.
     pub(crate) fn is_slow(&self) -> bool {
         matches!(self, Literal::Folded(folded) if folded.window.is_none())
     }
 
-    /// Returns the leftmost range that begins at or after `at`.
     pub(crate) fn find(&self, haystack: &[u8], at: usize) -> Option<Range<usize>> {
         match self {
             Literal::Exact(exact) => exact.find(haystack, at),
@@ -109,14 +103,13 @@ impl Literal {
         }
     }
 
-    /// Calls `each` with all ranges, which are disjoint and ascend, until it breaks.
     pub(crate) fn for_each(
         &self,
         haystack: &[u8],
         mut each: impl FnMut(Range<usize>) -> ControlFlow<()>,
     ) {
         if let Some(byte) = self.single_byte() {
-            // To begin a search for each of them takes longer than to find them.
+            // Starting a search for each takes longer than finding them.
             let _ = memchr::memchr_iter(byte, haystack).try_for_each(|at| each(at..at + 1));
             return;
         }
@@ -129,7 +122,6 @@ impl Literal {
         }
     }
 
-    /// Returns the byte to find, if the text is one, anywhere in a line.
     pub(crate) fn single_byte(&self) -> Option<u8> {
         match self {
             Literal::Exact(exact) => exact.single_byte,
@@ -201,7 +193,7 @@ impl Folded {
         memchr::memchr2(lower, lower.to_ascii_uppercase(), haystack)
     }
 
-    /// Returns where the part before the anchor begins, if `before` ends with it.
+    /// Start of the part before the anchor, if `before` ends with it.
     fn start(&self, before: &[u8]) -> Option<usize> {
         let mut left = before;
         for &byte in self.text[..self.anchor].iter().rev() {
@@ -213,7 +205,7 @@ impl Folded {
         Some(left.len())
     }
 
-    /// Returns the length of the part from the anchor on, if `behind` begins with it.
+    /// Length of the part from the anchor, if `behind` begins with it.
     fn end(&self, behind: &[u8]) -> Option<usize> {
         let mut right = behind;
         for &byte in &self.text[self.anchor..] {
@@ -226,13 +218,12 @@ impl Folded {
     }
 }
 
-/// Returns how rare a lower-case character is. Those that are not in the list are rarer than those that are.
 fn rarity(byte: u8) -> usize {
     let rank = BY_FREQUENCY.iter().position(|&it| it == byte);
     rank.unwrap_or(BY_FREQUENCY.len())
 }
 
-/// Finds a text of lower-case characters in each of its cases; `None` if the processor cannot.
+/// `None` if the processor lacks the instructions.
 fn in_all_cases(text: &[u8]) -> Option<Searcher> {
     let mut cases = vec![Vec::new()];
     for &lower in text {
@@ -249,7 +240,7 @@ fn in_all_cases(text: &[u8]) -> Option<Searcher> {
     builder.build()
 }
 
-/// Returns the character that is not ASCII and a case of a lower-case ASCII letter; empty if there is none.
+/// Case of a letter outside of ASCII, or empty.
 fn other_case(byte: u8) -> &'static [u8] {
     match byte {
         b'k' => "\u{212a}".as_bytes(),
@@ -318,7 +309,6 @@ mod tests {
         prop::collection::vec(prop::sample::select(PIECES), pieces).prop_map(|it| it.concat())
     }
 
-    /// Checks that all ranges are found, and the first ones if the rest is not wanted.
     fn check_all(literal: &Literal, regex: &RegexMatcher, haystack: &[u8]) {
         let mut expected = Vec::new();
         infallible(regex.find_iter(haystack, |found| {

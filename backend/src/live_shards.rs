@@ -1,8 +1,7 @@
-//! The shards that are served. They are replaced as a whole when the index has a new manifest.
+//! Served shards, replaced as a whole by each new manifest.
 //!
-//! A query names the shards that it wants. Shards that the newest manifest does not name are served
-//! for [`GRACE`] longer, so that a frontend that does not know the new manifest yet loses no query.
-//! A running search holds its shards as long as it needs them.
+//! A query names its shards. Those gone from the newest manifest are served for [`GRACE`] longer,
+//! for frontends with the old one. A running search holds its shards.
 
 use crate::views::Views;
 use arc_swap::ArcSwap;
@@ -15,44 +14,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How long shards are served after the newest manifest has stopped naming them. A frontend learns
-/// of a new manifest within two seconds.
+/// Time that shards are served after their manifest. A frontend learns of a new one within two
+/// seconds.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Shards without packages that other backends have in a newer build, kept for the next search: one for
-/// each shard of several frontends and generations. Each takes 4 bytes a package.
+/// Shards without packages newer elsewhere: one per shard of several frontends and generations, 4
+/// bytes a package.
 const NARROWED_MAX: usize = 64;
 
-/// How often the manifest is checked.
+/// Interval of checking the manifest.
 const POLL: Duration = Duration::from_millis(250);
 
-/// The shards of an index directory; [`watch`](LiveShards::watch) keeps them up to date.
+/// Shards of an index directory, kept up to date by [`watch`](LiveShards::watch).
 pub struct LiveShards {
     directory: PathBuf,
     current: ArcSwap<Generation>,
-    /// Earlier generations, with the time until which they are served.
+    /// Earlier generations, each with its end.
     previous: Mutex<Vec<(Instant, Arc<Generation>)>>,
     changed: watch::Sender<()>,
-    /// The latest last.
+    /// Latest last.
     narrowed: Mutex<VecDeque<Narrowed>>,
     views: Views,
 }
 
-/// A shard without some of its packages.
 struct Narrowed {
-    /// The id of the whole shard.
     of: [u8; 32],
     excluded: Vec<u32>,
     shard: Arc<Shard>,
 }
 
-/// The shards of one generation, in the manifest's order.
+/// Shards of one generation, in manifest order.
 pub struct Generation {
     /// The shards.
     pub shards: Vec<Arc<Shard>>,
-    /// When the manifest was written, in seconds since 1970; 0 when unknown.
+    /// Time of the manifest, in seconds since 1970, or 0.
     pub updated: u64,
-    /// What the index recorded of its repositories.
+    /// The index's records of its repositories.
     pub recorded: Arc<Recorded>,
 }
 
@@ -74,12 +71,12 @@ impl LiveShards {
         self.current.load_full()
     }
 
-    /// Returns a receiver that is notified of every new generation.
+    /// Notifies of every new generation.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// Returns the shard with this id, in the newest generation or one that is still served.
+    /// Shard with this id in any served generation.
     pub fn shard(&self, id: &[u8; 32]) -> Option<Arc<Shard>> {
         let find = |generation: &Generation| {
             let mut shards = generation.shards.iter();
@@ -91,7 +88,7 @@ impl LiveShards {
         })
     }
 
-    /// Returns a shard without the packages `excluded`, which must be numbers of its packages.
+    /// Shard without `excluded`, numbers of its packages.
     pub fn without(&self, shard: &Shard, excluded: &[u32]) -> Result<Arc<Shard>, ShardError> {
         let of = shard.id();
         let is_it = |known: &Narrowed| {
@@ -116,15 +113,14 @@ impl LiveShards {
         Ok(narrowed)
     }
 
-    /// Returns what a caller sees of a shard that is served; `None` if it is not.
+    /// Visible part of a served shard, if any.
     pub fn view(&self, visible: &VisibleShard) -> Result<Option<Arc<Shard>>, Arc<ShardError>> {
         let shard = self.shard(&visible.shard);
         let view = |shard: Arc<Shard>| self.views.of(&shard, visible);
         shard.map(view).transpose()
     }
 
-    /// Opens new manifests for ever. Also reopens shards whose files were damaged while in use,
-    /// once the files are whole again.
+    /// Opens new manifests for ever. Also reopens damaged shards once their files are whole again.
     pub async fn watch(self: Arc<Self>) {
         let mut stamp = directory::manifest_stamp(&self.directory).ok();
         let mut logged = String::new();
@@ -145,7 +141,7 @@ impl LiveShards {
         }
     }
 
-    /// Opens the index again and makes it the current generation.
+    /// Reopens the index as the current generation.
     pub fn reload(&self) -> Result<(), directory::IndexError> {
         let old = self.current();
         let new = Generation::open(&self.directory, &old.shards)?;
@@ -159,7 +155,7 @@ impl LiveShards {
     fn drop_old(&self) {
         let now = Instant::now();
         self.previous().retain(|(until, _)| *until > now);
-        // Its file would stay on the disk.
+        // Its file would stay on disk.
         lock(&self.narrowed).retain(|known| self.shard(&known.of).is_some());
         self.views.retain(|id| self.shard(id).is_some());
     }
@@ -169,15 +165,15 @@ impl LiveShards {
     }
 }
 
-/// A panic leaves what these locks guard valid.
+/// A panic leaves the guarded values valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Generation {
     fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::IndexError> {
-        // Read before the manifest. If the manifest is replaced in between, the index looks too
-        // old, not too new, until the new manifest is opened.
+        // Read before the manifest: if replaced meanwhile, the index looks too old until the next
+        // check.
         let stamp = directory::manifest_stamp(directory);
         let index = Index::reopen(directory, open)?;
         Ok(Generation {
@@ -192,7 +188,6 @@ impl Generation {
     }
 }
 
-/// Logs a reason for which the index cannot be reopened, unless it is the last one logged.
 fn log_once(logged: &mut String, reason: &str) {
     if logged != reason {
         tracing::warn!(%reason, "cannot reopen the index; still serving the old generation");

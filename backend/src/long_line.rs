@@ -1,14 +1,10 @@
-//! Matches one long text step by step, with a bound on the steps and a look at the stop flag.
+//! Matches one long text step by step, with bounded steps and a stop flag.
 //!
-//! ripgrep's matcher cannot be stopped inside one call, and the call can take long: `z{90000,}E` on
-//! a line of 100 kB takes 6 s. This one simulates the same program. It runs a lazy DFA, about 1 ns
-//! a byte, from the first place where a literal is that a match can begin with, and charges each state
-//! that has to be built. When these cost too much, or the pattern
-//! looks for Unicode word boundaries beside bytes that are not ASCII, it simulates the NFA, at most
-//! one step for each of its states a byte.
+//! A call of ripgrep's matcher cannot be stopped and may take seconds. This one simulates the same
+//! program by a lazy DFA from the first literal, charged for each state. If that costs too much, or
+//! Unicode word boundaries meet bytes that are not ASCII, it simulates the NFA.
 //!
-//! **Invariant:** whether the steps suffice depends on the pattern and the text alone, never on time
-//! or on what was searched before.
+//! **Invariant:** the steps depend only on pattern and text, never on time or earlier searches.
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{self, DFA};
@@ -19,46 +15,43 @@ use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
 use std::ops::Range;
 
-/// Steps to decide one line, or one text that is matched as a whole: about 1.5 s on one core. A DFA
-/// needs one step for 8 bytes, so a line of a gigabyte is decided. The document of a line that
-/// needs more is reported as skipped. Unit tests are not optimized, so they have fewer.
+/// Steps for one line or whole text: about 1.5 s on one core. A DFA needs one for 8 bytes.
+/// Documents of undecided lines are reported as skipped. Unit tests are slow, so they have fewer.
 pub const LINE_STEPS_MAX: u64 = if cfg!(test) { 1 << 23 } else { 1 << 27 };
 
-/// The part of the steps that building DFA states may take. The rest is for the NFA.
+/// Share of the DFA's states. The NFA has the rest.
 const DFA_STEPS_SHARE: u64 = 8;
 
-/// Steps between two looks at the stop flag: 1 to 3 ms.
+/// Steps between two checks of the stop flag: 1 to 3 ms.
 const STOP_STEPS: u64 = 1 << 18;
 
-/// Bytes that a DFA walks for one step.
+/// Bytes a DFA walks in one step.
 const DFA_BYTES_A_STEP: usize = 8;
 
-/// Bytes that are searched for literals at a time. Unit tests have short texts.
+/// Bytes searched for literals at a time. Unit tests have short texts.
 const PREFIX_BYTES: usize = if cfg!(test) { 5 } else { 1 << 20 };
 
-/// Bytes that are searched for literals for one step.
+/// Bytes searched for literals in one step.
 const PREFIX_BYTES_A_STEP: usize = 64;
 
-/// Bytes of states that a DFA keeps. It forgets all of them when there are more.
+/// Bytes of cached DFA states; with more, all are forgotten.
 const DFA_BYTES_MAX: usize = 2 << 20;
 
-/// How much work a text may cost, and who may stop it.
+/// Work budget of a text, with its stop flag.
 pub struct Effort<'a> {
     stop: &'a dyn Fn() -> bool,
-    /// Steps that the current text may still take.
     left: u64,
-    /// Steps until the next look at the stop flag.
     unchecked: u64,
     is_stopped: bool,
     pub(crate) has_given_up: bool,
 }
 
-/// The text is undecided: it needs too many steps, or the search was stopped.
+/// Undecided text: too many steps, or stopped.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct GivenUp;
 
 impl<'a> Effort<'a> {
-    /// Returns the effort of a search that ends when `stop` returns true.
+    /// Effort of a search that ends when `stop` returns true.
     pub fn new(stop: &'a dyn Fn() -> bool) -> Effort<'a> {
         Effort {
             stop,
@@ -69,33 +62,28 @@ impl<'a> Effort<'a> {
         }
     }
 
-    /// Returns whether a line or text needed too many steps and was left undecided.
+    /// True if a text needed too many steps.
     pub fn has_given_up(&self) -> bool {
         self.has_given_up
     }
 
-    /// Allows `steps` for the next text.
     pub(crate) fn allow(&mut self, steps: u64) {
         self.left = steps;
     }
 
-    /// Returns the steps that the current text may still take.
     pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
-    /// Looks at the stop flag.
     pub(crate) fn is_stopped(&mut self) -> bool {
         self.is_stopped = self.is_stopped || (self.stop)();
         self.is_stopped
     }
 
-    /// Notes that a text is undecided, unless the search was stopped.
     pub(crate) fn give_up(&mut self, GivenUp: GivenUp) {
         self.has_given_up |= !self.is_stopped;
     }
 
-    /// Takes steps from those that the current text may still take.
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), GivenUp> {
         self.left = self.left.checked_sub(steps).ok_or(GivenUp)?;
         self.unchecked = self.unchecked.saturating_sub(steps);
@@ -109,22 +97,20 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// A compiled pattern. It has no mutable parts, so threads share it.
+/// Compiled pattern. Immutable, so threads share it.
 pub(crate) struct Program {
     nfa: NFA,
-    /// Finds the literals that a match can begin with; `None` if there are too many, or none.
+    /// Finds literals that begin a match; `None` if too many or none.
     prefixes: Option<Prefilter>,
-    /// `None` when the pattern is too large for [`DFA_BYTES_MAX`].
+    /// `None` if the pattern is too large for [`DFA_BYTES_MAX`].
     dfas: Option<Dfas>,
 }
 
 struct Dfas {
     forward: DFA,
-    /// Finds the start of a match from its end.
     reverse: DFA,
 }
 
-/// A matcher's buffers.
 pub(crate) struct Buffers {
     dfas: Option<DfaBuffers>,
     current: Threads,
@@ -135,15 +121,12 @@ pub(crate) struct Buffers {
 struct DfaBuffers {
     forward: dfa::Cache,
     reverse: dfa::Cache,
-    /// Steps that states may still take to be built.
     left: u64,
-    /// Bytes of the largest state that was built. It stands for those of which the size is unknown.
+    /// Bytes of the largest state built, for states of unknown size.
     state_bytes: u64,
 }
 
-/// Why the DFA has no answer.
 enum NoAnswer {
-    /// The NFA decides.
     Unable,
     GivenUp,
 }
@@ -155,7 +138,7 @@ impl From<GivenUp> for NoAnswer {
 }
 
 impl Program {
-    /// Compiles an expression that ripgrep's matcher has accepted, which bounds its size.
+    /// `hir` was accepted by ripgrep's matcher, which bounds its size.
     pub(crate) fn new(hir: &Hir) -> Program {
         let config = NFA::config()
             .utf8(false)
@@ -185,7 +168,6 @@ impl Program {
         }
     }
 
-    /// Returns the first place at or after `at` where a match may begin; `None` if there is none.
     pub(crate) fn first_prefix(
         &self,
         text: &[u8],
@@ -210,8 +192,8 @@ impl Program {
         }
     }
 
-    /// Returns the leftmost match that begins at or after `at`; with `earliest`, any range that shows
-    /// that there is one. `buffers` begin anew for each text.
+    /// Leftmost match from `at` on; with `earliest`, any range that proves one. `buffers` begin
+    /// anew for each text.
     pub(crate) fn find(
         &self,
         buffers: &mut Buffers,
@@ -224,15 +206,14 @@ impl Program {
             match dfas.find(dfa_buffers, text, at, earliest, effort) {
                 Ok(found) => return Ok(found),
                 Err(NoAnswer::GivenUp) => return Err(GivenUp),
-                // It would not do better in the rest of the text.
+                // It would fail in the rest of the text, too.
                 Err(NoAnswer::Unable) => dfa_buffers.left = 0,
             }
         }
         self.simulate(buffers, text, at, earliest, effort)
     }
 
-    /// Simulates the NFA. Threads are in the order of precedence; the first that matches ends those
-    /// behind it.
+    /// Threads are in order of precedence; the first that matches ends those behind it.
     fn simulate(
         &self,
         buffers: &mut Buffers,
@@ -284,7 +265,6 @@ impl Program {
         Ok(found)
     }
 
-    /// Adds a thread, and those that it becomes without reading a byte.
     fn follow(
         &self,
         (state, start): (StateID, usize),
@@ -319,7 +299,7 @@ impl Program {
 }
 
 impl Buffers {
-    /// Forgets everything, so that the next text costs what it costs alone.
+    /// Resets buffers, so each text costs the same as alone.
     pub(crate) fn begin(&mut self, program: &Program) {
         if let (Some(dfas), Some(buffers)) = (&program.dfas, &mut self.dfas) {
             buffers.forward.reset(&dfas.forward);
@@ -388,7 +368,6 @@ impl Dfas {
     }
 }
 
-/// One way of a DFA through a text.
 struct Walk<'w, 'e> {
     dfa: &'w DFA,
     cache: &'w mut dfa::Cache,
@@ -398,7 +377,7 @@ struct Walk<'w, 'e> {
 }
 
 impl Walk<'_, '_> {
-    /// Returns the end of the leftmost match, or with `earliest` that of the first one that ends.
+    /// Returns the end of the leftmost match; with `earliest`, of the first to end.
     fn forward(
         &mut self,
         text: &[u8],
@@ -417,7 +396,7 @@ impl Walk<'_, '_> {
         Ok(if is_match { Some(text.len()) } else { end })
     }
 
-    /// Returns the start of the longest match that ends at `end` and begins at or after `at`.
+    /// Returns the start of the longest match from `at` to `end`.
     fn reverse(&mut self, text: &[u8], at: usize, end: usize) -> Result<usize, NoAnswer> {
         self.charge(0)?;
         let input = Input::new(text).range(at..end).anchored(Anchored::Yes);
@@ -440,9 +419,9 @@ impl Walk<'_, '_> {
         Ok(if last.is_match() { at } else { start })
     }
 
-    /// Steps over `bytes`, which come with their indexes. Returns the state behind the last one, unless
-    /// no match can follow or, with `earliest`, one was found; and the byte at which the last match was
-    /// known, one byte behind its end.
+    /// Steps over indexed `bytes`. Returns the last state, unless no match can follow or, with
+    /// `earliest`, one was found. Also returns the byte at which the last match was known, one
+    /// behind its end.
     #[inline]
     fn walk<'t>(
         &mut self,
@@ -492,7 +471,7 @@ impl Walk<'_, '_> {
         next.map_err(|_| NoAnswer::Unable)
     }
 
-    /// Charges a state that was built. The steps are its bytes.
+    /// Charges the bytes of a new state as steps.
     fn charge(&mut self, steps: u64) -> Result<(), NoAnswer> {
         if *self.left <= steps {
             return Err(NoAnswer::Unable);
@@ -502,11 +481,10 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Threads of an NFA: at most one for each state, with the start of its match, in the order in which
-/// they were added.
+/// Threads, at most one for each state, with the start of its match, in order of addition.
 struct Threads {
     list: Vec<(StateID, usize)>,
-    /// The index in `list` that a state has if it is there.
+    /// Index in `list` for each state in it.
     places: Vec<u32>,
 }
 

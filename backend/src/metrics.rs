@@ -1,11 +1,9 @@
-//! Describes the metrics of a backend, in seconds and bytes, and records those of a search that is
-//! done. Other counters and gauges are updated where things happen.
+//! Metrics of a backend, in seconds and bytes. Counters and gauges are updated in place.
 
 use ::metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, histogram};
 use schema::message::{LookupAnswer, LookupProblemKind, ShardEnd};
 use std::time::Duration;
 
-/// Registers the descriptions of all metrics.
 pub(crate) fn describe() {
     let timing =
         |name: &'static str, text: &'static str| describe_histogram!(name, Unit::Seconds, text);
@@ -52,7 +50,6 @@ pub(crate) fn describe() {
     );
 }
 
-/// Records the phases of a search that is done, and how long it `waited` for its reader.
 pub(crate) fn record_search(
     [plan, candidates, verify]: [Duration; 3],
     waited: Duration,
@@ -72,7 +69,6 @@ pub(crate) fn record_search(
     counter!("trawl_backend_matches_total").increment(sum(|shard| shard.matches));
 }
 
-/// Records a look-up in a repository.
 pub(crate) fn record_lookup(operation: &'static str, answer: &LookupAnswer, time: Duration) {
     let outcome = match answer {
         LookupAnswer::Problem(problem) => match problem.kind {

@@ -1,8 +1,8 @@
-//! Compiles patterns to matchers of a line, or of a text.
+//! Compiles patterns to matchers of a line or of a text.
 //!
-//! The matcher is ripgrep's own, set up like `rg -a --crlf`: Unicode is on, `^` and `$` match at
-//! lines, `\r\n` ends a line, and no match contains a line end. For a pattern that asks for line
-//! ends ([`is_multiline`]) it is set up like `rg -aU --crlf`.
+//! The matcher is ripgrep's, as in `rg -a --crlf`: Unicode, `^` and `$` at lines, `\r\n` ends a
+//! line, and no match contains a line end. Patterns with line ends ([`is_multiline`]) are like
+//! those of `rg -aU --crlf`.
 
 use crate::bad_expr::BadExpr;
 use grep_matcher::{Matcher, NoError};
@@ -15,19 +15,17 @@ use regex_syntax::hir::{
 };
 use schema::message::{Expr, Pattern, Syntax};
 
-/// Bytes that a compiled pattern may take. `(?i)\w{200}` would take 13 MB.
+/// Bytes of a compiled pattern, at most. `(?i)\w{200}` would take 13 MB.
 pub const PATTERN_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes that all patterns of a query may take together.
+/// Bytes of all patterns of a query together, at most.
 pub const PATTERNS_BYTES_MAX: usize = 32 << 20;
 
-/// Bytes of lazy DFA states that the patterns of a query may take in each thread.
+/// Bytes of lazy DFA states per query and thread.
 const DFA_BYTES_MAX: usize = 16 << 20;
 
-/// The least that each of the patterns gets of those.
 const DFA_BYTES_MIN: usize = 1 << 20;
 
-/// How much memory a matcher may take.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct SizeLimits {
     bytes: usize,
@@ -35,7 +33,6 @@ pub(crate) struct SizeLimits {
 }
 
 impl SizeLimits {
-    /// The limits for each of `patterns` patterns.
     pub(crate) fn for_one_of(patterns: usize) -> SizeLimits {
         SizeLimits {
             bytes: PATTERN_BYTES_MAX,
@@ -43,8 +40,8 @@ impl SizeLimits {
         }
     }
 
-    /// The limits for several patterns in one matcher, which [`check_total_size`](crate::compile_cost::check_total_size) has
-    /// accepted: its estimate may be three times too small.
+    /// Limits of a joined matcher. The estimate of
+    /// [`check_total_size`](crate::compile_cost::check_total_size) may be three times too small.
     pub(crate) const FOR_ALL: SizeLimits = SizeLimits {
         bytes: 4 * PATTERNS_BYTES_MAX,
         dfa_bytes: DFA_BYTES_MAX,
@@ -65,7 +62,6 @@ impl Default for SizeLimits {
     }
 }
 
-/// Returns the pattern as a regular expression.
 pub(crate) fn expression(pattern: &Pattern) -> String {
     match pattern.syntax {
         Syntax::Literal => regex_syntax::escape(&pattern.text),
@@ -73,24 +69,23 @@ pub(crate) fn expression(pattern: &Pattern) -> String {
     }
 }
 
-/// Returns the text that the pattern matches, if it is a literal. Ranking looks for it in paths.
 pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     let is_literal = pattern.syntax == Syntax::Literal
         || !pattern.text.chars().any(regex_syntax::is_meta_character);
     is_literal.then_some(&pattern.text)
 }
 
-/// The words, one of which a line has to define to be a definition of a match.
+/// Words, at least one defined by any definition of a match.
 #[derive(Debug)]
 pub struct DefinedWords {
-    /// Words of ASCII letters, digits and `_`; their case does not matter.
+    /// ASCII letters, digits and `_`; case does not matter.
     pub words: Vec<Vec<u8>>,
-    /// Blocks in which a match may be written in other letters: `ſ` for `s`, and the sign of Kelvin for `k`.
+    /// Blocks with matches in other letters: `ſ` for `s`, the Kelvin sign for `k`.
     pub other_cases: TrigramQuery,
 }
 
 impl DefinedWords {
-    /// Returns the words of all patterns; `None` if a match may have other words, or several.
+    /// `None` if a match may have other or several words.
     pub(crate) fn of(patterns: &[&Pattern]) -> Option<DefinedWords> {
         let all: Option<Vec<_>> = patterns.iter().map(|pattern| words(pattern)).collect();
         let (words, other_cases): (Vec<_>, Vec<_>) = all?.into_iter().unzip();
@@ -101,7 +96,6 @@ impl DefinedWords {
     }
 }
 
-/// Returns the word that every match of a pattern has in it, none or one, unless it is written in other letters.
 fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
     let text = literal(pattern)?;
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -116,7 +110,6 @@ fn words(pattern: &Pattern) -> Option<(Option<Vec<u8>>, TrigramQuery)> {
     (words.next().is_none()).then_some((word, other_cases))
 }
 
-/// Refuses a pattern that is empty.
 pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     if pattern.text.is_empty() {
         return Err(BadPattern::new("the pattern is empty"));
@@ -124,20 +117,19 @@ pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     Ok(())
 }
 
-/// Compiles one of `patterns` patterns as a search does, to find what it matches: in a line, or in
-/// a text if it [is multi-line](is_multiline).
+/// Compiles one of `patterns` patterns: for a line, or for a text if it [is
+/// multi-line](is_multiline).
 pub fn compile(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
     let limits = SizeLimits::for_one_of(patterns);
     Recipe::new(&[pattern], is_multiline(pattern)).build(&[pattern], limits)
 }
 
-/// Returns the value of a matcher's result. The compiler does not know that it cannot be an error,
-/// because `NoError` has a value; nothing creates it.
+/// `NoError` has a value, but is never created.
 pub(crate) fn infallible<T>(result: Result<T, NoError>) -> T {
     result.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Calls `compile` with each pattern of `expr`, in order. An error names the pattern's number.
+/// Calls `compile` with each pattern, in order. An error has its number.
 pub(crate) fn each<T>(
     expr: &Expr,
     compile: impl Fn(&Pattern) -> Result<T, BadPattern>,
@@ -148,12 +140,10 @@ pub(crate) fn each<T>(
     Ok(compiled.collect::<Result<Vec<_>, _>>()?.into_iter())
 }
 
-/// Returns whether the matcher matches anywhere in a text.
 pub(crate) fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
     infallible(matcher.is_match(text))
 }
 
-/// What a matcher is compiled from.
 #[derive(Clone, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct Recipe {
     /// Alternatives.
@@ -178,7 +168,6 @@ impl Recipe {
         }
     }
 
-    /// Compiles the matcher of `patterns`, of which this is the recipe.
     pub(crate) fn build(
         &self,
         patterns: &[&Pattern],
@@ -200,7 +189,7 @@ impl Recipe {
             // Built alone, so that errors refer to it.
             [one] => builder.build(one),
             many => builder.build_many(many).or_else(|error| {
-                // A `(?x)` comment may hide the next pattern, or two patterns use the same group name.
+                // A `(?x)` comment may hide the next pattern, or group names may collide.
                 let rendered = without_names(many).ok_or(error)?;
                 builder.build_many(&rendered)
             }),
@@ -208,7 +197,7 @@ impl Recipe {
         built.map_err(|error| explain(patterns, limits, &error))
     }
 
-    /// Returns what the matcher matches; nothing if a pattern is malformed.
+    /// Matches nothing if a pattern is malformed.
     pub(crate) fn hir(&self) -> Hir {
         let mut parser = regex_syntax::ParserBuilder::new();
         parser
@@ -232,7 +221,6 @@ impl Recipe {
     }
 }
 
-/// Removes the bytes of line ends from classes, as ripgrep does.
 fn without_line_ends(hir: &Hir) -> Hir {
     map_leaves(hir, &|leaf| match leaf.kind() {
         HirKind::Class(Class::Unicode(class)) => {
@@ -251,8 +239,8 @@ fn without_line_ends(hir: &Hir) -> Hir {
     })
 }
 
-/// Returns how many states of the compiled pattern can be active at once, roughly: each part counts
-/// as often as it is repeated. A DFA needs few states for a literal.
+/// Estimates states active at once: parts count as often as they repeat. A DFA needs few states for
+/// a literal.
 pub(crate) fn weight(hir: &Hir) -> usize {
     let sum = |parts: &[Hir]| parts.iter().map(weight).fold(0, usize::saturating_add);
     match hir.kind() {
@@ -268,7 +256,6 @@ pub(crate) fn weight(hir: &Hir) -> usize {
     }
 }
 
-/// Returns the [`weight`] of a text that is searched for as it is, or without regard to case.
 pub(crate) fn literal_weight(text: &str, ignore_case: bool) -> usize {
     if ignore_case {
         // Each letter is a class. The characters between them weigh less.
@@ -278,7 +265,7 @@ pub(crate) fn literal_weight(text: &str, ignore_case: bool) -> usize {
     }
 }
 
-/// Renders expressions without comments and named groups; `None` when one is malformed.
+/// Removes comments and group names; `None` if malformed.
 fn without_names(expressions: &[String]) -> Option<Vec<String>> {
     let mut parser = regex_syntax::ParserBuilder::new();
     parser.utf8(false).multi_line(true).crlf(true);
@@ -293,7 +280,7 @@ fn without_groups(hir: &Hir) -> Hir {
     map_leaves(hir, &Hir::clone)
 }
 
-/// Returns the expression with its literals, classes and assertions changed, and without groups.
+/// Changes literals, classes and assertions, and removes groups.
 fn map_leaves(hir: &Hir, change: &dyn Fn(&Hir) -> Hir) -> Hir {
     let each = |parts: &[Hir]| parts.iter().map(|part| map_leaves(part, change)).collect();
     match hir.kind() {
@@ -308,7 +295,6 @@ fn map_leaves(hir: &Hir, change: &dyn Fn(&Hir) -> Hir) -> Hir {
     }
 }
 
-/// Returns the pattern as a regular expression that includes the options for case and words.
 fn with_options(pattern: &Pattern) -> String {
     let flag = if pattern.ignore_case { "(?i)" } else { "(?-i)" };
     let text = expression(pattern);
@@ -318,13 +304,12 @@ fn with_options(pattern: &Pattern) -> String {
     let framed = |text: &str| format!(r"{flag}\b{{start-half}}(?:{text})\b{{end-half}}");
     match framed(&text) {
         framed if regex_syntax::parse(&framed).is_ok() => framed,
-        // A `(?x)` comment at the end of the text would hide the rest.
+        // A `(?x)` comment at the end would hide the rest.
         _ => framed(&format!("{text}\n")),
     }
 }
 
-/// Explains why the matcher refuses a pattern. The planner has already refused malformed regular
-/// expressions, with the position.
+/// The planner has already refused malformed expressions.
 fn explain(patterns: &[&Pattern], limits: SizeLimits, error: &grep_regex::Error) -> BadPattern {
     use grep_regex::ErrorKind;
     match error.kind() {
@@ -352,8 +337,8 @@ pub(crate) fn too_large_together() -> BadPattern {
     ))
 }
 
-/// Returns whether a match may span several lines: the pattern has a line end, by itself or in a
-/// class that is not negated, or it sets the flag `s`.
+/// True if a match may span lines: the pattern has a line end, also in a positive class, or the
+/// flag `s`.
 pub fn is_multiline(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');
@@ -365,11 +350,10 @@ pub fn is_multiline(pattern: &Pattern) -> bool {
     parsed.is_ok_and(|parsed| ast::visit(&parsed, LineEnds::default()).unwrap_or_default())
 }
 
-/// Looks for line ends in an expression.
 #[derive(Default)]
 struct LineEnds {
     found: bool,
-    /// The number of enclosing negated classes.
+    /// Number of enclosing negated classes.
     negated: usize,
 }
 

@@ -1,11 +1,8 @@
-//! Lines that have what was typed as a phrase: the words beside each other, on one line, or near.
+//! Tier of a line for a phrase: words side by side, on one line, or near.
 //!
-//! A document has all words of a query somewhere. The tier of a match says how close they are to
-//! each other there. It depends on the lines around the match alone, so it is the same in every
-//! shard and work unit.
-//!
-//! The patterns of the phrase come with the query. They are regular expressions for the words side
-//! by side, the best one first, and are compiled when a line has all words: few searches find one.
+//! The tier depends only on the lines around, so it is the same in every shard and unit. Patterns
+//! of the phrase come with the query, best first, and are compiled on demand, since few searches
+//! need them.
 
 use crate::bounded_matcher::BoundedMatcher;
 use crate::compiler::Compiler;
@@ -17,35 +14,32 @@ use schema::message::{Expr, PHRASE_PATTERNS_MAX, Pattern};
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-/// Lines before and after a match that are near it.
 const NEAR_LINES: usize = 3;
 
-/// Bytes before and after a match that are near it. Three lines of code have fewer.
+/// Three lines of code have fewer.
 pub(crate) const NEAR_BYTES: u64 = 512;
 
-/// Closeness of the words of a phrase, from 0 to [`Tier::MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tier(pub(crate) u8);
 
 impl Tier {
     const NEAR: Tier = Tier(1);
-    /// All words are on one line.
+    /// All words on one line.
     pub(crate) const LINE: Tier = Tier(2);
-    /// The worst pattern of the phrase matches.
+    /// Worst pattern of the phrase.
     pub(crate) const PHRASE: Tier = Tier(3);
     pub(crate) const MAX: Tier = Tier(4);
 }
 
-/// A phrase as it was typed. Each worker needs a clone, which has caches of its own.
+/// Phrase as typed. Each worker needs a clone with its own caches.
 #[derive(Clone, Debug)]
 pub struct Phrase {
-    /// Words that a document must all have; empty for fewer than two.
+    /// Words that a document must have; empty for fewer than two.
     words: Vec<Word>,
-    /// The best one first.
+    /// Best first.
     patterns: Vec<LazyPattern>,
     /// A line with all words satisfies the whole expression.
     pub(crate) is_condition: bool,
-    /// Compiles the words to one matcher.
     pub(crate) compiler: Compiler,
 }
 
@@ -56,7 +50,6 @@ struct Word {
 }
 
 impl Phrase {
-    /// Returns the phrase of an expression without its filters; `None` if it has none.
     pub(crate) fn new(expr: &Expr, patterns: &[Pattern], compiler: &Compiler) -> Option<Phrase> {
         let compiler = compiler.for_one_of(expr.patterns().len());
         let mut words = Vec::new();
@@ -83,8 +76,7 @@ impl Phrase {
         })
     }
 
-    /// Returns the tier of a matching line, which is without its end. `around` returns the text
-    /// around the line, and where in that the line is.
+    /// Tier of a line without its end. `around` returns the text around, and its place there.
     pub(crate) fn tier<T: Deref<Target = [u8]>, E>(
         &self,
         line: &[u8],
@@ -109,7 +101,6 @@ impl Phrase {
         })
     }
 
-    /// Returns the tier of a line that has all words.
     fn tier_of_line(&self, line: &[u8], effort: &mut Effort<'_>) -> Tier {
         let found = self.patterns.iter().position(|it| it.is_in(line, effort));
         match found {
@@ -119,34 +110,29 @@ impl Phrase {
         }
     }
 
-    /// Returns the expression of lines that have all words.
     pub(crate) fn on_one_line(&self) -> Expr {
         let words = self.words.iter();
         let words = words.map(|word| Expr::Pattern(word.pattern.clone()));
         Expr::Line(Box::new(Expr::all(words)))
     }
 
-    /// Returns a query for the blocks that may have a line in which a pattern of the phrase
-    /// matches.
     pub(crate) fn plan(&self) -> TrigramQuery {
         let plan = |it: &LazyPattern| line_matcher::plan_pattern(&it.pattern);
         let plans = self.patterns.iter().map(plan);
-        // A pattern that cannot be planned matches nothing.
+        // A pattern without a plan matches nothing.
         TrigramQuery::or(plans.map(|plan| plan.unwrap_or(TrigramQuery::None)))
     }
 
-    /// Number of words that a document must all have.
     pub(crate) fn word_count(&self) -> usize {
         self.words.len()
     }
 }
 
-/// Returns true if a word is in a line. One that takes too many steps is not.
+/// False after too many steps.
 fn matches(matcher: &BoundedMatcher, line: &[u8], effort: &mut Effort<'_>) -> bool {
     matcher.is_match(line, effort).unwrap_or_default()
 }
 
-/// Returns the lines of a text before and after one of them that are near it.
 fn near(text: &[u8], line: Range<usize>) -> (&[u8], &[u8]) {
     let (before, after) = (&text[..line.start], &text[line.end..]);
     // The last end is that of the line before.
@@ -158,11 +144,10 @@ fn near(text: &[u8], line: Range<usize>) -> (&[u8], &[u8]) {
     )
 }
 
-/// A pattern of the phrase, compiled when it is first needed.
 #[derive(Debug)]
 struct LazyPattern {
     pattern: Pattern,
-    /// Compiled once for all copies. `None` if it cannot be: then it matches nothing.
+    /// Compiled once for all copies. `None`, for a failure, matches nothing.
     shared: Arc<OnceLock<Option<BoundedMatcher>>>,
     own: OnceLock<Option<BoundedMatcher>>,
 }
@@ -186,7 +171,6 @@ impl LazyPattern {
 }
 
 impl Clone for LazyPattern {
-    /// The copy has caches of its own.
     fn clone(&self) -> Self {
         LazyPattern {
             pattern: self.pattern.clone(),
@@ -223,7 +207,6 @@ mod tests {
         .unwrap()
     }
 
-    /// Returns the tier of each line of a text that is not empty.
     fn tiers(phrase: &Phrase, text: &str) -> Vec<u8> {
         let mut at = 0;
         let lines = text.split_inclusive('\n').map(|line| {

@@ -1,4 +1,4 @@
-//! The rank of a match: Debian Code Search's formula, but independent of the order of arrival.
+//! Rank of a match: Debian Code Search's formula, independent of arrival order.
 //!
 //! ```text
 //! rank = score and place
@@ -13,60 +13,52 @@
 //!         0.75 + 0.25 (1 - i/len), none: 0.5
 //! ```
 //!
-//! The score orders matches of different documents, the place those of one ([`order::rank`]).
+//! The score orders matches of different documents, the place those of one ([`order::rank`]). A
+//! search for names uses a name rank instead of the line's: the literal's share of the file name.
 //!
-//! A document that is found by its name has a name rank instead of a line rank: the share of the
-//! file name that the literal is, from the whole name down to a part of a directory name.
-//!
-//! Ranks are computed in f32 and in this order of operations, so that every backend gets the same
-//! bits. Words are ASCII words, and the literal is compared without ASCII case.
-//!
-//! `scripts/ranking` measures it by the mean reciprocal rank of the file that a person wants.
+//! Ranks are computed in f32 in this order of operations, so every backend gets the same bits.
+//! Words are ASCII, and literals ignore ASCII case. `scripts/ranking` measures the mean reciprocal
+//! rank.
 
 use crate::phrase::Tier;
 use schema::{definition, order};
 
-/// The highest [`path_rank`].
+/// Highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
-/// The most that a line adds, which is a definition. It equals the difference between source and vendored files;
-/// `scripts/ranking` has the measurements.
+/// Maximum of a line, for a definition: the difference between source and vendored files
+/// (`scripts/ranking`).
 const LINE_MAX: f32 = 0.3;
-/// The most that is added to a definition for being the one that is meant among equal ones: less
-/// than a step of levels.
+/// Tie-breaker of equal definitions, below a step of levels.
 const FAVOUR_MAX: f32 = 0.02;
 /// Directories above a file that count against it.
 const DEPTH_MAX: usize = 8;
-/// The highest [`name_rank`]. It is more than popularity and class of a document can add, so that a
-/// file with exactly the searched name comes first.
+/// Highest [`name_rank`]: above popularity and class, so an exact file name comes first.
 const NAME_MAX: f32 = 2.0;
 
-/// Score that each tier of a phrase adds. It is more than all other parts together, so lines of a
-/// higher tier come first.
+/// Score of a tier: above all other parts, so higher tiers come first.
 const TIER: f32 = 2.0;
 
-/// Returns the highest rank of a match of this tier, or a lower one, in a document whose static
-/// rank is at most `static_rank`.
+/// Highest rank up to this tier and `static_rank`.
 pub(crate) fn bound(static_rank: f32, tier: Tier, finds_names: bool) -> f32 {
     let rank = with_tier(best_document_rank(static_rank), tier);
     order::rank(document_bound(rank, finds_names), 1.0)
 }
 
-/// Adds what a tier adds to a [`document_rank`].
 pub(crate) fn with_tier(document_rank: f32, Tier(tier): Tier) -> f32 {
     document_rank + TIER * f32::from(tier)
 }
 
-/// Returns the highest [`document_rank`] of a document whose static rank is at most `static_rank`.
+/// Highest [`document_rank`] up to this static rank.
 pub fn best_document_rank(static_rank: f32) -> f32 {
     1.0 + static_rank + PATH_MAX
 }
 
-/// Returns the [`document_rank`] of a document that has none of the literals in its path.
+/// [`document_rank`] without a literal in the path.
 pub fn other_document_rank(static_rank: f32) -> f32 {
     1.0 + static_rank + PATH_MAX * 0.5
 }
 
-/// Returns the highest score of a match in a document of this [`document_rank`].
+/// Highest score of a match in a document of this [`document_rank`].
 pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
     document_rank
         + if finds_names {
@@ -76,14 +68,13 @@ pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
         }
 }
 
-/// Returns the part of the rank that all matches of a document share. The path is ranked for the
-/// best of the `literals`.
+/// Rank shared by a document's matches, with the best of the `literals` for its path.
 pub fn document_rank(static_rank: f32, path: &[u8], literals: &[String]) -> f32 {
     let path_ranks = literals.iter().map(|literal| path_rank(path, literal));
     1.0 + static_rank + path_ranks.fold(PATH_MAX * 0.5, f32::max)
 }
 
-/// Returns what the name of a document adds when names are searched.
+/// Rank added by the document's name in a search for names.
 pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
     let shares = literals
         .iter()
@@ -91,7 +82,6 @@ pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
     NAME_MAX * shares.fold(0.0, f32::max)
 }
 
-/// Returns how much of a file's name is `literal`, from 0 to 1.
 fn name_share(path: &[u8], literal: &[u8]) -> f32 {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let stem = name.split(|&byte| byte == b'.').next().unwrap_or(name);
@@ -134,13 +124,12 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
 pub struct Defined {
     /// Level of [`definition::level`], lowered by the lines behind it.
     pub level: u8,
-    /// As [`favour`] has it; 0 if it is not known what is defined.
+    /// Result of [`favour`]; 0 if the defined words are unknown.
     pub favour: f32,
 }
 
-/// Returns how much a definition is favoured over equal ones, from 0 to 1: if the package has its
-/// own name in path or query, if all of the program can use it, and if it is not deep in the tree.
-/// Copies in other packages have none of that.
+/// Favour over equal definitions, from 0 to 1: package named by path or query, usable everywhere,
+/// not deep in the tree. Copies elsewhere get 0.
 pub fn favour(is_own: Option<bool>, is_local: bool, path: &[u8]) -> f32 {
     let Some(is_own) = is_own else {
         return 0.0;
@@ -150,9 +139,8 @@ pub fn favour(is_own: Option<bool>, is_local: bool, path: &[u8]) -> f32 {
     0.5 * f32::from(u8::from(is_own)) + 0.25 * f32::from(u8::from(!is_local)) + 0.25 * near
 }
 
-/// Returns the rank of a match in a document of this [`document_rank`]: `ranges` match in the line.
-/// The words of the first range with words, and the level of the line by itself, are passed to
-/// `look_behind` if they may define something.
+/// Rank of a line. `look_behind` gets the first words in `ranges` and the level of the line alone,
+/// if they may define something.
 pub fn line_rank<E>(
     document_rank: f32,
     line: &[u8],
@@ -182,12 +170,12 @@ pub fn line_rank<E>(
     Ok(order::rank(defined_bound(document_rank, defined), place))
 }
 
-/// Returns whether a range decides the rank of its line, if those before it do not.
+/// True if a range decides the line's rank, unless an earlier one does.
 pub fn is_ranked_by(line: &[u8], (start, end): (usize, usize)) -> bool {
     definition::words_in(line, start, end).is_some()
 }
 
-/// Returns the highest score of a match in a document of this [`document_rank`] on such a line.
+/// Highest score of a match on such a line.
 pub fn defined_bound(document_rank: f32, Defined { level, favour }: Defined) -> f32 {
     if level == 0 {
         return document_rank;
@@ -222,7 +210,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// The rank of a line without others behind it, in a package of another name.
+    /// Rank of a single line, in a package of another name.
     fn alone(document_rank: f32, line: &[u8], range: (usize, usize)) -> f32 {
         let look_behind = |_, level| {
             Ok::<_, Infallible>(Defined {

@@ -1,8 +1,8 @@
-//! Answers look-ups from what the index recorded of its repositories, if the repository itself cannot be asked: the
-//! commits at which revisions were indexed, and their names.
+//! Answers look-ups from the index's records, for unavailable repositories: indexed commits and
+//! their names.
 //!
-//! Histories and expressions such as `HEAD~25` need the repository, and are refused. A name means what it means to
-//! git: of several references with one short name the tag comes before the branch.
+//! Histories and expressions such as `HEAD~25` are refused. Names resolve as in git: tags before
+//! branches.
 
 use crate::repositories::{ANSWER_BYTES_MAX, reference_bytes, shorten_problem};
 use schema::message::{
@@ -11,13 +11,12 @@ use schema::message::{
 };
 use std::collections::BTreeMap;
 
-/// Digits of a commit id that name a commit, at least: as many as git asks for.
+/// Digits of an abbreviated commit id, as in git.
 const ID_DIGITS_MIN: usize = 4;
 
-/// Where git looks for a name, in this order.
+/// Prefixes of a name, in git's order.
 const PLACES: [&str; 5] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
-/// Answers a look-up.
 pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
     let name = lookup.repository.as_bytes();
     let Some(repository) = recorded.repository(name) else {
@@ -48,8 +47,7 @@ pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
     }
 }
 
-/// Marks the references of a repository that can be searched. It is the package of its name, or of the last part of its
-/// path.
+/// The package has the repository's name, or the last part of its path.
 pub(crate) fn mark_indexed(recorded: &Recorded, repository: &str, list: &mut ReferenceList) {
     let last = repository.rsplit('/').next().unwrap_or_default();
     let known = recorded.repository(repository.as_bytes());
@@ -92,7 +90,6 @@ fn commit(repository: &RecordedRepository, revision: &str) -> LookupAnswer {
     by_id(repository, name)
 }
 
-/// Finds the commit whose id begins with these digits.
 fn by_id(repository: &RecordedRepository, digits: &str) -> LookupAnswer {
     let is_id = digits.len() >= ID_DIGITS_MIN && digits.bytes().all(|it| it.is_ascii_hexdigit());
     let digits_low = digits.to_ascii_lowercase();
@@ -123,8 +120,7 @@ fn unknown(repository: &RecordedRepository, name: &str) -> LookupAnswer {
     )
 }
 
-/// Lists the revisions after a name, as many as are wanted and fit into an answer. The id of a commit that was indexed
-/// by its id is no reference.
+/// Revisions after a name that fit an answer. Those indexed by id are no references.
 fn references(repository: &RecordedRepository, after: &[u8], count: u32) -> ReferenceList {
     let all = repository.revisions.iter();
     let rest = all.filter(|it| it.name.starts_with(b"refs/") && it.name[..] > *after);

@@ -1,7 +1,7 @@
-//! What answers look-ups, and how long its answers may be.
+//! Interface of look-ups, and bounds of their answers.
 //!
-//! A name or a message in a repository may have any length, and a frame may not. What is too long is cut off, and
-//! the answer says so ([`Commit::shortened`]).
+//! Names and messages of a repository have any length, frames do not. Long ones are cut, and marked
+//! ([`Commit::shortened`]).
 
 use schema::message::{
     Blame, ChangeList, Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository,
@@ -11,78 +11,73 @@ use schema::message::{
 /// Bytes of an answer in a frame, at most.
 pub(crate) const ANSWER_BYTES_MAX: usize = 400 << 10;
 
-/// Characters of a reason or a candidate, and candidates of a problem.
+/// Characters of a reason or candidate, and candidates of a problem.
 const REASON_CHARS_MAX: usize = 1 << 10;
 const CANDIDATES_MAX: usize = 16;
 
-/// Bytes that a string takes in a message, besides its own: a pointer, zeros up to a whole word, and another pointer
-/// if it is in another segment.
+/// A pointer, padding, and perhaps another pointer.
 const STRING_BYTES: usize = 24;
 
-/// Bytes that a commit takes in a message, besides its strings.
 const COMMIT_BYTES: usize = 256;
 
-/// Answers look-ups. It blocks, since it reads files.
+/// Answers look-ups. Blocks, since it reads files.
 pub trait LookUp: Send + Sync {
-    /// Answers a look-up. The answer is [`shorten`]ed.
+    /// Answers a look-up, [`shorten`]ed.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
 
-    /// Reads a file of a revision; `None` if there is none.
+    /// Reads a file of a revision, if any.
     fn file(&self, _: &WantedFile<'_>) -> Option<RepositoryFile> {
         None
     }
 
-    /// Lists a directory of a revision: names of files, and those of directories with a `/` at the end. Empty if there is
-    /// none.
+    /// Names in a directory of a revision; directories end with `/`. Empty if missing.
     fn directory(&self, _: &WantedFile<'_>) -> Vec<Vec<u8>> {
         Vec::new()
     }
 
-    /// Counts the commits that a revision of an indexed repository has now and the index has not; `None` if that is
-    /// unknown.
+    /// Counts commits of a revision that the index lacks; `None` if unknown.
     fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {
         None
     }
 }
 
-/// A file or a directory in a repository, and how much of a file may be read.
+/// File or directory in a repository, with a size limit.
 #[derive(Clone, Copy, Debug)]
 pub struct WantedFile<'a> {
-    /// The name of the repository.
+    /// Name of the repository.
     pub repository: &'a str,
-    /// What the index recorded of it, if it is indexed.
+    /// The index's record of it, if any.
     pub recorded: Option<&'a RecordedRepository>,
-    /// A revision; empty for the default branch.
+    /// Revision; empty for the default branch.
     pub revision: &'a str,
-    /// The path in the commit.
+    /// Path in the commit.
     pub path: &'a [u8],
-    /// Bytes of the largest file that is read.
+    /// Largest file to read, in bytes.
     pub bytes_max: u64,
 }
 
-/// A file as a repository has it.
+/// File of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepositoryFile {
     /// It was read.
     Content {
-        /// The id of the commit.
+        /// Commit id.
         commit: String,
-        /// The bytes of the file.
+        /// Bytes of the file.
         bytes: Vec<u8>,
     },
-    /// It has more bytes than may be read.
+    /// Over the limit.
     TooLarge {
-        /// The bytes that it has.
+        /// Its bytes.
         bytes: u64,
     },
 }
 
-/// Cuts off what is too long in a commit.
+/// Cuts long parts of a commit.
 pub fn shorten(commit: &mut Commit) {
     commit.shorten();
 }
 
-/// Cuts off what is too long in a problem.
 pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
     problem.candidates.truncate(CANDIDATES_MAX);
     for text in problem.candidates.iter_mut().chain([&mut problem.reason]) {
@@ -92,7 +87,6 @@ pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
     }
 }
 
-/// Returns an upper bound of the bytes that an answer takes in a frame.
 pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
     COMMIT_BYTES
         + match answer {
@@ -119,7 +113,7 @@ fn list_bytes(list: &ReferenceList) -> usize {
         .sum()
 }
 
-/// Bytes that lines of a blame, and a commit that they come from, take in a message, besides its strings.
+/// Bytes of a blame's hunk and its commit, besides strings.
 const HUNK_BYTES: usize = 24;
 const SOURCE_BYTES: usize = 96;
 
@@ -143,18 +137,15 @@ pub(crate) fn blame_bytes(blame: &Blame) -> usize {
     HUNK_BYTES * blame.hunks.len() + blame.sources.iter().map(source).sum::<usize>()
 }
 
-/// Returns the bytes that a list of changed files takes in a frame.
 pub(crate) fn changes_bytes(list: &ChangeList) -> usize {
     let changes = list.changes.iter();
     changes.map(|change| change_bytes(change.path.len())).sum()
 }
 
-/// Returns the bytes that a changed file takes in a frame, with a path of this length.
 pub(crate) fn change_bytes(path: usize) -> usize {
     2 * STRING_BYTES + path
 }
 
-/// Returns the bytes that a reference takes in a frame, with a name and an id of these lengths.
 pub(crate) fn reference_bytes(name: usize, id: usize) -> usize {
     3 * STRING_BYTES + name + id
 }

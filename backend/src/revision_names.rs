@@ -1,17 +1,15 @@
-//! The names of the revisions that have a document, as answers list them: the first ones, within the
-//! bounds of a message, and the number of all.
+//! Revision names of a document, within the bounds of a message, and their number.
 
 use index::shard::{DocId, Shard};
 use schema::message::{REVISIONS_BYTES_MAX, REVISIONS_MAX};
 
-/// The names of the revisions that have a document; none for a directory's file.
+/// Revisions of a document; none for a directory's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RevisionNames<'a> {
-    /// Short names, the default revision first, the rest ascending.
+    /// Short names, the default first, the rest ascending.
     pub(crate) names: Vec<&'a str>,
-    /// The number of all revisions that have the document.
     pub(crate) count: u32,
-    /// The id of the commit at which the first one was indexed.
+    /// Commit id of the first, when indexed.
     pub(crate) commit: &'a str,
 }
 
@@ -24,7 +22,7 @@ impl<'a> RevisionNames<'a> {
                 found.commit = revision.commit;
             }
             bytes += revision.text.len();
-            // All that are left out come after all that are listed.
+            // The list is a prefix.
             let is_next = found.names.len() == found.count as usize;
             if is_next && found.names.len() < REVISIONS_MAX && bytes <= REVISIONS_BYTES_MAX {
                 found.names.push(revision.text);

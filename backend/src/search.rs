@@ -1,14 +1,11 @@
 //! Searches shards: candidate blocks in, frames of batches out, in the order of shards and
 //! documents.
 //!
-//! A [`Request`] is planned first (`plan`): the candidates of all shards are counted, which is the
-//! cost of the search. Then each shard's candidates are cut into units of some blocks. A `pool` of
-//! workers searches the units in parallel: line by line (`verify`), or document by document
-//! (`document_search`). The calling thread emits their results in order: it adds up their counts,
-//! drops what cannot be among the top matches when only those are wanted (`top_k`), and passes their
-//! frames on.
+//! A [`Request`] is planned first (`plan`). Then a `pool` of workers searches units of blocks, by
+//! lines (`verify`) or documents (`document_search`). The calling thread emits results in order,
+//! without those that cannot be top matches (`top_k`).
 //!
-//! **Invariant:** the frames do not depend on the number of workers or on time.
+//! **Invariant:** frames depend neither on the number of workers nor on time.
 
 mod best_first;
 mod document_matches;
@@ -48,8 +45,8 @@ use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
 use verify::Verifier;
 
 impl Request<'_> {
-    /// Searches all shards, and returns a summary of each. An error in a shard is reported in its
-    /// `failure`; frames sent before it stay valid.
+    /// Searches all shards, and summarizes each. Errors are in `failure`; earlier frames stay
+    /// valid.
     pub fn run(&self, plan: Plan, sink: &mut dyn Sink) -> Result<Vec<ShardEnd>, Stopped> {
         let threshold = Threshold::default();
         let workers = Workers {
@@ -116,7 +113,7 @@ fn search_shard(
         && resume.matches > 0
         && output.top.is_none()
     {
-        // The units that were not searched again have the rest.
+        // Units not searched again have the rest.
         end.found = end.matches;
         end.matched_documents += resume.documents;
     }
@@ -130,8 +127,8 @@ fn search_shard(
     }
 }
 
-/// Returns the number of units of which another backend has sent everything. They count as done. If only the top matches
-/// are wanted, all units are searched again: their matches decide which later ones are.
+/// Units sent completely by another backend. For top matches all are searched again: they decide
+/// about later ones.
 fn units_done(task: &ShardTask<'_>, units: &WorkList<'_>, output: &mut Output<'_>) -> usize {
     let last = task.resume.and_then(|resume| resume.last);
     let Some((document, _)) = last.filter(|_| output.top.is_none()) else {
@@ -143,35 +140,28 @@ fn units_done(task: &ShardTask<'_>, units: &WorkList<'_>, output: &mut Output<'_
     done
 }
 
-/// The state of a search that continues from shard to shard.
 struct Output<'o> {
     sink: &'o mut dyn Sink,
-    /// What has been sent.
     progress: Progress,
-    /// Set when only the top matches are wanted.
+    /// Set if only top matches are wanted.
     top: Option<TopMatches>,
 }
 
-/// Emits the units of a shard.
 struct Emitter<'e, 'o, 'a> {
     task: ShardTask<'a>,
     output: &'e mut Output<'o>,
     end: &'e mut ShardEnd,
-    /// The last document so far, and whether it matched.
     last_document: Option<(DocId, bool)>,
-    /// The last document that was reported as skipped.
     last_skip: Option<DocId>,
-    /// If another backend has sent matches of the shard: the document of the last match that was sent.
+    /// Document of the last match sent, when resuming.
     last_sent: Option<DocId>,
-    /// Packs top matches.
     packer: Option<Worker<'a>>,
-    /// Candidate blocks of the shard.
     blocks: u64,
 }
 
 impl Emitter<'_, '_, '_> {
     fn emit(&mut self, mut unit: UnitResult) -> Result<(), Interrupted> {
-        // A document that began in an earlier unit was counted there.
+        // A document begun in an earlier unit was counted there.
         let continued = self
             .last_document
             .filter(|(document, _)| Some(*document) == unit.first);
@@ -196,7 +186,7 @@ impl Emitter<'_, '_, '_> {
         };
         frames.extend_from_slice(&unit.skips);
         if self.last_sent.is_some() && self.output.top.is_none() {
-            // The unit may have documents that another backend has sent.
+            // Another backend may have sent documents of the unit.
             matched_documents = self.count_sent(&keys);
         }
         self.count(&unit, documents, matched_documents);
@@ -213,7 +203,6 @@ impl Emitter<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the number of documents of these matches that were not sent before.
     fn count_sent(&mut self, keys: &[(DocId, u32)]) -> u64 {
         let mut new = 0;
         for (document, _) in keys {
@@ -222,7 +211,6 @@ impl Emitter<'_, '_, '_> {
         new
     }
 
-    /// Returns the highest rank that a match after this unit can have.
     fn bound_after(&self, unit: &UnitResult) -> f32 {
         let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
         self.task.request.query.bound(static_rank)
@@ -241,7 +229,6 @@ impl Emitter<'_, '_, '_> {
         };
     }
 
-    /// Packs those of a unit's matches that are among the top ones so far, this unit included.
     fn pack_top(
         &mut self,
         PendingMatches(mut pending): PendingMatches,
@@ -262,7 +249,7 @@ impl Emitter<'_, '_, '_> {
     }
 }
 
-/// A worker's buffers and matchers. The matchers are copies, because a copy has caches of its own.
+/// Buffers and matchers of a worker, with their own caches.
 struct Worker<'a> {
     verifier: Verifier<'a>,
     matchers: Matchers<'a>,
@@ -320,7 +307,6 @@ impl<'a> Worker<'a> {
         Ok(out)
     }
 
-    /// Packs pending matches, which are in the order of the shard.
     fn pack(&mut self, pending: &[PendingMatch]) -> Result<Packed, Interrupted> {
         let mut packed = Packed::default();
         let verifier = &mut self.verifier;
@@ -359,7 +345,7 @@ impl<'a> Worker<'a> {
             }
             verifier.end(matches, &mut packed)?;
         }
-        // Ranges are missing when the search was stopped while they were found.
+        // Ranges are missing if the search was stopped meanwhile.
         request.cancel.check()?;
         shard.intact()?;
         Ok(packed)

@@ -1,11 +1,10 @@
-//! Serves an index on connections: HELLO first, then one request after the other.
+//! Serves an index on connections: HELLO, then one request after the other.
 //!
-//! A search runs on threads of its own (`search`). Its frames come through a short queue to the
-//! connection, which also sends its progress while there are none. A connection that is not read
-//! stops the search, because the queue fills up; there is no other flow control.
+//! A search runs on its own threads (`search`). Frames, or progress meanwhile, reach the connection
+//! through a short queue; a full queue is the only back-pressure.
 //!
-//! **Invariant:** a search ends with END, ERROR, or the connection. Its workers stop at their next
-//! check when the connection closes, CANCEL arrives or the deadline has passed.
+//! **Invariant:** a search ends with END, ERROR, or the connection. Workers stop at their next
+//! check after a close, CANCEL or the deadline.
 
 mod admission;
 mod chunk;
@@ -46,29 +45,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use visible::Repositories;
 
-/// An idle connection gets a HELLO this often.
+/// Interval of HELLO on an idle connection.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
 
-/// Connections at once. Further ones wait to be accepted.
+/// Concurrent connections. Others wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
 
-/// Memory for compiled patterns: some queries with the largest patterns that people write, or one near the limits.
+/// Some queries with the largest usual patterns, or one near the limits.
 const PATTERN_BYTES: u64 = 64 << 20;
 
-/// How a backend works.
+/// Bounds of a backend.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Threads that verify candidates, for each search.
+    /// Threads that verify candidates, per search.
     pub workers: usize,
-    /// Light searches that run at once; others wait. Every search counts as light until it is
-    /// planned.
+    /// Concurrent light searches; others wait. Every search counts as light until planned.
     pub searches: usize,
-    /// Heavy searches that run at once, beside the light ones: those with more than
+    /// Concurrent heavy searches, besides light ones: over
     /// [`HEAVY_BLOCKS`](crate::search::HEAVY_BLOCKS) candidate blocks.
     pub heavy_searches: usize,
-    /// Requests for look-ups in repositories that are answered at once; others wait.
+    /// Concurrent look-up requests; others wait.
     pub lookups: usize,
-    /// Memory for the compiled patterns of heavy searches. One that needs more runs alone.
+    /// Memory for patterns of heavy searches. A larger search runs alone.
     pub pattern_bytes: u64,
 }
 
@@ -85,20 +83,19 @@ impl Default for Options {
     }
 }
 
-/// A source backend: serves live shards.
+/// Source backend: serves live shards.
 pub struct Backend {
     live: Arc<LiveShards>,
     searches: SearchService,
     lookups: LookupService,
     object_files: Arc<ObjectFiles>,
     is_draining: AtomicBool,
-    /// Requests that are being answered.
     requests: watch::Sender<usize>,
 }
 
 impl Backend {
-    /// Starts to keep `live` up to date, and returns a backend that serves it, and answers look-ups from
-    /// `repositories` if there are any, and from what the index recorded of its own. Needs a tokio runtime.
+    /// Returns a backend of `live`, kept up to date. Look-ups use `repositories` and the index's
+    /// records. Needs a tokio runtime.
     pub fn start(
         live: LiveShards,
         repositories: Option<Arc<dyn LookUp>>,
@@ -128,7 +125,8 @@ impl Backend {
         })
     }
 
-    /// Refuses searches from now on, which frontends then ask of others, and waits until no request is being answered.
+    /// Refuses further searches, so frontends ask other backends, and waits for requests in
+    /// progress.
     pub async fn drain(&self) {
         self.is_draining.store(true, Relaxed);
         let mut requests = self.requests.subscribe();
@@ -136,21 +134,21 @@ impl Backend {
         let _ = requests.wait_for(|requests| *requests == 0).await;
     }
 
-    /// Whether searches are refused because the process is about to end.
+    /// True while searches are refused before the process ends.
     pub fn is_draining(&self) -> bool {
         self.is_draining.load(Relaxed)
     }
 
-    /// Returns the shards that are served.
+    /// Returns the served shards.
     pub fn live(&self) -> &LiveShards {
         &self.live
     }
 
-    /// Answers a search of a client in the same process, on the calling thread, if it can start at once; a heavy one waits
-    /// there for its permit. Else returns false, and the search is to be sent to a connection. The thread must belong to a
-    /// runtime, and be one that may block. `send` gets the frames that a connection would
-    /// send, but for HELLO, in slices of whole frames; it returns whether more are wanted. The search ends early when
-    /// `stop` is set.
+    /// Answers a search on the calling thread, if it can start at once; a heavy one waits for its
+    /// permit. Returns false if it needs a connection.
+    ///
+    /// The thread must belong to a runtime and may block. `send` gets whole frames, without HELLO,
+    /// and returns true while more are wanted. `stop` ends the search.
     pub fn answer_here(
         &self,
         search: &Search,
@@ -160,7 +158,7 @@ impl Backend {
         self.searches.answer_here(search, stop, send)
     }
 
-    /// Accepts and serves connections for ever; if `tls` is given, over TLS with its current configuration.
+    /// Accepts and serves connections for ever, over TLS with the current configuration of `tls`.
     pub async fn listen(
         self: Arc<Self>,
         listener: TcpListener,
@@ -173,7 +171,7 @@ impl Backend {
             let (stream, peer) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // There are no descriptors left, or the connection is already gone.
+                    // No descriptors are left, or the connection is gone.
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -191,7 +189,7 @@ impl Backend {
         }
     }
 
-    /// Serves one connection until it ends, and counts the error with which it does.
+    /// Serves one connection to its end, and counts its error.
     pub async fn serve<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
         counted(self.serve_requests(stream).await)
     }
@@ -264,7 +262,7 @@ impl Backend {
                 Ok(ClientRequest::Lookup(request)) => {
                     self.answer_lookups(&mut connection, request).await?;
                 }
-                // The search that it was for has ended.
+                // Its search has ended.
                 Ok(ClientRequest::Cancel) => {}
                 Err(error) => {
                     let failure = Failure::new(FailureKind::Protocol, error.to_string());
@@ -275,7 +273,6 @@ impl Backend {
         }
     }
 
-    /// Answers with the packages of a shard, which any generation that is still served may have.
     async fn answer_shard<S: Duplex>(
         &self,
         connection: &mut Connection<S>,
@@ -314,7 +311,6 @@ impl Backend {
         connection.answer(|out| reply.encode(out)).await
     }
 
-    /// Answers with what `read` returns for the current shards, or for what is visible of them.
     async fn answer_read<S: Duplex, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
@@ -337,7 +333,6 @@ impl Backend {
     }
 }
 
-/// Counts a request while it is being answered.
 struct Counted<'a>(&'a watch::Sender<usize>);
 
 impl Counted<'_> {
@@ -353,7 +348,6 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// What a FILE or LIST request reads.
 struct Reads {
     visible: Option<Vec<VisibleShard>>,
     repositories: Repositories,
@@ -381,14 +375,12 @@ impl Reads {
     }
 }
 
-/// Returns what can read the repositories of the index: those that the backend was given, and those where the index
-/// found them.
+/// Readers of the index's repositories: the given ones, and the recorded locations.
 fn readers(given: Option<&dyn LookUp>) -> Vec<&dyn LookUp> {
     let found: &dyn LookUp = &RecordedLocations;
     given.into_iter().chain([found]).collect()
 }
 
-/// Counts the error with which a connection ends.
 fn counted<T>(served: Result<T, ConnectionError>) -> Result<T, ConnectionError> {
     if let Some(reason) = served.as_ref().err().and_then(ConnectionError::label) {
         metrics::counter!("trawl_backend_connection_errors_total", "reason" => reason).increment(1);
@@ -396,7 +388,6 @@ fn counted<T>(served: Result<T, ConnectionError>) -> Result<T, ConnectionError> 
     served
 }
 
-/// A request of the other side.
 enum ClientRequest {
     Search(Search),
     File(FileRequest),

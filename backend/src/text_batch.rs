@@ -1,11 +1,11 @@
 //! Packs the matches of one document as text.
 //!
-//! Lines are rendered where they are found, by all workers. Those that stay together in the total order are one run, so a
-//! frontend sorts and copies runs, and reads no single line.
+//! Workers render lines. Adjacent lines in the total order form a run, so a frontend sorts and
+//! copies runs without reading lines.
 //!
-//! **Invariant:** in the total order no other match comes between two lines of a run. If all matches of the document are in
-//! one frame, a run has all lines of one score. Otherwise it has only those of one rank: another frame may have lines of the
-//! same score that come between two ranks.
+//! **Invariant:** no other match comes between two lines of a run. If one frame has all matches of
+//! the document, a run has all lines of one score; otherwise of one rank, since lines of another
+//! frame may come between two ranks.
 
 use crate::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
 use index::shard::ShardError;
@@ -13,39 +13,35 @@ use schema::line_text::LineText;
 use schema::message::{TextBatch, TextOrder, TextParts, TextRun};
 use schema::order::RankKey;
 
-/// A frame with more text is sent. Larger frames would have more documents as a whole, but a reader of a result must hold a
-/// run in memory.
+/// Larger frames would hold more whole documents, but readers hold a run in memory.
 const TEXT_BYTES: usize = 128 << 10;
 
-/// A frame with more lines is sent: numbers and runs take 20 bytes a line at most.
+/// Numbers and runs take up to 20 bytes a line.
 const TEXT_LINES: usize = 8 << 10;
 
-/// How many times as long as its lines the text of a document may get, since each line begins with the names of package and
-/// document. If it gets longer, the rest of the document is sent in batches, which have the names once.
+/// Growth of text by repeated names. Beyond it, the rest is sent in batches.
 const GROWTH_MAX: usize = 8;
 
-/// Bytes of text for which the growth does not matter.
+/// Bytes exempt from the growth limit.
 const SMALL_BYTES: usize = 16 << 10;
 
-/// Packs lines of one document as text.
 pub(crate) struct TextPacker<'a> {
-    /// Packs what is not sent as text.
+    /// Packs matches not sent as text.
     batches: BatchPacker<'a>,
     buffers: TextBuffers,
     order: TextOrder,
-    /// Whether all matches of the document that were packed are in the next frame, and no others will be elsewhere.
+    /// True if the next frame has all matches of the document.
     is_whole: bool,
-    /// Bytes of the lines so far, and of the text that they became.
+    /// Bytes of the lines, and of their text.
     line_bytes: usize,
     text_bytes: usize,
 }
 
-/// The lines of the next frame. Empty between documents, where only its memory is reused.
+/// Lines of the next frame. Empty between documents, only memory is reused.
 #[derive(Default)]
 pub(crate) struct TextBuffers {
-    /// Writes lines of the document.
     write: LineText,
-    /// Rendered, in the order of the document.
+    /// In document order.
     text: Vec<u8>,
     lines: Vec<TextLine>,
     numbers: Vec<u32>,
@@ -53,12 +49,10 @@ pub(crate) struct TextBuffers {
     parts: Vec<(u32, u32)>,
 }
 
-/// A rendered line.
 #[derive(Clone, Copy)]
 struct TextLine {
     key: RankKey,
     number: u32,
-    /// Where it is in the text.
     part: (u32, u32),
 }
 
@@ -73,8 +67,7 @@ impl TextBuffers {
 }
 
 impl<'a> TextPacker<'a> {
-    /// Packs in this order, with `batches` for matches that are not whole lines. `is_whole` says that the packer gets all
-    /// matches of the document. The buffers are empty.
+    /// `batches` takes other matches. `is_whole`: the packer gets all matches of the document.
     pub(crate) fn new(
         (batches, mut buffers): (BatchPacker<'a>, TextBuffers),
         order: TextOrder,
@@ -141,12 +134,11 @@ impl<'a> TextPacker<'a> {
         Ok(())
     }
 
-    /// Adds the document's name as the only match.
     pub(crate) fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
         self.batches.push_name(rank, ranges, out);
     }
 
-    /// Encodes what is left, and returns the empty buffers.
+    /// Encodes the rest, and returns the empty buffers.
     pub(crate) fn finish(
         mut self,
         out: &mut Packed,
@@ -186,7 +178,6 @@ impl<'a> TextPacker<'a> {
 }
 
 impl TextBuffers {
-    /// Makes one run of all lines, in their order.
     fn run_all(&mut self) {
         self.parts.push((0, self.text.len() as u32));
         self.runs.push(TextRun {
@@ -197,9 +188,9 @@ impl TextBuffers {
         });
     }
 
-    /// Orders the lines by rank, and makes a run of those of one rank, or of one score if `by_score`.
+    /// A run per rank or, if `by_score`, per score.
     fn run_by_rank(&mut self, by_score: bool) {
-        // Lines of one rank stay in their order.
+        // Lines of one rank keep their order.
         self.lines.sort_by_key(|line| line.key);
         let is_one = |a: &TextLine, b: &TextLine| {
             a.key.score == b.key.score && (by_score || a.key.place == b.key.place)
@@ -237,7 +228,6 @@ mod tests {
         buffers
     }
 
-    /// Checks number, lines and bytes of each run, and the order of the lines.
     fn check(by_score: bool, runs: &[(u32, u32, u32)]) {
         let lines = [(1.0, 0.5), (1.0, 0.5), (1.5, 0.0), (1.0, 1.0), (1.0, 0.5)];
         let mut buffers = buffers(&lines);

@@ -1,23 +1,22 @@
-//! Views of shards: what a caller sees of them, kept for the next request of those who see the same.
+//! Cached views of shards, for callers with the same visibility.
 //!
-//! A view is a shard whose invisible packages are dead. It is made once, however many requests wait for it. A
-//! running search holds its views as long as it needs them.
+//! A view is a shard with its invisible packages dead, made once (single flight). A running search
+//! holds its views.
 
 use index::shard::{PackageId, Shard, ShardError};
 use moka::sync::Cache;
 use schema::message::VisibleShard;
 use std::sync::Arc;
 
-/// Bytes of all views that are kept, about: some sixty scopes that see every other one of 100,000 packages.
+/// Some sixty scopes of every other one of 100,000 packages.
 const KEPT_BYTES_MAX: u64 = 64 << 20;
 
-/// What a view counts besides its lists of what is visible.
+/// Weight of a view besides its lists.
 const VIEW_BYTES: usize = 1 << 10;
 
-/// The id of the whole shard, and a hash of what is visible of it.
+/// Shard id, and hash of its visible part.
 type Key = ([u8; 32], [u8; 32]);
 
-/// The views of the shards of a backend.
 pub(crate) struct Views(Cache<Key, Arc<Shard>>);
 
 impl Default for Views {
@@ -31,7 +30,6 @@ impl Default for Views {
 }
 
 impl Views {
-    /// Returns the view of a shard with what is visible of it.
     pub(crate) fn of(
         &self,
         shard: &Shard,
@@ -50,7 +48,7 @@ impl Views {
         })
     }
 
-    /// Drops the views of shards that `is_served` refuses: their files would stay on the disk.
+    /// Drops views of shards that `is_served` refuses; their files would stay on disk.
     pub(crate) fn retain(&self, is_served: impl Fn(&[u8; 32]) -> bool) {
         for (key, _) in &self.0 {
             if !is_served(&key.0) {

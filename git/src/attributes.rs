@@ -1,8 +1,7 @@
-//! Which files `.gitattributes` calls generated or vendored, with git's patterns and macros.
+//! Generated and vendored files by `.gitattributes`, with git's patterns and macros.
 //!
-//! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. All rules are
-//! read from the files of the revision. The attribute files of the system, of the user and of the repository
-//! (`info/attributes`) are not read.
+//! Covers `linguist-generated` and `linguist-vendored` in files of the revision, not the attribute
+//! files of system, user or repository (`info/attributes`).
 
 use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;
@@ -11,16 +10,14 @@ use gix_attributes::{Search, StateRef};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The attributes that count.
 const NAMES: [&str; 2] = ["linguist-generated", "linguist-vendored"];
 
-/// Bytes of the rules of one revision. Later files have no effect; each rule is compared with each path.
+/// Each rule is compared with each path. Later files have no effect.
 const BYTES_MAX: usize = 256 << 10;
 
-/// The rules of a revision.
+/// Rules of a revision.
 #[derive(Default)]
 pub struct Attributes {
-    /// Files with rules, by directory.
     files: Vec<(PathBuf, Vec<u8>)>,
     bytes: usize,
     search: Search,
@@ -28,7 +25,6 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Adds the rules of the file `.gitattributes` at this path, if they say anything of these attributes.
     pub(crate) fn add(&mut self, path: &[u8], text: &[u8]) {
         let is_macro = |line: &[u8]| line.trim_start().starts_with(b"[attr]");
         let counts = text.find(b"linguist-").is_some()
@@ -44,13 +40,13 @@ impl Attributes {
         self.files.push((path.to_owned(), text.to_vec()));
     }
 
-    /// Ends adding rules. Those of deeper directories precede those above, as in git.
+    /// Deeper directories take precedence, as in git.
     pub(crate) fn finish(&mut self) {
         let mut files = std::mem::take(&mut self.files);
         files.sort_by_key(|(path, _)| path.components().count());
         for (path, text) in files {
             let is_top = path.components().count() == 1;
-            // Only memory is read, so adding cannot fail.
+            // Memory only, so adding cannot fail.
             let _ = self.search.add_patterns_buffer(
                 &text,
                 path,
@@ -61,12 +57,12 @@ impl Attributes {
         }
     }
 
-    /// Whether there are any rules.
+    /// True without rules.
     pub fn is_empty(&self) -> bool {
         self.search.num_pattern_lists() == 0
     }
 
-    /// Whether a file is generated or vendored: `None` if no rule says so or denies it.
+    /// True for generated or vendored files: `None` without a rule.
     pub fn is_foreign(&self, path: &[u8]) -> Option<bool> {
         if self.is_empty() {
             return None;

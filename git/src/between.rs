@@ -1,7 +1,7 @@
-//! Counts the commits that one commit reaches and another does not, as `git rev-list --count old..new`.
+//! Counts commits, as `git rev-list --count old..new`.
 //!
-//! Both histories are walked together, youngest first, until what is left is in the old one and older than all that was
-//! counted. If a commit is younger than one of its children, because a clock was wrong, the number may be too high.
+//! Walks both histories together, youngest first, until the rest is old and older than all counted.
+//! A commit younger than its child, by a wrong clock, may raise the number.
 
 use crate::LookupError;
 use crate::commit::committed_seconds;
@@ -9,7 +9,6 @@ use crate::repository::Session;
 use gix::ObjectId;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Counts at most `count_max` commits.
 pub(crate) fn count(
     session: &Session<'_>,
     old: ObjectId,
@@ -32,9 +31,8 @@ pub(crate) fn count(
     Ok(walk.new_passed)
 }
 
-/// A commit that the walk has reached.
 struct Commit {
-    /// Whether the old one reaches it.
+    /// Reachable from the old one.
     is_old: bool,
     is_passed: bool,
 }
@@ -43,21 +41,19 @@ struct Walk<'s, 'r> {
     session: &'s Session<'r>,
     waiting: BinaryHeap<(i64, ObjectId)>,
     reached: HashMap<ObjectId, Commit>,
-    /// Commits that only the new one reaches, of those that wait and those that were passed.
+    /// Waiting and passed commits of the new history alone.
     new_waiting: u32,
     new_passed: u32,
-    /// When the oldest of those passed was committed.
     oldest_new: i64,
 }
 
 impl Walk<'_, '_> {
-    /// Whether a commit that waits can change the number.
+    /// True if a waiting commit can change the number.
     fn goes_on(&self) -> bool {
         let next = self.waiting.peek();
         next.is_some_and(|(seconds, _)| self.new_waiting > 0 || *seconds >= self.oldest_new)
     }
 
-    /// Takes the youngest commit that waits.
     fn pass(&mut self) -> Result<(), LookupError> {
         let Some((seconds, id)) = self.waiting.pop() else {
             return Ok(());

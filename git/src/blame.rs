@@ -1,13 +1,11 @@
-//! Blame: the commit that each line of a file comes from, as `git blame` says it.
+//! Blame: the origin commit of each line of a file, as in `git blame`.
 //!
-//! A file is followed from a commit to its parents, the youngest commit first. Lines that a parent also has are passed
-//! on to it, by the diff that git uses (Myers, with its heuristic of indents). Lines that no parent has come from the
-//! commit. A file that was moved is followed to its former name (`former`).
+//! Files are followed to parents, youngest commit first, and moved ones to their former names
+//! (`former`). Lines also in a parent are passed on, by git's diff (Myers, with indent heuristic);
+//! the rest are blamed. Unlike the blame of gix, this one has bounds.
 //!
-//! The blame of gix has no bounds: it walks a history to its end, however long that takes. That is why this one exists.
-//!
-//! **Invariant:** a look-up reads a bounded number of commits and bytes, in a bounded time. Lines whose commit is not
-//! found within these bounds are marked `or_earlier`: they come from the named commit or from an earlier one.
+//! **Invariant:** a look-up reads bounded commits and bytes in bounded time. Unresolved lines are
+//! marked `or_earlier`: they come from the named commit or an earlier one.
 
 mod former;
 mod lines;
@@ -28,16 +26,16 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use trail::Trail;
 
-/// How far a blame goes.
+/// Bounds of a blame.
 #[derive(Debug, Clone, Copy)]
 pub struct BlameLimits {
-    /// Bytes of the file, and of what it was in earlier commits.
+    /// Bytes of the file, now and earlier.
     pub file_bytes_max: u64,
     /// Lines of the file.
     pub lines_max: u32,
-    /// Commits that are looked at.
+    /// Commits visited.
     pub commits_max: usize,
-    /// The time that it takes.
+    /// Maximum time.
     pub time_max: Duration,
 }
 
@@ -52,48 +50,45 @@ impl Default for BlameLimits {
     }
 }
 
-/// Texts that are kept: the text of a parent is compared twice, first with that of its child, then with that of its own
-/// parent.
+/// A parent is compared with its child, then with its own parent.
 const TEXTS_MAX: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
-/// The commits that the lines of a file come from.
+/// Origins of the lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blame {
-    /// The id of the commit that the revision stands for.
+    /// Commit id of the revision.
     pub commit: String,
     /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,
-    /// The commits that hunks come from, in the order in which they were found: the youngest first.
+    /// Commits of the hunks, in the order found: youngest first.
     pub sources: Vec<BlameSource>,
-    /// Whether no limit was reached.
+    /// True if no limit was reached.
     pub complete: bool,
 }
 
-/// A commit, and the file in it that lines come from.
+/// Commit, and the file in it with the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameSource {
-    /// The commit, without its tags.
+    /// Commit, without tags.
     pub commit: Commit,
-    /// The path of the file in it.
+    /// Path in the commit.
     pub path: Vec<u8>,
-    /// The parent that had the file, if any, and the path of the file there.
+    /// Parent with the file, if any, and the path there.
     pub previous: Option<(String, Vec<u8>)>,
 }
 
-/// A file in a commit that lines may come from.
+/// File in a commit that lines may come from.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Suspect {
     commit: ObjectId,
     path: Rc<[u8]>,
 }
 
-/// The lines of a suspect that was not looked at yet.
 struct Waiting {
     trail: Rc<Trail>,
     lines: Vec<Lines>,
 }
 
-/// A blame in progress.
 pub(crate) struct Walk<'o, 'r> {
     objects: &'o Objects<'r>,
     limits: BlameLimits,
@@ -105,11 +100,11 @@ pub(crate) struct Walk<'o, 'r> {
     sources: Vec<BlameSource>,
     known: HashMap<Suspect, usize>,
     queued: u64,
-    /// Whether no limit was reached so far.
+    /// True until a limit is reached.
     complete: bool,
 }
 
-/// Blames the file at a path of a commit; `None` if it has no file there.
+/// Blames a file of a commit; `None` if missing.
 pub(crate) fn blame(
     objects: &Objects<'_>,
     commit: &gix::Object<'_>,
@@ -160,7 +155,6 @@ pub(crate) fn blame(
     }))
 }
 
-/// The same file in a parent.
 struct Candidate {
     suspect: Suspect,
     trail: Rc<Trail>,
@@ -168,7 +162,6 @@ struct Candidate {
 }
 
 impl Walk<'_, '_> {
-    /// Goes back until every line has its commit, or until a limit is reached.
     fn run(&mut self) -> Result<(), LookupError> {
         let mut walked = 0;
         while let Some((_, _, suspect)) = self.queue.pop() {
@@ -184,7 +177,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Passes lines on to the parents that have them, and blames the commit for the others.
+    /// Passes lines to parents that have them, and blames the rest.
     fn look(&mut self, suspect: &Suspect, waiting: &Waiting) -> Result<(), LookupError> {
         let commit = self.objects.get(suspect.commit, "the history")?;
         let mut candidates: Vec<Option<Candidate>> = Vec::new();
@@ -220,7 +213,7 @@ impl Walk<'_, '_> {
             }
             let texts = (self.text(file)?, self.text(waiting.trail.file())?);
             let (Some(before), Some(after)) = texts else {
-                // An earlier text is too large. Lines that came another way are still followed.
+                // An earlier text is too large. Other lines are still followed.
                 return self.blame(suspect, None, &lines, true);
             };
             let Passed { passed, kept } = lines::pass(&before, &after, &lines);
@@ -233,7 +226,7 @@ impl Walk<'_, '_> {
         self.blame(suspect, previous, &lines, false)
     }
 
-    /// Finds the file in a parent: under its name, or if it was not there and `follows_moves`, under a former one.
+    /// Finds the file in a parent, perhaps by its former name.
     fn candidate(
         &self,
         commit: &gix::Object<'_>,
@@ -291,7 +284,6 @@ impl Walk<'_, '_> {
         self.waiting.insert(suspect, Waiting { trail, lines });
     }
 
-    /// Records that lines come from a commit.
     fn blame(
         &mut self,
         suspect: &Suspect,
@@ -329,7 +321,6 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Records for all lines that are left that they come from the commit that was reached, or from an earlier one.
     fn give_up(&mut self, first: Suspect, waiting: Waiting) -> Result<(), LookupError> {
         self.blame(&first, None, &waiting.lines, true)?;
         while let Some((_, _, suspect)) = self.queue.pop() {

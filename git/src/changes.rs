@@ -1,7 +1,7 @@
-//! The files that a commit changed: its tree compared with that of its first parent.
+//! Files that a commit changed against its first parent.
 //!
-//! A file that was moved counts as a removed and an added one. The list is that of
-//! `git show --no-renames --name-status`, except that a merge is compared with its first parent.
+//! Moves are removals and additions. The list is that of `git show --no-renames --name-status`, but
+//! merges compare with the first parent.
 
 use crate::LookupError;
 use crate::objects::Objects;
@@ -9,44 +9,42 @@ use gix::ObjectId;
 use gix::objs::tree::EntryMode;
 use std::collections::BTreeMap;
 
-/// Entries of trees that are compared. If a commit changed more, the list is incomplete and says so.
+/// Compared tree entries. Beyond it the list is marked incomplete.
 const ENTRIES_MAX: usize = 200_000;
 
-/// Levels of directories.
 const DEPTH_MAX: usize = 128;
 
-/// What a commit changed.
+/// Changes of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// The id of the commit.
+    /// Commit id.
     pub commit: String,
-    /// The files, by path.
+    /// Files, by path.
     pub files: Vec<Change>,
-    /// Whether there are more.
+    /// True if more exist.
     pub more: bool,
 }
 
-/// A file that was changed.
+/// Changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Its path.
     pub path: Vec<u8>,
-    /// What happened to it.
+    /// Kind of change.
     pub kind: ChangeKind,
 }
 
-/// What a commit did to a file.
+/// Kind of change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
+    /// New.
     Added,
-    /// It is no longer there.
+    /// Gone.
     Removed,
-    /// Its content, its mode or its type has changed.
+    /// Changed content, mode or type.
     Modified,
 }
 
-/// Lists at most `count_max` files that a commit changed.
 pub(crate) fn changes(
     objects: &Objects<'_>,
     commit: &gix::Object<'_>,
@@ -77,7 +75,6 @@ pub(crate) fn changes(
 
 type Entry = (EntryMode, ObjectId);
 
-/// A comparison of two trees in progress.
 struct Comparison<'o, 'r> {
     objects: &'o Objects<'r>,
     count_max: usize,

@@ -1,8 +1,7 @@
-//! A commit as callers see it, decoded from the bytes of its object.
+//! A commit, decoded from its object.
 //!
-//! Names and messages stay bytes, as git stores them, unless the commit names another encoding: then they
-//! are UTF-8, as `git log` prints them. Parents are those that the object names, also where a graft or a
-//! shallow clone hides them from navigation.
+//! Names and messages stay bytes, or become UTF-8 if the commit names another encoding, as in
+//! `git log`. Parents are the object's, also if a graft or shallow clone hides them.
 
 use crate::LookupError;
 use encoding_rs::Encoding;
@@ -13,38 +12,37 @@ use std::borrow::Cow;
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// The id, in hexadecimal.
+    /// Hexadecimal id.
     pub id: String,
-    /// The id of its tree.
+    /// Tree id.
     pub tree: String,
-    /// The ids of its parents, as the object names them.
+    /// Parent ids, as in the object.
     pub parents: Vec<String>,
-    /// Who wrote the change.
+    /// Author of the change.
     pub author: Signature,
-    /// Who made the commit.
+    /// Maker of the commit.
     pub committer: Signature,
-    /// The first paragraph of the message, in one line.
+    /// First paragraph of the message, in one line.
     pub subject: Vec<u8>,
-    /// The rest of the message, without blank lines around it.
+    /// Rest of the message, without surrounding blank lines.
     pub body: Vec<u8>,
-    /// The tags that lead to the commit, ascending, without `refs/tags/`.
+    /// Its tags, ascending, without `refs/tags/`.
     pub tags: Vec<Vec<u8>>,
 }
 
-/// A person and a time.
+/// Person and time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Signature {
     /// The name.
     pub name: Vec<u8>,
     /// The address.
     pub email: Vec<u8>,
-    /// Seconds since 1970 in UTC, 0 if the commit has no readable time.
+    /// Seconds since 1970 in UTC, 0 if unreadable.
     pub seconds: i64,
-    /// Minutes that the local time was ahead of UTC.
+    /// Minutes of local time ahead of UTC.
     pub offset_minutes: i32,
 }
 
-/// Decodes the bytes of a commit object. The tags are the caller's.
 pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> {
     let damaged = || LookupError::unreadable(format!("commit {id} is damaged: run git fsck"));
     let commit = CommitRef::from_bytes(data, id.kind()).map_err(|_| damaged())?;
@@ -64,7 +62,7 @@ pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> 
     })
 }
 
-/// Returns the seconds of the committer's time, by which logs are ordered. An unreadable time is 0.
+/// Committer's time, which orders logs; 0 if unreadable.
 pub(crate) fn committed_seconds(id: &ObjectId, data: &[u8]) -> i64 {
     let committer = gix::objs::CommitRefIter::from_bytes(data, id.kind()).committer();
     committer.map_or(0, |committer| committer.seconds().max(0))
@@ -80,7 +78,7 @@ fn in_utf8<'b>(encoding: Option<&'static Encoding>, bytes: &'b [u8]) -> Cow<'b, 
     }
 }
 
-/// Parses `Name <address> seconds offset`. What is missing is empty or 0.
+/// Parses `Name <address> seconds offset`. Missing parts are empty or 0.
 fn parse_signature(line: &[u8]) -> Signature {
     let open = line.iter().position(|byte| *byte == b'<');
     let close = line.iter().rposition(|byte| *byte == b'>');
@@ -104,7 +102,7 @@ fn parse_signature(line: &[u8]) -> Signature {
     }
 }
 
-/// Splits a message as `git log` does for `%s` and `%b`.
+/// Splits a message like `%s` and `%b` of `git log`.
 fn split_message(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut rest = message;
     let mut subject = Vec::new();

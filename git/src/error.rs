@@ -1,38 +1,38 @@
-//! Why a look-up has no answer.
+//! Errors of look-ups.
 
 use std::path::PathBuf;
 
-/// Why a repository, a revision or a log was not read. No variant affects another repository.
+/// Failed look-up. No variant affects another repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
-    /// No repository has the name.
+    /// Unknown repository.
     #[error("no repository has this name{}", nearest(.candidates))]
     UnknownRepository {
-        /// Names that resemble it, nearest first.
+        /// Similar names, nearest first.
         candidates: Vec<String>,
     },
-    /// The repository has no such branch, tag, commit or ancestor.
+    /// No such branch, tag, commit or ancestor.
     #[error("no commit has this name{}", nearest(.candidates))]
     UnknownRevision {
-        /// Branches, tags and commit ids that resemble it, nearest first.
+        /// Similar branches, tags and ids, nearest first.
         candidates: Vec<String>,
     },
     /// Several objects have the prefix.
     #[error("several objects have this prefix{}", nearest(.candidates))]
     Ambiguous {
-        /// Their ids, commits first.
+        /// Ids, commits first.
         candidates: Vec<String>,
     },
-    /// The question has no answer by rule: a form that is not supported, or a bound.
+    /// Unsupported form, or a bound.
     #[error("{reason}")]
     Refused {
-        /// What was refused, and what to ask instead.
+        /// Refused part, and an alternative.
         reason: String,
     },
-    /// The repository is damaged, or reading it failed.
+    /// Damage, or a failed read.
     #[error("{reason}")]
     Unreadable {
-        /// What could not be read, and why.
+        /// Unreadable part, and the cause.
         reason: String,
     },
 }
@@ -51,13 +51,13 @@ impl LookupError {
     }
 }
 
-/// Why the directory of repositories could not be read.
+/// Unreadable directory of repositories.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the directory of repositories {}", path.display())]
 pub struct RootError {
     /// The directory.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the system.
     pub source: std::io::Error,
 }
 

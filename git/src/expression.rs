@@ -1,42 +1,37 @@
-//! Parses revision expressions, by the grammar of gitrevisions(7).
+//! Parses revision expressions, by gitrevisions(7), without look-ups.
 //!
-//! `v1.0^{commit}~3^2` is the base `v1.0` and the steps *peel to a commit*, *third ancestor*, *second
-//! parent*. Nothing is looked up here. Gix has a parser that resolves while it parses; it follows reflogs,
-//! walks without a bound, and accepts less than git, so only its object and reference stores are used.
+//! `v1.0^{commit}~3^2` is the base `v1.0` and the steps *peel to a commit*, *third ancestor*,
+//! *second parent*. The parser of gix follows reflogs, has no bound and accepts less than git.
 
 use crate::LookupError;
 
-/// Bytes of an expression. Longer ones are refused, which bounds their steps.
+/// Bytes of an expression, which bound its steps.
 pub(crate) const EXPRESSION_BYTES_MAX: usize = 1_024;
 
-/// What an expression asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Expression<'e> {
-    /// `:/text`: the youngest commit of all references whose message matches.
+    /// `:/text`: youngest commit of all references with this message.
     Message(&'e str),
-    /// A name and the steps from it, in the order in which they are applied.
+    /// Name, and steps in order.
     Name {
-        /// A reference, an id or a prefix of one, or what `git describe` prints.
+        /// Reference, id or its prefix, or output of `git describe`.
         base: &'e str,
-        /// The steps.
         steps: Vec<Step<'e>>,
     },
 }
 
-/// One step from an object to another.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step<'e> {
-    /// `^N`: the commit's parent of this number; 0 is the commit itself.
+    /// `^N`: parent of this number; 0 is the commit itself.
     Parent(u64),
-    /// `~N`: the ancestor reached by N first parents.
+    /// `~N`: ancestor by N first parents.
     Ancestor(u64),
-    /// `^{kind}`, or `^{}` for whatever is not a tag.
+    /// `^{kind}`, or `^{}` for anything but a tag.
     Peel(Peel),
-    /// `^{/text}`: the youngest ancestor whose message matches.
+    /// `^{/text}`: youngest ancestor with this message.
     Search(&'e str),
 }
 
-/// What an object is peeled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peel {
     Untagged,
@@ -47,7 +42,6 @@ pub(crate) enum Peel {
     Blob,
 }
 
-/// Parses an expression that is not empty.
 pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
     if revision.len() > EXPRESSION_BYTES_MAX {
         return Err(LookupError::refused(format!(
@@ -78,8 +72,7 @@ pub(crate) fn parse(revision: &str) -> Result<Expression<'_>, LookupError> {
     Ok(Expression::Name { base, steps })
 }
 
-/// Refuses expressions that stand for several commits. Ranges are recognised later, by `is_range`, since
-/// `^{/a..b}` is none.
+/// Ranges are left to `is_range`, since `^{/a..b}` is none.
 fn refuse_sets(revision: &str) -> Result<(), LookupError> {
     let parents = revision.rsplit_once("^-");
     let is_set = revision.starts_with('^')
@@ -94,7 +87,6 @@ fn refuse_sets(revision: &str) -> Result<(), LookupError> {
     Ok(())
 }
 
-/// Returns why an expression without an answer can have none, if its form says so.
 pub(crate) fn refusal_of_form(revision: &str) -> Option<LookupError> {
     let mut depth = 0_u32;
     let is_path = revision.bytes().any(|byte| {
@@ -117,7 +109,7 @@ pub(crate) fn refusal_of_form(revision: &str) -> Option<LookupError> {
     })
 }
 
-/// Splits `rest^N` and `rest~N`. No digits are 1. A number that is too large stands for the largest.
+/// Splits `rest^N` and `rest~N`. N defaults to 1 and saturates.
 fn trailing_number(base: &str) -> Option<(&str, Step<'_>)> {
     let before = base.trim_end_matches(|it: char| it.is_ascii_digit());
     let digits = &base[before.len()..];
@@ -134,7 +126,7 @@ fn trailing_number(base: &str) -> Option<(&str, Step<'_>)> {
         .map(|rest| (rest, Step::Ancestor(number)))
 }
 
-/// Splits `rest^{kind}`. The last `^{` counts, as in git.
+/// Splits `rest^{kind}` at the last `^{`, as in git.
 fn trailing_peel(base: &str) -> Option<(&str, Step<'_>)> {
     let (rest, inner) = base.strip_suffix('}')?.rsplit_once("^{")?;
     let step = match inner {

@@ -1,10 +1,8 @@
-//! Lists the files of several commits at once: each path and object once, with the set of commits that
-//! have it there.
+//! Lists the files of several commits: each path and object once, with the set of its commits.
 //!
-//! Directories at one path are read together, and one that several commits share is read once. So twenty
-//! tags cost what differs between them.
-//! **Invariant:** trees of any depth are walked without recursion, and trees that repeat themselves end at
-//! a bound. A directory that cannot be read is listed as such, and the others are walked.
+//! Directories at one path are read together, and shared ones once, so twenty tags cost their
+//! differences. **Invariant:** trees are walked without recursion, and repeating trees end at a
+//! bound. Unreadable directories are listed as such.
 
 use crate::LookupError;
 use crate::object_id::ObjectId;
@@ -14,70 +12,64 @@ use gix::objs::tree::EntryKind;
 use gix::objs::{Kind, TreeRefIter};
 use std::collections::HashMap;
 
-/// Files that are listed of one repository: some 500 MB of memory. A small tree can repeat itself to any
-/// number.
+/// About 500 MB of memory. A small tree can repeat to any number.
 const FILES_MAX: usize = 4_000_000;
 
-/// Directories that are read of one repository.
 const DIRECTORIES_MAX: u64 = 20_000_000;
 
-/// Directories in directories.
 const DEPTH_MAX: usize = 100_000;
 
-/// Bytes of a path.
 const PATH_BYTES_MAX: usize = 1 << 20;
 
-/// Entries of the directories from the root to the one that is read.
+/// Entries of open directories, from the root down.
 const OPEN_ENTRIES_MAX: usize = 4_000_000;
 
-/// The files of some commits.
+/// Files of some commits.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// The files, in the order of the directories; links and submodules among them.
+    /// Files in directory order, with links and submodules.
     pub files: Vec<SourceFile>,
-    /// Directories that could not be read, and why.
+    /// Unreadable directories.
     pub damaged: Vec<DamagedDirectory>,
-    /// Sets of commits: ascending numbers, in the order in which the commits were given.
+    /// Sets of commit numbers, ascending, in the order given.
     pub sets: Vec<Vec<u32>>,
 }
 
-/// A file that one or more commits have at this path.
+/// File of one or more commits at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The path, with slashes.
+    /// Path, with slashes.
     pub path: Vec<u8>,
-    /// What is there. A file that may be executed counts as any other.
+    /// Kind; executables count as files.
     pub kind: TreeEntryKind,
-    /// The id of the blob; of a submodule, that of its commit.
+    /// Blob id; a submodule's commit.
     pub id: ObjectId,
-    /// Why the path is unusual, if it is.
+    /// Unusual property of the path.
     pub hazard: Option<Hazard>,
-    /// The number of the set of commits that have it.
+    /// Number of its set of commits.
     pub revisions: u32,
 }
 
-/// A directory whose files are not known.
+/// Directory with unknown files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedDirectory {
-    /// The path, with slashes.
+    /// Path, with slashes.
     pub path: Vec<u8>,
-    /// The id of its tree.
+    /// Tree id.
     pub id: ObjectId,
-    /// Why it could not be read.
+    /// Reason of the failure.
     pub reason: String,
-    /// The number of the set of commits that have it.
+    /// Number of its set of commits.
     pub revisions: u32,
 }
 
 impl SourceFile {
-    /// Whether this is the last component of its path.
     pub(crate) fn is_named(&self, name: &[u8]) -> bool {
         self.kind == TreeEntryKind::File
             && self.path.rsplit(|byte| *byte == b'/').next() == Some(name)
     }
 }
 
-/// Lists the files of the commits with these trees.
 pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, LookupError> {
     let mut walk = Walk {
         repository,
@@ -112,10 +104,9 @@ pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, L
     Ok(found)
 }
 
-/// A tree, and the number of the set of commits that have it at the current path.
+/// Tree, and the set of commits with it at the current path.
 type Place = (gix::ObjectId, u32);
 
-/// An entry of the trees at one path.
 struct Entry {
     name: Vec<u8>,
     kind: EntryKind,
@@ -123,9 +114,8 @@ struct Entry {
     revisions: u32,
 }
 
-/// A directory that is being listed.
 struct Open {
-    /// Ascending by name, those to be listed next at the end.
+    /// Ascending by name, taken from the end.
     entries: Vec<Entry>,
     /// Bytes of its path, with the slash.
     prefix: usize,
@@ -143,7 +133,7 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Lists the next entry. Returns whether there was one.
+    /// Lists the next entry. Returns `false` at the end.
     fn step(&mut self) -> Result<bool, LookupError> {
         let Some(open) = self.open.last_mut() else {
             return Ok(false);
@@ -157,7 +147,7 @@ impl Walk<'_> {
         self.path.extend_from_slice(&entry.name);
         let kind = match entry.kind {
             EntryKind::Tree => {
-                // Trees of one name follow each other.
+                // Trees of one name are adjacent.
                 let mut places = vec![(entry.id, entry.revisions)];
                 while let Some(next) = open
                     .entries
@@ -187,7 +177,6 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Reads the trees at the current path, and joins them.
     fn enter(&mut self, places: Vec<Place>) -> Result<(), LookupError> {
         let mut trees = Vec::with_capacity(places.len());
         for (id, revisions) in places {
@@ -222,7 +211,6 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reads the entries of a tree.
     fn read(&mut self, tree: gix::ObjectId) -> Result<Vec<Entry>, LookupError> {
         self.directories += 1;
         if self.directories > DIRECTORIES_MAX {
@@ -255,7 +243,6 @@ impl Walk<'_> {
     }
 }
 
-/// Sets of commits, each once.
 #[derive(Default)]
 struct SetPool {
     sets: Vec<Vec<u32>>,
@@ -271,7 +258,7 @@ impl SetPool {
         })
     }
 
-    /// Joins the entries of trees at one path: descending by name, equal ones once.
+    /// Joins entries of trees at one path: descending, equal ones once.
     fn join(&mut self, mut trees: Vec<(Vec<Entry>, u32)>) -> Vec<Entry> {
         if trees.len() == 1
             && let Some((mut entries, revisions)) = trees.pop()
@@ -284,7 +271,7 @@ impl SetPool {
             return entries;
         }
         let of_tree: Vec<u32> = trees.iter().map(|(_, revisions)| *revisions).collect();
-        // Here `revisions` is the number of the tree, until equal entries are joined.
+        // `revisions` is the tree's number until equal entries are joined.
         let mut all = Vec::with_capacity(trees.iter().map(|(entries, _)| entries.len()).sum());
         for (number, (entries, _)) in (0..).zip(trees) {
             all.extend(entries.into_iter().map(|entry| Entry {
@@ -326,7 +313,6 @@ impl SetPool {
     }
 }
 
-/// Orders entries by name, kind and object. Entries of one name and kind follow each other.
 fn entry_order(a: &Entry, b: &Entry) -> std::cmp::Ordering {
     let key = |entry: &Entry| (entry.kind as u16, entry.id);
     a.name.cmp(&b.name).then_with(|| key(a).cmp(&key(b)))

@@ -1,5 +1,4 @@
-//! Walks commits from the youngest, in the order of `git log`: by the committer's time, and of equal times
-//! the one found first.
+//! Walks commits from the youngest, as `git log`: by committer's time, then by order of discovery.
 
 use crate::LookupError;
 use crate::commit::committed_seconds;
@@ -8,7 +7,7 @@ use gix::ObjectId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
-/// Commits that are found and not yet returned.
+/// Commits found, but not returned.
 pub(crate) struct History<'o, 'r> {
     objects: &'o Objects<'r>,
     waiting: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
@@ -26,7 +25,6 @@ impl<'o, 'r> History<'o, 'r> {
         }
     }
 
-    /// Adds a commit, unless it was added before.
     pub(crate) fn add(&mut self, id: ObjectId, named_by: &str) -> Result<(), LookupError> {
         if !self.seen.insert(id) {
             return Ok(());
@@ -44,14 +42,13 @@ impl<'o, 'r> History<'o, 'r> {
         Ok(())
     }
 
-    /// Takes the youngest commit. Its parents are added by the caller.
+    /// Takes the youngest commit, without adding its parents.
     pub(crate) fn next(&mut self) -> Result<Option<gix::Object<'r>>, LookupError> {
         let Some((_, _, id)) = self.waiting.pop() else {
             return Ok(None);
         };
         self.objects.get(id, "the history").map(Some)
     }
-    /// Returns whether no commit is left.
     pub(crate) fn is_done(&self) -> bool {
         self.waiting.is_empty()
     }

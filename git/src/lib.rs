@@ -1,6 +1,6 @@
-//! Reads git repositories in this process, with gix. No program is started.
+//! Reads git repositories in this process, with gix.
 //!
-//! [`Repositories`] are those below one directory; each look-up names one and a revision:
+//! [`Repositories`] are those below one directory; a look-up names one and a revision:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,13 +10,12 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`SourceRepository`] is one repository, opened by its path to be indexed.
+//! [`SourceRepository`] is one repository, opened by path for indexing.
 //!
-//! A repository is hostile: it is opened without configuration of the system or the user, without hooks,
-//! filters and the environment; nothing outside the directory is read; a damaged one is an error of that
-//! look-up alone. What differs from git is refused with the reason: reflogs (`@{…}`), ranges, and what is
-//! no commit. Replace refs, grafts and shallow boundaries count as in git, except that a replacement is not
-//! replaced again.
+//! Repositories are untrusted: no configuration of system or user, hooks, filters or environment;
+//! nothing outside is read; damage affects only its look-up. Unlike git, reflogs (`@{…}`), ranges
+//! and other objects than commits are refused. Replace refs, grafts and shallow boundaries count,
+//! but a replacement is not replaced again.
 
 mod attributes;
 mod between;

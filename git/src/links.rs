@@ -1,7 +1,6 @@
-//! The file at a path of a tree, behind the symbolic links on the way there.
+//! File at a path of a tree, behind symbolic links.
 //!
-//! **Invariant:** no link leads out of the tree: `..` above its root, and an absolute target, name
-//! no file.
+//! **Invariant:** no link leaves the tree: `..` above its root, and absolute targets, name no file.
 
 use crate::error::LookupError;
 use crate::repository::Session;
@@ -9,14 +8,13 @@ use crate::tree::{is_file, size_of};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-/// Links that are followed for a path, as many as Linux follows.
+/// Links followed for a path, as in Linux.
 const LINKS_MAX: usize = 40;
 
-/// Bytes of a link's target, as many as a path of Linux has.
+/// Bytes of a link's target, as of a Linux path.
 const TARGET_BYTES_MAX: u64 = 4096;
 
-/// Returns the file at a path; `None` if there is none, or it is a directory or a submodule. A link
-/// that leads to no file is a file itself, with its target as the text.
+/// `None` for directories, submodules or nothing. A broken link is a file with its target as text.
 pub(crate) fn file_at(
     session: &Session<'_>,
     tree: ObjectId,
@@ -28,7 +26,6 @@ pub(crate) fn file_at(
     }
 }
 
-/// Returns the link at a path, without following any.
 fn link_at(
     session: &Session<'_>,
     mut tree: ObjectId,
@@ -51,7 +48,7 @@ fn behind_links(
     tree: ObjectId,
     path: &[&[u8]],
 ) -> Result<Option<ObjectId>, LookupError> {
-    // The trees on the way, and the names that are left, the next one last.
+    // Trees on the way, and remaining names, next one last.
     let mut trees = vec![tree];
     let mut left: Vec<Vec<u8>> = path.iter().rev().map(|name| name.to_vec()).collect();
     let mut followed = 0;
@@ -85,7 +82,7 @@ fn behind_links(
     Ok(None)
 }
 
-/// Reads where a link leads; `None` if that is out of every tree.
+/// Target of a link; `None` out of every tree.
 fn target(session: &Session<'_>, id: ObjectId) -> Result<Option<Vec<u8>>, LookupError> {
     if size_of(session, id)? > TARGET_BYTES_MAX {
         return Ok(None);

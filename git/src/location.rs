@@ -1,24 +1,22 @@
-//! Where a repository is on disk, and that nothing of it lies outside the directories that it may be in.
+//! Location of a repository, confined to its allowed directories.
 //!
-//! **Invariant:** every file that gix opens on its own is a regular file whose path, without symbolic links,
-//! starts with one of the roots: the git directory, the directory it shares with other work trees, the object
-//! directories that alternates name, and packs. References are checked when they are read.
+//! **Invariant:** every file that gix opens on its own is a regular file below one of the roots,
+//! with links resolved: git directory, common directory, object directories of alternates, and
+//! packs. References are checked when read.
 
 use crate::LookupError;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes of a repository's name.
 const NAME_BYTES_MAX: usize = 1_024;
 
-/// Bytes of a file that says where another directory is.
+/// Bytes of a file that points to a directory.
 const POINTER_BYTES_MAX: u64 = 64 << 10;
 
-/// Bytes of a reference, and of the configuration. `FETCH_HEAD` has a line for each branch.
+/// `FETCH_HEAD` has a line per branch.
 const SMALL_FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// Object directories that a repository takes objects from.
 const ALTERNATES_MAX: usize = 32;
 
 /// Files that gix reads by itself.
@@ -43,29 +41,25 @@ const DIRECTORIES: [&str; 6] = [
     "refs/replace",
 ];
 
-/// Where a repository is.
 #[derive(Debug, Clone)]
 pub(crate) struct Location {
-    /// The directories that nothing leaves.
+    /// Directories that confine it.
     pub(crate) roots: Roots,
-    /// The directory with `HEAD`.
     pub(crate) git_dir: PathBuf,
-    /// The directory with `objects` and `refs`. It differs in an additional work tree.
+    /// Directory with `objects` and `refs`; another one in an additional work tree.
     pub(crate) common_dir: PathBuf,
-    /// The object directories, the repository's own first.
+    /// Object directories, its own first.
     pub(crate) objects: Vec<PathBuf>,
 }
 
-/// Directories that a repository may be in, canonical.
+/// Canonical directories that may hold a repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Roots {
     directories: Vec<PathBuf>,
-    /// What an error says of a path outside of them.
     outside: &'static str,
 }
 
 impl Roots {
-    /// The directory of repositories that look-ups read.
     pub(crate) fn of_repositories(root: &Path) -> Roots {
         Roots {
             directories: vec![root.to_owned()],
@@ -73,7 +67,7 @@ impl Roots {
         }
     }
 
-    /// The directories that a repository may take objects from while it is indexed.
+    /// Directories allowed for objects while indexing.
     pub(crate) fn of_source(directories: Vec<PathBuf>) -> Roots {
         Roots {
             directories,
@@ -86,7 +80,7 @@ impl Roots {
         self.directories.iter().any(|root| path.starts_with(root))
     }
 
-    /// Returns the path as errors name it, relative to the first root: where that is, is the operator's.
+    /// Relative to the first root, which only the operator may know.
     fn shown(&self, path: &Path) -> String {
         let first = &self.directories[0];
         path.strip_prefix(first)
@@ -96,7 +90,7 @@ impl Roots {
     }
 }
 
-/// Returns where the repository of this name is, or `None` if there is none. `root` is canonical.
+/// Location of a named repository, or `None`. `root` is canonical.
 pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, LookupError> {
     check_name(name)?;
     let path = root.join(name);
@@ -105,14 +99,13 @@ pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, Lookup
     let roots = Roots::of_repositories(root);
     let work_tree = path.join(".git");
     if name.ends_with(".git") {
-        // A bare repository has one name, since who may read it is decided by its name.
+        // A bare repository has one name, since access is decided by name.
         return locate_among(&roots, [work_tree]);
     }
     locate_among(&roots, [work_tree, path, PathBuf::from(bare)])
 }
 
-/// Returns where the repository at a path is, or `None` if there is none: the git directory itself, or a
-/// work tree.
+/// Location of a git directory or work tree, or `None`.
 pub(crate) fn locate_at(roots: &Roots, path: &Path) -> Result<Option<Location>, LookupError> {
     locate_among(roots, [path.join(".git"), path.to_owned()])
 }
@@ -129,15 +122,13 @@ fn locate_among(
     Ok(None)
 }
 
-/// Returns whether a directory looks like a git directory.
 pub(crate) fn is_git_dir(path: &Path) -> bool {
     let is_dir = |name: &str| path.join(name).is_dir();
     path.join("HEAD").symlink_metadata().is_ok()
         && ((is_dir("objects") && is_dir("refs")) || path.join("commondir").is_file())
 }
 
-/// Returns whether `base/name` is a file that may be read. Err: it is no regular file, too large, or a
-/// symbolic link leads out of the roots.
+/// Err: an irregular or too large file, or a link out of the roots.
 pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<bool, LookupError> {
     let mut path = base.to_owned();
     let mut has_link = false;
@@ -205,7 +196,7 @@ fn check_name(name: &str) -> Result<(), LookupError> {
     Ok(())
 }
 
-/// Returns the git directory at a path: the directory itself, or the one that a file `.git` names.
+/// Git directory at a path: itself, or named by a file `.git`.
 fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     let Some(real) = real_path(roots, path)? else {
         return Ok(None);
@@ -225,7 +216,6 @@ fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     Ok(real.filter(|real| is_git_dir(real)))
 }
 
-/// Checks all that gix opens by itself.
 fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location, LookupError> {
     check_entries(roots, &git_dir)?;
     let common_dir = match read_pointer(&git_dir.join("commondir"))? {
@@ -251,7 +241,6 @@ fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location, LookupError> {
     })
 }
 
-/// Checks the files and directories of a git directory.
 fn check_entries(roots: &Roots, git_dir: &Path) -> Result<(), LookupError> {
     for name in FILES {
         let path = git_dir.join(name);
@@ -273,7 +262,7 @@ fn check_entries(roots: &Roots, git_dir: &Path) -> Result<(), LookupError> {
     Ok(())
 }
 
-/// Returns an object directory and those that its alternates name, each checked.
+/// An object directory and its alternates, each checked.
 pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<PathBuf>, LookupError> {
     check_object_directory(roots, &own)?;
     let mut directories = vec![own.clone()];
@@ -288,7 +277,7 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
                 LookupError::unreadable("the file `objects/info/alternates` is damaged")
             })?;
             for alternate in named {
-                // Gix resolves all of them from the repository's own directory.
+                // Gix resolves all from the repository's own directory.
                 let alternate = own.join(alternate);
                 let Some(real) = real_path(roots, &alternate)? else {
                     continue;
@@ -309,7 +298,7 @@ pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<Path
     Ok(directories)
 }
 
-/// Checks the symbolic links in an object directory and among its packs.
+/// Checks symbolic links in an object directory and its packs.
 fn check_object_directory(roots: &Roots, directory: &Path) -> Result<(), LookupError> {
     for directory in [
         directory.to_owned(),
@@ -334,7 +323,7 @@ fn check_object_directory(roots: &Roots, directory: &Path) -> Result<(), LookupE
     Ok(())
 }
 
-/// Returns the path without symbolic links, or `None` if nothing is there. Err: it leaves the roots.
+/// Path without symbolic links, `None` if absent. Err: outside the roots.
 fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     match fs::canonicalize(path) {
         Ok(real) if roots.contain(&real) => Ok(Some(real)),
@@ -348,7 +337,6 @@ fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError>
     }
 }
 
-/// Reads a file that names a directory, without the line end.
 fn read_pointer(path: &Path) -> Result<Option<String>, LookupError> {
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
@@ -394,7 +382,7 @@ fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// Returns whether a path names nothing. A symbolic link to itself names nothing.
+/// True if nothing is there; also for a link to itself.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),

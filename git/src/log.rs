@@ -1,8 +1,8 @@
-//! The log of a revision: commits from the youngest, all of them or those that changed a path.
+//! Log of a revision: commits from the youngest, all or those that changed a path.
 //!
-//! Order and choice are those of `git log` and `git log -- PATH`: a merge that took its version of the path
-//! from one parent is left out, and only that parent is followed. A page is computed from the tip again, so
-//! that a cursor needs no memory in the server, and a push between two pages changes neither.
+//! Order and choice are those of `git log` and `git log -- PATH`: a merge equal to one parent at
+//! the path is left out, and only that parent followed. Each page starts at the tip again, so
+//! cursors need no memory, and pushes change no pages.
 
 use crate::LookupError;
 use crate::history::History;
@@ -11,16 +11,14 @@ use gix::ObjectId;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-/// Commits of a page. More are not returned at once.
 pub(crate) const LOG_COUNT_MAX: usize = 1_000;
 
-/// Commits that one page looks at, those of earlier pages included.
+/// Commits walked for a page, with those of earlier pages.
 const LOG_WALKED_MAX: usize = 250_000;
 
-/// Bytes of a path.
 const PATH_BYTES_MAX: usize = 4_096;
 
-/// Where a log goes on: the tip that it began at, and the number of commits walked.
+/// Continuation of a log: its tip, and the number of commits walked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogCursor {
     tip: String,
@@ -33,7 +31,7 @@ impl Display for LogCursor {
     }
 }
 
-/// The text is no cursor of a log.
+/// Malformed cursor of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("malformed cursor: take `next` of the page before")]
 pub struct CursorError;
@@ -57,20 +55,18 @@ impl FromStr for LogCursor {
     }
 }
 
-/// A page of a log, before its commits are decoded.
 pub(crate) struct Page<'r> {
     pub(crate) commits: Vec<gix::Object<'r>>,
     pub(crate) next: Option<LogCursor>,
 }
 
 impl LogCursor {
-    /// Returns the tip, if it is an id of this repository's kind.
     pub(crate) fn tip(&self) -> &str {
         &self.tip
     }
 }
 
-/// Splits a path into names. An empty path is the whole repository.
+/// Splits a path. An empty one is the whole repository.
 pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>, LookupError> {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     if path.is_empty() {
@@ -86,7 +82,6 @@ pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>, LookupError> {
     Ok(names)
 }
 
-/// Returns up to `count` commits after the first `walked` ones.
 pub(crate) fn page<'r>(
     session: &Session<'r>,
     tip: ObjectId,
@@ -125,7 +120,6 @@ pub(crate) fn page<'r>(
 }
 
 impl<'r> Page<'r> {
-    /// Drops the cursor if nothing comes after.
     fn trimmed(mut self, history: History<'_, 'r>) -> Page<'r> {
         if history.is_done() {
             self.next = None;
@@ -134,7 +128,7 @@ impl<'r> Page<'r> {
     }
 }
 
-/// Returns the parents to follow, and whether the commit changed the path.
+/// Parents to follow, and true if the path changed.
 fn simplify(
     session: &Session<'_>,
     commit: &gix::Object<'_>,

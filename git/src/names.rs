@@ -1,4 +1,4 @@
-//! Finds the repositories below a directory.
+//! Finds repositories below a directory.
 
 use crate::error::RootError;
 use crate::location::is_git_dir;
@@ -8,45 +8,41 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Directories between the root and a repository.
 const DEPTH_MAX: usize = 8;
 
-/// Repositories that are listed.
 const REPOSITORIES_MAX: usize = 200_000;
 
-/// Entries that one walk reads.
 const ENTRIES_MAX: usize = 1_000_000;
 
-/// The repositories below a directory, and everything else there.
+/// Repositories below a directory, and the rest of it.
 #[derive(Debug, Default)]
 pub struct RepositoryTree {
-    /// Their paths by name: the path below the root, without `.git` at its end.
+    /// Paths by name, the path below the root without `.git`.
     pub repositories: BTreeMap<Vec<u8>, PathBuf>,
-    /// Entries that are no repository and not entered.
+    /// Other entries, not entered.
     pub left_out: Vec<(PathBuf, LeftOut)>,
-    /// Whether the walk ended early, at a bound.
+    /// True if the walk ended at a bound.
     pub is_truncated: bool,
 }
 
-/// Why an entry of a directory of repositories is left out.
+/// Reason to leave out an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeftOut {
     /// A file.
     File,
-    /// A symbolic link that leads to no repository, or to one that is found without it.
+    /// Link to no repository, or to one found without it.
     Link,
-    /// A hidden directory, such as that of a clone in progress.
+    /// Hidden directory, such as of a clone in progress.
     Hidden,
-    /// A directory without a repository, and all that is in it.
+    /// Directory tree without repositories.
     NoRepository,
-    /// A repository with the name of another one, at this path.
+    /// Repository with the name of another, at this path.
     SameName(PathBuf),
-    /// A directory that lies too deep, or that the system refuses to list.
+    /// Directory too deep or unreadable.
     Unreadable(String),
 }
 
-/// Returns the names of the repositories, ascending. Directories inside a repository, hidden ones, and
-/// symbolic links are not entered.
+/// Enters no repositories, hidden directories or links.
 pub(crate) fn list(root: &Path) -> Result<Vec<String>, RootError> {
     let names = Walk::of(root)?.tree.repositories.into_keys();
     Ok(names
@@ -54,12 +50,11 @@ pub(crate) fn list(root: &Path) -> Result<Vec<String>, RootError> {
         .collect())
 }
 
-/// Finds the repositories below `root`, also those that a symbolic link leads to. Other links are not
-/// followed.
+/// Finds repositories below `root`, also behind links, without following other links.
 ///
 /// # Errors
 ///
-/// `root` cannot be listed.
+/// `root` is unreadable.
 pub fn repositories_below(root: &Path) -> Result<RepositoryTree, RootError> {
     let mut walk = Walk::of(root)?;
     walk.follow_links();
@@ -70,7 +65,7 @@ pub fn repositories_below(root: &Path) -> Result<RepositoryTree, RootError> {
 #[derive(Default)]
 struct Walk {
     tree: RepositoryTree,
-    /// Symbolic links by the name that a repository there would have.
+    /// Symbolic links by the name of a repository there.
     links: BTreeMap<Vec<u8>, PathBuf>,
     entries: usize,
 }
@@ -88,7 +83,7 @@ impl Walk {
     fn enter(&mut self, directory: &Path, prefix: &[u8], depth: usize) -> io::Result<()> {
         let entries: io::Result<Vec<DirEntry>> = fs::read_dir(directory)?.collect();
         let mut entries = entries?;
-        // Of two repositories of one name the first is taken, whatever the order in the directory.
+        // Of equal names the first is taken, independent of the directory's order.
         entries.sort_by_key(DirEntry::file_name);
         for entry in entries {
             self.entries += 1;
@@ -125,7 +120,7 @@ impl Walk {
         }
     }
 
-    /// Enters a directory that is no repository. If none is below it, it is left out as a whole.
+    /// Without repositories, the directory is left out as a whole.
     fn enter_below(&mut self, path: PathBuf, prefix: &[u8], depth: usize) {
         let found = |walk: &Walk| walk.tree.repositories.len() + walk.links.len();
         let (before, left_out) = (found(self), self.tree.left_out.len());
@@ -156,7 +151,6 @@ impl Walk {
         self.tree.left_out.push((path, reason));
     }
 
-    /// Adds the repositories that links lead to, each once.
     fn follow_links(&mut self) {
         let real = |path: &PathBuf| fs::canonicalize(path).ok();
         let known = self.tree.repositories.values().filter_map(real);
@@ -172,7 +166,7 @@ impl Walk {
     }
 }
 
-/// Returns the name of a repository at a path: without `.git`, unless that is all of its last part.
+/// Path without `.git`, unless its last part is just that.
 pub(crate) fn without_suffix(path: &[u8]) -> &[u8] {
     let short = path.strip_suffix(b".git");
     short

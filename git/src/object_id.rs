@@ -1,13 +1,13 @@
-//! The id of an object, as callers keep it: 20 or 32 bytes.
+//! Id of an object: 20 or 32 bytes.
 
 use std::fmt;
 
-/// The id of an object of a repository.
+/// Id of an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub(crate) gix::ObjectId);
 
 impl ObjectId {
-    /// Returns the id that these bytes are, if they are 20 or 32.
+    /// Takes 20 or 32 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<ObjectId> {
         gix::ObjectId::try_from(bytes).ok().map(ObjectId)
     }

@@ -1,8 +1,7 @@
-//! Reads objects of one repository: commits, tags and trees, and the history that commits make.
+//! Reads commits, tags, trees and histories of one repository.
 //!
-//! **Invariant:** one look-up reads a bounded number of objects, each of bounded size. Replace refs are
-//! followed once (by gix), grafts and the boundary of a shallow clone change the parents that navigation
-//! sees, as in git.
+//! **Invariant:** a look-up reads a bounded number of bounded objects. Replace refs are followed
+//! once (by gix). As in git, grafts and shallow boundaries change the parents of navigation.
 
 use crate::LookupError;
 use crate::expression::Peel;
@@ -12,16 +11,14 @@ use gix::objs::{CommitRefIter, Kind, TagRefIter, TreeRefIter};
 use std::cell::Cell;
 use std::collections::HashMap;
 
-/// Objects that one look-up reads on the way to its answer. `HEAD~100000000` of a longer history is refused.
+/// `HEAD~100000000` of a longer history is refused.
 const READS_MAX: u64 = 1_000_000;
 
-/// Tags that lead to tags.
 const TAG_CHAIN_MAX: usize = 64;
 
-/// Parents that a commit has instead of its own, from `info/grafts`.
+/// Replaced parents of commits, from `info/grafts`.
 pub(crate) type Grafts = HashMap<ObjectId, Vec<ObjectId>>;
 
-/// The objects of a repository during one look-up.
 pub(crate) struct Objects<'r> {
     repo: &'r gix::Repository,
     grafts: &'r Grafts,
@@ -45,7 +42,6 @@ impl<'r> Objects<'r> {
         })
     }
 
-    /// Reads an object, if the repository has it.
     pub(crate) fn find(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
         self.reads.set(self.reads.get() + 1);
         if self.reads.get() > READS_MAX {
@@ -61,7 +57,7 @@ impl<'r> Objects<'r> {
         })
     }
 
-    /// Reads an object that another one or a reference names.
+    /// Reads an object named by another or a reference.
     pub(crate) fn get(&self, id: ObjectId, named_by: &str) -> Result<gix::Object<'r>, LookupError> {
         self.find(id)?.ok_or_else(|| {
             LookupError::unreadable(format!(
@@ -70,7 +66,7 @@ impl<'r> Objects<'r> {
         })
     }
 
-    /// Follows tags, and commits to their trees, until an object is what `peel` asks for. `None` if it never is.
+    /// Follows tags, and commits to trees; `None` if `peel` is never reached.
     pub(crate) fn peel(
         &self,
         object: gix::Object<'r>,
@@ -100,7 +96,6 @@ impl<'r> Objects<'r> {
         )))
     }
 
-    /// Returns the object that a tag or a commit leads to, if peeling goes on there.
     fn behind(
         &self,
         object: &gix::Object<'r>,
@@ -123,7 +118,7 @@ impl<'r> Objects<'r> {
         next.map(Some).map_err(damaged)
     }
 
-    /// Reads the commit that an object or a chain of tags leads to. `None` if it is another object.
+    /// Peels to a commit; `None` for other objects.
     pub(crate) fn commit(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
         match self.find(id)? {
             Some(object) => self.peel(object, Peel::Commit),
@@ -131,7 +126,6 @@ impl<'r> Objects<'r> {
         }
     }
 
-    /// Returns the parents that navigation sees.
     pub(crate) fn parents(&self, commit: &gix::Object<'r>) -> Vec<ObjectId> {
         let is_boundary = (self.shallow.as_ref())
             .is_some_and(|commits| commits.iter().any(|known| *known == commit.id));
@@ -146,7 +140,6 @@ impl<'r> Objects<'r> {
             .collect()
     }
 
-    /// Returns the mode and the id of what a tree has at a path, if anything.
     pub(crate) fn entry(
         &self,
         tree: ObjectId,
@@ -166,7 +159,6 @@ impl<'r> Objects<'r> {
         Ok(Some((0, id)))
     }
 
-    /// Returns what a tree has under a name.
     pub(crate) fn child(
         &self,
         tree: ObjectId,
@@ -182,7 +174,7 @@ impl<'r> Objects<'r> {
         Ok(found)
     }
 
-    /// Gives the entries of a tree to `take`, in their order, until it returns `false`.
+    /// Passes entries of a tree to `take` until it returns `false`.
     pub(crate) fn children(
         &self,
         tree: ObjectId,
@@ -200,13 +192,12 @@ impl<'r> Objects<'r> {
         Ok(())
     }
 
-    /// Returns the number of bytes of an object; `None` if its head cannot be read.
+    /// Bytes of an object; `None` if its header is unreadable.
     pub(crate) fn size(&self, id: ObjectId) -> Option<u64> {
         let header = self.repo.try_find_header(id).ok().flatten();
         header.map(|header| header.size())
     }
 
-    /// Reads a file, unless it has more than `bytes_max` bytes.
     pub(crate) fn text(
         &self,
         id: ObjectId,
@@ -223,14 +214,13 @@ impl<'r> Objects<'r> {
         Ok(Some(object.detach().data))
     }
 
-    /// Returns the tree of a commit.
     pub(crate) fn tree(&self, commit: &gix::Object<'r>) -> Result<ObjectId, LookupError> {
         let tree = self.behind(commit, Peel::Tree)?;
         tree.ok_or_else(|| LookupError::unreadable(format!("{} has no tree", commit.id)))
     }
 }
 
-/// Returns the first line of an error of gix. Later ones can repeat bytes of the file.
+/// First line of a gix error. Later ones can repeat bytes of the file.
 fn first_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.lines()

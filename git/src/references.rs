@@ -1,7 +1,7 @@
-//! Branches, tags and other references: found by name, as git finds them, and listed.
+//! Finds and lists branches, tags and other references, as git does.
 //!
-//! Gix reads each file; this module decides which. A file that is reached through a symbolic link out of
-//! the directory of repositories, or is no regular file, is not opened.
+//! Gix reads each file; this module decides which. Irregular files, and links out of the directory
+//! of repositories, are not opened.
 
 use crate::LookupError;
 use crate::location::{self, Location};
@@ -11,39 +11,36 @@ use gix::refs::{FullName, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Symbolic references that lead to each other, as in git.
+/// Chain of symbolic references, as in git.
 const SYMBOLIC_MAX: usize = 5;
 
-/// References of a repository that are listed.
 const REFERENCES_MAX: usize = 500_000;
 
-/// Directories in directories below `refs`.
 const DEPTH_MAX: usize = 64;
 
-/// A reference that leads to a commit.
+/// Reference to a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// The full name, such as `refs/heads/main`.
+    /// Full name, such as `refs/heads/main`.
     pub name: Vec<u8>,
-    /// What kind of reference it is.
+    /// Its kind.
     pub kind: ReferenceKind,
-    /// The id of the commit, behind any tags.
+    /// Commit id, behind any tags.
     pub id: String,
 }
 
-/// The kind of a reference.
+/// Kind of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReferenceKind {
     /// Below `refs/heads`.
     Branch,
     /// Below `refs/tags`.
     Tag,
-    /// Anything else, such as `refs/remotes/origin/main`.
+    /// Others, such as `refs/remotes/origin/main`.
     Other,
 }
 
 impl ReferenceKind {
-    /// Returns the kind of the reference with this full name.
     pub(crate) fn of(name: &[u8]) -> ReferenceKind {
         if name.starts_with(b"refs/heads/") {
             ReferenceKind::Branch
@@ -55,26 +52,21 @@ impl ReferenceKind {
     }
 }
 
-/// What a name leads to.
 pub(crate) enum Found {
-    /// The object, and the full name of the reference.
+    /// With the full name of the reference.
     Object(ObjectId, BString),
-    /// No reference has the name.
     Nothing,
-    /// A reference has the name, but leads nowhere. The reason is for people.
+    /// Leads nowhere. The reason is for people.
     Broken(String),
 }
 
-/// What `HEAD` says.
 pub(crate) enum Head {
-    /// It is the branch of this full name, which may have no commit yet.
+    /// Full name of a branch, perhaps without a commit.
     Branch(BString),
-    /// It is a commit.
     Detached,
 }
 
 impl Head {
-    /// The name of the branch.
     pub(crate) fn name(&self) -> Option<&BStr> {
         match self {
             Head::Branch(name) => Some(name.as_bstr()),
@@ -83,7 +75,6 @@ impl Head {
     }
 }
 
-/// The references of a repository.
 pub(crate) struct References<'r> {
     repo: &'r gix::Repository,
     location: &'r Location,
@@ -94,7 +85,7 @@ impl<'r> References<'r> {
         References { repo, location }
     }
 
-    /// Finds the object that a short or full name leads to, in the order of gitrevisions(7).
+    /// Resolves short and full names, in the order of gitrevisions(7).
     pub(crate) fn find(&self, name: &str) -> Result<Found, LookupError> {
         let name = if name == "@" { "HEAD" } else { name };
         let is_full = name.starts_with("refs/")
@@ -115,7 +106,6 @@ impl<'r> References<'r> {
         Ok(broken.map_or(Found::Nothing, Found::Broken))
     }
 
-    /// Reads `HEAD`.
     pub(crate) fn head(&self) -> Result<Head, LookupError> {
         let damaged = |_| LookupError::unreadable("no HEAD of the repository");
         let name = FullName::try_from("HEAD").map_err(damaged)?;
@@ -127,12 +117,11 @@ impl<'r> References<'r> {
         }
     }
 
-    /// Follows symbolic references from a full name to an object.
     pub(crate) fn follow(&self, full: &str) -> Result<Found, LookupError> {
         self.follow_name(full.into())
     }
 
-    /// Like [`follow`](Self::follow), for a name that need not be UTF-8.
+    /// Like [`follow`](Self::follow), for names that are not UTF-8.
     pub(crate) fn follow_name(&self, full: &BStr) -> Result<Found, LookupError> {
         let Ok(first) = FullName::try_from(full) else {
             return Ok(Found::Nothing);
@@ -158,8 +147,7 @@ impl<'r> References<'r> {
         )))
     }
 
-    /// Reads one reference: a file of its own, or a line of `packed-refs`. The inner error is the reason
-    /// why it is damaged.
+    /// The inner error is the damage.
     fn read(&self, name: &FullName) -> Result<Result<Option<Target>, String>, LookupError> {
         let text = name.as_bstr();
         let damaged =
@@ -195,15 +183,14 @@ impl<'r> References<'r> {
             .map(|it| Target::Object(it.target()))))
     }
 
-    /// Lists references in ascending order of names, with the object that each leads to, peeled if the file
-    /// `packed-refs` says so. Broken ones are left out.
+    /// References by name, peeled if `packed-refs` has that, without broken ones.
     pub(crate) fn list(
         &self,
         below: &str,
     ) -> Result<BTreeMap<BString, (ObjectId, Option<ObjectId>)>, LookupError> {
         let mut names = self.packed(below)?;
         for name in self.loose(below)? {
-            // A broken reference says nothing about others.
+            // A broken reference affects no others.
             match self.follow_name(name.as_bstr()) {
                 Ok(Found::Object(id, _)) => names.insert(name, (id, None)),
                 _ => names.remove(&name),
@@ -213,7 +200,6 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    /// Lists the names of references, broken ones included, ascending.
     pub(crate) fn names(&self, below: &str) -> Result<BTreeSet<BString>, LookupError> {
         let mut names: BTreeSet<BString> = self.packed(below)?.into_keys().collect();
         names.extend(self.loose(below)?);
@@ -221,7 +207,6 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    /// Lists the references in the file `packed-refs`.
     fn packed(
         &self,
         below: &str,
@@ -245,7 +230,6 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    /// Lists the names of the references that have a file of their own.
     fn loose(&self, below: &str) -> Result<Vec<BString>, LookupError> {
         let mut loose = Vec::new();
         let directory = self.location.common_dir.join(below);
@@ -253,7 +237,7 @@ impl<'r> References<'r> {
         Ok(loose)
     }
 
-    /// Collects the names of the references that are files. Symbolic links to directories are not followed.
+    /// Collects references that are files. Does not follow links to directories.
     fn collect(
         &self,
         directory: &Path,

@@ -1,7 +1,7 @@
-//! The repositories below one directory, by name.
+//! Repositories below one directory, by name.
 //!
-//! A bounded number of repositories is open at a time, the least recently used one is closed first. One that
-//! was moved, repacked or given other replace refs is opened again before it answers.
+//! A bounded number is open, evicted by LRU. One that moved, was repacked or got other replace refs
+//! is reopened before it answers.
 
 use crate::between;
 use crate::blame::{self, Blame, BlameLimits};
@@ -23,29 +23,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Repositories that are open at a time. Each keeps at most 4 MiB of objects.
+/// Open repositories. Each keeps up to 4 MiB of objects.
 const OPEN_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-/// Time for which a list of names is returned again.
+/// Age of a cached list of names.
 const NAMES_AGE_MAX: Duration = Duration::from_secs(5);
 
-/// The repositories below one directory. Look-ups run on any number of threads at once.
+/// Repositories below one directory, for any number of threads.
 pub struct Repositories {
     root: PathBuf,
     open: Mutex<Open>,
     names: Mutex<Option<(Instant, Arc<Vec<String>>)>>,
 }
 
-/// A page of a log.
+/// Page of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
-    /// The commits, youngest first.
+    /// Commits, youngest first.
     pub commits: Vec<Commit>,
-    /// Where the next page begins, if there is one.
+    /// Start of the next page, if any.
     pub next: Option<LogCursor>,
 }
 
-/// Open repositories by name.
 type Open = CLruCache<String, Arc<Repository>>;
 
 impl Repositories {
@@ -53,7 +52,7 @@ impl Repositories {
     ///
     /// # Errors
     ///
-    /// The path names no directory, or one that cannot be read.
+    /// The path is no readable directory.
     pub fn new(root: &Path) -> Result<Repositories, RootError> {
         let fail = |source| RootError {
             path: root.to_owned(),
@@ -68,17 +67,17 @@ impl Repositories {
         })
     }
 
-    /// Returns the names of the repositories, ascending: paths below the directory, without `.git` at their
-    /// end. The directory is walked at most every 5 seconds.
+    /// Names of the repositories, ascending: paths below the directory without `.git`. Walks it at
+    /// most every 5 seconds.
     ///
     /// # Errors
     ///
-    /// The directory cannot be read.
+    /// The directory is unreadable.
     pub fn names(&self) -> Result<Vec<String>, RootError> {
         self.shared_names().map(|names| names.to_vec())
     }
 
-    /// Returns the commit that a revision stands for. An empty revision is the default branch.
+    /// Commit of a revision; an empty one is the default branch.
     ///
     /// # Errors
     ///
@@ -92,11 +91,11 @@ impl Repositories {
         })
     }
 
-    /// Counts the commits that `new` reaches and `old` does not, at most `count_max`: 0 if both are the same commit.
+    /// Counts commits reachable from `new` and not from `old`, up to `count_max`.
     ///
     /// # Errors
     ///
-    /// See [`LookupError`]; also if one of them is no longer in the repository.
+    /// See [`LookupError`]; also for a commit that is gone.
     pub fn commits_between(
         &self,
         repo: &str,
@@ -111,8 +110,8 @@ impl Repositories {
         })
     }
 
-    /// Returns a page of the log of a revision, in the order of `git log`. With a path, those that changed
-    /// it. With a cursor, the log goes on from the tip it began at, whatever `rev` is now.
+    /// Page of a revision's log, in the order of `git log`, perhaps for a path. A cursor continues
+    /// from its own tip.
     ///
     /// # Errors
     ///
@@ -146,8 +145,7 @@ impl Repositories {
         })
     }
 
-    /// Returns the references that lead to a commit, ascending by full name. Leaves out broken ones,
-    /// and those that lead to a tree or a file.
+    /// References to commits, by full name. Leaves out broken ones, and those to a tree or file.
     ///
     /// # Errors
     ///
@@ -156,7 +154,7 @@ impl Repositories {
         self.look_up(repo, |_, session| {
             let mut references = Vec::new();
             for (name, (id, peeled)) in session.references.list("refs")? {
-                // A damaged object says nothing about other references.
+                // A damaged object affects no other references.
                 let commit = session.objects.commit(peeled.unwrap_or(id)).ok().flatten();
                 if let Some(commit) = commit {
                     references.push(Reference {
@@ -170,11 +168,11 @@ impl Repositories {
         })
     }
 
-    /// Says which commit each line of the file at a path comes from; `None` if the commit has no file there.
+    /// Blames the lines of a file on commits; `None` if the commit lacks the file.
     ///
     /// # Errors
     ///
-    /// See [`LookupError`]; also if the file is larger than the limits allow.
+    /// See [`LookupError`]; also for files over the limits.
     pub fn blame(
         &self,
         repo: &str,
@@ -189,7 +187,7 @@ impl Repositories {
         })
     }
 
-    /// Lists at most `count_max` files that a commit changed against its first parent, by path.
+    /// Up to `count_max` files that a commit changed against its first parent, by path.
     ///
     /// # Errors
     ///
@@ -201,8 +199,8 @@ impl Repositories {
         })
     }
 
-    /// Reads the file at a path in the commit that a revision stands for: the id of the commit, and the file if it has one
-    /// of at most `bytes_max` bytes there. Symbolic links are followed within the tree; submodules are no files.
+    /// Reads a file of up to `bytes_max` bytes, and returns its commit id. Follows links within the
+    /// tree; submodules are no files.
     ///
     /// # Errors
     ///
@@ -228,8 +226,8 @@ impl Repositories {
         Ok((commit, Some(blob)))
     }
 
-    /// Lists the directory at a path in the commit that a revision stands for: the names of its files and symbolic links, and
-    /// with a `/` at the end those of directories. Submodules are left out. Empty if there is no such directory.
+    /// Names of files, links and, with a final `/`, directories in a directory. No submodules;
+    /// empty if missing.
     ///
     /// # Errors
     ///
@@ -247,8 +245,7 @@ impl Repositories {
         })
     }
 
-    /// Runs a look-up. One that a repository opened earlier cannot answer is run again on the repository as
-    /// it is now: it may have been repacked in between.
+    /// Runs a look-up, and retries it on the reopened repository: it may have been repacked.
     fn look_up<T>(
         &self,
         name: &str,
@@ -264,7 +261,6 @@ impl Repositories {
         repository.look_up(|session| look(&repository, session))
     }
 
-    /// Returns the open repository of this name, and whether it was opened just now.
     fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool), LookupError> {
         let known = self.lock_open().get(name).cloned();
         if let Some(repository) = known {

@@ -1,8 +1,8 @@
-//! One open repository: handles of gix that look-ups take in turn, and what is read once.
+//! An open repository: reused gix handles, and values read once.
 //!
-//! Gix itself notices new packs, loose objects and references. What it reads only when it opens (the
-//! configuration, replace refs, alternates) is stamped, and so are the directories themselves: `is_current`
-//! says whether the repository must be opened again.
+//! Gix notices new packs, loose objects and references. Its inputs at opening (configuration,
+//! replace refs, alternates) and the directories are stamped: `is_current` tells if it must be
+//! reopened.
 
 use crate::LookupError;
 use crate::location::Location;
@@ -15,20 +15,16 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of decoded objects that an open repository keeps, in all its handles.
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
-/// Handles that an open repository of look-ups keeps. More are made while more threads ask, and dropped afterwards.
+/// Idle handles kept. More threads make more, dropped afterwards.
 const HANDLES_MAX: usize = 4;
 
-/// Bytes of an object that a look-up reads: a commit, a tag, a tree or a file. Larger ones are an error of
-/// that object.
+/// Larger objects are errors.
 const OBJECT_BYTES_MAX: u64 = 64 << 20;
 
-/// Bytes of `info/grafts` that are read.
 const GRAFT_BYTES_MAX: usize = 16 << 20;
 
-/// A repository that is open.
 pub(crate) struct Repository {
     location: Location,
     shared: gix::ThreadSafeRepository,
@@ -40,19 +36,13 @@ pub(crate) struct Repository {
     tags: Mutex<Option<Arc<Tags>>>,
 }
 
-/// Where objects are read from, and how much of them is kept.
 pub(crate) struct ObjectStore {
-    /// Bytes of the largest object that is read.
     pub(crate) object_bytes_max: u64,
-    /// Bytes of decoded objects that a handle keeps to resolve git's deltas.
     pub(crate) delta_cache_bytes: usize,
-    /// Handles that are kept.
     pub(crate) handles_max: usize,
-    /// A directory of objects to read instead of the repository's own.
     pub(crate) directory: Option<PathBuf>,
 }
 
-/// What a look-up reads from.
 pub(crate) struct Session<'r> {
     pub(crate) objects: Objects<'r>,
     pub(crate) references: References<'r>,
@@ -61,8 +51,7 @@ pub(crate) struct Session<'r> {
 }
 
 impl Repository {
-    /// Opens the repository at a location, with its own configuration alone: no file of the system or the
-    /// user, no include, no environment variable.
+    /// Uses its own configuration only, not that of system, user, includes or environment.
     pub(crate) fn open(location: Location) -> Result<Repository, LookupError> {
         let store = ObjectStore {
             object_bytes_max: OBJECT_BYTES_MAX,
@@ -85,7 +74,7 @@ impl Repository {
                 (path, stamp)
             })
             .collect();
-        // Trusted, since otherwise gix ignores the format of a repository of another user.
+        // Trusted, otherwise gix ignores the format of another user's repository.
         let options = gix::open::Options::isolated()
             .open_path_as_is(true)
             .with(gix::sec::Trust::Full)
@@ -116,12 +105,11 @@ impl Repository {
         })
     }
 
-    /// Returns whether what was read at opening is still what the disk has.
+    /// True if the disk still has the values read at opening.
     pub(crate) fn is_current(&self) -> bool {
         (self.stamps.iter()).all(|(path, stamp)| Stamp::of(path).is_same(stamp))
     }
 
-    /// Runs a look-up with a handle of its own.
     pub(crate) fn look_up<T>(
         &self,
         look: impl FnOnce(&Session<'_>) -> Result<T, LookupError>,
@@ -152,7 +140,6 @@ impl Repository {
         answer
     }
 
-    /// Returns the tags by commit, read again if a tag changed.
     pub(crate) fn tags(&self, session: &Session<'_>) -> Result<Arc<Tags>, LookupError> {
         let known = self
             .tags
@@ -173,10 +160,10 @@ impl Repository {
     }
 }
 
-/// What `HEAD` has in a repository with the reftable format: a reference that cannot exist.
+/// `HEAD` of a reftable repository: an impossible reference.
 const REFTABLE_HEAD: &[u8] = b"ref: refs/heads/.invalid";
 
-/// Refuses a repository with references in the reftable format, which gix does not read.
+/// Refuses the reftable format, which gix does not read.
 fn check_reference_format(location: &Location) -> Result<(), LookupError> {
     let head = std::fs::read(location.git_dir.join("HEAD")).unwrap_or_default();
     if head.trim_ascii_end() == REFTABLE_HEAD {
@@ -188,7 +175,6 @@ fn check_reference_format(location: &Location) -> Result<(), LookupError> {
     Ok(())
 }
 
-/// Opens a directory of objects that stands in for that of a repository.
 fn open_objects(
     directory: &Path,
     own: &gix::odb::Store,
@@ -212,7 +198,6 @@ fn open_objects(
     })
 }
 
-/// Returns the files and directories whose change makes an open repository stale.
 fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
     let common = &location.common_dir;
     let own =
@@ -225,7 +210,7 @@ fn stamped_paths(location: &Location) -> impl Iterator<Item = PathBuf> {
         .chain(alternates)
 }
 
-/// Reads `info/grafts`: a line for each commit, its id and those of its parents.
+/// A commit id and its parents per line.
 fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts, LookupError> {
     let path = location.common_dir.join("info/grafts");
     let Ok(text) = std::fs::read(&path) else {
@@ -241,7 +226,7 @@ fn read_grafts(location: &Location, hash: gix::hash::Kind) -> Result<Grafts, Loo
         let ids = line.trim_ascii_end().split(|byte| *byte == b' ');
         let mut ids = ids.map(|id| ObjectId::from_hex(id).ok().filter(|id| id.kind() == hash));
         let commit = ids.next()??;
-        // As in git, a line with a malformed id does not count.
+        // Like git, ignores a line with a malformed id.
         let parents: Option<Vec<ObjectId>> = ids.collect();
         Some((commit, parents?))
     };

@@ -1,6 +1,6 @@
-//! Finds the commit that a revision expression stands for, with the rules of `git rev-parse`.
+//! Resolves revision expressions, by the rules of `git rev-parse`.
 //!
-//! Where git takes a set of commits or an object of another kind, the answer is a refusal with the reason.
+//! Sets of commits, and objects of another kind, are refused with a reason.
 
 use crate::LookupError;
 use crate::expression::{self, Expression, Peel, Step};
@@ -14,19 +14,16 @@ use gix::objs::Kind;
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashSet;
 
-/// Commits whose messages one look-up reads.
 const SEARCHED_MAX: usize = 100_000;
 
-/// Digits of the shortest prefix of an id, as in git.
+/// Digits of the shortest id prefix, as in git.
 const PREFIX_DIGITS_MIN: usize = 4;
 
-/// Objects with one prefix that are looked at.
 const PREFIXED_MAX: usize = 1_000;
 
-/// Bytes of a compiled pattern. They bound its time, too.
+/// Bytes of a compiled pattern, which also bound its time.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Which objects a prefix may stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Anything,
@@ -35,7 +32,6 @@ enum Hint {
     Treeish,
 }
 
-/// Returns the commit that a revision stands for. An empty one is the default branch.
 pub(crate) fn resolve<'r>(
     session: &Session<'r>,
     revision: &str,
@@ -85,8 +81,7 @@ fn by_name<'r>(
     Ok(Some(object))
 }
 
-/// Finds what a name without steps stands for, in git's order: a full id, a reference, what `git describe`
-/// prints, a prefix of an id.
+/// Resolves in git's order: full id, reference, output of `git describe`, id prefix.
 fn base_object<'r>(
     session: &Session<'r>,
     base: &str,
@@ -119,7 +114,7 @@ fn base_object<'r>(
     }
 }
 
-/// Finds the only object that has a prefix, or the only one of the kind that is asked for.
+/// The only object with a prefix, or the only one of the hinted kind.
 fn by_prefix<'r>(
     session: &Session<'r>,
     digits: &str,
@@ -152,7 +147,7 @@ fn by_prefix<'r>(
     choose(session, &ids, hint)
 }
 
-/// Chooses among objects with one prefix. Err: several fit.
+/// Chooses among objects of one prefix. Err: several fit.
 fn choose<'r>(
     session: &Session<'r>,
     ids: &[ObjectId],
@@ -240,7 +235,6 @@ fn parent<'r>(
         .map(Some)
 }
 
-/// Finds the youngest commit of all references whose message matches.
 fn by_message<'r>(
     session: &Session<'r>,
     text: &str,
@@ -253,7 +247,7 @@ fn by_message<'r>(
     if let Found::Object(id, _) = session.references.follow("HEAD")? {
         tips.push(id);
     }
-    // Git takes the last reference first among commits of the same second.
+    // Git takes the last reference first among equal times.
     for id in tips.into_iter().rev() {
         if let Some(commit) = session.objects.commit(id)? {
             history.add(commit.id, "a reference")?;
@@ -262,7 +256,6 @@ fn by_message<'r>(
     search(session, history, text)
 }
 
-/// Returns the first commit of a history whose message matches, or with `!-text` does not match.
 fn search<'r>(
     session: &Session<'r>,
     mut history: History<'_, 'r>,
@@ -289,7 +282,7 @@ fn search<'r>(
     )))
 }
 
-/// Compiles the text of a search. `None`: `!` is followed by neither `-` nor `!`, which git reserves.
+/// Compiles a search. `None` for other `!` forms, which git reserves.
 fn compile(text: &str) -> Result<Option<(Regex, bool)>, LookupError> {
     let (pattern, is_negated) = match text.strip_prefix('!') {
         None => (text, false),
@@ -313,7 +306,6 @@ fn compile(text: &str) -> Result<Option<(Regex, bool)>, LookupError> {
     Ok(Some((compiled, is_negated)))
 }
 
-/// Returns the error for a name that nothing has, with references that resemble it.
 fn unknown(session: &Session<'_>, revision: &str) -> LookupError {
     let end = revision.find(['~', '^']).unwrap_or(revision.len());
     let known = session.references.list("refs").unwrap_or_default();

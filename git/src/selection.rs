@@ -1,4 +1,4 @@
-//! Chooses the revisions of a repository that are indexed: the default branch, or what patterns match.
+//! Chooses the revisions to index: the default branch, or matches of patterns.
 
 use crate::commit::{self, Commit};
 use crate::error::LookupError;
@@ -12,36 +12,35 @@ use gix::glob::wildmatch;
 use gix::glob::wildmatch::Mode;
 use std::collections::BTreeMap;
 
-/// Digits of a commit id that may stand for it.
+/// Digits of an abbreviated commit id.
 const ID_DIGITS_MIN: usize = 7;
 
-/// Prefixes that a short name leaves out. `all` means the references below them.
+/// Prefixes omitted by short names, and covered by `all`.
 const PREFIXES: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/remotes/"];
 
-/// The revisions that were chosen.
+/// Chosen revisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The revisions, ascending by name.
+    /// Ascending by name.
     pub revisions: Vec<SelectedRevision>,
-    /// The index of the one that stands for the repository.
+    /// Index of the default one.
     pub default: usize,
-    /// References that a pattern matches and that lead to no commit, with the reason.
+    /// Matched references without a commit, with the reason.
     pub broken: Vec<(Vec<u8>, String)>,
-    /// Patterns that chose nothing, as they were given, with the reason.
+    /// Patterns without a choice, with the reason.
     pub missing: Vec<(String, String)>,
 }
 
-/// A revision that was chosen.
+/// Chosen revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectedRevision {
-    /// The full name of a reference, or the id of the commit.
+    /// Full name of a reference, or commit id.
     pub name: Vec<u8>,
     /// The commit.
     pub commit: Commit,
 }
 
-/// Chooses revisions. Without patterns it is what `HEAD` leads to. It is enough that one pattern chooses
-/// something.
+/// Chooses revisions; without patterns, `HEAD`. One successful pattern suffices.
 pub(crate) fn select(
     session: &Session<'_>,
     repository: &Repository,
@@ -80,7 +79,7 @@ pub(crate) fn select(
         let mut commit = commit::decode(&id, &object.data)?;
         commit.tags = tags.of(&id);
         let is_other = head.name() != Some(name.as_bstr());
-        // The first pattern's youngest, and of those the first by name.
+        // First pattern, then youngest, then first name.
         let order = (is_other, rank, -i128::from(commit.committer.seconds));
         if best.as_ref().is_none_or(|best| order < *best) {
             best = Some(order);
@@ -93,7 +92,6 @@ pub(crate) fn select(
 
 struct Choice<'s, 'r> {
     session: &'s Session<'r>,
-    /// Commits by the names of the revisions, with the number of the pattern that chose each first.
     chosen: BTreeMap<Vec<u8>, (ObjectId, usize)>,
     broken: BTreeMap<Vec<u8>, String>,
 }
@@ -103,7 +101,6 @@ impl Choice<'_, '_> {
         self.chosen.entry(name.to_vec()).or_insert((id, rank));
     }
 
-    /// Chooses what a pattern means. Fails if that is nothing.
     fn pattern(&mut self, pattern: &str, rank: usize, head: &Head) -> Result<(), LookupError> {
         match pattern {
             "HEAD" | "@" => self.head(head, rank),
@@ -115,8 +112,7 @@ impl Choice<'_, '_> {
         }
     }
 
-    /// The error for patterns of which none chose a commit: the reason of the first one, or the references
-    /// that lead to none.
+    /// The first reason, or the broken references.
     fn nothing_chosen(self, missing: Vec<(String, LookupError)>) -> LookupError {
         if let Some((_, first)) = missing.into_iter().next() {
             return first;
@@ -130,7 +126,6 @@ impl Choice<'_, '_> {
         ))
     }
 
-    /// Chooses the branch that is checked out, or its commit if `HEAD` is detached.
     fn head(&mut self, head: &Head, rank: usize) -> Result<(), LookupError> {
         let name = match head {
             Head::Branch(name) => name.to_str_lossy().into_owned(),
@@ -147,7 +142,6 @@ impl Choice<'_, '_> {
         Ok(())
     }
 
-    /// The error for a default branch without a commit.
     fn no_default(&self, name: &str) -> LookupError {
         let known = self.short_names();
         if known.is_empty() {
@@ -160,7 +154,6 @@ impl Choice<'_, '_> {
         ))
     }
 
-    /// Chooses the references that `is_meant` accepts.
     fn matching(
         &mut self,
         pattern: &str,
@@ -192,7 +185,6 @@ impl Choice<'_, '_> {
         Err(self.unknown(&letters))
     }
 
-    /// Chooses the reference of this name, or the commit with this id.
     fn exact(&mut self, pattern: &str, rank: usize) -> Result<(), LookupError> {
         match self.session.references.find(pattern)? {
             Found::Object(_, name) => match self.commit_of_bytes(name.as_bstr())? {
@@ -219,7 +211,7 @@ impl Choice<'_, '_> {
         Ok(())
     }
 
-    /// Returns the commit that a reference leads to, if any. The inner error says what is damaged.
+    /// The inner error is the damage.
     fn commit_of(&self, name: &str) -> Result<Result<Option<ObjectId>, String>, LookupError> {
         self.commit_of_bytes(name.into())
     }
@@ -262,7 +254,6 @@ impl Choice<'_, '_> {
     }
 }
 
-/// Returns the name of a reference as people write it.
 fn short(name: &BStr) -> &BStr {
     let stripped = PREFIXES
         .iter()
@@ -270,8 +261,7 @@ fn short(name: &BStr) -> &BStr {
     stripped.unwrap_or(name).as_bstr()
 }
 
-/// Whether `all` means the reference: a branch or a tag, here or of a remote. `HEAD` of a remote is another
-/// name for a branch.
+/// Branches and tags, here or of a remote. A remote's `HEAD` names another branch.
 fn is_in_all(name: &BStr) -> bool {
     let is_below = |prefix: &&str| name.starts_with(prefix.as_bytes());
     PREFIXES.iter().any(is_below) && !is_head_of_remote(name)
@@ -281,7 +271,7 @@ fn is_head_of_remote(name: &BStr) -> bool {
     name.starts_with(b"refs/remotes/") && name.ends_with(b"/HEAD")
 }
 
-/// Whether a pattern matches the short or the full name of a reference. `*` also matches slashes.
+/// Matches the short or full name. `*` also matches slashes.
 fn is_like(pattern: &str, name: &BStr) -> bool {
     let matches = |name: &BStr| wildmatch(pattern.into(), name, Mode::empty());
     !is_head_of_remote(name) && (matches(name) || matches(short(name)))

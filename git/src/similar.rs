@@ -1,16 +1,15 @@
-//! Chooses the names that resemble an unknown one.
+//! Names that resemble an unknown one.
 
-/// Names that an error suggests.
+/// Suggestions of an error.
 pub(crate) const CANDIDATES_MAX: usize = 5;
 
-/// Bytes of a name that is compared. It bounds the time of a comparison.
+/// Bytes of a compared name, which bound the time.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Names that are compared with an unknown one.
 const NAMES_MAX: usize = 20_000;
 
-/// Returns the names that resemble `typed`, nearest first. A third of its letters may be wrong, at least
-/// one; a name that contains it counts as near.
+/// Names that resemble `typed`, nearest first. A third of the letters, at least one, may differ;
+/// names that contain it count as near.
 pub fn similar<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     if typed.is_empty() || typed.len() > NAME_BYTES_MAX {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! One repository, opened by its path for indexing: its revisions, their files, and the text of each.
+//! One repository opened by path for indexing: its revisions, their files, and the text of each.
 //!
-//! Unlike look-ups it may take objects from directories that its caller allows, and those that the
-//! environment of git's hooks names. It is opened for a run of an indexer, not for a server.
+//! Unlike look-ups it may take objects from allowed directories and from the environment of git's
+//! hooks. It is opened for a run of an indexer, not for a server.
 
 use crate::attributes::Attributes;
 use crate::error::LookupError;
@@ -19,29 +19,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Bytes of a file that is read from a repository. A larger one is left out.
+/// Bytes of a file that is read. Larger ones are left out.
 pub const BLOB_BYTES_MAX: u64 = 1 << 30;
 
-/// Bytes of `.gitattributes` in one directory.
+/// Bytes of one `.gitattributes`.
 const ATTRIBUTE_BYTES_MAX: u64 = 1 << 20;
 
-/// How a repository is opened.
+/// Options of opening a repository.
 #[derive(Clone, Debug, Default)]
 pub struct SourceOptions {
-    /// Directories that alternates and work trees may lead to, besides the repository and the directory
-    /// that holds it.
+    /// Directories allowed for alternates and work trees, besides the repository and its parent.
     pub alternates_roots: Vec<PathBuf>,
-    /// The directory of objects, if not the repository's own: `GIT_OBJECT_DIRECTORY`.
+    /// `GIT_OBJECT_DIRECTORY`, if not the repository's own.
     pub object_directory: Option<PathBuf>,
-    /// Further directories of objects: `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    /// `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
     pub alternate_object_directories: Vec<PathBuf>,
-    /// Bytes of decoded objects that each thread keeps, from which git's deltas are resolved.
+    /// Bytes of decoded objects per thread, for git's deltas.
     pub cache_bytes: usize,
     /// Threads that read from it.
     pub threads: usize,
 }
 
-/// A repository whose files are to be indexed. Threads read from it at once.
+/// Repository to be indexed, read by several threads.
 pub struct SourceRepository {
     path: PathBuf,
     repository: Arc<Repository>,
@@ -50,11 +49,11 @@ pub struct SourceRepository {
 }
 
 impl SourceRepository {
-    /// Opens the repository at a path: a git directory, or a work tree with one.
+    /// Opens a repository: a git directory, or a work tree with one.
     ///
     /// # Errors
     ///
-    /// There is no repository, it is damaged, or a part of it lies where its caller does not allow it.
+    /// The repository is missing, damaged, or partly outside of the allowed directories.
     pub fn open(path: &Path, options: &SourceOptions) -> Result<SourceRepository, LookupError> {
         let fail = |error: io::Error| {
             LookupError::unreadable(format!("{} cannot be read: {error}", path.display()))
@@ -91,37 +90,36 @@ impl SourceRepository {
         })
     }
 
-    /// The path without symbolic links.
+    /// Path without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The name of its directory, without `.git`.
+    /// Name of its directory, without `.git`.
     pub fn name(&self) -> Option<Vec<u8>> {
         repository_name(&self.path)
     }
 
-    /// Chooses revisions: those that a pattern matches, or the default branch if there is no pattern.
-    /// A pattern is the name of a reference (`main`, `refs/tags/v1`), one with `*`, `?` or `[` (`v1.*`),
-    /// `all` for all branches and tags, the id of a commit, or `HEAD`.
+    /// Chooses revisions by patterns, or the default branch. A pattern is a reference (`main`,
+    /// `refs/tags/v1`), a glob (`v1.*`), `all` for branches and tags, a commit id, or `HEAD`.
     ///
     /// # Errors
     ///
-    /// No pattern matches anything: `UnknownRevision`, with names that resemble the first one.
+    /// Nothing matches: `UnknownRevision`, with names like the first pattern.
     pub fn select(&self, patterns: &[String]) -> Result<Selection, LookupError> {
         (self.repository).look_up(|session| selection::select(session, &self.repository, patterns))
     }
 
-    /// Lists the files of commits, each path and id once, however many of them have it.
+    /// Files of commits, each path and id once.
     ///
     /// # Errors
     ///
-    /// The tree of a commit cannot be read, or there are too many files.
+    /// A commit's tree is unreadable, or there are too many files.
     pub fn files(&self, trees: &[String]) -> Result<Files, LookupError> {
         files::list(&self.repository, trees)
     }
 
-    /// Gives the bytes of a file to `take`, or its size if it has more than `bytes_max`.
+    /// Passes a file's bytes to `take`, or its size if over `bytes_max`.
     ///
     /// # Errors
     ///
@@ -136,7 +134,7 @@ impl SourceRepository {
         read.map_err(|error| missing(id, error))
     }
 
-    /// Returns the bytes of a file, which is not read.
+    /// Size of a file, without reading it.
     ///
     /// # Errors
     ///
@@ -145,8 +143,7 @@ impl SourceRepository {
         tree::size(&self.repository, id.0).map_err(|error| missing(id, error))
     }
 
-    /// Reads the rules for generated and vendored files of one of the revisions that `files` were listed
-    /// for.
+    /// Rules for generated and vendored files of one revision.
     pub fn attributes(&self, files: &Files, revision: u32) -> Attributes {
         let mut attributes = Attributes::default();
         let named = files
@@ -154,7 +151,7 @@ impl SourceRepository {
             .iter()
             .filter(|file| file.is_named(b".gitattributes"));
         for file in named.filter(|file| files.sets[file.revisions as usize].contains(&revision)) {
-            // One that cannot be read has no rules; the file itself is listed as unreadable.
+            // An unreadable one has no rules; the file itself is listed as unreadable.
             let _ = self.blob(file.id, ATTRIBUTE_BYTES_MAX, |bytes| {
                 attributes.add(&file.path, bytes.unwrap_or_default());
             });
@@ -164,7 +161,6 @@ impl SourceRepository {
     }
 }
 
-/// Names the object that a repository does not have.
 fn missing(id: ObjectId, error: LookupError) -> LookupError {
     match error {
         LookupError::UnknownRevision { .. } => LookupError::unreadable(format!(
@@ -174,12 +170,11 @@ fn missing(id: ObjectId, error: LookupError) -> LookupError {
     }
 }
 
-/// Whether a path looks like a repository: a git directory, or a work tree with one. Nothing is opened.
+/// True for a git directory, or a work tree with one. Opens nothing.
 pub fn is_repository(path: &Path) -> bool {
     location::is_git_dir(path) || path.join(".git").exists()
 }
 
-/// The directory that holds a repository.
 fn holder(path: &Path) -> &Path {
     let repository = match path.file_name() {
         Some(name) if name == ".git" => path.parent().unwrap_or(path),
@@ -188,8 +183,7 @@ fn holder(path: &Path) -> &Path {
     repository.parent().unwrap_or(repository)
 }
 
-/// Returns the name of the repository at a path without symbolic links: that of its directory, without
-/// `.git`.
+/// Name of a directory without symbolic links and `.git`.
 pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
     let path = match path.file_name() {
         Some(name) if name == ".git" => path.parent()?,
@@ -199,9 +193,8 @@ pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
     Some(names::without_suffix(name).to_vec())
 }
 
-/// Makes a directory of objects that leads to those of the environment, if it names any: gix takes
-/// alternates from a file alone. Each directory is stood in for by one of links to what is in it, so that
-/// gix follows no further alternates by itself.
+/// Object directory for those of the environment: gix takes alternates only from a file. It holds
+/// links to contents, so gix follows no further alternates.
 fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempDir>, LookupError> {
     if options.object_directory.is_none() && options.alternate_object_directories.is_empty() {
         return Ok(None);

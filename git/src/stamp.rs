@@ -1,14 +1,13 @@
-//! Tells whether a file or a directory changed since it was read.
+//! Detects changes of a file or directory.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Nanoseconds after a change in which another one may leave the same time behind.
+/// A second change within this time may go unnoticed.
 const RACY_NS: i128 = 2_000_000_000;
 
-/// What the system says of a path: nothing is there, or this file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp(Option<Seen>);
 
@@ -22,7 +21,6 @@ struct Seen {
 }
 
 impl Stamp {
-    /// Returns the stamp of what a path leads to.
     pub(crate) fn of(path: &Path) -> Stamp {
         let seen = |metadata: Metadata| Seen {
             device: metadata.dev(),
@@ -35,7 +33,7 @@ impl Stamp {
         Stamp(path.metadata().ok().map(seen))
     }
 
-    /// Returns whether a directory is the same one, whatever is in it now, and a file unchanged.
+    /// A directory may have changed content.
     pub(crate) fn is_same(&self, earlier: &Stamp) -> bool {
         match (self.0, earlier.0) {
             (Some(now), Some(then)) if now.is_dir && then.is_dir => {
@@ -45,7 +43,7 @@ impl Stamp {
         }
     }
 
-    /// Returns whether a change that came after the stamp would show.
+    /// True if a later change would show.
     pub(crate) fn is_settled(&self) -> bool {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = since.map_or(0, |since| since.as_nanos() as i128);

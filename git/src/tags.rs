@@ -1,4 +1,4 @@
-//! The tags of a repository by the commit that each leads to, kept until a tag changes.
+//! Tags by commit, cached until a tag changes.
 
 use crate::LookupError;
 use crate::location::Location;
@@ -9,18 +9,15 @@ use gix::ObjectId;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// Tags of one commit that are returned.
 const TAGS_OF_COMMIT_MAX: usize = 100;
 
-/// Which tags lead to which commit.
 pub(crate) struct Tags {
     by_commit: HashMap<ObjectId, Vec<Vec<u8>>>,
-    /// `packed-refs`, and the directories with tags.
+    /// `packed-refs`, and directories of tags.
     stamps: Vec<(PathBuf, Stamp)>,
 }
 
 impl Tags {
-    /// Reads all tags of a repository.
     pub(crate) fn read(
         location: &Location,
         references: &References<'_>,
@@ -38,7 +35,7 @@ impl Tags {
         for (name, (id, peeled)) in references.list("refs/tags")? {
             let id = match peeled {
                 Some(id) => Some(id),
-                // A damaged tag says nothing about other commits.
+                // A damaged tag affects no others.
                 None => objects.commit(id).ok().flatten().map(|it| it.id),
             };
             let known = id.map(|id| by_commit.entry(id).or_default());
@@ -49,12 +46,10 @@ impl Tags {
         Ok(Tags { by_commit, stamps })
     }
 
-    /// Returns the tags that lead to a commit.
     pub(crate) fn of(&self, commit: &ObjectId) -> Vec<Vec<u8>> {
         self.by_commit.get(commit).cloned().unwrap_or_default()
     }
 
-    /// Returns whether no tag changed since they were read.
     pub(crate) fn is_current(&self) -> bool {
         (self.stamps.iter()).all(|(path, stamp)| stamp.is_settled() && Stamp::of(path) == *stamp)
     }

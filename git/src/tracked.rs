@@ -1,9 +1,9 @@
-//! The files that git tracks in a work tree, as its index (the file `index` of the git directory) names them.
+//! Files that git tracks in a work tree, from its index file.
 //!
-//! Only paths and kinds are kept: 24 bytes and the path for each file. `format` parses the bytes. An index in two parts
-//! (`core.splitIndex`) is joined; that of a sparse checkout may name a directory in place of its files.
+//! Keeps 24 bytes and the path per file. `format` parses. Split indexes (`core.splitIndex`) are
+//! joined; a sparse one may name a directory in place of its files.
 //!
-//! **Invariant:** an index is any bytes. It is an error or a list of paths, in bounded memory.
+//! **Invariant:** any bytes give an error or a list of paths, in bounded memory.
 
 mod format;
 
@@ -12,18 +12,18 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of an index that are read. That of a million files has about 100 MB.
+/// Bytes of an index. A million files have about 100 MB.
 const INDEX_BYTES_MAX: u64 = 512 << 20;
 
-/// The tracked files of a work tree. Paths are relative to its root.
+/// Tracked files of a work tree, relative to its root.
 #[derive(Debug)]
 pub struct TrackedFiles(ParsedIndex);
 
 impl TrackedFiles {
-    /// Reads the index of a work tree.
+    /// Reads an index.
     ///
     /// # Errors
-    /// It is missing, damaged or too large; in words.
+    /// Missing, damaged or too large; in words.
     pub fn read(index: &Path) -> Result<TrackedFiles, String> {
         let (mut parsed, split) = ParsedIndex::parse(&bytes(index)?).map_err(damaged)?;
         if let Some(Split { shared, deleted }) = split {
@@ -40,20 +40,18 @@ impl TrackedFiles {
         Ok(TrackedFiles(parsed))
     }
 
-    /// Whether a path is a tracked file, or may be one: the index does not list the files of a directory that is
-    /// left out of a sparse checkout.
+    /// True for a tracked file, or a possible one in a directory left out of a sparse checkout.
     pub fn has_file(&self, path: &[u8]) -> bool {
         self.0.kind(path) == Some(TrackedKind::File) || self.is_left_out(path)
     }
 
-    /// Whether a directory has tracked files, or is a submodule.
+    /// True for a submodule, or a directory with tracked files.
     pub fn has_below(&self, directory: &[u8]) -> bool {
         self.0.has_prefix(&[directory, b"/"].concat())
             || self.0.kind(directory) == Some(TrackedKind::Submodule)
             || self.is_left_out(directory)
     }
 
-    /// Whether a directory above a path stands for its files.
     fn is_left_out(&self, path: &[u8]) -> bool {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut above = slashes.map(|(at, _)| &path[..=at]);
@@ -65,7 +63,7 @@ fn damaged(reason: &str) -> String {
     format!("damaged: {reason}")
 }
 
-/// Reads a regular file: opening a pipe would wait for its other end.
+/// Reads a regular file: opening a pipe would block.
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let words = |error: std::io::Error| error.to_string();
     if !fs::metadata(path).map_err(words)?.is_file() {

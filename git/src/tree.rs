@@ -1,7 +1,7 @@
-//! What a tree has at a path, and the content of files, read from the object store and never checked out.
+//! Entries of trees and content of files, read from the object store, never checked out.
 //!
-//! A path is bytes as the tree has them. One that a file system would not take as it is, or that would
-//! leave the tree, has a [`Hazard`]; it is only a name all the same.
+//! Paths are bytes of the tree. A path that a file system would change, or that leaves the tree,
+//! has a [`Hazard`], but remains a name.
 
 use crate::LookupError;
 use crate::expression::Peel;
@@ -10,48 +10,46 @@ use gix::ObjectId;
 use gix::objs::Kind;
 use gix::objs::tree::EntryKind;
 
-/// Bytes of the largest file that may be a pointer of Git LFS, by its specification.
+/// Largest pointer of Git LFS, by its specification.
 const LFS_POINTER_BYTES_MAX: usize = 1_024;
 
-/// What a tree has at a path.
+/// Kind of a tree entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeEntryKind {
-    /// A file, which may be executable.
+    /// File, perhaps executable.
     File,
-    /// A symbolic link. Its blob is the text of its target.
+    /// Symbolic link. Its blob is the target.
     Link,
-    /// A commit of another repository, which is not read.
+    /// Commit of another repository, not read.
     Submodule,
 }
 
-/// What is unusual about a name in a path.
+/// Unusual property of a path's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hazard {
-    /// It is empty, `.` or `..`, or has a slash: joined to a directory, it would leave it.
+    /// Empty, `.`, `..`, or with a slash: leaves its directory.
     Traversal,
-    /// It is `.git`, in some spelling that a file system takes for it.
+    /// A spelling of `.git` to some file system.
     GitDirectory,
-    /// It has a line end or another control character.
+    /// Line end or other control character.
     Control,
-    /// It ends in a dot or a space, which Windows drops.
+    /// Final dot or space, dropped by Windows.
     TrailingDot,
 }
 
-/// A file's content.
+/// Content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blob {
     /// The bytes.
     Content(Vec<u8>),
-    /// The file has more bytes than were allowed, namely so many, and was not read.
+    /// Number of bytes, over the limit and not read.
     TooLarge(u64),
 }
 
-/// Whether an entry of a tree with this mode is a regular file.
 pub(crate) fn is_file(mode: u16) -> bool {
     mode == EntryKind::Blob as u16 || mode == EntryKind::BlobExecutable as u16
 }
 
-/// Lists the directory at a path below a tree. Names that would leave it are left out.
 pub(crate) fn directory(
     session: &Session<'_>,
     tree: ObjectId,
@@ -73,7 +71,6 @@ pub(crate) fn directory(
     Ok(names)
 }
 
-/// Reads a blob of at most `bytes_max` bytes.
 pub(crate) fn blob(
     repository: &Repository,
     id: ObjectId,
@@ -85,7 +82,7 @@ pub(crate) fn blob(
     })
 }
 
-/// Gives the bytes of a blob to `take`, or their number if there are more than `bytes_max`.
+/// Passes a blob's bytes to `take`, or their number if over `bytes_max`.
 pub(crate) fn with_blob<T>(
     repository: &Repository,
     id: ObjectId,
@@ -104,7 +101,6 @@ pub(crate) fn with_blob<T>(
     })
 }
 
-/// Returns the bytes of a blob, which is not read.
 pub(crate) fn size(repository: &Repository, id: ObjectId) -> Result<u64, LookupError> {
     repository.look_up(|session| size_of(session, id))
 }
@@ -125,7 +121,7 @@ pub(crate) fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64, Lookup
     Ok(header.size())
 }
 
-/// Returns the SHA-256 and the size that a pointer of Git LFS names, if the content is one.
+/// SHA-256 and size in a pointer of Git LFS, if the content is one.
 pub fn lfs_pointer(content: &[u8]) -> Option<(String, u64)> {
     if content.len() > LFS_POINTER_BYTES_MAX {
         return None;
@@ -146,7 +142,6 @@ pub fn lfs_pointer(content: &[u8]) -> Option<(String, u64)> {
     Some((id?.to_owned(), size?))
 }
 
-/// Returns what is unusual about a path.
 pub(crate) fn hazard(path: &[u8]) -> Option<Hazard> {
     path.split(|byte| *byte == b'/').find_map(|name| {
         let bare = name.trim_ascii_end();

@@ -1,32 +1,29 @@
-//! Guesses whether a line defines a name, by its looks; no language is parsed. Matches are ranked by it, and
-//! outlines of files are made of it.
+//! Guesses from its looks if a line defines a name, without parsing. Used for ranks and outlines.
 //!
-//! The text before and after the name decides, by what most languages have in common: a keyword of
-//! definitions before it (`fn`, `def`, `#define`), or a type before it and an argument list after
-//! it. In doubt, the line is no definition. The line alone gives the highest level that it can have
-//! ([`level`]); the lines behind it may lower that ([`body`]): they tell a definition from a
-//! declaration.
+//! Text around the name decides: a keyword of definitions before it (`fn`, `def`, `#define`), or a
+//! type before and an argument list behind it. In doubt, it is no definition. The line gives the
+//! highest level ([`level`]); lines behind it may lower it for a declaration ([`body`]).
 
 pub mod body;
 mod scan;
 
 pub use scan::for_each;
 
-/// The level of a line that certainly looks like a definition; 0 is that of a line that does not.
+/// Level of a certain definition; 0 means none.
 pub const LEVEL_MAX: u8 = 4;
 
-/// The level of a line that only declares what is defined elsewhere.
+/// Level of a mere declaration.
 const DECLARES: u8 = 2;
 
-/// Bytes of a line, without its end, that may define something. A longer line is data, or was written by a program.
+/// Bytes of a line, without its end, that may define something. Longer lines are data or generated.
 pub const LINE_BYTES_MAX: usize = 255;
 
-/// The number of the rules in this file. An index lists the names that lines define, so it holds only for the rules
-/// by which it was built: raise it with every change of them.
+/// Version of the rules. An index lists defined names, so it holds only for its own rules: raise
+/// this with every change of them.
 pub const RULES: u32 = 3;
 
-/// Returns the words in a range of a line, with what is between them: `name` of `name (`. `None` if there is no word,
-/// or if the first or the last one goes on outside of the range.
+/// Words in a range and the text between: `name` of `name (`. `None` without a word, or if the
+/// range cuts one.
 #[inline]
 pub fn words_in(line: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let range = line.get(start..end)?;
@@ -40,8 +37,7 @@ pub fn words_in(line: &[u8], start: usize, end: usize) -> Option<(usize, usize)>
     Some((start, end))
 }
 
-/// Returns how much a line looks like the definition of the word, or of the words with what is between them, at
-/// `start..end`: from 0 to [`LEVEL_MAX`].
+/// Level, up to [`LEVEL_MAX`], of a line as a definition of `start..end`.
 pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
     let name = &line[start..end];
     let is_hunk = line.starts_with(b"@@");
@@ -74,7 +70,7 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
     if before.starts_with(b"typedef ") && behind.starts_with(b";") {
         return 3;
     }
-    // `func (r *Router) Name(`, as Go has it.
+    // `func (r *Router) Name(` in Go.
     if before.starts_with(b"func (") && before.ends_with(b")") && behind.starts_with(b"(") {
         return 4;
     }
@@ -100,12 +96,11 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
     at_first_column(before, behind)
 }
 
-/// Returns whether only a part of a program can use what a line defines.
+/// True if only a part of a program can use the definition.
 pub fn is_local(line: &[u8], start: usize) -> bool {
     words(&line[..start]).any(|word| matches!(word, b"static" | b"private"))
 }
 
-/// Rates a function whose type is before it or on the line above, or an assignment.
 fn at_first_column(before: &[u8], behind: &[u8]) -> u8 {
     if !before.iter().all(|&byte| is_of_type(byte)) || is_statement(before) {
         return 0;
@@ -125,10 +120,10 @@ fn at_first_column(before: &[u8], behind: &[u8]) -> u8 {
     }
 }
 
-/// Rates a function in an indented line, by what is before its name: modifiers, or its type.
+/// By the modifiers or type before the name.
 fn method(before: &[u8]) -> u8 {
     let before = before.trim_ascii_start();
-    // A line of a comment begins with a star.
+    // A comment's line begins with a star.
     if !before.first().is_some_and(|&first| is_word(first)) || is_statement(before) {
         return 0;
     }
@@ -146,35 +141,29 @@ fn is_indented(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Returns the word before a name, and whether all words before that are modifiers.
 fn keyword(before: &[u8]) -> (&[u8], bool) {
     let keyword = last_word(before);
     let modifiers = without_template(&before[..before.len() - keyword.len()]);
     (keyword, words(modifiers).all(is_modifier))
 }
 
-/// Returns true if a keyword begins a function of a language in which one may be declared without
-/// its body.
 fn begins_function(keyword: &[u8]) -> bool {
     matches!(keyword, b"fn" | b"func" | b"function" | b"sub" | b"proc")
 }
 
-/// Returns the text before a name without the parameters of a template.
 fn without_template(before: &[u8]) -> &[u8] {
     let parameters = before.trim_ascii_start().strip_prefix(b"template");
     let end = parameters.and_then(|_| before.iter().rposition(|&byte| byte == b'>'));
     end.map_or(before, |end| &before[end + 1..])
 }
 
-/// Returns code without the comment at its end.
 fn without_comment(code: &[u8]) -> &[u8] {
     let begins = |&at: &usize| matches!(code.get(at + 1), Some(b'*' | b'/'));
     let comment = memchr::memchr_iter(b'/', code).find(begins);
     comment.map_or(code, |comment| code[..comment].trim_ascii_end())
 }
 
-/// Returns what is before and behind a name that a macro wraps: `int EXPORT(name)(int a)`, or that
-/// is in parentheses.
+/// Text around a wrapped name: `int EXPORT(name)(int a)`.
 fn without_wrapper<'l>(before: &'l [u8], behind: &'l [u8]) -> (&'l [u8], &'l [u8]) {
     let Some((outer, inner)) = before.strip_suffix(b"(").zip(behind.strip_prefix(b")")) else {
         return (before, behind);
@@ -187,8 +176,7 @@ fn without_wrapper<'l>(before: &'l [u8], behind: &'l [u8]) -> (&'l [u8], &'l [u8
     }
 }
 
-/// Returns true if a macro only renames something: `#define name other_name`, `#define name(a)
-/// name(a)`.
+/// Renaming macro: `#define name other_name`, `#define name(a) name(a)`.
 fn is_alias(name: &[u8], behind: &[u8]) -> bool {
     if let Some(end) = behind
         .starts_with(b"(")
@@ -207,19 +195,17 @@ fn is_alias(name: &[u8], behind: &[u8]) -> bool {
             .any(|part| part.eq_ignore_ascii_case(name))
 }
 
-/// Returns true if the text behind the name of a type in Go may be what it stands for.
+/// `behind` may be the type of a Go type name.
 fn begins_type(behind: &[u8]) -> bool {
     let first = behind.first();
     first.is_some_and(|&first| is_word(first) || b"[*(".contains(&first)) && !behind.ends_with(b".")
 }
 
-/// Returns whether a line that begins with a name continues as a member of an enumeration does:
-/// with a value, and a comma behind it.
+/// A value and a comma.
 fn is_member(behind: &[u8]) -> bool {
     behind.starts_with(b"=") && !behind.starts_with(b"==") && behind.ends_with(b",")
 }
 
-/// Returns whether a word may stand before the keyword of a definition.
 fn is_modifier(word: &[u8]) -> bool {
     matches!(
         word,
@@ -255,13 +241,11 @@ fn is_modifier(word: &[u8]) -> bool {
     )
 }
 
-/// Returns the words of a text.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = text.split(|&byte| !is_word(byte));
     parts.filter(|word| !word.is_empty())
 }
 
-/// Returns whether a word begins a type that has a name.
 fn is_type_keyword(word: &[u8]) -> bool {
     matches!(
         word,
@@ -269,8 +253,8 @@ fn is_type_keyword(word: &[u8]) -> bool {
     )
 }
 
-/// Returns whether the words before a name are a keyword that begins a type, and around it only modifiers and words in
-/// upper case, which are macros. A sentence has other words.
+/// A type keyword among modifiers and upper-case words, which are macros. Sentences have other
+/// words.
 fn has_type_keyword(before: &[u8]) -> bool {
     let is_plain = |&byte: &u8| is_word(byte) || byte == b' ' || byte == b'\t';
     let is_macro = |word: &[u8]| !word.iter().any(u8::is_ascii_lowercase);
@@ -279,25 +263,22 @@ fn has_type_keyword(before: &[u8]) -> bool {
         && words(before).all(|word| is_type_keyword(word) || is_modifier(word) || is_macro(word))
 }
 
-/// Returns whether a byte may be in a type or qualifier before a name.
 fn is_of_type(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_ \t*&:<>,~[]\"".contains(&byte)
 }
 
-/// First words of lines that define nothing.
 const STATEMENTS: [&[u8]; 20] = [
     b"return", b"else", b"if", b"while", b"for", b"case", b"goto", b"import", b"from", b"use",
     b"echo", b"and", b"or", b"not", b"new", b"throw", b"await", b"switch", b"sizeof", b"elif",
 ];
 
-/// First words of indented lines that define nothing, besides [`STATEMENTS`]. All are names of
-/// functions too.
+/// First words of indented lines that define nothing, besides [`STATEMENTS`]. All also name
+/// functions.
 const CALLS: [&[u8]; 15] = [
     b"match", b"assert", b"raise", b"unless", b"elsif", b"with", b"yield", b"delete", b"do",
     b"defer", b"go", b"catch", b"when", b"print", b"in",
 ];
 
-/// Returns whether a word begins the line of a method where classes have them.
 fn is_method_modifier(word: &[u8]) -> bool {
     matches!(
         word,
@@ -322,7 +303,7 @@ fn is_statement(before: &[u8]) -> bool {
     first.is_some_and(|first| STATEMENTS.contains(&first))
 }
 
-/// Returns whether the text behind a type's name begins its body, its base types or its generics.
+/// `behind` begins a type's body, base types or generics.
 fn opens(behind: &[u8]) -> bool {
     let words: [&[u8]; 5] = [b"struct", b"interface", b"extends", b"implements", b"final"];
     matches!(
@@ -331,14 +312,13 @@ fn opens(behind: &[u8]) -> bool {
     ) || words.iter().any(|word| behind.starts_with(word))
 }
 
-/// Returns the last word, of letters, digits, `_` and `!`.
 fn last_word(text: &[u8]) -> &[u8] {
     let is_in = |&byte: &u8| is_word(byte) || byte == b'!';
     let letters = text.iter().rev().take_while(|byte| is_in(byte)).count();
     &text[text.len() - letters..]
 }
 
-/// Whether a byte is part of a word. Without branches, for loops over many bytes.
+/// Without branches, for loops over many bytes.
 #[inline]
 pub fn is_word(byte: u8) -> bool {
     ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10) | (byte == b'_')

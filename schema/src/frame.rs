@@ -1,4 +1,4 @@
-//! The envelope of every message: it turns a stream of bytes into frames.
+//! Envelope of every message: turns a stream of bytes into frames.
 //!
 //! ```text
 //! offset  bytes  field
@@ -10,87 +10,86 @@
 //!     16      n  payload: one Cap'n Proto message in its standard stream framing, or nothing
 //! ```
 //!
-//! A complete CANCEL frame, which has no payload: `00000000 08 000000 6cd16c7a 00000000`.
+//! A complete CANCEL frame, without payload: `00000000 08 000000 6cd16c7a 00000000`.
 //!
-//! The length of a frame is a multiple of 8 and at most [`FRAME_BYTES_MAX`]. So consecutive frames stay
-//! aligned in the receive buffer and in the spool, and messages are read in place.
-//! **Invariant:** the decoder does no I/O and has one buffer. The buffer grows with the bytes received,
-//! up to a bound, never with the length that a header claims.
+//! Frames are multiples of 8 bytes, at most [`FRAME_BYTES_MAX`]. So they stay aligned in the
+//! receive buffer and the spool, and messages are read in place.
+//!
+//! **Invariant:** the decoder does no I/O and has one buffer. It grows with the bytes received, up
+//! to a bound, never with a claimed length.
 
 use zerocopy::{IntoBytes, TryFromBytes};
 
-/// Bytes of a frame, header included, at most. The backend sends much smaller batches; a receiver must
-/// be able to hold this much.
+/// Batches are much smaller; a receiver must be able to hold this much.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of the header before a payload.
+/// Bytes of the header.
 pub const HEADER_BYTES: usize = 16;
 
-/// Returns the largest size of a decoder's buffer: the largest frame, and a quarter more for reads
-/// behind an incomplete frame. From 256 KiB a read on, system calls no longer matter (measured: 1,377
-/// reads for a million matches, 0.39 s of CPU).
+/// Largest frame, and a quarter more for reads behind an incomplete one. From 256 KiB a read on,
+/// system calls no longer matter.
 const fn buffer_bytes(frame_bytes_max: usize) -> usize {
     frame_bytes_max + frame_bytes_max / 4
 }
 
-/// The initial size of a decoder's buffer; nearly all answers are smaller.
+/// Nearly all answers are smaller.
 const FIRST_BYTES: usize = 32 << 10;
 
-/// The type of a frame.
+/// Type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes)]
 #[repr(u8)]
 pub enum Kind {
-    /// Backend to frontend, first on a connection: the shards that it serves.
+    /// Backend to frontend, first on a connection: shards served.
     Hello = 1,
     /// Frontend to backend: a query.
     Search = 2,
     /// Matches of one document.
     Batch = 3,
-    /// How far the search is; also the heartbeat.
+    /// Progress of the search; also the heartbeat.
     Progress = 4,
-    /// A document whose search was given up.
+    /// Document with an abandoned search.
     Skip = 5,
-    /// The end of the search. A stream that ends without it is incomplete.
+    /// End of the search. A stream without it is incomplete.
     End = 6,
-    /// The request has no answer, and why.
+    /// Failure of a request.
     Error = 7,
-    /// Frontend to backend: stop the search of this connection. No payload.
+    /// Frontend to backend: stop the connection's search. No payload.
     Cancel = 8,
-    /// A request for a document's bytes, and the reply to it.
+    /// Request for a document's bytes, and its reply.
     File = 9,
     /// A frontend to itself, on disk: a finished result.
     Manifest = 10,
-    /// A request for names, and the reply to it.
+    /// Request for names, and its reply.
     List = 11,
-    /// A request for commits of git repositories, and the reply to it.
+    /// Request for commits of git repositories, and its reply.
     Lookup = 12,
-    /// An index to itself, on disk: where its packages come from.
+    /// An index to itself, on disk: origin of its packages.
     Record = 13,
     /// Matches of one document as text.
     Text = 14,
 }
 
-/// Why bytes are not a stream of frames. The stream cannot be used after such an error.
+/// Malformed stream of frames. The stream cannot be used after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The frame is longer than allowed.
+    /// Frame over the limit.
     #[error("a frame of {bytes} bytes exceeds the limit of {bytes_max}")]
     TooLong {
-        /// Its length, or the length that its header claims.
+        /// Its length, or that claimed by its header.
         bytes: usize,
         /// The limit.
         bytes_max: usize,
     },
-    /// The header's length is not a multiple of 8, or bytes that must be zero are not.
+    /// Length not a multiple of 8, or bytes not zero that must be.
     #[error("a malformed frame header")]
     Malformed,
-    /// This version does not know the type.
+    /// Type unknown to this version.
     #[error("a frame of unknown type {0}")]
     UnknownKind(u8),
-    /// The checksum is wrong.
+    /// Wrong checksum.
     #[error("a frame with a wrong checksum")]
     Checksum,
-    /// The stream ended inside a frame.
+    /// Stream ended inside a frame.
     #[error("the stream ended inside a frame")]
     Truncated,
 }
@@ -100,19 +99,18 @@ pub enum FrameError {
 pub struct Frame<'a> {
     /// Its type.
     pub kind: Kind,
-    /// The message, aligned to 8 bytes when the frame is.
+    /// Message, aligned to 8 bytes if the frame is.
     pub payload: &'a [u8],
-    /// Length of the whole frame in bytes, header included.
+    /// Bytes of the frame with header.
     pub bytes: usize,
 }
 
-/// Appends a frame of `kind` with `payload`, a multiple of 8 bytes, to `out`.
+/// Appends a frame to `out`. `payload` is a multiple of 8 bytes.
 pub fn encode(kind: Kind, payload: &[u8], out: &mut Vec<u8>) -> Result<(), FrameError> {
     encode_with(kind, out, |out| out.extend_from_slice(payload))
 }
 
-/// Appends a frame of `kind` to `out`; `payload` appends its payload, a multiple of 8 bytes. After an
-/// error `out` is unchanged.
+/// `payload` appends a multiple of 8 bytes. After an error `out` is unchanged.
 pub(crate) fn encode_with(
     kind: Kind,
     out: &mut Vec<u8>,
@@ -137,13 +135,12 @@ pub(crate) fn encode_with(
     Ok(())
 }
 
-/// Decodes the frame that `bytes` begin with; `None` while it is incomplete.
+/// Decodes the first frame; `None` while incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX)
 }
 
-/// Decodes a frame without comparing its checksum: one that was compared before, or made in this process, and has been in
-/// its memory since.
+/// Decodes a frame without its checksum, for bytes checked or made in this process.
 pub fn decode_unchecked(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     let frame = unchecked(bytes, FRAME_BYTES_MAX)?;
     Ok(frame.map(|(frame, _)| frame))
@@ -159,7 +156,6 @@ fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Fr
     Ok(Some(frame))
 }
 
-/// Decodes a frame. Returns the checksum that it should have, too.
 fn unchecked(bytes: &[u8], bytes_max: usize) -> Result<Option<(Frame<'_>, u32)>, FrameError> {
     let Some(header) = bytes.get(..HEADER_BYTES) else {
         return Ok(None);
@@ -197,43 +193,39 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 
 /// Cuts a stream of bytes into frames.
 ///
-/// Read into [`space`](Self::space), report the number of bytes with [`filled`](Self::filled), and call
-/// [`decode`](Self::decode) until it returns `None`. To keep the bytes of the frames as received, call
-/// [`consumed`](Self::consumed) before the next read.
+/// Read into [`space`](Self::space), call [`filled`](Self::filled), and [`decode`](Self::decode)
+/// until it returns `None`. To keep the bytes, call [`consumed`](Self::consumed) before the next
+/// read.
 pub struct Decoder {
-    /// Words, so that the first frame is aligned, and with it all others. It grows on demand.
+    /// Words, so that every frame is aligned. Grows on demand.
     buffer: Vec<u64>,
-    /// Start of the frames decoded since the last call of `consumed`.
+    /// Start of frames since the last `consumed`.
     mark: usize,
-    /// Start of the next frame.
     start: usize,
-    /// End of the bytes read so far.
     end: usize,
-    /// Bytes of a frame, at most.
     frame_bytes_max: usize,
 }
 
-/// Frames that arrive one after the other.
+/// Sequence of frames.
 pub trait Frames {
-    /// Returns the next frame, or `None` when more bytes are needed.
+    /// Next frame, or `None` if more bytes are needed.
     fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError>;
 
-    /// Returns the bytes, as received, of all frames since the last call.
+    /// Bytes of all frames since the last call.
     fn consumed(&mut self) -> &[u8];
 }
 
-/// Whole frames that a process passes to itself. Their checksums are not compared: they crossed neither a network nor a
-/// disk, and are compared when they come back from there.
+/// Whole frames of this process. Checksums are not compared: the bytes crossed neither network nor
+/// disk.
 pub struct OwnFrames<'a> {
     bytes: &'a [u8],
-    /// Start of the frames decoded since the last call of `consumed`.
+    /// Start of frames since the last `consumed`.
     mark: usize,
-    /// Start of the next frame.
     start: usize,
 }
 
 impl<'a> OwnFrames<'a> {
-    /// Takes frames; `None` unless they are aligned to 8 bytes.
+    /// Takes frames; `None` unless aligned to 8 bytes.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         bytes
             .as_ptr()
@@ -248,15 +240,15 @@ impl<'a> OwnFrames<'a> {
 }
 
 impl OwnFrames<'_> {
-    /// Whether all of them were decoded.
+    /// True if all were decoded.
     pub fn is_done(&self) -> bool {
         self.start == self.bytes.len()
     }
 }
 
 impl Frames for OwnFrames<'_> {
-    /// Returns `None` after each [`FRAME_BYTES_MAX`], too, until they are [`consumed`](Frames::consumed), so that a reader
-    /// has as many at a time as from a [`Decoder`].
+    /// `None` also after each [`FRAME_BYTES_MAX`] until they are [`consumed`](Frames::consumed), so
+    /// readers get as many as from a [`Decoder`].
     fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         if self.start - self.mark >= FRAME_BYTES_MAX {
             return Ok(None);
@@ -289,16 +281,15 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Returns a decoder at the start of a stream.
+    /// Decoder at the start of a stream.
     pub fn new() -> Self {
         Self::with_frame_bytes_max(FRAME_BYTES_MAX)
     }
 
-    /// Returns a decoder that accepts frames of at most so many bytes, header included; its buffer is
-    /// bounded accordingly.
+    /// Decoder with a limit on frames, header included, and a bounded buffer.
     ///
     /// # Panics
-    /// When that is less than a header, or more than [`FRAME_BYTES_MAX`].
+    /// If the limit is below a header or above [`FRAME_BYTES_MAX`].
     pub fn with_frame_bytes_max(frame_bytes_max: usize) -> Self {
         assert!((HEADER_BYTES..=FRAME_BYTES_MAX).contains(&frame_bytes_max));
         Decoder {
@@ -310,7 +301,7 @@ impl Decoder {
         }
     }
 
-    /// Returns a decoder that has all bytes of a stream.
+    /// Decoder of a whole stream.
     pub fn of(stream: &[u8]) -> Self {
         let mut buffer = vec![0; stream.len().div_ceil(8)];
         buffer.as_mut_bytes()[..stream.len()].copy_from_slice(stream);
@@ -323,9 +314,8 @@ impl Decoder {
         }
     }
 
-    /// Returns the buffer to read into, which is never empty. Moves an incomplete frame to the start of
-    /// the buffer, so bytes that [`consumed`](Self::consumed) has not returned yet are lost. After all of
-    /// it was filled, the next one is larger.
+    /// Buffer to read into, never empty. Moves an incomplete frame to its start; bytes not yet
+    /// [`consumed`](Self::consumed) are lost. A full buffer grows.
     pub fn space(&mut self) -> &mut [u8] {
         let was_filled = self.end == self.buffer.len() * 8;
         let bytes = self.buffer.as_mut_bytes();
@@ -340,7 +330,7 @@ impl Decoder {
         &mut self.buffer.as_mut_bytes()[self.end..]
     }
 
-    /// Frees the memory that a large answer has needed.
+    /// Frees the memory of a large answer.
     pub fn shrink(&mut self) {
         let held = self.start..self.end;
         if self.buffer.len() * 8 > FIRST_BYTES && held.len() < FIRST_BYTES {
@@ -351,7 +341,7 @@ impl Decoder {
         }
     }
 
-    /// Records that `bytes` bytes were read to the beginning of [`space`](Self::space).
+    /// Records `bytes` bytes read to the beginning of [`space`](Self::space).
     pub fn filled(&mut self, bytes: usize) {
         self.end += bytes;
         assert!(
@@ -360,7 +350,7 @@ impl Decoder {
         );
     }
 
-    /// Takes as many of the bytes as there is [`space`](Self::space) for. Returns the others.
+    /// Takes as many bytes as [`space`](Self::space) holds. Returns the others.
     pub fn take_from<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let space = self.space();
         let (taken, others) = bytes.split_at(bytes.len().min(space.len()));
@@ -369,7 +359,7 @@ impl Decoder {
         others
     }
 
-    /// Returns the next frame, or `None` when more bytes are needed.
+    /// Next frame, or `None` if more bytes are needed.
     pub fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
         let frame = decode_within(bytes, self.frame_bytes_max)?;
@@ -379,27 +369,25 @@ impl Decoder {
         Ok(frame)
     }
 
-    /// Returns the kind of the next frame without taking it, or `None` when more bytes are needed.
+    /// Kind of the next frame, or `None` if more bytes are needed.
     pub fn peek(&self) -> Result<Option<Kind>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
         let frame = decode_within(bytes, self.frame_bytes_max)?;
         Ok(frame.map(|frame| frame.kind))
     }
 
-    /// Returns the bytes, as received, of all frames decoded since the last call of this or of
-    /// [`space`](Self::space).
+    /// Bytes of frames decoded since the last call of this or [`space`](Self::space).
     pub fn consumed(&mut self) -> &[u8] {
         let from = std::mem::replace(&mut self.mark, self.start);
         &self.buffer.as_bytes()[from..self.start]
     }
 
-    /// Whether there are bytes of an incomplete frame. Call it after [`decode`](Self::decode) has
-    /// returned `None`.
+    /// True inside an incomplete frame. Call it after [`decode`](Self::decode) has returned `None`.
     pub fn is_inside_a_frame(&self) -> bool {
         self.start != self.end
     }
 
-    /// Ends the stream; fails when it ended inside a frame.
+    /// Ends the stream; fails inside a frame.
     pub fn finish(&self) -> Result<(), FrameError> {
         if self.is_inside_a_frame() {
             return Err(FrameError::Truncated);
@@ -435,7 +423,7 @@ mod tests {
         for number in 0..5_u8 {
             encode(Kind::Text, &vec![number; FRAME_BYTES_MAX / 2], &mut stream).unwrap();
         }
-        // A checksum that nobody compares.
+        // A wrong checksum, which is not compared.
         stream[8] ^= 1;
         let mut frames = OwnFrames::new(&stream).unwrap();
         let (mut read, mut consumed) = (0, Vec::new());
@@ -457,7 +445,6 @@ mod tests {
         assert!(OwnFrames::new(&stream[4..]).is_none());
     }
 
-    /// Feeds `stream` in pieces of `piece` bytes and returns the frames and their bytes.
     fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), FrameError> {
         let mut decoder = Decoder::new();
         let (mut frames, mut consumed) = (Vec::new(), Vec::new());

@@ -1,11 +1,9 @@
-//! The messages that Trawl's processes exchange, and the rules on which all processes must agree.
+//! Messages of Trawl's processes, and the rules they must agree on.
 //!
-//! A [`Frame`](frame::Frame) is the envelope: length, type, checksum. Its payload is one Cap'n Proto
-//! message of `trawl.capnp`. [`message`] converts these to plain Rust structs, such as
-//! [`Search`](message::Search) and [`Batch`](message::Batch), and back, so no other crate sees
-//! generated types. [`order`] has the order of matches, [`name`] the names of packages, [`definition`] the
-//! looks of a definition.
-//! This crate does no I/O: bytes come from a socket, a file or a test alike.
+//! A [`Frame`](frame::Frame) is the envelope of a Cap'n Proto message of `trawl.capnp`. [`message`]
+//! converts to plain structs, such as [`Search`](message::Search) and [`Batch`](message::Batch), so
+//! no other crate sees generated types. [`order`] orders matches, [`name`] has package names,
+//! [`definition`] the looks of definitions. No I/O.
 //!
 //! ```
 //! use schema::frame::{Decoder, Kind};

@@ -1,18 +1,17 @@
-//! Matching lines as text: `package/path:number:line`, as `grep -rn` prints them.
+//! Matching lines as text: `package/path:number:line`, like `grep -rn`.
 
-/// Writes lines of one document after the other.
+/// Writes lines of successive documents.
 #[derive(Clone, Debug)]
 pub struct LineText {
-    /// Package and path of the current document, and a colon; behind it the number of the last line, and a colon.
+    /// Package, path and colon, then the last number and a colon.
     head: Vec<u8>,
-    /// Bytes of the name, with its colon.
+    /// Bytes of the name and its colon.
     name_bytes: usize,
-    /// The number.
     number: u32,
 }
 
 impl Default for LineText {
-    /// A writer before its first document: package and path are empty.
+    /// Empty package and path, before the first document.
     fn default() -> LineText {
         let mut text = LineText {
             head: Vec::new(),
@@ -36,7 +35,7 @@ impl LineText {
         self.head.extend_from_slice(b"0:");
     }
 
-    /// Appends a line of the document, which is without its end.
+    /// Appends a line without its end.
     #[inline]
     pub fn push(&mut self, number: u32, line: &[u8], out: &mut Vec<u8>) {
         self.set_number(number);
@@ -46,14 +45,13 @@ impl LineText {
         out.push(b'\n');
     }
 
-    /// Appends the name of the document, as a line.
+    /// Appends the document's name, as a line.
     pub fn push_name(&self, out: &mut Vec<u8>) {
         let name = &self.head[..self.name_bytes];
         out.extend_from_slice(name.strip_suffix(b":").unwrap_or_default());
         out.push(b'\n');
     }
 
-    /// Puts a number in decimal behind the name, and a colon.
     #[inline]
     fn set_number(&mut self, number: u32) {
         let last = self.head.len() - 2;

@@ -1,11 +1,9 @@
-//! Plain structs for the messages of `trawl.capnp`, each with `encode` (to a whole frame) and
-//! `decode` (from a frame's payload).
+//! Plain structs for messages of `trawl.capnp`, with `encode` (to a frame) and `decode` (from a
+//! payload).
 //!
-//! Only batches are numerous: a search may send millions. They are read in place, through
-//! [`BatchReader`] and [`TextReader`], and written from borrowed slices ([`Batch`], [`TextBatch`]). All other messages are small and
-//! owned.
-//! **Invariant:** decoding never panics and never allocates more than a small multiple of the
-//! payload's length, whatever the bytes are: a reader's traversal limit is tied to that length.
+//! Only batches are numerous: they are read in place, by [`BatchReader`] and [`TextReader`], and
+//! written from slices ([`Batch`], [`TextBatch`]). **Invariant:** decoding never panics, and
+//! allocates at most a small multiple of the payload, by the reader's traversal limit.
 
 mod batch;
 mod blame;
@@ -52,7 +50,7 @@ pub use signature::Signature;
 pub use text_batch::{TextBatch, TextParts, TextReader, TextRun, TextView};
 pub use trace_context::TraceContext;
 
-/// The version of the messages and of the protocol. Both sides must have the same.
+/// Protocol version. Both sides must have the same.
 pub const PROTOCOL: u32 = 7;
 
 #[cfg(test)]

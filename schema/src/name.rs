@@ -1,18 +1,16 @@
-//! Names of packages, as every process must read them.
+//! Names of packages, the same in every process.
 //!
-//! A directory of `--each` may have a version at the end of its name. A repository's name is its own, and
-//! so is that of a directory which was named alone: the index says which names are their own. Names may
-//! hold any bytes but NUL, so nothing here is a `str`.
+//! A directory of `--each` may end with a version. Names of repositories and of directories named
+//! alone are their own, as recorded by the index. Names are bytes without NUL, not `str`.
 
-/// Splits the name of a package's directory into the package's name and its version, if it has one. Such a
-/// name is of one of two forms:
+/// Splits a package's directory into name and version, if any. There are two forms:
 ///
-/// 1. Debian's `name_version`: a name without `_`, one `_`, and a version that begins with a digit and has
-///    no `_`. `i3-wm_4.22` is `i3-wm` in version `4.22`, `make-dfsg_4.3-4.1` is `make-dfsg`;
-/// 2. `name-version`, where the version begins with digits and a dot: `serde_json-1.0.1` is `serde_json` in
-///    version `1.0.1`, `md-5-0.10.6` is `md-5`. The first such `-` counts.
+/// 1. Debian's `name_version`: a name without `_`, one `_`, and a version that begins with a digit.
+///    `i3-wm_4.22` is `i3-wm` in version `4.22`, `make-dfsg_4.3-4.1` is `make-dfsg`;
+/// 2. `name-version` with a version of digits and a dot, at the first such `-`: `serde_json-1.0.1`
+///    is `serde_json` in version `1.0.1`, `md-5-0.10.6` is `md-5`.
 ///
-/// Everything else is a name: `log4j-2`, `utf-8`, `windows_x86_64`. So is a path, such as `team-1.0/tool`.
+/// All else is a name: `log4j-2`, `utf-8`, `windows_x86_64`. So is a path, such as `team-1.0/tool`.
 pub fn split_version(directory: &[u8]) -> (&[u8], Option<&[u8]>) {
     if directory.contains(&b'/') {
         return (directory, None);
@@ -21,12 +19,12 @@ pub fn split_version(directory: &[u8]) -> (&[u8], Option<&[u8]>) {
     split_at(directory, at)
 }
 
-/// Returns a package's name without its version: `i3-wm` for `i3-wm_4.22`.
+/// Package name without version: `i3-wm` for `i3-wm_4.22`.
 pub fn package_name(directory: &[u8]) -> &[u8] {
     split_version(directory).0
 }
 
-/// Returns the name of a package: that of its directory if that is its own, else without the version.
+/// Own name, else without version.
 pub fn name_of(directory: &[u8], has_own_name: bool) -> &[u8] {
     if has_own_name {
         directory
@@ -35,8 +33,8 @@ pub fn name_of(directory: &[u8], has_own_name: bool) -> &[u8] {
     }
 }
 
-/// Returns the name that indexes written before November 2026 gave a directory. They took more for a
-/// version: any number after the last `_` or the first `-`.
+/// Name in indexes from before November 2026: any number after the last `_` or the first `-` was a
+/// version.
 pub fn former_name(directory: &[u8]) -> &[u8] {
     if directory.contains(&b'/') {
         return directory;
@@ -58,14 +56,12 @@ fn split_at(directory: &[u8], at: Option<usize>) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Returns where the only `_` is, if a version follows.
 fn debian_version(directory: &[u8]) -> Option<usize> {
     let at = separators(directory, b'_').next()?;
     let others = directory.iter().filter(|&&byte| byte == b'_').count() - 1;
     (others == 0).then_some(at)
 }
 
-/// Returns the first `-` before digits and a dot.
 fn dotted_version(directory: &[u8]) -> Option<usize> {
     separators(directory, b'-').find(|at| {
         let version = &directory[at + 1..];
@@ -74,7 +70,7 @@ fn dotted_version(directory: &[u8]) -> Option<usize> {
     })
 }
 
-/// Returns the offsets of `separator` that a digit follows, the first byte excluded; ascending.
+/// Offsets of `separator` before a digit.
 fn separators(directory: &[u8], separator: u8) -> impl Iterator<Item = usize> {
     let pairs = directory.windows(2).enumerate().skip(1);
     pairs
@@ -82,8 +78,7 @@ fn separators(directory: &[u8], separator: u8) -> impl Iterator<Item = usize> {
         .map(|(at, _)| at)
 }
 
-/// Returns the short form of a ref's full name: without `refs/heads/`, `refs/tags/`, `refs/remotes/`, or
-/// `refs/`.
+/// Short form of a ref: without `refs/heads/`, `refs/tags/`, `refs/remotes/`, or `refs/`.
 pub fn revision_name(full: &[u8]) -> &[u8] {
     let prefixes: [&[u8]; 4] = [b"refs/heads/", b"refs/tags/", b"refs/remotes/", b"refs/"];
     let mut short = prefixes

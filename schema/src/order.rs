@@ -1,25 +1,24 @@
-//! The order of matches, as every process must compute it.
+//! Order of matches, the same in every process.
 //!
-//! Score descending; [`document_hash`]; where different documents have the same hash, package and path themselves;
-//! place in the document descending; line. Score and place are the two parts of a match's rank ([`rank`]): the score
-//! compares matches of different documents, the place those of one. A backend that sends only the best matches and the
-//! frontend that sorts what arrives both compare by these rules, so they live here and nowhere else.
+//! Score descending, then [`document_hash`], then package and path for equal hashes, then place
+//! descending, then line. The score of a rank ([`rank`]) compares documents, its place compares
+//! matches of one.
 //!
-//! Scores have few values, so many documents share one, and their hashes order them. So a search can know that no
-//! document with a higher hash has a better match before it has read any of them.
+//! Scores have few values, so hashes order many documents, and searches can rule out higher hashes
+//! unread.
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// The number of the rules by which matches are found, ranked and ordered. Each backend announces its own
-/// in HELLO, and a frontend searches only those with its own, so that no answer mixes two.
+/// Version of finding, ranking and ordering, announced by HELLO. A frontend searches only backends
+/// with its own, so no answer mixes two.
 ///
-/// Raise it with every change after which the same query over the same documents may give other matches,
-/// ranks or another order: what a pattern or a filter matches, the formula of ranks or its inputs,
-/// [`path_hash`], the order itself. Changes of speed, formats and messages do not count.
+/// Raise it with every change of matches, ranks or order for the same query and documents:
+/// patterns, filters, rank formula or inputs, [`path_hash`], the order. Not for speed, formats or
+/// messages.
 pub const SEMANTICS: u32 = 3;
 
-/// Returns FNV-1a 64 of `package`, "/" and `path`. Compute it once a document: it takes about 28 ns.
+/// FNV-1a 64 of `package`, "/" and `path`. Compute it once per document.
 pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write(package);
@@ -28,8 +27,8 @@ pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the hash that orders documents: [`path_hash`], or if the document is in revisions of a repository, where
-/// one path has several texts, a hash of the BLAKE3 of its text too: FNV-1a goes on over a NUL and these bytes.
+/// Hash that orders documents: [`path_hash`], continued over a NUL and the text's BLAKE3 in
+/// revisions, where a path has several texts.
 pub fn document_hash(package: &[u8], path: &[u8], text: Option<&[u8]>) -> u64 {
     let hash = path_hash(package, path);
     let Some(text) = text else {
@@ -44,10 +43,10 @@ pub fn document_hash(package: &[u8], path: &[u8], text: Option<&[u8]>) -> u64 {
 /// Steps of a score between 0 and 1.
 const SCORE_STEPS: f32 = 4096.0;
 
-/// Values that a place can have. A place is the part of a rank that is smaller than a step of the score.
+/// Values of a place, the part of a rank below a score step.
 const PLACES: f32 = 256.0;
 
-/// The two parts of a rank, ascending from the best to the worst.
+/// Parts of a rank, ascending from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RankKey {
     /// Compares matches of different documents.
@@ -57,7 +56,7 @@ pub struct RankKey {
 }
 
 impl RankKey {
-    /// Splits a rank. It is below 16; a higher one counts as the highest, and what is no number as 0.
+    /// Splits a rank below 16; higher ones count as the highest, NaN as 0.
     #[inline]
     pub fn of(rank: f32) -> RankKey {
         let steps = (rank * (SCORE_STEPS * PLACES)) as u32;
@@ -68,7 +67,7 @@ impl RankKey {
         }
     }
 
-    /// Returns the rank that has these parts.
+    /// Rank of these parts.
     #[inline]
     pub fn rank(self) -> f32 {
         let steps = u32::from(!self.score) << 8 | u32::from(!self.place);
@@ -76,7 +75,7 @@ impl RankKey {
     }
 }
 
-/// Returns the rank of a match: its score, rounded down to a step, and its place in the document, from 0 to 1.
+/// Rank of a match: score, rounded down to a step, and place from 0 to 1.
 #[inline]
 pub fn rank(score: f32, place: f32) -> f32 {
     let place = (place * (PLACES - 1.0)) as u8;

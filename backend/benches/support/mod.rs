@@ -1,4 +1,4 @@
-//! What the benchmarks share: a small index, and a client of a backend in the same process.
+//! Shared by benchmarks: a small index, and a client of a backend in this process.
 
 use backend::server::Options;
 use backend::{Backend, LiveShards};
@@ -11,16 +11,15 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// Lines of context on a page.
 const CONTEXT_LINES: u32 = 2;
 
-/// Returns the arguments, without the flag that Cargo adds.
+/// Arguments without Cargo's flag.
 pub(crate) fn arguments() -> impl Iterator<Item = String> {
     let arguments = std::env::args().skip(1);
     arguments.filter(|argument| argument != "--bench")
 }
 
-/// Builds an index of a package with one file.
+/// Builds an index of one file.
 pub(crate) fn small_index(directory: &Path, text: &str) -> Result<PathBuf, Box<dyn Error>> {
     let (source, index) = (directory.join("p_1"), directory.join("index"));
     std::fs::create_dir(&source)?;
@@ -30,7 +29,7 @@ pub(crate) fn small_index(directory: &Path, text: &str) -> Result<PathBuf, Box<d
     Ok(index)
 }
 
-/// A client that is connected to a backend by a pair of sockets, as a frontend in the same process is.
+/// Client on a pair of sockets.
 pub(crate) struct Client {
     stream: UnixStream,
     decoder: Decoder,
@@ -64,7 +63,6 @@ impl Client {
         Ok(client)
     }
 
-    /// Returns a search for a literal.
     pub(crate) fn literal(&self, text: &str) -> Search {
         Search {
             expr: Expr::Pattern(Pattern {
@@ -84,7 +82,7 @@ impl Client {
         Ok(self.stream.write_all(request)?)
     }
 
-    /// Calls `receive` with each BATCH, and with END, at which it returns.
+    /// Calls `receive` with each BATCH, and with END.
     pub(crate) fn receive(
         &mut self,
         mut receive: impl FnMut(Kind, &[u8]) -> Result<(), Box<dyn Error>>,

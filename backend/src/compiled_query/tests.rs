@@ -112,7 +112,7 @@ fn bad_atom_is_numbered_in_the_whole_expression() {
 
 #[test]
 fn patterns_too_large_together_are_refused() {
-    // Each has another class, since a common prefix of alternatives is compiled only once.
+    // Different classes, since a common prefix of alternatives is compiled once.
     let large = |with: char| pattern(&format!(r"[\w{with}]{{180}}|x"));
     assert!(CompiledQuery::new(&large('+'), false).is_ok());
     for joined in [

@@ -1,17 +1,15 @@
-//! Translates blames and lists of changed files into messages, and shortens them until they fit into an answer.
+//! Converts blames and lists of changes to messages that fit an answer.
 
 use crate::repositories::{ANSWER_BYTES_MAX, blame_bytes, change_bytes};
 use git::LookupError;
 use schema::message::{Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Signature};
 
-/// Bytes of a message's first paragraph that a blame has.
+/// Bytes of a first paragraph in a blame.
 const SUBJECT_BYTES_MAX: usize = 120;
 
-/// Bytes of the name of an author.
 const NAME_BYTES_MAX: usize = 80;
 
-/// Translates a blame of the file at `path`. What is too long for an answer is left out: subjects first, then the
-/// commits before.
+/// Drops subjects first, then previous commits, to fit an answer.
 pub(super) fn blame(found: git::Blame, path: &[u8]) -> Result<Blame, LookupError> {
     let mut blame = Blame {
         found: true,
@@ -71,7 +69,7 @@ fn source(found: git::BlameSource, path: &[u8]) -> BlameSource {
     }
 }
 
-/// Shortens a text, by the rule for those of commits: no letter is cut.
+/// Cuts at a letter, as for commits.
 fn beginning(text: Vec<u8>, bytes_max: usize) -> Vec<u8> {
     match str::from_utf8(&text) {
         Ok(valid) => valid[..valid.floor_char_boundary(bytes_max)].into(),
@@ -79,7 +77,6 @@ fn beginning(text: Vec<u8>, bytes_max: usize) -> Vec<u8> {
     }
 }
 
-/// Translates the files of a commit, as many as fit into an answer.
 pub(super) fn changes(found: git::Changes) -> ChangeList {
     let mut list = ChangeList {
         commit: found.commit,

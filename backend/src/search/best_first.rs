@@ -1,22 +1,12 @@
-//! Finds the best matches by looking at the documents that can have them first, and proves that no other document
-//! has a better one.
+//! Finds the best matches or documents, and proves that no unsearched document has a better one.
 //!
-//! The score of a match is at most that of its document and of a line that defines the searched word. The index lists
-//! the blocks whose lines define a word, and the documents whose paths may have it. So documents come from three
-//! sources, each of which has a bound: those that define the word, those that have it in their path, and all others, in
-//! the order of static rank and hash. The document that can be best is searched next, until the worst of the wanted
-//! matches is better than what any other document can have.
+//! A match scores at most as much as its document and a line that defines the searched word.
+//! Documents come from three sources with bounds: those that define the word, those with it in
+//! their path, and the others. The most promising one is searched next, until the worst kept match
+//! beats every bound. A phrase takes passes: lines with the phrase, then with its words.
 //!
-//! What the index cannot tell counts as the best that is possible: a regular expression may match any definition.
-//!
-//! A phrase is searched in passes. The first one finds the lines that have it: its blocks are few,
-//! and all others are worse. The next one finds those with all of its words. Documents with the
-//! words far from each other are not searched best first.
-//!
-//! The best documents are found in the same way: a document is as good as its best match.
-//!
-//! **Invariant:** the matches are those that a search of all candidates leaves. The work is bounded: if
-//! [`BLOCKS_MAX`] or [`DOCUMENTS_MAX`] do not suffice, there is no answer.
+//! **Invariant:** the matches are those of a search of all candidates. If [`BLOCKS_MAX`] or
+//! [`DOCUMENTS_MAX`] do not suffice, there is no answer.
 
 use super::document_matches::UnitResult;
 use super::plan::{SLOW_LINE_BYTES, ShardCandidates};
@@ -46,48 +36,47 @@ use std::mem;
 use std::ops::{Range, RangeInclusive};
 use std::slice;
 
-/// Blocks that are verified at most: what a light search reads.
+/// Verified blocks: the work of a light search.
 const BLOCKS_MAX: u64 = 8192;
 
-/// Documents that are looked at in a shard, at most. Each costs about a microsecond.
+/// Documents seen in a shard. Each costs about a microsecond.
 const DOCUMENTS_MAX: usize = 16 << 10;
 
-/// Blocks that define the searched words, of a shard, at most.
+/// Blocks of a shard that define the searched words.
 const DEFINING_BLOCKS_MAX: usize = 64 << 10;
 
-/// Paths in which a literal is looked for, of a shard, at most.
+/// Paths of a shard searched for a literal.
 const PATHS_MAX: usize = 128 << 10;
 
-/// Blocks of a document that are searched for some of its matches, if those that do not define a word have all the same
-/// score.
+/// First blocks searched in a document if blocks without a definition score the same.
 const FIRST_BLOCKS: usize = 8;
 
-/// Operands of an OR that is left out beside other conditions: uniting its lists costs more than verifying the few blocks
-/// that only it rules out.
+/// Longer ORs beside other conditions are left out: their lists cost more than verifying the blocks
+/// only they rule out.
 const OR_OPERANDS_MAX: usize = 8;
 
-/// Documents whose candidates are computed one by one. For more of them those of the whole shard are cheaper.
+/// Documents with their own candidate computation. For more, that of the whole shard is cheaper.
 const SINGLE_DOCUMENTS: usize = 32;
 
-/// What is counted by the limit of a search for the best.
+/// Unit of the limit in a best-first search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
-    /// What the request wants.
+    /// Whatever the request wants.
     Matches,
-    /// Documents, which are as good as their best match. Some matches of each are sent: one with its best score, and
-    /// others of the same blocks and those that follow.
+    /// Documents, each as good as its best match. Sends one match with the best score, and others
+    /// of the same and following blocks.
     Documents {
-        /// How many, at most: from 1 to [`PER_DOCUMENT_MAX`].
+        /// Matches of each, from 1 to [`PER_DOCUMENT_MAX`].
         matches: usize,
     },
 }
 
-/// Matches of a document, at most, in a search for the best documents.
+/// Matches per document, at most.
 pub const PER_DOCUMENT_MAX: usize = 10;
 
 impl Request<'_> {
-    /// Finds the best matches or documents without counting the others. Returns `None` if that may need as much work as
-    /// a search of all candidates. Matches are counted as far as they were seen.
+    /// Finds the best matches or documents without counting all. `None` if a search of all
+    /// candidates may be as cheap.
     pub fn run_best_first(
         &self,
         best: Best,
@@ -114,7 +103,7 @@ impl Request<'_> {
                 }
                 blocks = search.blocks;
             }
-            // Other passes find worse matches.
+            // Later passes find worse matches.
             if top.is_full() {
                 break;
             }
@@ -158,8 +147,7 @@ impl Request<'_> {
         Ok(Some(ends))
     }
 
-    /// Returns the passes. Each finds worse matches than those before it. `None` if the query has
-    /// to be searched in another way.
+    /// Passes, best matches first. `None` if the query needs another kind of search.
     fn passes(&self) -> Option<Vec<Pass>> {
         match (&self.query.strategy, &self.query.phrase) {
             (Strategy::Lines { matcher, query }, None) => Some(vec![Pass::last(matcher, query)]),
@@ -180,22 +168,18 @@ impl Request<'_> {
     }
 }
 
-/// A search of all shards for matches of some tiers.
 struct Pass {
-    /// Finds the candidate blocks.
     query: TrigramQuery,
-    /// Finds lines of these tiers, and others.
     matcher: LineMatcher,
     /// Lines of other tiers are left to other passes.
     tiers: RangeInclusive<Tier>,
-    /// The patterns that contribute to a line, if the expression is one of documents.
+    /// Contributing patterns, for an expression of documents.
     patterns: PatternSet,
     /// No match is left after it.
     is_last: bool,
 }
 
 impl Pass {
-    /// The pass for lines that have no phrase.
     fn last(matcher: &LineMatcher, query: &TrigramQuery) -> Pass {
         Pass {
             query: query.clone(),
@@ -206,8 +190,6 @@ impl Pass {
         }
     }
 
-    /// Returns the passes for documents that have all words of a phrase: those with a line that has
-    /// the phrase, and those with a line that has the words.
     fn of_words(phrase: &Phrase) -> Option<Vec<Pass>> {
         let line = phrase.on_one_line();
         let matcher = LineMatcher::joined(&line, &phrase.compiler).ok()?;
@@ -225,21 +207,17 @@ impl Pass {
         ])
     }
 
-    /// Returns true if it finds lines that have a phrase, or its words.
     fn is_of_phrase(&self) -> bool {
         *self.tiers.end() > Tier::default()
     }
 }
 
-/// Matches that were found in a shard.
 struct Found<'a> {
     task: ShardTask<'a>,
-    /// Matches that may be wanted. Those of the best documents are together for each document, the
-    /// best first.
+    /// Grouped by document, the best first, in a search for documents.
     matches: Vec<PendingMatch>,
-    /// The documents of those, in a search for the best documents.
+    /// Documents of `matches`, in a search for the best documents.
     documents: FnvHashSet<u32>,
-    /// Frames about skipped documents.
     skips: Vec<u8>,
     end: ShardEnd,
 }
@@ -256,34 +234,27 @@ impl<'a> Found<'a> {
     }
 }
 
-/// How the search of a shard ended.
 enum Proof {
-    /// No document that was not searched can have a wanted match.
+    /// No unsearched document can have a wanted match.
     Complete,
-    /// It would have to read more than is worth it.
+    /// The search would exceed its bounds.
     TooMuch,
 }
 
-/// A document that may be searched, and where its best match can be.
 type Entry = Reverse<(DocumentPlace, DocId, Part)>;
 
-/// What is searched of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The blocks that define a word.
     Defining,
-    /// All blocks that were not searched yet.
+    /// All blocks not searched yet.
     Rest,
-    /// The same; the document is one of a group of the last source.
+    /// Like `Rest`, in a group of the last source.
     OfGroup(usize),
 }
 
-/// Documents that are not in the queue yet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
-    /// Documents whose path has one of the literals.
     Paths,
-    /// All others.
     Others,
 }
 
@@ -292,24 +263,19 @@ struct ShardSearch<'s, 'a> {
     pass: &'s Pass,
     query: Cow<'s, TrigramQuery>,
     best: Best,
-    /// The best matches, or the best match of each of the best documents.
+    /// Best matches, or one for each of the best documents.
     top: &'s mut TopMatches,
     worker: Worker<'a>,
-    /// The best document first.
     queue: BinaryHeap<Entry>,
-    /// Where the next document of each group is.
     groups: Vec<Range<usize>>,
-    /// The sources that are left, with their bounds, the last one first.
     sources: Vec<(DocumentPlace, Source)>,
-    /// The highest level of a line in a document that defines none of the words.
+    /// Highest level of lines that define none of the words.
     other_level: u8,
-    /// The highest level of each document that defines one, and the blocks that do.
     defining: FnvHashMap<u32, (u8, Vec<u32>)>,
     searched: FnvHashSet<u32>,
     candidates: Option<Candidates>,
-    /// Documents whose candidates were computed one by one.
+    /// Documents with candidates computed one by one.
     single: usize,
-    /// Blocks that were verified in all shards.
     blocks: u64,
     /// Lines of the tiers of the pass.
     kept: u64,
@@ -405,14 +371,13 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         }
         shard.intact()?;
         if self.task.request.query.phrase.is_some() && self.out.skipped > 0 {
-            // Several passes may skip a document, which is to be named once.
+            // Several passes may skip a document, but it must be named once.
             return Ok(Proof::TooMuch);
         }
         self.count();
         Ok(Proof::Complete)
     }
 
-    /// Adds what this pass has found to the counts.
     fn count(&mut self) {
         let (out, end) = (&mut self.out, &mut self.found.end);
         end.documents += out.documents;
@@ -428,8 +393,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         self.found.skips.append(&mut out.skips);
     }
 
-    /// Adds the documents of all candidates, if the pass is one of a phrase and these are few.
-    /// Returns `false` if not.
+    /// Adds the documents of all candidates for a phrase, if few. Returns `false` otherwise.
     fn add_candidates(&mut self) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         if !self.pass.is_of_phrase() {
@@ -455,7 +419,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Adds the sources of documents that define none of the words.
     fn add_sources(&mut self) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let static_rank = shard.static_rank_from(PackageId(0))?;
@@ -470,7 +433,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns the highest score of such a line in a document of this rank.
     fn score(&self, document_rank: f32, defined: Defined) -> f32 {
         rank::defined_bound(
             rank::with_tier(document_rank, *self.pass.tiers.end()),
@@ -478,16 +440,15 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         )
     }
 
-    /// Returns true if documents that define a word are searched at once, not only their defining
-    /// blocks.
+    /// True if documents are searched whole, not by defining blocks first.
     fn searches_whole_documents(&self) -> bool {
-        // The first line of a document may be in any of its blocks.
+        // The first line of a document may be in any block.
         self.task.request.want == Want::Documents
             || self.best != Best::Matches
             || self.pass.is_of_phrase()
     }
 
-    /// Finds the documents that may define one of the words. Returns `false` if there are too many.
+    /// Finds documents that may define a word. Returns `false` if too many.
     fn find_defining(&mut self) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let Some(words) = &request.query.defined_words else {
@@ -524,7 +485,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Adds the documents that may define one of the words.
     fn add_defining(&mut self) -> Result<(), ShardError> {
         let part = match self.searches_whole_documents() {
             true => Part::Rest,
@@ -538,7 +498,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Notes blocks whose lines may define a word at this level. Blocks of higher levels were noted before.
+    /// Notes blocks that may define a word. Higher levels come first.
     fn note_defining(&mut self, blocks: Vec<u32>, level: u8) -> Result<(), ShardError> {
         for block in blocks {
             for document in self.task.shard.text_with(BlockId(block))?.documents {
@@ -554,23 +514,21 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns the best definition on a line that defines none of the words.
     fn other_definition(&self) -> Defined {
         Defined {
             level: self.other_level,
-            // The highest, if it is known what is defined.
+            // The highest, if the defined words are known.
             favour: f32::from(u8::from(self.task.request.query.defined_words.is_some())),
         }
     }
 
-    /// Returns whether a document of this rank can have a wanted match on a line that defines none of the words.
+    /// True if a line without a definition can be a wanted match.
     fn may_be_wanted(&self, document_rank: f32) -> bool {
         let best = place(self.score(document_rank, self.other_definition()), 0);
         self.top.worst_place().is_none_or(|worst| worst >= best)
     }
 
-    /// Adds a part of a document, in which lines have at most this level, unless the filters refuse the document or
-    /// enough better matches are known.
+    /// Queues a part of a document, unless filters refuse it or enough matches are better.
     fn add(&mut self, id: DocId, level: u8, part: Part) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let (path, static_rank) = shard.path_and_rank(id)?;
@@ -590,7 +548,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns how much a definition in a document is favoured at most.
     fn favour(&self, id: DocId) -> Result<f32, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let document = shard.document(id)?;
@@ -599,7 +556,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(rank::favour(is_own, false, document.path))
     }
 
-    /// Adds the documents of a source. Returns `false` if there may be too many.
     fn open(&mut self, source: Source) -> Result<bool, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         match source {
@@ -640,7 +596,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Adds the next document of a group.
     fn push_next(&mut self, group: usize) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let documents = &shard.best_first()?.documents;
@@ -651,7 +606,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             {
                 continue;
             }
-            // Its own place may be better than those of the documents before it; it was searched then.
+            // Its own place may beat the documents before it; it was searched then.
             let rank = rank::other_document_rank(shard.document(DocId(id))?.static_rank);
             let score = self.score(rank, self.other_definition());
             let place = place(score, shard.document_hash(DocId(id))?);
@@ -662,7 +617,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Searches a part of a document. Returns `false` if too many blocks would be verified.
+    /// Returns `false` if it would verify too many blocks.
     fn search(&mut self, id: DocId, part: Part) -> Result<bool, Interrupted> {
         if let Best::Documents { matches } = self.best {
             return self.search_for_score(id, matches);
@@ -697,11 +652,10 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Searches a document until its best score is known, and keeps the best of the matches that were seen. Returns
-    /// `false` if too many blocks would be verified.
+    /// Searches a document until its best score is known, and keeps the best matches seen. Returns
+    /// `false` if it would verify too many blocks.
     fn search_for_score(&mut self, id: DocId, matches: usize) -> Result<bool, Interrupted> {
         if self.found.documents.contains(&id.0) {
-            // Its best match is one of an earlier pass.
             return Ok(true);
         }
         let document = self.task.shard.document(id)?;
@@ -709,8 +663,7 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             Candidates::Blocks(blocks) => blocks,
             Candidates::Ranges(_) => document.blocks.clone().collect(),
         };
-        // Lines of one tier that define none of the words have all the same score. Then a few
-        // blocks have enough of them.
+        // Lines of one tier without a definition score the same, so a few blocks suffice.
         let mut at_once = blocks.len();
         if self.other_level == 0 && self.pass.tiers.start() == self.pass.tiers.end() {
             let defining = self.defining.get(&id.0).map(|(_, blocks)| &blocks[..]);
@@ -730,7 +683,8 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
             if let Some(first) = pending.first() {
                 if !self.top.leaves_out(&first.key) {
                     self.top.offer(&first.key);
-                    // The threshold stays: the best documents have matches that are worse than the best one of others.
+                    // The threshold stays: matches of the best documents may be worse than the best
+                    // of others.
                     self.found.matches.extend(pending);
                 }
                 self.found.documents.insert(id.0);
@@ -741,7 +695,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(true)
     }
 
-    /// Verifies blocks of a document. Returns `None` if they are too many.
     fn verify(
         &mut self,
         document: Document<'a>,
@@ -779,7 +732,6 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
         Ok(Some(pending))
     }
 
-    /// Returns the candidates among the blocks of a document.
     fn candidates_of(&mut self, of: &Range<u32>) -> Result<Candidates, ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         let stop = || request.cancel.is_cancelled();
@@ -802,13 +754,12 @@ impl<'s, 'a> ShardSearch<'s, 'a> {
                 let own = blocks[start..].partition_point(|&block| block < of.end);
                 Candidates::Blocks(blocks[start..start + own].to_vec())
             }
-            // All live blocks, of which the document is one.
             Candidates::Ranges(_) => Candidates::Ranges(vec![of.clone()]),
         })
     }
 }
 
-/// Returns a query that rules out no more blocks than `query`, and reads fewer lists.
+/// Query with fewer lists that rules out no more blocks.
 fn without_long_ors(query: &TrigramQuery) -> Cow<'_, TrigramQuery> {
     let TrigramQuery::And(parts) = query else {
         return Cow::Borrowed(query);

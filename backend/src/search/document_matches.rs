@@ -1,7 +1,7 @@
-//! The matches of a document, and the result of a work unit.
+//! Matches of a document, and the result of a work unit.
 //!
-//! The matches of a document ([`DocumentMatches`]) are ranked and packed at once, unless only the top
-//! ones are wanted: then they may still be left out. A [`UnitResult`] collects both, and counts.
+//! [`DocumentMatches`] are ranked and packed at once, or deferred if only top matches are wanted. A
+//! [`UnitResult`] collects both, and counts.
 
 use super::request::ShardTask;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
@@ -23,7 +23,6 @@ use std::mem;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
-/// Why a part of a document was left out.
 static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
     format!(
         "a part of the document was not searched: a match in one line may take at most \
@@ -31,42 +30,35 @@ static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The matches of the current document. The first one that is packed creates the packer.
+/// Matches of the current document. The first one packed creates the packer.
 pub(super) struct DocumentMatches<'a> {
     pub(super) task: ShardTask<'a>,
     pub(super) document: Document<'a>,
     pub(super) package: &'a [u8],
-    /// The part of the rank that all its matches share.
     document_rank: f32,
-    /// True if a line may define something; set by the first one that looks as if it did.
+    /// True if a line may define something; set by the first such line.
     may_define: Cell<Option<bool>>,
-    /// No match will be sent, so their positions do not matter.
+    /// No match will be sent, so positions do not matter.
     pub(super) counts_only: bool,
     pub(super) matched: bool,
-    /// A part of the text needed too many steps and was left out.
     pub(super) has_given_up: bool,
-    /// The patterns that contribute, when the document was evaluated.
     pub(super) patterns: PatternSet,
-    /// Set by the first match that is deferred.
     name: Option<Arc<DocumentName>>,
-    /// Passed to the packer.
     buffers: PackBuffers,
     pub(super) texts: Rc<TextCache>,
     phrase: Option<Rc<Phrase>>,
     packer: Option<Packer<'a>>,
-    /// Whether its matches are all in this unit.
+    /// True if all its matches are in this unit.
     pub(super) is_whole: bool,
 }
 
-/// Memory that the packers of one document after the other use.
 #[derive(Default)]
 pub(super) struct PackBuffers {
     batches: BatchBuffers,
-    /// Only a search that renders text has them, from its first matching document on.
+    /// Set by the first match in a search for text.
     text: Option<TextBuffers>,
 }
 
-/// Packs matches as the request wants them.
 enum Packer<'a> {
     Batches(BatchPacker<'a>),
     Text(TextPacker<'a>),
@@ -118,8 +110,7 @@ impl<'a> DocumentMatches<'a> {
         self.pack_name(ranges, &mut out.packed)
     }
 
-    /// Returns the rank of the document's name. It is that of a file name when names are searched,
-    /// else that of a line.
+    /// Returns the rank of a file name in a search for names, else that of a line.
     fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
         let (path, query) = (self.document.path, self.task.request.query);
         if query.finds_names {
@@ -135,7 +126,6 @@ impl<'a> DocumentMatches<'a> {
         }
     }
 
-    /// Returns rank and tier of a line, which is without its end.
     fn line_rank(
         &self,
         position: &LinePosition,
@@ -162,8 +152,7 @@ impl<'a> DocumentMatches<'a> {
         Ok((rank, tier))
     }
 
-    /// Returns how much a line looks like a definition, with the lines behind it, whatever block
-    /// they are in.
+    /// Definition level of a line, with the lines behind it.
     fn level(
         &self,
         line_start: u64,
@@ -182,7 +171,6 @@ impl<'a> DocumentMatches<'a> {
         Ok(body::level_with(line, (start, end), level, &behind))
     }
 
-    /// Keeps a match for later, since a better one may displace it.
     fn defer(
         &mut self,
         position: LinePosition,
@@ -209,7 +197,6 @@ impl<'a> DocumentMatches<'a> {
         pending.push(pending_match, limit);
     }
 
-    /// Returns the tier of a line, which is without its end.
     fn tier(&self, position: LinePosition, line: &[u8]) -> Result<Tier, ShardError> {
         let Some(phrase) = &self.phrase else {
             return Ok(Tier::default());
@@ -243,7 +230,6 @@ impl<'a> DocumentMatches<'a> {
         Ok(())
     }
 
-    /// Packs a line, as [`BatchPacker::push`].
     pub(super) fn pack(
         &mut self,
         position: LinePosition,
@@ -285,7 +271,6 @@ impl<'a> DocumentMatches<'a> {
         Ok(self.packer.as_mut().expect("it was just created"))
     }
 
-    /// Packs what is left, and returns the empty buffers.
     pub(super) fn finish(self, out: &mut Packed) -> Result<PackBuffers, ShardError> {
         let mut buffers = self.buffers;
         match self.packer {
@@ -305,17 +290,14 @@ impl<'a> DocumentMatches<'a> {
 
 /// Receives the matching lines of a text, ascending.
 pub(super) trait LineSink {
-    /// No line will be sent, so their positions do not matter.
+    /// No line will be sent.
     fn counts_only(&self) -> bool;
 
-    /// Returns whether no further line is wanted.
     fn is_done(&self) -> bool;
 
-    /// Counts matching lines.
     fn count(&mut self, lines: u64, out: &mut UnitResult);
 
-    /// Adds a line that was counted; `line` includes its end, and `ranges` are in what is before the
-    /// end.
+    /// Adds a counted `line` with its end; `ranges` are before the end.
     fn push(
         &mut self,
         position: LinePosition,
@@ -324,7 +306,6 @@ pub(super) trait LineSink {
         out: &mut UnitResult,
     ) -> Result<(), ShardError>;
 
-    /// A part of the text needed too many steps and was left out.
     fn give_up(&mut self);
 }
 
@@ -366,46 +347,40 @@ impl LineSink for DocumentMatches<'_> {
     }
 }
 
-/// The result of one work unit.
 #[derive(Default)]
 pub(super) struct UnitResult {
-    /// Matches, unless only the top ones are wanted.
     pub(super) packed: Packed,
-    /// Matches that may be among the top ones, when only those are wanted.
     pub(super) pending: PendingMatches,
-    /// Bytes of the frames of the first document.
     first_bytes: usize,
-    /// Matching lines that were seen: all, or one per document when documents are wanted.
+    /// Matching lines: all, or one per document if documents are wanted.
     pub(super) lines: u64,
     pub(super) blocks: u64,
     pub(super) documents: u64,
     pub(super) matched_documents: u64,
     pub(super) matched_blocks: u64,
     pub(super) verified_bytes: u64,
-    /// Frames about documents that were skipped, and the number of those.
+    /// Frames and number of skipped documents.
     pub(super) skips: Vec<u8>,
     pub(super) skipped: u64,
-    /// The first document that was skipped, and the bytes of its frame.
+    /// First skipped document, and the bytes of its frame.
     pub(super) first_skip: Option<(DocId, usize)>,
     pub(super) last_skip: Option<DocId>,
-    /// The first document, and whether it matched in this unit.
+    /// First document, and true if it matched in this unit.
     pub(super) first: Option<DocId>,
     pub(super) first_matched: bool,
-    /// The last document, and whether it matched in this unit.
+    /// Last document, and true if it matched in this unit.
     pub(super) last: Option<(DocId, bool)>,
     /// No document after this unit has a higher static rank.
     pub(super) static_rank_after: f32,
 }
 
 impl UnitResult {
-    /// Reports a document of which a part was left out.
     pub(super) fn skip_if_given_up(&mut self, matches: &DocumentMatches<'_>) {
         if matches.has_given_up {
             self.skip(matches, GIVEN_UP.clone());
         }
     }
 
-    /// Reports that a document was not searched, or not wholly.
     pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
         let document = matches.document.id;
         if matches.task.has_named(document) {
@@ -425,8 +400,8 @@ impl UnitResult {
         self.last_skip = Some(document);
     }
 
-    /// Removes the report of the first skipped document if it is the document that was `reported`
-    /// last: an earlier unit has another part of it.
+    /// Removes the first report if the document was `reported` last, with another part in an
+    /// earlier unit.
     pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
         if let Some((document, bytes)) = self.first_skip
             && Some(document) == reported
@@ -436,7 +411,7 @@ impl UnitResult {
         }
     }
 
-    /// Removes the only match of the first document, unless it was left out already.
+    /// Removes the first document's only match, unless left out already.
     pub(super) fn remove_first(&mut self) {
         let Some(first) = self.first else { return };
         if self.packed.keys.first().is_some_and(|key| key.0 == first) {

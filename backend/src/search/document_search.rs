@@ -1,8 +1,7 @@
-//! Searches documents as wholes: each is evaluated once, reading as little of it as possible, and then
-//! searched for the patterns that contribute to the result.
+//! Searches whole documents: evaluates each once, reading little, then searches for the
+//! contributing patterns.
 //!
-//! A document whose slices are in several work units is evaluated by the first worker that comes to
-//! it.
+//! The first worker at a document evaluates it for all its work units.
 
 use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use super::line_locator::LineLocator;
@@ -21,11 +20,9 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-/// Bytes of a document that is searched for matches over several lines. It is searched as a whole,
-/// and all its matches are sent at once. A larger one is skipped with a message.
+/// Larger documents are skipped in a search over several lines, which reads them whole.
 const MULTILINE_BYTES_MAX: u64 = 64 << 20;
 
-/// Why a document was not searched.
 static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
     format!(
         "the document is too large for a search over several lines: at most {MULTILINE_BYTES_MAX} \
@@ -33,16 +30,13 @@ static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Combined matchers that a worker keeps, of which each may take as much memory as all patterns of
-/// a query together. A query needs one or two of them, but can be written to need a new one for
-/// each document.
+/// Combined matchers of a worker, each as large as all patterns. Most queries need two, some one
+/// per document.
 const LINE_MATCHERS_MAX: usize = 4;
 
-/// The search of one work unit.
 pub(super) struct DocumentSearch<'s, 'a> {
     pub(super) verifier: &'s mut Verifier<'a>,
     pub(super) matchers: &'s mut DocumentMatchers<'a>,
-    /// All slices of the shard.
     pub(super) slices: &'s DocumentSlices<'s>,
     pub(super) out: &'s mut UnitResult,
 }
@@ -80,7 +74,7 @@ impl<'a> DocumentSearch<'_, 'a> {
                 if !only_name && !self.matchers.matcher.is_multiline() {
                     self.search_lines(slice, &mut matches)?;
                 } else {
-                    // The first slice has the matches of the whole document.
+                    // The first slice has all matches of the document.
                     if slice.is_first && only_name {
                         self.push_name(&mut matches)?;
                     } else if slice.is_first {
@@ -97,8 +91,7 @@ impl<'a> DocumentSearch<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the evaluation of a slice's document. It is shared with the units of its other
-    /// slices.
+    /// Evaluation of a slice's document, shared with its other units.
     fn evaluation(
         &mut self,
         slice: &DocumentSlice,
@@ -117,7 +110,6 @@ impl<'a> DocumentSearch<'_, 'a> {
         }
     }
 
-    /// Finds the matching lines in a slice.
     fn search_lines(
         &mut self,
         slice: &DocumentSlice,
@@ -135,7 +127,6 @@ impl<'a> DocumentSearch<'_, 'a> {
         Ok(())
     }
 
-    /// Finds the spans in a whole document.
     fn search_whole(&mut self, matches: &mut DocumentMatches<'a>) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.verifier.task;
         let blocks = matches.document.blocks.clone();
@@ -182,27 +173,24 @@ impl<'a> DocumentSearch<'_, 'a> {
     }
 }
 
-/// A worker's copy of the matchers of a query that is evaluated document by document.
 pub(super) struct DocumentMatchers<'a> {
     pub(super) matcher: &'a DocumentMatcher,
     texts: Vec<TextMatcher>,
-    /// Combined matchers, with the text terms they combine. They are so few that a scan finds one.
+    /// Combined matchers by their text terms; few, so a scan finds one.
     line_matchers: Vec<(u64, LineMatcher)>,
     known: KnownTerms,
 }
 
-/// What is known of the text terms in the last text: the next document of the unit may have the same
-/// one. What a unit reads must not depend on the worker, so nothing is kept from unit to unit, nor of
-/// documents that are in several units.
+/// Results of text terms in the last text, which the next document may share. Not kept between
+/// units: reads must not depend on the worker.
 #[derive(Default)]
 struct KnownTerms {
     text: Option<TextId>,
-    /// Whether a term matches, and whether a part of the text was left out to find that.
+    /// Match of a term, and true if a part of the text was left out.
     terms: Vec<Option<(bool, bool)>>,
 }
 
 impl KnownTerms {
-    /// Returns what is known of a text.
     fn of(&mut self, text: TextId, terms: usize) -> &mut [Option<(bool, bool)>] {
         if self.text != Some(text) {
             self.text = Some(text);
@@ -224,7 +212,6 @@ impl<'a> DocumentMatchers<'a> {
         }
     }
 
-    /// Returns the matcher of lines in which one of the text terms matches.
     pub(super) fn line_matcher(&mut self, patterns: PatternSet) -> &LineMatcher {
         let key = patterns.texts;
         let known = self.line_matchers.iter().position(|(it, _)| *it == key);
@@ -243,14 +230,13 @@ impl<'a> DocumentMatchers<'a> {
         &self.line_matchers[index].1
     }
 
-    /// Returns the matchers of the text terms in `patterns`.
     pub(super) fn selected(&self, patterns: PatternSet) -> Vec<&TextMatcher> {
         let texts = self.texts.iter().enumerate();
         let selected = texts.filter(|(index, _)| patterns.has_text(*index));
         selected.map(|(_, matcher)| matcher).collect()
     }
 
-    /// Evaluates a document. `slice` is one of its slices in `slices`.
+    /// `slice` is one of the document's in `slices`.
     pub(super) fn evaluate(
         &mut self,
         verifier: &mut Verifier<'a>,
@@ -313,7 +299,6 @@ impl<'a> DocumentMatchers<'a> {
     }
 }
 
-/// Returns whether a line of the candidate blocks of a document matches.
 fn has_line(
     matcher: &LineMatcher,
     verifier: &mut Verifier<'_>,
@@ -335,7 +320,7 @@ fn has_line(
             let text = verifier.text(run)?;
             out.verified_bytes += text.len() as u64;
             if LineSearch::new(matcher, &text, 0).next(effort).is_some() {
-                // A line was found, so the others do not matter.
+                // A line was found, so others do not matter.
                 effort.has_given_up = had_given_up;
                 return Ok(true);
             }
@@ -344,7 +329,6 @@ fn has_line(
     Ok(false)
 }
 
-/// Finds the ranges that match in `line`, a match of a document that was evaluated before.
 pub(super) fn find_ranges(
     matchers: &mut DocumentMatchers<'_>,
     (shard, texts): (&Shard, &TextCache),
@@ -359,8 +343,7 @@ pub(super) fn find_ranges(
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;
-    // A span contains its matches, so nothing behind it is needed to find their ranges again. All is asked
-    // for, since the same text serves the next span.
+    // A span contains its matches. Later text serves the next span.
     let text = shard.text(document.clone(), texts)?;
     let end = pending.position.end.clamp(document.start, document.end);
     let text = &text[..(end - document.start) as usize];

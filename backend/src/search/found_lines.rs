@@ -1,4 +1,4 @@
-//! The matching lines of a text that has several documents: found once, emitted for each of them.
+//! Matching lines of a text with several documents: found once, emitted for each.
 
 use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use crate::batch::LinePosition;
@@ -7,19 +7,17 @@ use schema::message::Want;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Lines of a slice.
 pub(super) struct FoundLines {
     counts_only: bool,
     want: Want,
     count: u64,
     has_given_up: bool,
-    /// With their ranges: where these are in `ranges`.
     lines: Vec<(LinePosition, Range<usize>)>,
     ranges: Vec<(usize, usize)>,
 }
 
 impl FoundLines {
-    /// No line yet; `counts_only` when none will be sent for any document.
+    /// `counts_only` if no document sends lines.
     pub(super) fn new(counts_only: bool, want: Want) -> Self {
         FoundLines {
             counts_only,
@@ -31,7 +29,6 @@ impl FoundLines {
         }
     }
 
-    /// Adds all lines to the matches of a document that has the text.
     pub(super) fn replay(
         &self,
         matches: &mut DocumentMatches<'_>,

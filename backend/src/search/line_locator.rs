@@ -1,22 +1,18 @@
-//! Locates the lines of consecutive blocks: the block that each is in, and its number.
+//! Finds block and number of lines in consecutive blocks.
 
 use crate::batch::LinePosition;
 use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 
-/// Locates lines in ascending order.
 pub(super) struct LineLocator<'a> {
     shard: &'a Shard,
     blocks: Range<u32>,
-    /// The offset of `blocks` in the text of all documents.
     base: u64,
-    /// The block of the last line, and where it ends.
     block: u32,
     block_end: u64,
-    /// Lines have been counted up to this offset; the line that begins there has this number.
+    /// End of counted lines, and the line number there.
     counted: usize,
     number: u32,
-    /// Blocks with a matching line.
     pub(super) matched_blocks: u64,
     last_matched: Option<u32>,
 }
@@ -37,7 +33,6 @@ impl<'a> LineLocator<'a> {
         })
     }
 
-    /// Moves on to the block of a line, and counts it as matched.
     pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
         while start >= self.block_end && self.block + 1 < self.blocks.end {
@@ -60,7 +55,7 @@ impl<'a> LineLocator<'a> {
         line: &Range<usize>,
     ) -> Result<LinePosition, ShardError> {
         let position = self.locate_start(text, line)?;
-        // Neighbours often match, so its end is not to be searched for again.
+        // Neighbours often match, so the end is kept.
         if text[..line.end].ends_with(b"\n") {
             self.number = self.number.saturating_add(1);
             self.counted = line.end;
@@ -68,7 +63,7 @@ impl<'a> LineLocator<'a> {
         Ok(position)
     }
 
-    /// Locates a line, or the first one of a span, and counts lines up to its start.
+    /// Locates a line or the first of a span, counting lines before it.
     fn locate_start(
         &mut self,
         text: &[u8],

@@ -1,25 +1,22 @@
-//! Finds where a byte stands alone in a text: where it is a word of its own.
+//! Finds places at which a byte is a word of its own.
 //!
-//! The rank of a line that a search for one letter finds is decided by such a place ([`definition::words_in`]), and most
-//! lines have none: `e` is in 4.5 places of each line that has it, nearly all of them inside words. So the whole text is
-//! looked through for lone letters, many bytes at a time, instead of each place of each line.
+//! They rank lines in a search for one letter ([`definition::words_in`]), and are rare: most
+//! occurrences are inside words. So the whole text is scanned, many bytes at a time.
 
 use schema::definition;
 use std::ops::Range;
 
-/// Bytes that are looked at together.
 const CHUNK: usize = 64;
 
-/// Where a byte stands alone in a text.
 pub(super) struct LoneByte<'t> {
     text: &'t [u8],
     byte: u8,
-    /// The first place that is not before the last line, or the end of the text.
+    /// First place not before the last line, or the text's end.
     next: Option<usize>,
 }
 
 impl<'t> LoneByte<'t> {
-    /// A byte that cannot be part of a word stands alone nowhere.
+    /// Only bytes of words have places.
     pub(super) fn new(text: &'t [u8], byte: u8) -> LoneByte<'t> {
         LoneByte {
             text,
@@ -28,7 +25,7 @@ impl<'t> LoneByte<'t> {
         }
     }
 
-    /// Whether it stands alone somewhere in a line. Lines must ascend.
+    /// True if a line has a place. Lines must ascend.
     pub(super) fn is_in(&mut self, line: &Range<usize>) -> bool {
         let next = self.next.filter(|&next| next >= line.start);
         let next = next.unwrap_or_else(|| find(self.text, self.byte, line.start));
@@ -37,7 +34,6 @@ impl<'t> LoneByte<'t> {
     }
 }
 
-/// Returns the first place from `at` on, or the length of the text.
 fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
     let is_word = |at: usize| text.get(at).is_some_and(|&byte| definition::is_word(byte));
     let is_lone =
@@ -48,7 +44,6 @@ fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
         }
         at = 1;
     }
-    // With the bytes before and behind them.
     while let Some(before) = at.checked_sub(1)
         && let Some(around) = text.get(before..before + CHUNK + 2)
     {
@@ -63,8 +58,7 @@ fn find(text: &[u8], byte: u8, mut at: usize) -> usize {
         .unwrap_or(text.len())
 }
 
-/// Returns the first place in the middle of these bytes. Without branches, so that the compiler makes it look at many bytes
-/// at once.
+/// First place in the middle. Without branches, for vectorization.
 fn first_in(around: &[u8; CHUNK + 2], byte: u8) -> Option<usize> {
     let is_other = around.map(|byte| u8::from(!definition::is_word(byte)));
     let mut lone = [0; CHUNK];

@@ -1,8 +1,8 @@
-//! Plans a request: counts the candidate blocks of all shards before it verifies any of them, and splits
-//! the candidates of each shard into work units.
+//! Plans a request: counts the candidate blocks of all shards before verifying any, and splits them
+//! into work units.
 //!
-//! So a search that is too expensive can be refused, and its progress is known from the start. The
-//! candidates are kept if they are few; else they are computed again, shard by shard, when it runs.
+//! So expensive searches can be refused, and progress is known from the start. Few candidates are
+//! kept; others are computed again, shard by shard, when the search runs.
 
 use super::pool::{self, Workers};
 use super::request::{Interrupted, Request, Stopped};
@@ -16,59 +16,53 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// A search with more candidate blocks is heavy: it verifies 30 MB or more, which takes at least
-/// ten milliseconds.
+/// Candidate blocks of a light search. More are 30 MB, or ten milliseconds.
 pub const HEAVY_BLOCKS: u64 = 8192;
 
-/// A line of this length takes most of the steps that one line may take ([`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX)) if its pattern
-/// is slow: a second or more. A search that may read one is heavy, however few blocks it reads. Long
+/// Line length that, with a slow pattern, takes most of
+/// [`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX). A search that may read one is heavy. Long
 /// blocks are single lines.
 pub(super) const SLOW_LINE_BYTES: u64 = 16 << 10;
 
-/// Candidate blocks whose ids are held between counting and searching: 4 MiB of them.
+/// Held block ids: 4 MiB.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
 
 /// The candidates of a search.
 pub struct Plan {
-    /// One per shard, in order.
     pub(super) shards: Vec<ShardPlan>,
-    /// The highest static rank in the shards after each shard.
     pub(super) later_static_ranks: Vec<f32>,
-    /// The progress of the search before it has begun; `blocks_total` are all candidate blocks.
+    /// Progress before the start; `blocks_total` are all candidate blocks.
     pub progress: Progress,
-    /// Whether a pattern may take a second or more in one of the lines.
     has_slow_lines: bool,
 }
 
 impl Plan {
-    /// Returns whether the search may take long.
+    /// Returns true if the search may take long.
     pub fn is_heavy(&self) -> bool {
         self.progress.blocks_total > HEAVY_BLOCKS || self.has_slow_lines
     }
 }
 
-/// The candidates of a shard.
 pub(super) enum ShardPlan {
     Held(ShardCandidates),
-    /// Too many to hold, so they are computed again. This is the number of blocks.
+    /// Number of blocks, too many to hold.
     Counted(u64),
     Failed(ShardError),
 }
 
-/// Why there is no plan.
+/// Reasons for a missing plan.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PlanError {
     /// The search was cancelled.
     Stopped,
-    /// There are more candidate blocks than allowed: at least this number.
+    /// At least this number of candidate blocks, over the limit.
     TooMany(u64),
-    /// There is a long line in which the pattern may take a second or more.
+    /// A pattern may take a second or more in a long line.
     SlowLines,
 }
 
 impl Request<'_> {
-    /// Counts the candidates of all shards. Fails as soon as the search turns out to be heavy, unless it
-    /// `may_be_heavy`.
+    /// Counts candidates of all shards. Fails once the search is heavy, unless it `may_be_heavy`.
     pub fn plan(&self, may_be_heavy: bool) -> Result<Plan, PlanError> {
         let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
         let has_slow_lines = AtomicBool::new(false);
@@ -113,8 +107,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns whether a pattern may take a second or more in one line. Plans with too many blocks to hold
-    /// are heavy in any case, and what cannot be read is reported by the search.
+    /// True if a pattern may take a second or more in one line. Too many blocks are heavy anyway,
+    /// and the search reports read errors.
     fn has_slow_lines(&self, shard: &Shard, plan: &ShardPlan) -> bool {
         let ShardPlan::Held(candidates) = plan else {
             return false;
@@ -127,7 +121,7 @@ impl Request<'_> {
                 .unwrap_or(false)
     }
 
-    /// Returns what a search by this plan would look at: in each shard, and for each pattern alone.
+    /// Work of a plan: per shard, and per pattern alone.
     pub fn estimate(&self, plan: Plan) -> Result<(Vec<ShardEnd>, Vec<Estimate>), Stopped> {
         let shards = (0..).zip(self.shards.iter().zip(plan.shards));
         let ends = shards.map(|(index, (shard, plan))| {
@@ -148,8 +142,6 @@ impl Request<'_> {
         Ok((ends.collect(), estimates.collect::<Result<_, _>>()?))
     }
 
-    /// Returns the cost of one pattern alone. Shards that cannot be read are left out; searching
-    /// them reports the error.
     fn estimate_pattern(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
@@ -176,7 +168,6 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the candidates that a plan stands for.
     pub(super) fn planned_candidates(
         &self,
         plan: ShardPlan,
@@ -189,7 +180,7 @@ impl Request<'_> {
         }
     }
 
-    /// Counts the candidates of a shard. `counted` are the blocks of all shards so far.
+    /// `counted` are the blocks of all shards so far.
     fn plan_shard(
         &self,
         shard: &Shard,
@@ -211,9 +202,8 @@ impl Request<'_> {
         }
     }
 
-    /// Computes the candidates of a shard; `None` when the search was cancelled.
     fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, ShardError> {
-        // Nothing in a damaged shard is trusted, even if the pages read here are whole.
+        // A damaged shard is not trusted, even in whole pages.
         shard.intact()?;
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
@@ -231,8 +221,7 @@ impl Request<'_> {
     }
 }
 
-/// Returns the highest static rank in the shards after each shard, and the highest of all. The rank
-/// of a shard that cannot be read counts as infinite.
+/// Highest static rank after each shard, and of all. Unreadable shards count as infinite.
 fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
     let mut later = vec![0.0; shards.len()];
     let mut highest = 0.0_f32;
@@ -245,16 +234,12 @@ fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
     (later, highest)
 }
 
-/// What has to be verified in a shard.
 pub(super) enum ShardCandidates {
-    /// Blocks, when lines are matched one by one.
     Blocks(Candidates),
-    /// Documents, when each is evaluated as a whole.
     Documents(DocumentCandidates),
 }
 
 impl ShardCandidates {
-    /// Returns the number of candidate blocks.
     pub(super) fn blocks(&self) -> u64 {
         match self {
             ShardCandidates::Blocks(_) => self.weight(),
@@ -262,7 +247,6 @@ impl ShardCandidates {
         }
     }
 
-    /// Has the system read what a search of them needs of the shard's tables, if they are on a disk.
     pub(super) fn read_tables_ahead(&self, shard: &Shard) {
         match self {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => {
@@ -310,7 +294,7 @@ impl ShardCandidates {
         }
     }
 
-    /// Returns the amount of work: blocks to verify and documents to evaluate.
+    /// Blocks to verify and documents to evaluate.
     pub(super) fn weight(&self) -> u64 {
         match self {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,
@@ -324,13 +308,11 @@ fn total_len(ranges: &[Range<u32>]) -> u64 {
     ranges.iter().map(|range| range.len() as u64).sum()
 }
 
-/// Candidates, cut into work units.
 pub(super) enum WorkList<'a> {
     Texts(TextSlices<'a>),
     Documents(DocumentSlices<'a>),
 }
 
-/// The work that a worker does at a time: some slices, and all slices of the shard.
 pub(super) enum WorkUnit<'a> {
     Texts(&'a [TextSlice], &'a TextSlices<'a>),
     Documents(&'a [DocumentSlice], &'a DocumentSlices<'a>),
@@ -353,7 +335,6 @@ impl<'a> WorkList<'a> {
         }
     }
 
-    /// Returns the number of units that end before a document. The others have all of its matches.
     pub(super) fn units_before(&self, document: DocId) -> usize {
         let ends_before = |index: &usize| self.get(*index).last_document() < Some(document);
         (0..self.len()).take_while(ends_before).count()
@@ -368,7 +349,7 @@ impl<'a> WorkList<'a> {
 }
 
 impl WorkUnit<'_> {
-    /// Has the system read the unit's text, if it is on a disk. Returns whether it seems to be in memory.
+    /// Starts reading text from disk. Returns true if it seems to be in memory.
     pub(super) fn read_ahead(&self, shard: &Shard) -> Result<bool, ShardError> {
         match self {
             WorkUnit::Texts(slices, all) => {
@@ -380,8 +361,7 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Whether its blocks lie so close together that their text, if it is in memory, is better touched in the mapping of
-    /// its file than read from it.
+    /// True if touching the mapping beats reading, for text in memory.
     pub(super) fn is_dense(&self) -> bool {
         match self {
             WorkUnit::Texts(slices, all) => {
@@ -393,7 +373,6 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Returns its share of the search's progress.
     pub(super) fn weight(&self) -> u64 {
         match self {
             WorkUnit::Texts(slices, _) => slices.iter().map(TextSlice::weight).sum(),
@@ -401,7 +380,6 @@ impl WorkUnit<'_> {
         }
     }
 
-    /// Returns the last document, whether or not the filters accept it.
     pub(super) fn last_document(&self) -> Option<DocId> {
         match self {
             WorkUnit::Texts(slices, _) => {

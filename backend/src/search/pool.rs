@@ -1,7 +1,7 @@
 //! Computes numbered results in parallel, and passes them on in order, on the calling thread.
 //!
-//! **Invariant:** at most [`WINDOW_RESULTS`] results per worker wait to be passed on. While the caller
-//! waits for its sink, which waits for the network, the workers wait too.
+//! **Invariant:** at most [`WINDOW_RESULTS`] results per worker are pending. Workers wait with a
+//! caller that waits for its sink, the network.
 
 use super::request::Interrupted;
 use std::collections::BTreeMap;
@@ -9,25 +9,23 @@ use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Results per worker that may wait to be passed on.
+/// Pending results per worker.
 const WINDOW_RESULTS: usize = 4;
 
-/// Fewer results are computed by the calling thread alone, since starting workers takes longer.
+/// Fewer results are computed by the caller: starting workers takes longer.
 const PARALLEL_MIN: usize = 4;
 
-/// The priority of yielding threads beside other threads: a third of their time on a busy processor.
+/// Priority of yielding threads: a third of the time on a busy processor.
 const YIELDING_NICE: i32 = 5;
 
-/// Threads that compute.
 #[derive(Clone, Copy)]
 pub(super) struct Workers {
     pub(super) count: usize,
-    /// Whether other threads of this process are preferred when processors are few.
     pub(super) yielding: bool,
 }
 
-/// Calls `pass_on` with the results number 0 to `count`, in order, which `workers` compute.
-/// Each of them has a state of its own, from `new_worker`.
+/// Calls `pass_on` in order with results 0 to `count`, computed by `workers`, each with a state
+/// from `new_worker`.
 pub(super) fn in_order<W, T: Send>(
     workers: Workers,
     count: usize,
@@ -54,7 +52,7 @@ pub(super) fn in_order<W, T: Send>(
     thread::scope(|scope| {
         let start = |_| thread::Builder::new().spawn_scoped(scope, work).is_ok();
         if (0..threads).filter(|number| start(*number)).count() == 0 {
-            // The system has no thread to give.
+            // No thread is available.
             let mut worker = new_worker();
             return (0..count).try_for_each(|index| pass_on(compute(&mut worker, index)?));
         }
@@ -64,7 +62,6 @@ pub(super) fn in_order<W, T: Send>(
     })
 }
 
-/// Runs work on a thread that yields to others, if the system has one to give.
 pub(crate) fn yielding<T: Send>(work: impl Fn() -> T + Sync) -> T {
     thread::scope(|scope| {
         let yielding = || {
@@ -78,24 +75,21 @@ pub(crate) fn yielding<T: Send>(work: impl Fn() -> T + Sync) -> T {
     })
 }
 
-/// Prefers other threads to the current one. Where a thread has no priority of its own, it keeps the usual one.
+/// Prefers other threads, if threads have priorities.
 fn yield_to_others() {
     let _ = rustix::process::nice(YIELDING_NICE);
 }
 
-/// What the workers and the calling thread share.
 struct Pool<T> {
     count: usize,
     window: usize,
     state: Mutex<State<T>>,
-    /// A result is there, the window has moved, or the pool was stopped.
+    /// New result, moved window, or stop.
     changed: Condvar,
 }
 
 struct State<T> {
-    /// The next result that no worker has taken.
     next: usize,
-    /// The next result to pass on.
     pass_on_next: usize,
     done: BTreeMap<usize, Result<T, Interrupted>>,
     stopped: bool,
@@ -117,8 +111,6 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Takes the next result to compute, once it is within the window; `None` when there is none
-    /// left.
     fn take(&self) -> Option<usize> {
         let mut state = self.lock();
         while !state.stopped
@@ -139,8 +131,8 @@ impl<T> Pool<T> {
         self.changed.notify_all();
     }
 
-    /// Waits for result `index`, and moves the window. Returns [`Interrupted::Stopped`] when a worker
-    /// has panicked; the panic continues where the workers are joined.
+    /// Waits for a result, and moves the window. [`Interrupted::Stopped`] after a panic, which
+    /// continues at the join.
     fn wait_for(&self, index: usize) -> Result<T, Interrupted> {
         let mut state = self.lock();
         loop {
@@ -161,7 +153,7 @@ impl<T> Pool<T> {
         self.changed.notify_all();
     }
 
-    // The state is plain data, which a panic leaves valid.
+    // Plain data stays valid after a panic.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,7 +163,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// The result of a worker that panics is never there, so nothing may wait for it.
+/// A panicked worker has no result, so nothing may wait for it.
 struct StopOnPanic<'a, T>(&'a Pool<T>);
 
 impl<T> Drop for StopOnPanic<'_, T> {

@@ -1,25 +1,20 @@
-//! Reads the text of work units ahead of the workers, so that a disk has many reads at once.
+//! Reads text of work units ahead, so a disk has many reads at once.
 //!
-//! **Invariant:** at most [`UNITS_AHEAD`] units are read ahead of the last one that a worker has taken.
+//! **Invariant:** at most [`UNITS_AHEAD`] units are read ahead of the last one taken.
 
 use super::plan::WorkList;
 use index::shard::{Shard, ShardError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Units that are read ahead: 2,048 blocks, which are 8 MiB of text, in up to as many places. Disks that
-/// need more reads in flight to be busy are rare, and memory may be short.
+/// 2,048 blocks, 8 MiB in up to as many places. Few disks need more reads in flight.
 const UNITS_AHEAD: usize = 32;
 
-/// What has been read ahead of a shard's units.
 pub(super) struct ReadAhead {
-    /// The next unit.
     next: AtomicUsize,
-    /// Whether the text of some unit was not in memory.
     is_cold: AtomicBool,
 }
 
 impl ReadAhead {
-    /// Reads nothing of the units before `first`.
     pub(super) fn starting_at(first: usize) -> ReadAhead {
         ReadAhead {
             next: AtomicUsize::new(first),
@@ -27,13 +22,12 @@ impl ReadAhead {
         }
     }
 
-    /// Whether the text of all units so far seems to be in memory.
+    /// True if all text so far seems in memory.
     pub(super) fn is_warm(&self) -> bool {
         !self.is_cold.load(Relaxed)
     }
 
-    /// Has the system read the units behind `index` that nobody has read ahead yet. A worker calls it before it
-    /// searches unit `index`.
+    /// Called before a worker searches unit `index`.
     pub(super) fn before(
         &self,
         index: usize,

@@ -1,8 +1,7 @@
-//! A search request, the sink for its frames, the reasons for which it ends early, and what the
-//! workers on one of its shards share.
+//! Search request, sink for its frames, reasons for an early end, and the state that workers on a
+//! shard share.
 //!
-//! There is no algorithm here: `plan` counts the candidates of a request, and the parent module
-//! searches them.
+//! No algorithms: `plan` counts the candidates of a request, and the parent module searches them.
 
 use super::top_k::Threshold;
 use crate::batch::LINE_BYTES_MAX;
@@ -17,39 +16,38 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The largest limit; a larger one means all matches. The top matches are held in memory, with 16
-/// bytes each and the names of their documents, and no page is that long.
+/// More means all matches. Top matches are held in memory, and no page is that long.
 pub const LIMIT_MAX: u64 = 10_000;
 
-/// What to search for, where, and how.
+/// A search and its options.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// The shards. Frames refer to them by their index here.
+    /// Shards. Frames refer to them by index.
     pub shards: &'a [Arc<Shard>],
-    /// What to search for, and in which documents.
+    /// Compiled expression and filters.
     pub query: &'a CompiledQuery,
-    /// What to send: all matching lines, the first one of every document, or nothing but a count.
+    /// Kind of answer: all matching lines, the first of every document, or a count.
     pub want: Want,
-    /// How many of the best matches to send; 0 and values above [`LIMIT_MAX`] mean all.
+    /// Best matches to send; 0 or above [`LIMIT_MAX`] means all.
     pub limit: u64,
-    /// Lines of context before and after a match.
+    /// Lines around a match.
     pub context_lines: u32,
-    /// Whether only the first range of each match is sent.
+    /// Send only the first range of each match.
     pub first_range: bool,
-    /// Whether lines are sent as text. Not with a limit or with context.
+    /// Send lines as text, without limit or context.
     pub text: TextOrder,
     /// Threads that verify candidates.
     pub workers: usize,
     /// Stops the search.
     pub cancel: &'a Cancel,
-    /// How far another backend has answered for each shard; empty if none has. What it sent is not sent again, and not
-    /// searched again if all matches are wanted.
+    /// Another backend's answer so far for each shard, or empty. Not sent again, nor searched again
+    /// if all matches are wanted.
     pub resume: &'a [ResumePoint],
 }
 
 impl Request<'_> {
-    /// Finds the ranges of a matching line that are sent or decide its rank; `line` is without its end. `is_unranked` says
-    /// that none decides its rank, in a search for text.
+    /// Finds the ranges of a line that are sent or decide its rank. With `is_unranked` none decides
+    /// it, in a search for text.
     pub(super) fn find_ranges(
         &self,
         matcher: &LineMatcher,
@@ -60,7 +58,7 @@ impl Request<'_> {
         let is_unranked = is_unranked || self.text == TextOrder::Found;
         // Shorter, because a carriage return may follow.
         if is_unranked && line.len() < LINE_BYTES_MAX {
-            // Nobody reads the ranges of a search for text.
+            // A search for text does not send ranges.
             out.clear();
             out.push((0, 0));
         } else if self.first_range {
@@ -71,20 +69,20 @@ impl Request<'_> {
         }
     }
 
-    /// Returns the only byte that a range can be, in a search for ranked text: there ranges do nothing but decide ranks.
+    /// The only possible byte of a range, in ranked text: there ranges only decide ranks.
     pub(super) fn single_byte(&self, matcher: &LineMatcher) -> Option<u8> {
         let byte = matcher.single_byte();
         byte.filter(|_| self.text == TextOrder::Ranked)
     }
 
-    /// Returns how many top matches are wanted; `None` when all matches are.
+    /// Number of top matches wanted; `None` for all.
     pub(super) fn top_k(&self) -> Option<usize> {
         let limited = self.want != Want::Count && (1..=LIMIT_MAX).contains(&self.limit);
         limited.then_some(self.limit as usize)
     }
 }
 
-/// Stops a search, and shows that it works: a thread that checks whether to stop does something between two checks.
+/// Stops a search. Its checks also prove that threads make progress.
 #[derive(Debug, Default)]
 pub struct Cancel {
     stop: Arc<AtomicBool>,
@@ -92,7 +90,6 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Returns one that stops the search when the flag is set.
     pub(crate) fn by(flag: &Arc<AtomicBool>) -> Cancel {
         Cancel {
             stop: Arc::clone(flag),
@@ -100,27 +97,26 @@ impl Cancel {
         }
     }
 
-    /// Returns the flag that stops the search when it is set.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// Stops the search at its next check. It checks at least once per matching line, piece of text,
-    /// posting list and package, and inside long lines: every 10 ms.
+    /// Stops the search at its next check, every 10 ms at least: at each line, piece of text,
+    /// posting list and package, and inside long lines.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the search has to stop.
+    /// True if the search has to stop.
     pub fn is_cancelled(&self) -> bool {
-        // Written once between two looks, so that workers do not take the cache line from each other at every check.
+        // Written once between two looks, or workers contend for the cache line.
         if !self.has_checked.load(Ordering::Relaxed) {
             self.has_checked.store(true, Ordering::Relaxed);
         }
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the search has checked since the last call.
+    /// True if the search has checked since the last call.
     pub fn has_worked(&self) -> bool {
         self.has_checked.swap(false, Ordering::Relaxed)
     }
@@ -136,9 +132,7 @@ impl Cancel {
 
 /// Receives the frames of batches, in order.
 pub trait Sink {
-    /// Takes the frames of one work unit, which are always whole, and the progress of the search
-    /// after them: what was sent, these frames included, and what is still to come. An error stops
-    /// the search.
+    /// Takes whole frames of a unit, and the progress after them. An error stops the search.
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped>;
 }
 
@@ -146,7 +140,6 @@ pub trait Sink {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Why the search of a shard ended early.
 pub(super) enum Interrupted {
     Stopped,
     Failed(ShardError),
@@ -164,23 +157,20 @@ impl From<Stopped> for Interrupted {
     }
 }
 
-/// One shard of a request.
 #[derive(Clone, Copy)]
 pub(super) struct ShardTask<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) shard: &'a Shard,
-    /// The number by which frames refer to the shard: its index in the request, or the number of the resume point.
+    /// Index in the request, or number of the resume point.
     pub(super) index: u32,
-    /// How far another backend has answered.
     pub(super) resume: Option<&'a ResumePoint>,
-    /// The highest static rank in the shards that are searched after this one.
+    /// Highest static rank in the shards searched later.
     pub(super) later_static_rank: f32,
     pub(super) threshold: &'a Threshold,
     pub(super) evaluations: &'a SharedEvaluations,
 }
 
 impl<'a> ShardTask<'a> {
-    /// The task for the shard with this index in the request.
     pub(super) fn new(
         request: &'a Request<'a>,
         index: usize,
@@ -200,7 +190,6 @@ impl<'a> ShardTask<'a> {
         }
     }
 
-    /// Returns the first line of a document that may be sent.
     pub(super) fn first_line(&self, document: DocId) -> u32 {
         match self.resume.and_then(|resume| resume.last) {
             Some((last, _)) if document.0 < last => u32::MAX,
@@ -209,13 +198,12 @@ impl<'a> ShardTask<'a> {
         }
     }
 
-    /// Returns whether another backend has named this skipped document, or a later one.
+    /// True if another backend named this or a later skipped document.
     pub(super) fn has_named(&self, skipped: DocId) -> bool {
         let last = self.resume.and_then(|resume| resume.last_skipped);
         last.is_some_and(|last| skipped.0 <= last)
     }
 
-    /// Returns what is known of the shard before it is searched.
     pub(super) fn end(&self) -> ShardEnd {
         let resume = self.resume.copied().unwrap_or_default();
         ShardEnd {
@@ -229,20 +217,16 @@ impl<'a> ShardTask<'a> {
     }
 }
 
-/// Whether a document matches the expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Evaluation {
-    /// It does, because these patterns match.
     Matches(PatternSet),
     Fails,
-    /// The document is too large to be evaluated.
     TooLarge,
-    /// Evaluating it needs too many steps.
     GivenUp,
 }
 
-/// The evaluations of documents that are in several work units, by document id: at most one per
-/// [`UNIT_BLOCKS`](super::slices::UNIT_BLOCKS) blocks of the shard.
+/// By document in several units: at most one per [`UNIT_BLOCKS`](super::slices::UNIT_BLOCKS)
+/// blocks.
 #[derive(Default)]
 pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
 
@@ -250,15 +234,14 @@ pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
 type SharedEvaluation = Arc<Mutex<Option<Evaluation>>>;
 
 impl SharedEvaluations {
-    /// Returns the evaluation of a document. The first worker that asks for it calls `evaluate`;
-    /// the others wait for the result.
+    /// Single flight: other workers wait for the first one.
     pub(super) fn get_or_evaluate<E>(
         &self,
         document: u32,
         evaluate: impl FnOnce() -> Result<Evaluation, E>,
     ) -> Result<Evaluation, E> {
         let shared = {
-            // A panic of another worker leaves the map valid.
+            // Valid after a panic.
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(document).or_default())
         };

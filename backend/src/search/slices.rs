@@ -1,29 +1,27 @@
-//! Pieces of a shard's candidates that a worker takes at a time: ranges of blocks, and slices of
-//! documents. The documents of one text have the same blocks.
+//! Pieces of a shard's candidates for one worker: ranges of blocks, and slices of documents.
+//! Documents of one text share blocks.
 //!
-//! A document with many blocks is cut into slices that go to several units, so that all units cost
-//! about the same and their results stay small. A document that must be read as a whole, because a
-//! match in it may span lines, is searched with its first slice; `MULTILINE_BYTES_MAX` bounds its
-//! size.
+//! Slices of a large document go to several units, so all units cost about the same. A document
+//! with matches over lines is searched whole with its first slice; `MULTILINE_BYTES_MAX` bounds it.
 
 use index::shard::{DocId, DocumentCandidates, Shard, ShardError, TextId};
 use std::ops::Range;
 
-/// Candidate blocks of a work unit: a quarter of a megabyte of text, a few tenths of a millisecond.
+/// Blocks of a unit: a quarter of a megabyte, some tenths of a millisecond.
 pub(super) const UNIT_BLOCKS: usize = 64;
 
-/// Documents of a unit, at most. Evaluating one by its name takes well below a microsecond.
+/// Evaluating a name takes below a microsecond.
 pub(super) const UNIT_DOCUMENTS: usize = 256;
 
-/// Blocks of a dense unit, at least: to touch the first page of a mapping takes several times as long as to read it.
+/// Minimum: the first page touched in a mapping costs several reads.
 const DENSE_BLOCKS_MIN: u64 = 32;
 
-/// The blocks of a dense unit lie within this many times as many blocks, at most. Measured, if all text is touched: with 12
-/// to 16 % of all blocks as candidates a search takes as long as with reading; with 30 % or more, a sixth less.
+/// Spread in multiples of its blocks. From 30 % of all blocks, touching takes a sixth less than
+/// reading.
 const DENSE_SPREAD_MAX: u64 = 4;
 
-/// Whether blocks are many and close together, so that it is faster to touch their pages in the mapping of the file than to
-/// read them: the system maps several neighbours of a page that is touched. Blocks of copies count each time.
+/// True if touching mapped pages beats reading: the system maps neighbours, too. Copies count each
+/// time.
 pub(super) fn is_dense(mut blocks: impl Iterator<Item = Range<u32>>) -> bool {
     let Some(first) = blocks.next() else {
         return false;
@@ -37,7 +35,6 @@ pub(super) fn is_dense(mut blocks: impl Iterator<Item = Range<u32>>) -> bool {
     count >= DENSE_BLOCKS_MIN && count * DENSE_SPREAD_MAX >= all
 }
 
-/// Ascending blocks, taken from the front as ranges of consecutive ones.
 #[derive(Clone)]
 pub(super) struct BlockRanges<'a> {
     range: Range<u32>,
@@ -45,17 +42,15 @@ pub(super) struct BlockRanges<'a> {
 }
 
 impl<'a> BlockRanges<'a> {
-    /// Returns all blocks of a range.
     pub(super) fn all(range: Range<u32>) -> Self {
         BlockRanges { range, list: &[] }
     }
 
-    /// Returns the blocks of a list.
     pub(super) fn listed(list: &'a [u32]) -> Self {
         BlockRanges { range: 0..0, list }
     }
 
-    /// Returns the blocks of a list that have these indexes, or, without a list, the blocks of a range.
+    /// Blocks at these indexes of a list, else the range.
     pub(super) fn of(list: Option<&'a [u32]>, range: Range<u32>) -> Self {
         match list {
             None => BlockRanges::all(range),
@@ -70,7 +65,6 @@ impl<'a> BlockRanges<'a> {
             .or((!self.range.is_empty()).then_some(self.range.start))
     }
 
-    /// Takes the next consecutive blocks that are below `end`.
     pub(super) fn next_range(&mut self, end: u32) -> Option<Range<u32>> {
         let start = self.peek().filter(|&start| start < end)?;
         if !self.range.is_empty() {
@@ -95,12 +89,9 @@ impl Iterator for BlockRanges<'_> {
     }
 }
 
-/// The candidate documents of a shard, cut into units.
 pub(super) struct DocumentSlices<'a> {
-    /// The candidate blocks; `None` means all blocks.
     blocks: Option<&'a [u32]>,
     slices: Vec<DocumentSlice>,
-    /// The end of each unit in `slices`.
     ends: Vec<usize>,
 }
 
@@ -108,14 +99,13 @@ pub(super) struct DocumentSlices<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DocumentSlice {
     pub(super) document: u32,
-    /// Block ids, or indexes in the list of candidate blocks.
+    /// Block ids, or indexes in the list of candidates.
     start: u32,
     end: u32,
-    /// Whether it begins with the document's first candidate block.
     pub(super) is_first: bool,
-    /// Whether it has all candidate blocks of the document.
+    /// Has all its candidate blocks.
     pub(super) is_whole: bool,
-    /// Whether the document before has the same text, so that its blocks were counted there.
+    /// Same text as the document before, so blocks count there.
     is_copy: bool,
 }
 
@@ -170,8 +160,8 @@ impl<'a> DocumentSlices<'a> {
         }
     }
 
-    /// Cuts the slices into units. Documents with the same text are in one unit if there is room in one, so that
-    /// how often the text is read depends on them alone, and not on the documents before.
+    /// Cuts slices into units. Documents of one text share a unit if possible, so reads do not
+    /// depend on documents before.
     fn cut(&mut self) {
         let continues = |slice: &DocumentSlice| slice.is_copy || !slice.is_first;
         let (mut start, mut blocks, mut documents) = (0, 0, 0);
@@ -197,7 +187,6 @@ impl<'a> DocumentSlices<'a> {
         }
     }
 
-    /// Returns the number of units.
     pub(super) fn unit_count(&self) -> usize {
         self.ends.len()
     }
@@ -207,12 +196,10 @@ impl<'a> DocumentSlices<'a> {
         &self.slices[start..self.ends[index]]
     }
 
-    /// Returns the blocks of a slice.
     pub(super) fn blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
         self.block_ranges(slice.range())
     }
 
-    /// Returns the candidate blocks of a slice's whole document.
     pub(super) fn document_blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
         let is_before = |other: &DocumentSlice| other.document < slice.document;
         let first = self.slices.partition_point(is_before);
@@ -231,7 +218,7 @@ impl DocumentSlice {
         self.start..self.end
     }
 
-    /// Returns its share of the search's progress: its blocks, and one for the document.
+    /// Blocks, and one for the document.
     pub(super) fn weight(&self) -> u64 {
         let blocks = if self.is_copy {
             0

@@ -1,8 +1,8 @@
-//! Finds spans in a whole document: the lines of matches that may cover several lines.
+//! Finds spans in a whole document: lines of matches over several lines.
 //!
-//! Each matcher goes through the text once. Matches that share a line become one span, so that no
-//! line is reported twice. Only the next lines of each matcher and the ranges of the current span
-//! are in memory. The search can be stopped at any time.
+//! Each matcher scans the text once. Matches that share a line become one span, so no line repeats.
+//! Only the next lines of each matcher and the ranges of the current span are in memory. Can be
+//! stopped at any time.
 
 use crate::bounded_matcher::BoundedMatcher;
 use crate::document_matcher::{TextMatcher, remove_overlaps};
@@ -10,13 +10,11 @@ use crate::line_matcher::{self, LineSearch, RANGES_MAX};
 use crate::long_line::{Effort, LINE_STEPS_MAX};
 use std::ops::{ControlFlow, Range};
 
-/// The ranges that match in a span, from its first byte: at least one, at most [`RANGES_MAX`], and
-/// none beyond the end of its last line.
+/// Ranges from the span's first byte: one to [`RANGES_MAX`], within its last line.
 pub(super) type Ranges = Vec<(usize, usize)>;
 
-/// Calls `found` with every span of `text` that begins at or after `at`, in ascending order, and
-/// with the ranges that match in it. A span includes its last line's end. Ends early when `found`
-/// breaks or `stop` returns true.
+/// Calls `found` with each span from `at` on, and its ranges. Ends if `found` breaks or `effort` is
+/// stopped.
 pub(super) fn for_each(
     matchers: &[&TextMatcher],
     text: &[u8],
@@ -52,7 +50,6 @@ pub(super) fn for_each(
     }
 }
 
-/// Returns whether the matcher finds at least one span.
 pub(super) fn is_any(matcher: &BoundedMatcher, text: &[u8], effort: &mut Effort<'_>) -> bool {
     effort.allow(LINE_STEPS_MAX);
     let found = matcher.find(text, 0, true, effort);
@@ -63,7 +60,6 @@ pub(super) fn is_any(matcher: &BoundedMatcher, text: &[u8], effort: &mut Effort<
     found.is_some_and(|found| lines_of(text, &found).is_some())
 }
 
-/// Sorts ranges, and clips them to the first `len` bytes of the span.
 fn normalize(ranges: &mut Ranges, len: usize) {
     for (start, end) in &mut *ranges {
         (*start, *end) = ((*start).min(len), (*end).min(len));
@@ -75,18 +71,13 @@ fn normalize(ranges: &mut Ranges, len: usize) {
     }
 }
 
-/// The matches of one matcher, in ascending order.
 struct MatchCursor<'a> {
     matcher: &'a TextMatcher,
-    /// The lines that a line matcher has still to search.
     search: Option<LineSearch<'a>>,
-    /// The current match of a multi-line matcher.
     found: Range<usize>,
-    /// Steps that a multi-line matcher may still take.
     steps: u64,
-    /// The lines of the current match; `None` at the end.
+    /// Lines of the current match; `None` at the end.
     lines: Option<Range<usize>>,
-    /// Buffer for the ranges of one line.
     line_ranges: Ranges,
 }
 
@@ -112,8 +103,7 @@ impl<'a> MatchCursor<'a> {
         self.lines.as_ref().is_some_and(|lines| lines.start < end)
     }
 
-    /// Adds the current match to the ranges of a span that begins at `start`, and advances. Returns
-    /// the end of the match's last line.
+    /// Adds the current match, and advances. Returns the end of its last line.
     fn take(
         &mut self,
         text: &'a [u8],
@@ -140,7 +130,7 @@ impl<'a> MatchCursor<'a> {
                 if has_room {
                     ranges.push((self.found.start - start, self.found.end - start));
                 }
-                // The byte behind an empty match, so that it is not found again.
+                // Past an empty match, so it is not found again.
                 self.found.end + usize::from(self.found.is_empty())
             }
         };
@@ -148,7 +138,6 @@ impl<'a> MatchCursor<'a> {
         lines.end
     }
 
-    /// Finds the next match, that of a multi-line matcher at or after `at`.
     fn advance(&mut self, text: &'a [u8], at: usize, first: bool, effort: &mut Effort<'_>) {
         self.lines = match (self.matcher, &mut self.search) {
             (TextMatcher::MultiLine(matcher), _) => {
@@ -173,7 +162,7 @@ impl<'a> MatchCursor<'a> {
     }
 }
 
-/// Returns the lines of a match; `None` when it is an empty match behind the last line.
+/// Lines of a match; `None` for an empty one behind the last line.
 fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
     let first = line_matcher::line_around(text, found.start);
     let last = line_matcher::line_around(text, found.end.max(found.start + 1) - 1);
@@ -202,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Compares the spans, with their ranges in brackets.
+    /// Compares spans, with ranges in brackets.
     fn check(patterns: &[&str], text: &str, expected: &[&str]) {
         let matchers: Vec<TextMatcher> = patterns.iter().map(|text| text_matcher(text)).collect();
         let matchers: Vec<&TextMatcher> = matchers.iter().collect();
@@ -248,7 +237,7 @@ mod tests {
         check(&["a", r"c\nd"], "a\nc\nd", &["[a]\n", "[c\nd]"]);
     }
 
-    /// Takes forever when each span scans the rest of the text for the second pattern again.
+    /// Takes forever if each span scans the rest of the text.
     #[test]
     fn each_matcher_scans_the_text_once() {
         let text = "ab\n".repeat(200_000);

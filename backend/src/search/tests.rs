@@ -7,7 +7,6 @@ use index::{corpus, indexing};
 use schema::message::{Expr, Pattern, Skip, Syntax, TextOrder};
 use std::cell::Cell;
 
-/// Collects what is sent.
 struct Collector(Vec<u8>);
 
 impl Sink for Collector {
@@ -25,7 +24,6 @@ fn regexp(text: &str) -> Expr {
     })
 }
 
-/// Indexes one file, and calls `each` with a search of it.
 fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T) -> T {
     let directory = tempfile::tempdir().unwrap();
     let (source, out) = (directory.path().join("p_1"), directory.path().join("index"));
@@ -47,7 +45,7 @@ fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T)
     })
 }
 
-/// Indexes one file, and returns the skipped documents and the matches of a search.
+/// Indexes a file, and returns skipped documents and matches.
 fn search(text: &str, expr: &Expr) -> (Vec<Skip>, u64) {
     with_request(text, expr, |request| {
         let plan = request.plan(true).expect("not cancelled");
@@ -70,7 +68,7 @@ fn skips(mut frames: &[u8]) -> Vec<Skip> {
     skips
 }
 
-/// Lines of more blocks than a unit has, of which several need too many steps.
+/// Lines over several units, some with too many steps.
 fn long_lines() -> String {
     let long = format!("{} zzE zzF\n", "z".repeat(30_000));
     let short = format!("{}E\n", "z".repeat(2000));

@@ -1,45 +1,37 @@
-//! The candidate texts of a shard, for queries that match lines one by one: cut into slices, and these
-//! into units.
+//! Candidate texts of a shard for line queries, cut into slices and units.
 //!
-//! A text is verified once, and its matches are emitted for each of its documents. Units bound what
-//! waits to be sent, so a text of many blocks has slices of some blocks, document by document, and a
-//! text of many documents has slices of some documents: it is verified once for each of these.
+//! A text is verified once, and its matches are emitted for each document. Units bound the pending
+//! output: a large text has slices of blocks, document by document, and a text of many documents
+//! has slices of documents, each verified once. Dead packages do not count.
 //!
-//! Documents of dead packages do not count: slices and units are those of a shard without them.
-//!
-//! **Invariant:** slices ascend by document, then by block, as the keys of their matches do.
+//! **Invariant:** slices ascend by document, then by block, like their matches.
 
 use super::slices::{BlockRanges, UNIT_BLOCKS, UNIT_DOCUMENTS};
 use index::shard::{BlockId, Candidates, DocId, Shard, ShardError, Text, TextId};
 use std::ops::Range;
 
-/// Blocks that a slice of several documents has, each counted for every document, at most: 4 MiB of
-/// text to send, if all lines match.
+/// Blocks times documents of a slice: 4 MiB of text if all lines match.
 const COPIED_BLOCKS_MAX: usize = 1024;
 
-/// The candidate texts of a shard, cut into units.
 pub(super) struct TextSlices<'a> {
-    /// The candidate blocks; `None` means all blocks of a slice's range.
+    /// `None` means all of a slice's range.
     blocks: Option<&'a [u32]>,
     slices: Vec<TextSlice>,
-    /// The end of each unit in `slices`.
     ends: Vec<usize>,
 }
 
 /// Consecutive candidate blocks of a text, for some of its documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TextSlice {
-    /// Block ids, or indexes in the list of candidate blocks.
+    /// Block ids, or indexes in the list of candidates.
     blocks: Range<u32>,
-    /// Documents that have the text. If it has others, a filter may reject these.
+    /// Documents with the text. If it has others, filters may reject these.
     pub(super) documents: Range<u32>,
-    /// Whether the text has more than one document.
+    /// The text has several documents.
     pub(super) is_shared: bool,
-    /// How many of the documents are live.
     live: usize,
-    /// The documents for which earlier slices have the same blocks.
+    /// Documents with the same blocks in earlier slices.
     pub(super) earlier: Range<u32>,
-    /// Whether it has all candidate blocks of the text.
     pub(super) is_whole: bool,
 }
 
@@ -98,7 +90,7 @@ impl<'a> TextSlices<'a> {
         Ok(())
     }
 
-    /// Adds the candidate blocks of a text with these documents, of which one is live at least.
+    /// At least one document is live.
     fn push(
         &mut self,
         documents: &Range<u32>,
@@ -153,7 +145,6 @@ impl<'a> TextSlices<'a> {
         }
     }
 
-    /// Returns the number of units.
     pub(super) fn unit_count(&self) -> usize {
         self.ends.len()
     }
@@ -163,7 +154,6 @@ impl<'a> TextSlices<'a> {
         &self.slices[start..self.ends[index]]
     }
 
-    /// Returns the blocks of a slice.
     pub(super) fn blocks(&self, slice: &TextSlice) -> BlockRanges<'_> {
         BlockRanges::of(self.blocks, slice.blocks.clone())
     }
@@ -176,7 +166,7 @@ fn is_live(shard: &Shard, document: u32) -> Result<bool, ShardError> {
     Ok(shard.is_live(shard.package_of(DocId(document))?))
 }
 
-/// Returns the text that holds a block; often it is the one behind the last one.
+/// Text of a block; often the next one.
 fn text_with(block: u32, next: TextId, shard: &Shard) -> Result<Text<'_>, ShardError> {
     if next.0 < shard.text_count() {
         let text = shard.text_entry(next)?;
@@ -188,7 +178,7 @@ fn text_with(block: u32, next: TextId, shard: &Shard) -> Result<Text<'_>, ShardE
 }
 
 impl TextSlice {
-    /// Returns its share of the search's progress: its blocks, unless they were counted before.
+    /// Blocks not counted before.
     pub(super) fn weight(&self) -> u64 {
         if self.earlier.is_empty() {
             self.blocks.len() as u64
@@ -202,7 +192,7 @@ impl TextSlice {
 mod tests {
     use super::*;
 
-    /// Cuts texts, given by their numbers of documents and of blocks.
+    /// Cuts texts, given as numbers of documents and blocks.
     fn slices(texts: &[(u32, u32)]) -> TextSlices<'static> {
         let mut slices = TextSlices {
             blocks: None,

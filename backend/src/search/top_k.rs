@@ -1,11 +1,11 @@
-//! The top matches so far, for searches that want only the best ones.
+//! Top matches so far, for searches that want only the best.
 //!
-//! Matches are compared in the total order of [`schema::order`]. A match that is worse than all top
-//! matches so far is not sent, because enough better ones have been sent.
+//! Matches compare in the total order of [`schema::order`]. One worse than all top matches is not
+//! sent.
 //!
-//! **Invariant:** what the emitter leaves out depends only on the matches before it. Workers may
-//! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
-//! that was below it is still below it when the emitter would come to that match.
+//! **Invariant:** the emitter leaves out matches depending only on those before. Workers may leave
+//! out more at any time, below a [`Threshold`]. It only rises, so their matches would be left out
+//! later, too.
 
 use super::slices::UNIT_DOCUMENTS;
 use crate::batch::LinePosition;
@@ -18,10 +18,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU16};
 
-/// The keys of the best matches so far.
 pub(super) struct TopMatches {
     limit: usize,
-    /// Holds at most `limit` keys, with the worst at the top.
+    /// At most `limit` keys, worst on top.
     keys: BinaryHeap<SortKey>,
 }
 
@@ -43,18 +42,16 @@ impl TopMatches {
         }
     }
 
-    /// Returns whether a match is certainly not among the top ones.
+    /// True if a match is certainly not among the top.
     pub(super) fn leaves_out(&self, key: &SortKey) -> bool {
         self.worst().is_some_and(|worst| key > worst)
     }
 
-    /// Returns true once there are as many as are wanted.
     pub(super) fn is_full(&self) -> bool {
         self.keys.len() == self.limit
     }
 
-    /// Returns where a document would be whose best match is the worst of the top matches, once there are `limit` of
-    /// them.
+    /// Best place of a document with the worst top match, if full.
     pub(super) fn worst_place(&self) -> Option<DocumentPlace> {
         self.worst().map(|worst| DocumentPlace {
             score: worst.score,
@@ -62,13 +59,12 @@ impl TopMatches {
         })
     }
 
-    /// Returns the worst of the top matches, once there are `limit` of them.
     fn worst(&self) -> Option<&SortKey> {
         self.keys.peek().filter(|_| self.is_full())
     }
 }
 
-/// The position of a match in the total order. The best match has the least key.
+/// Position in the total order. The best match has the least key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SortKey {
     score: u16,
@@ -77,15 +73,13 @@ pub(super) struct SortKey {
     line: u32,
 }
 
-/// Where the best match of a document can be in the total order, at best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DocumentPlace {
-    /// As [`RankKey`] has it.
+    /// As in [`RankKey`].
     pub(super) score: u16,
     pub(super) hash: u64,
 }
 
-/// A document's name, and the hash that orders it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DocumentName {
     hash: u64,
@@ -94,7 +88,7 @@ pub(super) struct DocumentName {
 }
 
 impl DocumentName {
-    /// `text` is the hash of the text of a document that is in revisions.
+    /// `text` is the text's hash of a document in revisions.
     pub(super) fn new(package: &[u8], path: &[u8], text: Option<&[u8]>) -> Arc<DocumentName> {
         Arc::new(DocumentName {
             hash: order::document_hash(package, path, text),
@@ -138,7 +132,7 @@ impl SortKey {
     }
 }
 
-/// The score that a match needs to be among the top ones, as workers see it.
+/// Score needed for the top, as seen by workers.
 #[derive(Debug)]
 pub(super) struct Threshold(AtomicU16);
 
@@ -156,33 +150,30 @@ impl Threshold {
         }
     }
 
-    /// Returns whether a match of this rank is certainly not among the top ones.
+    /// True if this rank is certainly not among the top.
     pub(super) fn leaves_out(&self, rank: f32) -> bool {
         RankKey::of(rank).score > self.0.load(atomic::Ordering::Relaxed)
     }
 }
 
-/// A match that is not packed yet, because it may be left out.
+/// Match not packed yet, because it may be left out.
 #[derive(Clone, Debug)]
 pub(super) struct PendingMatch {
     pub(super) key: SortKey,
     pub(super) document: DocId,
     pub(super) position: LinePosition,
-    /// The patterns that contribute, when its document was evaluated.
     pub(super) patterns: PatternSet,
-    /// Closeness of the words of a phrase.
     pub(super) tier: Tier,
 }
 
-/// The pending matches of a unit: at most twice the limit, or twice the documents of a unit.
+/// Up to twice the limit, or twice a unit's documents.
 #[derive(Debug, Default)]
 pub(super) struct PendingMatches(pub(super) Vec<PendingMatch>);
 
 impl PendingMatches {
     pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
-        // When one match per document is wanted, a unit has at most so many, so none is dropped here.
-        // That matters because the emitter may drop the first one, whose document
-        // already has a match in an earlier unit: it must not have displaced another match.
+        // With one match per document, none is dropped here: the emitter may drop the first one if
+        // an earlier unit has its document.
         let keep = limit.max(UNIT_DOCUMENTS);
         if self.0.len() == 2 * keep {
             self.0
@@ -192,13 +183,11 @@ impl PendingMatches {
         self.0.push(pending);
     }
 
-    /// Puts the matches in the order of the shard.
     pub(super) fn finish(&mut self) {
         self.0
             .sort_unstable_by_key(|pending| (pending.document, pending.position.number));
     }
 
-    /// Removes the first match if it is one of `document`.
     pub(super) fn remove_first_of(&mut self, document: DocId) {
         if self.0.first().is_some_and(|it| it.document == document) {
             self.0.remove(0);

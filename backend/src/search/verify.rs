@@ -1,7 +1,7 @@
-//! Verifies candidates: finds the matching lines in their bytes.
+//! Verifies candidates: finds matching lines in their bytes.
 //!
-//! A [`Verifier`] searches the blocks of a unit text by text. The lines of a text go to the matches of
-//! its document; if it has several, they are kept ([`FoundLines`]) and given to each of them.
+//! A [`Verifier`] searches blocks text by text. Lines go to the text's document, or are kept
+//! ([`FoundLines`]) for each of several.
 
 use super::document_matches::{DocumentMatches, LineSink, PackBuffers, UnitResult};
 use super::found_lines::FoundLines;
@@ -19,22 +19,16 @@ use std::mem;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Verifies blocks, and keeps its buffers from one document to the next.
 pub(super) struct Verifier<'a> {
     pub(super) task: ShardTask<'a>,
-    /// The package of the last document.
     package: Option<Package<'a>>,
-    /// The documents of the current slice.
     documents: Vec<DocId>,
-    /// The ranges of the current line.
     pub(super) ranges: Vec<(usize, usize)>,
-    /// A copy has caches of its own.
+    /// Copy with its own caches.
     phrase: Option<Rc<Phrase>>,
-    /// Reused by the next packer.
     buffers: PackBuffers,
-    /// The text of the current blocks.
     pub(super) texts: Rc<TextCache>,
-    /// Whether text is touched in the mapping of its file instead of read from it.
+    /// Touch mapped text instead of reading it.
     pub(super) touches: bool,
 }
 
@@ -52,7 +46,6 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Returns the text of consecutive blocks.
     pub(super) fn text(&self, blocks: Range<u32>) -> Result<TextBytes<'a>, ShardError> {
         let shard = self.task.shard;
         let range = shard.text_range(blocks)?;
@@ -82,7 +75,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Searches texts line by line.
     pub(super) fn search_texts(
         &mut self,
         matcher: &LineMatcher,
@@ -105,14 +97,13 @@ impl<'a> Verifier<'a> {
                 self.search_copies(matcher, (slice, all), out)?;
             }
             if shard.has_accepted(&request.query.filters, slice.earlier.clone())? {
-                // An earlier slice has counted them.
+                // An earlier slice counted them.
                 out.matched_blocks = matched_before;
             }
         }
         Ok(())
     }
 
-    /// Searches blocks of a text that has several documents, and emits the lines for each of them.
     fn search_copies(
         &mut self,
         matcher: &LineMatcher,
@@ -139,7 +130,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Ends the matches of a document in a slice.
     pub(super) fn finish(
         &mut self,
         matches: DocumentMatches<'a>,
@@ -152,8 +142,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Finds the documents of a slice that the filters accept. A candidate that is its text's only
-    /// document has been accepted.
+    /// Finds accepted documents. A text's only document is accepted already.
     fn find_accepted(&mut self, slice: &TextSlice) -> Result<(), ShardError> {
         let ShardTask { shard, request, .. } = self.task;
         self.documents.clear();
@@ -165,7 +154,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Searches blocks of one text.
     pub(super) fn search_blocks(
         &mut self,
         matcher: &LineMatcher,
@@ -182,7 +170,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Verifies consecutive blocks of one text.
     pub(super) fn verify(
         &mut self,
         matcher: &LineMatcher,
@@ -198,7 +185,6 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Verifies consecutive blocks that are read together.
     fn verify_run(
         &mut self,
         matcher: &LineMatcher,

@@ -1,8 +1,7 @@
-//! Admission: how many searches run at once, light and heavy ones separately.
+//! Admission: bounds concurrent light and heavy searches separately.
 //!
-//! Few heavy searches run at once, so that light ones find free processors however many heavy ones
-//! there are. The class of a search is known when it has been planned, which is done with a light
-//! permit, or before, if its patterns are costly to compile. These are charged to a budget.
+//! Few heavy searches leave processors for light ones. The class is known after planning with a
+//! light permit, or before, for patterns costly to compile, which are charged to a budget.
 
 use crate::search::Cancel;
 use std::pin::pin;
@@ -12,31 +11,27 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time;
 
-/// Admits searches.
 pub(super) struct Admission {
-    /// For searches that are light or not planned yet.
+    /// For searches light or not planned yet.
     pub(super) light: Class,
     pub(super) heavy: Class,
     pub(super) pattern_memory: PatternMemory,
-    /// Places for searches on threads of their clients that may be heavy: each may have a plan while it waits.
+    /// Places on client threads for possibly heavy searches, which hold plans.
     here: Arc<Semaphore>,
 }
 
-/// Searches on threads of their clients that may be heavy, at most. A plan has up to 4 MiB of candidates.
+/// A plan has up to 4 MiB of candidates.
 const HERE_MAX: usize = 16;
 
-/// How often a search that waits on the thread of its client looks whether it was cancelled.
+/// Interval of cancellation checks on client threads.
 const CANCEL_CHECK_EVERY: Duration = Duration::from_millis(10);
 
-/// The searches of a class.
 pub(super) struct Class {
     name: &'static str,
-    /// Permits in all, taken or free.
     count: usize,
     permits: Arc<Semaphore>,
 }
 
-/// Allows one search to run until it is dropped.
 pub(super) struct Permit {
     class: &'static str,
     _permit: OwnedSemaphorePermit,
@@ -60,32 +55,29 @@ impl Admission {
         }
     }
 
-    /// Returns a place for a search on the thread of its client that may be heavy, if one is free.
     pub(super) fn try_place_here(&self) -> Option<OwnedSemaphorePermit> {
         self.here.clone().try_acquire_owned().ok()
     }
 }
 
 impl Class {
-    /// Returns a permit, if one is free.
     pub(super) fn try_permit(&self) -> Option<Permit> {
         let permit = self.permits.clone().try_acquire_owned();
         permit.ok().map(|permit| self.permit(permit))
     }
 
-    /// Returns how many of `workers` each of the searches that run now may have: at least one.
+    /// Share of `workers` for each running search, at least one.
     pub(super) fn share(&self, workers: usize) -> usize {
         let running = self.count - self.permits.available_permits();
         (workers / running.max(1)).max(1)
     }
 
-    /// Waits for a permit.
     pub(super) async fn wait(&self) -> Permit {
         let permit = self.permits.clone().acquire_owned().await;
         self.permit(permit.expect("never closed"))
     }
 
-    /// Waits for a permit on a thread that may block, within a runtime; `None` if the search was cancelled.
+    /// For a blocking thread of a runtime; `None` if cancelled.
     pub(super) fn wait_here(&self, cancel: &Cancel) -> Option<Permit> {
         until_cancelled(self.wait(), cancel)
     }
@@ -99,7 +91,7 @@ impl Class {
     }
 }
 
-/// Waits on a thread that may block, within a runtime; `None` if the search was cancelled.
+/// For a blocking thread of a runtime; `None` if cancelled.
 fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
     Handle::current().block_on(async {
         let mut waiting = pin!(waiting);
@@ -113,13 +105,12 @@ fn until_cancelled<T>(waiting: impl Future<Output = T>, cancel: &Cancel) -> Opti
     })
 }
 
-/// The memory for compiled patterns of all searches in which they are not small.
 pub(super) struct PatternMemory {
     units: u32,
     free: Arc<Semaphore>,
 }
 
-/// Bytes that are charged at once: less than what a charge that is worth counting takes.
+/// Unit of charges, below any charge worth counting.
 const UNIT_BYTES: u64 = 64 << 10;
 
 impl PatternMemory {
@@ -132,8 +123,8 @@ impl PatternMemory {
         }
     }
 
-    /// Waits on a thread that may block for memory, which is given back when the charge is dropped; `None` if the search
-    /// was cancelled. A search that takes more than there is waits until it has all of it.
+    /// Waits on a blocking thread for memory, freed with the charge; `None` if cancelled. A search
+    /// over the budget takes all of it.
     pub(super) fn charge(&self, bytes: u64, cancel: &Cancel) -> Option<OwnedSemaphorePermit> {
         let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
         let waiting = self.free.clone().acquire_many_owned(units.min(self.units));

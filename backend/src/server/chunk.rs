@@ -1,5 +1,6 @@
-//! Collects the frames of a search into chunks. A chunk goes through a short queue to the connection of the search, or is
-//! passed to a client in the same process. Each chunk has the progress of the search after it.
+//! Collects frames of a search into chunks, each with the progress after it.
+//!
+//! Chunks go through a short queue to a connection, or to a client in the process.
 
 use crate::search::{HEAVY_BLOCKS, Sink, Stopped};
 use schema::message::Progress;
@@ -7,31 +8,25 @@ use std::mem;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// A search sends PROGRESS at least this often. The other side gives up after 3 s without a frame.
+/// The other side gives up after 3 s of silence.
 pub(super) const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-/// Chunks between a search and its connection.
 pub(super) const CHUNKS_MAX: usize = 4;
 
-/// Bytes after which a chunk is sent, to have fewer and larger writes.
+/// Bytes of a chunk, for fewer and larger writes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// How long frames wait for a chunk to fill, at most.
 const CHUNK_WAIT: Duration = Duration::from_millis(5);
 
-/// A search of at most this number of candidate blocks takes a few tenths of a millisecond. Its
-/// first frames are sent with the last ones, in one write, because a reader gains nothing from them
-/// earlier.
+/// Smaller searches take some tenths of a millisecond, and send all frames in one write.
 const SMALL_BLOCKS: u64 = 256;
 
-/// Frames, and the progress of the search after them.
 pub(super) struct Chunk {
     pub(super) frames: Vec<u8>,
     pub(super) after: Progress,
 }
 
 impl Chunk {
-    /// Counts the frames as sent.
     pub(super) fn count_sent(&self) {
         metrics::counter!("trawl_backend_sent_bytes_total").increment(self.frames.len() as u64);
     }
@@ -40,29 +35,22 @@ impl Chunk {
 /// Takes chunks. An error stops the search.
 pub(super) type Queue<'a> = dyn FnMut(Chunk) -> Result<(), Stopped> + 'a;
 
-/// Returns a function that queues chunks for a connection.
 pub(super) fn queue(chunks: mpsc::Sender<Chunk>) -> impl FnMut(Chunk) -> Result<(), Stopped> {
     move |chunk| chunks.blocking_send(chunk).map_err(|_| Stopped)
 }
 
-/// Collects frames into chunks and queues them. Writes PROGRESS among the frames.
 pub(super) struct ChunkWriter<'a> {
     queue: &'a mut Queue<'a>,
     pending: Vec<u8>,
     after: Progress,
-    /// When a chunk was last queued.
     sent: Instant,
-    /// Whether to send the next frames at once, because they are the first.
     is_first_urgent: bool,
-    /// When PROGRESS was last written.
     progress_written: Instant,
-    /// How long the connection made the search wait.
     waited: Duration,
 }
 
 impl<'a> ChunkWriter<'a> {
-    /// Writes the progress of the planned search. It is sent together with the first frames; that of a
-    /// heavy search, whose first frames may take long, is sent at once.
+    /// Writes progress, sent with the first frames; at once for a heavy search.
     pub(super) fn new(queue: &'a mut Queue<'a>, progress: Progress) -> Result<Self, Stopped> {
         let mut chunks = ChunkWriter {
             queue,
@@ -80,7 +68,6 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunks)
     }
 
-    /// Returns what is left to send, and how long the connection made the search wait.
     pub(super) fn finish(self) -> (Chunk, Duration) {
         let rest = Chunk {
             frames: self.pending,

@@ -1,9 +1,7 @@
-//! A connection: requests come in, frames go out.
+//! A connection: requests in, frames out.
 //!
-//! Anybody who finds the port may send anything. A malformed request ends the connection with an
-//! error. Until then it costs little memory, because requests are short and so is their buffer
-//! (measured: 200 connections that each hold back the end of the longest request take 135 KiB
-//! each). With TLS nobody but frontends comes this far.
+//! Input is untrusted. A malformed request ends the connection; until then it costs little memory,
+//! since buffers are short. With TLS only frontends come this far.
 
 use crate::live_shards::LiveShards;
 use index::shard::Shard;
@@ -16,59 +14,55 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Bytes of a request's frame, at most. The longest is a SEARCH of many shards with 40 bytes each;
-/// this is 3,000 of them, with the longest pattern and filters. A decoded request can be up to 16
-/// times as large, so this also keeps a connection below about 2 MiB.
+/// A SEARCH of 3,000 shards of 40 bytes, with the longest pattern and filters. Decoded it can be 16
+/// times as large, so a connection stays below about 2 MiB.
 const REQUEST_BYTES_MAX: usize = 128 << 10;
 
-/// How long a request's frame may take from its first byte to its last. Clients send it in one
-/// piece.
+/// From first to last byte. Clients send requests in one piece.
 const FRAME_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How long sending a HELLO may take. It is short: if it cannot be sent, the other side has not
-/// read for longer than any frontend leaves a connection alone.
+/// HELLO is short, so a timeout means an abandoned connection.
 const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// A byte stream in both directions.
+/// Byte stream in both directions.
 pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
-/// Why a connection ended, unless the other side closed it between two requests.
+/// Reason for the end of a connection, except a close between requests.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
-    /// The network failed.
+    /// Network failure.
     #[error("connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The TLS handshake failed.
+    /// Failed TLS handshake.
     #[error("TLS: {0}")]
     Tls(String),
-    /// Received bytes are not a frame.
+    /// Invalid frame.
     #[error("invalid frame: {0}")]
     Frame(#[from] frame::FrameError),
-    /// A message could not be encoded.
+    /// Message that cannot be encoded.
     #[error(transparent)]
     Message(#[from] message::MessageError),
-    /// The message of a request is malformed.
+    /// Malformed request.
     #[error("bad request: {0}")]
     BadRequest(String),
-    /// A frame is not a request, or came before the previous request was answered.
+    /// Frame that is no request, or came during another.
     #[error("unexpected frame {0:?}: it is not a request, or a search is still running")]
     UnexpectedFrame(Kind),
-    /// A frame began but was not completed in time.
+    /// Frame not completed in time.
     #[error("no complete frame within {} s of its first byte", FRAME_WAIT_MAX.as_secs())]
     Stalled,
     /// The other side does not read.
     #[error("HELLO could not be sent within {} s, because the other side does not read", HELLO_WAIT_MAX.as_secs())]
     Unread,
-    /// The other side cancelled its search, or closed the connection during it.
+    /// The other side cancelled or closed during a search.
     #[error("the other side cancelled its request")]
     Cancelled,
 }
 
 impl ConnectionError {
-    /// Returns the error as a metric's label, of which there are few; `None` when it is not a
-    /// fault.
+    /// Metric label of the error; `None` if not a fault.
     pub fn label(&self) -> Option<&'static str> {
         Some(match self {
             ConnectionError::Io(_) => "io",
@@ -91,19 +85,17 @@ impl ConnectionError {
 pub(super) struct Connection<S> {
     /// Announced in HELLO.
     live: Arc<LiveShards>,
-    /// Whether there are repositories besides those that the index recorded.
+    /// True with repositories besides those of the index.
     has_repositories: bool,
     pub(super) reader: Reader<S>,
     writer: WriteHalf<S>,
-    /// Buffer for frames to send.
     out: Vec<u8>,
 }
 
-/// Receives frames.
 pub(super) struct Reader<S> {
     half: ReadHalf<S>,
     decoder: Decoder,
-    /// When the current frame must be complete.
+    /// Deadline of the current frame.
     due: Option<Instant>,
 }
 
@@ -124,8 +116,7 @@ impl<S: Duplex> Connection<S> {
         }
     }
 
-    /// Sends HELLO. The other side may send a request without waiting for it, so nothing is
-    /// received meanwhile.
+    /// Sends HELLO. A request may arrive meanwhile, so nothing is received.
     pub(super) async fn greet(&mut self) -> Result<(), ConnectionError> {
         self.out.clear();
         hello(&self.live, self.has_repositories).encode(&mut self.out)?;
@@ -146,7 +137,6 @@ impl<S: Duplex> Connection<S> {
         .await
     }
 
-    /// Sends what `encode` appends.
     pub(super) async fn send(
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
@@ -159,7 +149,7 @@ impl<S: Duplex> Connection<S> {
         result
     }
 
-    /// Sends frames, however slowly they are read, unless the other side closes or cancels.
+    /// Sends frames until the other side closes or cancels.
     pub(super) async fn send_while_wanted(&mut self, frames: &[u8]) -> Result<(), ConnectionError> {
         tokio::select! {
             biased;
@@ -170,7 +160,7 @@ impl<S: Duplex> Connection<S> {
 }
 
 impl<S: AsyncRead> Reader<S> {
-    /// Receives the next frame; `None` when the other side has closed.
+    /// Receives the next frame; `None` after a close.
     pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         loop {
             if let Some(frame) = self.decoder.decode()? {
@@ -178,7 +168,7 @@ impl<S: AsyncRead> Reader<S> {
                 self.due = None;
                 return Ok(Some(frame));
             }
-            // Cancel safe: bytes that were read are in the decoder before the next await.
+            // Cancel safe: bytes are in the decoder before the next await.
             let read = self.read().await?;
             if read == 0 {
                 self.decoder.finish()?;
@@ -188,7 +178,7 @@ impl<S: AsyncRead> Reader<S> {
         }
     }
 
-    /// Reads once. Waits for ever between frames, and until the frame is due within one.
+    /// Waits for ever between frames, within one until its deadline.
     async fn read(&mut self) -> Result<usize, ConnectionError> {
         if !self.decoder.is_inside_a_frame() {
             return Ok(self.half.read(self.decoder.space()).await?);
@@ -198,7 +188,7 @@ impl<S: AsyncRead> Reader<S> {
         Ok(read.await.map_err(|_| ConnectionError::Stalled)??)
     }
 
-    /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
+    /// Waits for a close, CANCEL, or unexpected frame.
     pub(super) async fn interrupted(&mut self) -> ConnectionError {
         match self.next().await {
             Ok(None | Some((Kind::Cancel, _))) => ConnectionError::Cancelled,
@@ -208,7 +198,7 @@ impl<S: AsyncRead> Reader<S> {
     }
 }
 
-/// Writes bytes to the socket; TLS would keep some of them until the next ones.
+/// Writes and flushes; TLS would keep some bytes.
 async fn write<W: AsyncWrite + Unpin>(writer: &mut W, bytes: &[u8]) -> io::Result<()> {
     writer.write_all(bytes).await?;
     writer.flush().await

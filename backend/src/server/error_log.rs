@@ -1,8 +1,7 @@
-//! Logs why connections end, with a limited number of lines per minute.
+//! Logs ends of connections, rate limited.
 //!
-//! A port scanner, or a frontend of another version that reconnects every second, must not fill the
-//! disk. All errors are counted (see [`Backend::serve`]); a line says how many were not logged
-//! before it.
+//! Port scanners, or incompatible frontends that reconnect, must not fill the disk. All errors are
+//! counted (see [`Backend::serve`]); a line has the number suppressed before it.
 //!
 //! [`Backend::serve`]: super::Backend::serve
 
@@ -11,13 +10,11 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines within [`WINDOW`], at most.
+/// Lines within [`WINDOW`].
 const LINES_MAX: u32 = 10;
 
-/// The time after which lines are counted from 0 again.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Logs the errors of connections.
 #[derive(Debug, Default)]
 pub(super) struct ErrorLog(Mutex<RateLimit>);
 
@@ -25,12 +22,11 @@ pub(super) struct ErrorLog(Mutex<RateLimit>);
 struct RateLimit {
     since: Option<Instant>,
     lines: u32,
-    /// Errors that were not logged since the last line.
+    /// Errors not logged since the last line.
     suppressed: u64,
 }
 
 impl ErrorLog {
-    /// Logs why the connection of `peer` ended, unless there have been too many lines.
     pub(super) fn log(&self, peer: SocketAddr, error: &ConnectionError) {
         if error.label().is_none() {
             tracing::debug!(%peer, %error, "connection ended");
@@ -46,8 +42,7 @@ impl ErrorLog {
 }
 
 impl RateLimit {
-    /// Returns how many errors were suppressed before the line at `now`; `None` if there may be no
-    /// line.
+    /// Errors suppressed before this line; `None` over the limit.
     fn line(&mut self, now: Instant) -> Option<u64> {
         let is_over = |since: Instant| now.duration_since(since) >= WINDOW;
         if self.since.is_none_or(is_over) {

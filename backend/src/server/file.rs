@@ -1,4 +1,4 @@
-//! Answers FILE: reads a range of a document, of the default revision or of another one.
+//! Answers FILE: reads a range of a document in its default or another revision.
 
 use crate::live_shards::Generation;
 use crate::revision_names::RevisionNames;
@@ -8,14 +8,14 @@ use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
-/// Bytes of text in a reply. For more, the client sends another request.
+/// Clients request more in parts.
 pub(super) const REPLY_BYTES_MAX: u64 = 512 << 10;
 
-/// Bytes of a text that may be a pointer of Git LFS, by its specification.
+/// Largest pointer of Git LFS, by its specification.
 const POINTER_BYTES_MAX: u64 = 1 << 10;
 
-/// Reads the requested range; `found` is false when there is no such document, and the newest revision
-/// that has the path is named then. The error of a shard counts only when no other shard has the document.
+/// Reads a range. Without the document, names the newest revision with the path. A shard's error
+/// counts only if no other has the document.
 pub(super) fn read(
     generation: &Generation,
     request: &FileRequest,
@@ -36,27 +36,23 @@ pub(super) fn read(
     }
 }
 
-/// What the shards have at a path.
 #[derive(Default)]
 struct FoundVersions<'a> {
-    /// The version that the request means.
     best: Option<FileVersion<'a>>,
-    /// The newest revision that has the path: when it was committed, and its short name.
+    /// Newest revision with the path: commit time and short name.
     newest: Option<(i64, &'a str)>,
 }
 
-/// A document that a request may mean.
 struct FileVersion<'a> {
     shard: &'a Shard,
     document: DocId,
-    /// How directly the request names its revision, 0 the most.
+    /// Directness of the revision's name, 0 the most.
     named_by: u8,
-    /// The commit of the revision that is meant.
+    /// Commit of the requested revision.
     commit: &'a str,
 }
 
 impl<'a> FoundVersions<'a> {
-    /// Adds what a shard has.
     fn add(&mut self, shard: &'a Shard, request: &FileRequest) -> Result<(), ShardError> {
         let wanted = request.revision.as_bytes();
         let documents = shard.find_all(&request.package, &request.path)?;
@@ -145,15 +141,14 @@ fn read_document(
     })
 }
 
-/// Returns the id and the size that a pointer of Git LFS names; empty if the text is none.
+/// Id and size in a pointer of Git LFS, or empty.
 pub(super) fn lfs_pointer(text: &[u8]) -> String {
     let pointer = git::lfs_pointer(text);
     let pointer = pointer.filter(|(id, _)| id.bytes().all(|digit| digit.is_ascii_hexdigit()));
     pointer.map_or(String::new(), |(id, bytes)| format!("sha256:{id} {bytes}"))
 }
 
-/// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the
-/// number of its first line.
+/// Range of `count` lines from `first`, and its first line number.
 fn lines(
     (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
@@ -181,11 +176,10 @@ fn lines(
     Ok((start..end, first))
 }
 
-/// Bytes between the start of a block and an offset in it whose line ends are counted. A longer line is read in many parts,
-/// and each would count all that precedes it.
+/// Line ends counted for an offset. Longer lines are read in parts, each counting from the start.
 const COUNTED_BYTES_MAX: u64 = 16 << 20;
 
-/// Returns the number of the line of the byte at `offset`; 0 if that is too far inside of a line to count.
+/// Line number at `offset`; 0 if too far inside a line.
 fn line_at(
     (shard, texts): (&Shard, &TextCache),
     document: &Document<'_>,
@@ -206,7 +200,7 @@ fn line_at(
     Ok(shard.first_line(BlockId(block))?.saturating_add(lines))
 }
 
-/// Returns the last of a document's blocks for which `is_before` is true; it is true for the first.
+/// Last block for which `is_before` holds; it holds for the first.
 fn last_block(
     document: &Document<'_>,
     is_before: impl Fn(BlockId) -> Result<bool, ShardError>,
@@ -223,7 +217,6 @@ fn last_block(
     Ok(low)
 }
 
-/// Returns the number of bytes of the first `count` lines of `text`.
 pub(super) fn skip_lines(text: &[u8], count: u32) -> usize {
     let Some(last) = (count as usize).checked_sub(1) else {
         return 0;

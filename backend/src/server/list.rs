@@ -1,12 +1,11 @@
-//! Answers LIST: packages, the children of a directory in a package, and skipped files.
+//! Answers LIST: packages, children of a directory, and skipped files.
 //!
-//! A shard has packages and documents in the order of their ranks, not of their names. So all names
-//! are read, and the first ones asked for are kept ([`ReplyBuilder`]); what costs more than a name
-//! is read for those alone.
+//! Shards order by rank, so all names are read and the first kept ([`ReplyBuilder`]); costlier
+//! details are read only for those.
 //!
-//! A package may have parts in several shards, one for each time that it was brought up to date.
-//! **Invariant:** only live packages are listed, with the documents of their default revisions or, of children, of the
-//! revision that is asked for, and a reply has everything between two of its entries.
+//! **Invariant:** only live packages are listed, with documents of default revisions or, for
+//! children, of the requested one. A reply has everything between any two of its entries, from all
+//! shards with a part of the package.
 
 mod reply_builder;
 mod repositories;
@@ -22,10 +21,10 @@ use schema::message::{ListEntry, ListKind, ListReply, ListRequest, Recorded};
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
-/// Bytes of the detail of a reason: a rule, or a message of the operating system.
+/// Bytes of a reason's detail: a rule, or a system message.
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
-/// Reads what a request asks for. Only what is listed of repositories needs those that can read them.
+/// Only repositories need `readers`.
 pub(super) fn read(
     generation: &Generation,
     readers: &[&dyn LookUp],
@@ -39,13 +38,12 @@ pub(super) fn read(
             None => children(generation, request),
         },
         ListKind::Skipped => skipped(generation, request),
-        // Its shard need not be in the newest generation.
+        // Its shard may be of an earlier generation.
         ListKind::Shard => Ok(ListReply::default()),
     }
 }
 
-/// Lists the live packages of one shard. Of their documents at most the first and the last record is
-/// read.
+/// Lists live packages. Reads at most the first and last document record of each.
 pub(super) fn shard_packages(
     shard: &Shard,
     recorded: &Recorded,
@@ -108,7 +106,6 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     })
 }
 
-/// Adds a package's documents to its entry.
 fn add_documents(entry: &mut ListEntry, shard: &Shard, id: PackageId) -> Result<(), ShardError> {
     for document in default_documents(shard, id)? {
         let document = shard.document(document)?;
@@ -119,7 +116,7 @@ fn add_documents(entry: &mut ListEntry, shard: &Shard, id: PackageId) -> Result<
     Ok(())
 }
 
-/// Returns a package's documents that a query without a filter of revisions searches.
+/// Documents searched without a filter of revisions.
 fn default_documents(shard: &Shard, id: PackageId) -> Result<Vec<DocId>, ShardError> {
     let mut documents = shard.documents_of(&shard.package(id)?)?;
     if let Some(revisions) = shard.revisions() {
@@ -133,7 +130,7 @@ fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError>
     Ok(text.end - text.start)
 }
 
-/// Returns when the shard's file was written, in seconds since 1970; 0 when unknown.
+/// Time of the shard's file, in seconds since 1970, or 0.
 fn indexed(shard: &Shard) -> u64 {
     let written = std::fs::metadata(shard.path()).and_then(|about| about.modified());
     let since = written
@@ -142,9 +139,8 @@ fn indexed(shard: &Shard) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Lists a directory of the package with the requested name: the package with exactly that
-/// directory name, else the greatest of its versions. The error of a shard counts only when no
-/// other shard has such a package.
+/// Lists a directory of the package with this directory name, else of its greatest version. A
+/// shard's error counts only if no other has it.
 fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
     let mut found: Vec<NamedPackage<'_>> = Vec::new();
@@ -161,12 +157,10 @@ fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     children_of(&found, request)
 }
 
-/// A package with the requested name.
 struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
-    /// Whether its directory has exactly the name, and the directory. The package with the greatest
-    /// key is listed.
+    /// True for an exact directory name, and the directory. The greatest key wins.
     key: (bool, &'a [u8]),
 }
 
@@ -188,7 +182,6 @@ fn is_requested(package: &Package<'_>, request: &ListRequest) -> bool {
     request.package.is_empty() || has_name(package, &request.package)
 }
 
-/// Returns whether `name` is that of the package, or of its directory.
 fn has_name(package: &Package<'_>, name: &[u8]) -> bool {
     package.directory == name || package.name == name
 }
@@ -197,7 +190,6 @@ fn has_own_name(package: &Package<'_>) -> bool {
     package.name == package.directory
 }
 
-/// Lists the children of a directory in a package, from all its parts.
 fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
     let mut latest = 0;
@@ -226,8 +218,7 @@ fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<List
     reply.finish(|entry| Ok(ListEntry { indexed, ..entry }))
 }
 
-/// Returns the documents of each part of a package in a revision. Of several that the name may mean, it is the one that
-/// it names most directly.
+/// Documents of each part in a revision. The most direct name wins.
 fn documents_of(
     parts: &[NamedPackage<'_>],
     revision: &[u8],
@@ -258,14 +249,13 @@ fn documents_of(
     Ok(all.into_iter().map(of_best).collect())
 }
 
-/// Returns the child of `directory` that is, or contains, `path`. A directory has a `/` at its end.
+/// Child of `directory` on `path`. A directory ends with `/`.
 fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     let below = path.strip_prefix(directory)?;
     let end = memchr::memchr(b'/', below).map_or(path.len(), |at| directory.len() + at + 1);
     Some(&path[..end])
 }
 
-/// Adds a document to its own entry, or to that of its directory.
 fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
     entry.documents += 1;
     entry.lines += u64::from(document.lines);
@@ -315,7 +305,7 @@ fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, 
     reply.finish(Ok)
 }
 
-/// Returns whether a skipped path begins with `prefix`, or is a directory that contains it.
+/// `path` begins with `prefix`, or is a directory above.
 fn is_related(path: &[u8], prefix: &[u8]) -> bool {
     let is_above = || {
         let below = prefix.strip_prefix(path);
@@ -324,7 +314,7 @@ fn is_related(path: &[u8], prefix: &[u8]) -> bool {
     path.starts_with(prefix) || is_above()
 }
 
-/// Splits a reason into its key and its detail. A reason of a later version becomes the detail.
+/// An unknown reason becomes the detail.
 fn reason(words: String) -> (String, String) {
     let (key, mut detail) = match SkipReason::from_words(&words) {
         Some(reason) => (reason.key(), reason.detail().to_owned()),

@@ -1,7 +1,7 @@
-//! Answers LOOKUP: what git repositories have, on threads that may block, a few at once, and in time.
+//! Answers LOOKUP on blocking threads, a few at once, in bounded time.
 //!
-//! **Invariant:** a reply has at least one answer. A look-up that takes longer than a frontend waits is answered
-//! with a problem; its thread runs to its end, and counts as long among those that run at once.
+//! **Invariant:** a reply has at least one answer. A late look-up is answered with a problem; its
+//! thread runs to the end, and counts as running.
 
 use crate::git_repositories;
 use crate::live_shards::LiveShards;
@@ -16,41 +16,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// How long a request may take. Frontends give up on a backend that is silent for 3 s.
+/// Frontends give up after 3 s of silence.
 const TIME_MAX: Duration = Duration::from_secs(2);
 
-/// A request that takes longer is answered in part, so that its other look-ups are not late.
+/// After this time the rest of a request is left unanswered, to be in time.
 const TIME_GOAL: Duration = Duration::from_millis(500);
 
-/// Look-ups that take at least this long are logged.
+/// Look-ups from this time on are logged.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// Bytes of the answers in a reply, before the last one.
 const REPLY_BYTES: usize = FRAME_BYTES_MAX - ANSWER_BYTES_MAX - (128 << 10);
 
-/// Characters of a name in the log.
+/// Characters of a logged name.
 const LOGGED_MAX: usize = 200;
 
-/// Answers requests from repositories.
 pub(super) struct LookupService {
     sources: Sources,
     permits: Arc<Semaphore>,
 }
 
-/// What answers come from.
 #[derive(Clone)]
 struct Sources {
-    /// The repositories, if the backend was given any.
     repositories: Option<Arc<dyn LookUp>>,
-    /// The index has recorded those that it indexed.
     live: Arc<LiveShards>,
 }
 
-/// The answers of a request so far; `None` once the reply is sent.
+/// Answers so far; `None` after the reply.
 type Answers = Arc<Mutex<Option<Vec<LookupAnswer>>>>;
 
 impl LookupService {
-    /// Runs at most `at_once` requests at once; others wait.
     pub(super) fn new(
         repositories: Option<Arc<dyn LookUp>>,
         live: Arc<LiveShards>,
@@ -62,17 +56,15 @@ impl LookupService {
         }
     }
 
-    /// Whether the backend was given repositories.
     pub(super) fn has_repositories(&self) -> bool {
         self.sources.repositories.is_some()
     }
 
-    /// The repositories that the backend was given.
     pub(super) fn repositories(&self) -> Option<Arc<dyn LookUp>> {
         self.sources.repositories.clone()
     }
 
-    /// Answers the first look-ups of a request, as many as time and the size of a frame allow.
+    /// Answers the first look-ups, within time and frame size.
     pub(super) async fn answer(&self, request: LookupRequest) -> LookupReply {
         if request.lookups.is_empty() {
             return LookupReply::default();
@@ -118,8 +110,8 @@ impl LookupService {
 }
 
 impl Sources {
-    /// Asks the repositories; if they do not have this one, the index, and what it cannot answer the repository that it
-    /// was made from, if that is on this machine.
+    /// Order: repositories of `--repos`, records of the index, the indexed repository if it is on
+    /// this machine.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
         let indexed = &self.live.current().recorded;
         let Some(repositories) = &self.repositories else {
@@ -172,7 +164,7 @@ fn look_up_all(sources: &Sources, lookups: &[Lookup], answers: &Answers) {
     }
 }
 
-/// Looks up, and records how that went: no process is spawned that somebody could see.
+/// Records the result, since no process would show it.
 fn timed(sources: &Sources, lookup: &Lookup) -> LookupAnswer {
     let began = Instant::now();
     let answer = sources.look_up(lookup);
@@ -190,7 +182,6 @@ fn timed(sources: &Sources, lookup: &Lookup) -> LookupAnswer {
     answer
 }
 
-/// The beginning of a name, on one line.
 fn logged(name: &str) -> String {
     let shown: String = name.chars().take(LOGGED_MAX).collect();
     shown.escape_debug().to_string()

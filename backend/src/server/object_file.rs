@@ -1,11 +1,10 @@
-//! Answers FILE from the repository itself: revisions that are not indexed, and the bytes of files as they were
-//! committed, which the index may not have.
+//! Answers FILE from the repository: unindexed revisions, and original bytes.
 //!
-//! The text of a revision that is not indexed is decoded as by the index; a file that the index would leave out is not
-//! found. Bytes are sent as they are.
+//! Text of an unindexed revision is decoded as by the index, without files that it would leave out.
+//! Original bytes are sent unchanged.
 //!
-//! **Invariant:** [`READS_MAX`] files of [`ORIGINAL_BYTES_MAX`] bytes are in memory at a time, besides
-//! [`KEPT_BYTES_MAX`] of files of which parts were sent.
+//! **Invariant:** memory holds at most [`READS_MAX`] files of [`ORIGINAL_BYTES_MAX`] bytes, and
+//! [`KEPT_BYTES_MAX`] of partly sent files.
 
 use super::file::{self, REPLY_BYTES_MAX, skip_lines};
 use crate::live_shards::Generation;
@@ -19,27 +18,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-/// Bytes of a file of which the text is read from a repository. A page shows far less.
+/// A page shows far less.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a file that is sent as it is in a repository.
+/// Bytes of a file sent unchanged.
 const ORIGINAL_BYTES_MAX: u64 = 32 << 20;
 
-/// Files that are read from repositories at a time; others wait.
+/// Concurrent reads; others wait.
 const READS_MAX: usize = 4;
 
-/// Bytes of the files that are kept until their last part is sent: a client that takes a file in parts of half a
-/// megabyte does not read it again for each of them.
+/// Partly sent files: parts of half a megabyte need no new reads.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
-/// Reads files from repositories.
 pub(super) struct ObjectFiles {
-    /// The latest last.
+    /// Latest last.
     kept: Mutex<VecDeque<Arc<Original>>>,
     permits: Semaphore,
 }
 
-/// A file as it was committed.
 struct Original {
     package: Vec<u8>,
     commit: String,
@@ -66,14 +62,14 @@ impl Default for ObjectFiles {
 }
 
 impl ObjectFiles {
-    /// Answers a request from the index and the repositories, in the order that its source asks for. It blocks.
+    /// Uses index and repositories in the order of the request's source. Blocks.
     pub(super) fn answer(
         &self,
         generation: &Generation,
         readers: &[&dyn LookUp],
         request: &FileRequest,
     ) -> Result<FileReply, ShardError> {
-        // Those of the generation are visible; others, and what is kept of them, are not.
+        // Only repositories of the generation are visible.
         if request.visible.is_some() && generation.recorded.repository(&request.package).is_none() {
             return file::read(generation, request);
         }
@@ -105,7 +101,6 @@ impl ObjectFiles {
         })
     }
 
-    /// Returns the requested range of the bytes that a repository has.
     fn original(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
         if let Some(kept) = self.take_kept(request) {
             return self.part_of(kept, request);
@@ -132,7 +127,7 @@ impl ObjectFiles {
         }
     }
 
-    /// Returns the requested range of a file, and keeps the file if there is more of it.
+    /// Range of a file; keeps the file if more follows.
     fn part_of(&self, original: Arc<Original>, request: &FileRequest) -> FileReply {
         let (start, end) = match request.range {
             FileRange::Bytes { offset, count } => byte_range(original.bytes.len(), offset, count),
@@ -158,7 +153,7 @@ impl ObjectFiles {
         reply
     }
 
-    /// Returns the requested range of a file's text, if it is text.
+    /// Range of a file's text, if it is text.
     fn text(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
         let read = self.read(repositories, request, TEXT_BYTES_MAX);
         let Some(RepositoryFile::Content { commit, bytes }) = read else {
@@ -177,7 +172,6 @@ impl ObjectFiles {
         }
     }
 
-    /// Reads a file from the first of the repositories that has it.
     fn read(
         &self,
         repositories: &Readers<'_>,
@@ -210,7 +204,6 @@ impl ObjectFiles {
     }
 }
 
-/// What can read repositories, and what the index recorded of them.
 struct Readers<'a> {
     generation: &'a Generation,
     readers: &'a [&'a dyn LookUp],
@@ -245,7 +238,6 @@ fn byte_range(bytes: usize, offset: u64, count: u64) -> (usize, usize) {
     (start, start.saturating_add(count).min(bytes))
 }
 
-/// Returns the requested range of a text.
 fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
     let lines = memchr::memchr_iter(b'\n', text).count();
     let total_lines = lines + usize::from(text.last().is_some_and(|&last| last != b'\n'));
@@ -310,7 +302,6 @@ mod tests {
         assert_eq!(bytes(u64::MAX, u64::MAX).2, "");
     }
 
-    /// A repository that counts how often a file of it is read.
     struct Counting(std::sync::atomic::AtomicUsize, usize);
 
     impl LookUp for Counting {
@@ -368,7 +359,7 @@ mod tests {
             })
         };
         let bytes = 3 * REPLY_BYTES_MAX as usize + 5;
-        // The last request, beyond the end, reads it again.
+        // The last request, past the end, reads again.
         let (taken, reads, kept, _) = read(bytes).await.unwrap();
         assert_eq!((taken, reads, kept), (bytes, 2, 0));
         let (taken, _, _, reason) = read(ORIGINAL_BYTES_MAX as usize + 1).await.unwrap();

@@ -1,14 +1,13 @@
-//! Answers SEARCH: runs the search on a thread of its own, and moves its frames to the connection until
-//! its end or its deadline.
+//! Answers SEARCH: runs the search on its own thread and sends its frames until the end or the
+//! deadline.
 //!
-//! The thread compiles the query, plans it, and searches if its permit allows. Its frames are collected
-//! into chunks ([`super::chunk`]), which come through a short queue to the connection ([`Transfer`]).
-//! A search that turns out to be heavy and gets no permit at once ends, and starts again when it has
-//! one: nothing is kept while it waits. Only a few, on threads of their clients, wait with their plans.
+//! The thread compiles, plans, and searches if its permit allows. Chunks of frames
+//! ([`super::chunk`]) reach the connection through a short queue ([`Transfer`]). A heavy search
+//! without a permit ends, keeps nothing, and restarts with one; only a few, on client threads, keep
+//! their plans.
 //!
-//! A client in the same process asks for the answer on its own thread first ([`SearchService::answer_here`]): most searches
-//! take less time than to hand them and their frames over to other threads and through a socket, and frames of many matches
-//! need not be copied through one.
+//! Clients in the process try [`SearchService::answer_here`] first: most searches are faster than
+//! threads and a socket.
 
 use super::admission::{Admission, Permit};
 use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};
@@ -36,19 +35,16 @@ use tokio::time;
 use trace::TraceSpan;
 use tracing::{Instrument, Span};
 
-/// Bytes of a plan in END. A longer plan is cut, since nobody would read it.
+/// For people; longer plans are cut.
 const PLAN_BYTES_MAX: usize = 16 << 10;
 
-/// The span of a search in traces.
 const SPAN: &str = "backend search";
 
-/// Lines of context before and after a match, at most.
+/// Lines of context on either side, at most.
 const CONTEXT_LINES_MAX: u32 = 20;
 
-/// Runs the searches of all connections.
 pub(super) struct SearchService {
     pub(super) live: Arc<LiveShards>,
-    /// Threads per search.
     pub(super) workers: usize,
     pub(super) admission: Arc<Admission>,
     pub(super) kept: KeptMatchers,
@@ -108,7 +104,7 @@ impl SearchService {
         connection.answer(|out| failure.encode(out)).await
     }
 
-    /// Answers a search on the calling thread. See [`Backend::answer_here`](super::Backend::answer_here).
+    /// See [`Backend::answer_here`](super::Backend::answer_here).
     pub(super) fn answer_here(
         &self,
         search: &Search,
@@ -186,7 +182,6 @@ impl SearchService {
     }
 }
 
-/// Runs a search on a thread of its own, once it is admitted.
 async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
     let admission = job.admission.clone();
     let begun = Instant::now();
@@ -214,7 +209,6 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
     }
 }
 
-/// One search.
 struct SearchJob {
     shards: Vec<Arc<Shard>>,
     search: Search,
@@ -223,22 +217,20 @@ struct SearchJob {
     admission: Arc<Admission>,
     kept: KeptMatchers,
     cancel: Cancel,
-    /// True while the search waits for a permit or its query is compiled.
+    /// True while waiting for a permit or compiling.
     is_queued: AtomicBool,
-    /// Whether it runs on the thread of its client, which waits for a heavy permit with the plan at hand.
+    /// On a client's thread, which waits for a heavy permit with its plan.
     is_here: bool,
-    /// Its span in the trace of the request.
     trace: TraceSpan,
 }
 
-/// The result of a search that is done: the last frames, and END.
 struct Finished {
     rest: Chunk,
     end: End,
 }
 
 impl Finished {
-    /// Encodes what is left to send. For a small search this is the whole answer.
+    /// Encodes the rest; the whole answer of a small search.
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         out.extend_from_slice(&self.rest.frames);
         self.rest.after.encode(out)?;
@@ -246,13 +238,10 @@ impl Finished {
     }
 }
 
-/// Why a search is not done.
 enum Incomplete {
-    /// It was cancelled.
     Stopped,
-    /// It is heavy and has to wait for a permit. It starts again when it has one, and nothing is kept until then.
+    /// It restarts with a permit, and keeps nothing.
     NeedsHeavyPermit,
-    /// It has no answer.
     Failed(Failure),
 }
 
@@ -263,8 +252,7 @@ impl From<Stopped> for Incomplete {
 }
 
 impl SearchJob {
-    /// Searches, and queues frames of batches and progress. A search that turns out to be heavy
-    /// exchanges its light permit for a heavy one.
+    /// Searches, and queues batches and progress. A heavy search trades its light permit.
     fn run<'q>(&self, permit: Permit, queue: &mut Queue<'q>) -> Result<Finished, Incomplete> {
         let (mut permit, _memory) = self.admit_compiling(permit)?;
         let started = Instant::now();
@@ -303,7 +291,7 @@ impl SearchJob {
             held_up = begun.elapsed();
         }
         if !plan.is_heavy() {
-            // Light searches that run at the same time share the processors: starting threads costs as much as some of them.
+            // Light searches share processors: starting threads costs as much as some of them.
             request.workers = self.admission.light.share(self.workers);
         }
         let shards = request.run(plan, &mut chunks)?;
@@ -319,7 +307,7 @@ impl SearchJob {
         Ok(Finished { rest, end })
     }
 
-    /// Lets a search wait for a heavy permit, and for memory, if its patterns are costly to compile.
+    /// Waits for a heavy permit and memory, for costly patterns.
     fn admit_compiling(
         &self,
         permit: Permit,
@@ -341,7 +329,6 @@ impl SearchJob {
         Ok((permit, Some(memory.ok_or(Incomplete::Stopped)?)))
     }
 
-    /// Returns a heavy permit for that of the search.
     fn heavy_permit(&self, permit: Permit) -> Result<Permit, Incomplete> {
         if permit.is_heavy() {
             return Ok(permit);
@@ -362,7 +349,7 @@ impl SearchJob {
     fn compile(&self) -> Result<CompiledQuery, Incomplete> {
         let compiler = Compiler::new(&self.kept, self.cancel.flag());
         let compiled = CompiledQuery::compile(&self.search.expr, self.search.names, &compiler);
-        // Compiling fails when it is stopped.
+        // Compiling fails if stopped.
         compiled.map_err(|bad| {
             if self.cancel.is_cancelled() {
                 Incomplete::Stopped
@@ -372,13 +359,11 @@ impl SearchJob {
         })
     }
 
-    /// Records how long it waited for a permit.
     fn waited(&self, begun: Instant) {
         self.trace.child_between("queue", begun, Instant::now());
     }
 
-    /// Records a search that began at `started`, went through these phases, was `held_up` before the last one by other heavy
-    /// searches, and `waited` for its reader.
+    /// Records phases, the time `held_up` by heavy searches, and the time `waited` for the reader.
     fn done(
         &self,
         started: Instant,
@@ -413,7 +398,6 @@ impl SearchJob {
         }
     }
 
-    /// Searches on the calling thread.
     fn run_here(
         &self,
         permit: Permit,
@@ -431,7 +415,7 @@ impl SearchJob {
         })
     }
 
-    /// Finds the best matches or documents only; `None` if that is not cheaper than a search of all candidates.
+    /// `None` if a search of all candidates is as cheap.
     fn run_best_first(
         &self,
         request: &Request<'_>,
@@ -459,7 +443,6 @@ impl SearchJob {
         Ok(Some(Finished { rest, end }))
     }
 
-    /// Returns the shards without the packages that the search excludes.
     fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
         if let Some(visible) = &self.search.visible {
             return self.views(visible);
@@ -481,7 +464,6 @@ impl SearchJob {
         Ok(shards)
     }
 
-    /// Returns what the caller sees of the shards.
     fn views(&self, visible: &[VisibleShard]) -> Result<Vec<Arc<Shard>>, Failure> {
         let same = visible.iter().map(|each| each.shard);
         if !same.eq(self.search.shards.iter().copied()) || !self.search.excluded.is_empty() {
@@ -535,15 +517,14 @@ impl SearchJob {
     }
 }
 
-/// Names the trace of a search in the log.
 fn log_span(search: &Search) -> Span {
     search.trace.map_or_else(Span::none, |context| {
-        // The level of a span that no level of the log leaves out.
+        // A level that every log filter keeps.
         tracing::error_span!("search", trace = format!("{:032x}", context.trace))
     })
 }
 
-/// Records why a search has no answer, without its message, which may quote the query.
+/// Omits the message, which may quote the query.
 fn trace_failure(trace: &TraceSpan, failure: &Failure) {
     trace.fail(match failure.kind {
         FailureKind::BadQuery => "bad query",
@@ -560,13 +541,12 @@ fn heavy(cost: u64, message: String) -> Incomplete {
     Incomplete::Failed(Failure { cost, ..failure })
 }
 
-/// Returns the failure of a search that gets no answer, and counts it.
 fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure {
     metrics::counter!("trawl_backend_searches_refused_total", "reason" => reason).increment(1);
     Failure::new(kind, message)
 }
 
-/// Refuses the query, since another attempt or another backend would not do better.
+/// Neither a retry nor another backend would help.
 fn too_much_for_best_documents() -> Failure {
     let message = "the best documents cannot be found with little work";
     Failure::new(FailureKind::BadQuery, message)

@@ -1,5 +1,4 @@
-//! TLS on the connection of a frontend: the handshake, in which both sides show a certificate, and what its
-//! failures mean.
+//! TLS with frontends: mutual handshake, and explanations of failures.
 
 use super::connection::ConnectionError;
 use rustls::{AlertDescription, CertificateError, ServerConfig};
@@ -12,21 +11,17 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a client may wait before it begins its handshake: less than the 3 s that a frontend without TLS
-/// waits for a greeting, so that it learns that it is not understood.
+/// Below the 3 s of a frontend without TLS, so it learns of the mismatch.
 const FIRST_BYTE_MAX: Duration = Duration::from_secs(2);
 
-/// How long a handshake may take from its first byte on.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
-/// How long a client that was refused may take to read why. If the connection were closed at once, with
-/// bytes unread, the reason would be lost.
+/// Time for a refused client to read the reason, which a close would lose.
 const LINGER_MAX: Duration = Duration::from_secs(1);
 
-/// Bytes of such a client that are read, at most.
 const LINGER_BYTES_MAX: u64 = 64 << 10;
 
-/// Makes the handshake; `None` if the client closes before it begins, as checks of a port do.
+/// Makes the handshake; `None` if closed before, as by port checks.
 pub(super) async fn accept(
     stream: TcpStream,
     config: Arc<ServerConfig>,
@@ -59,7 +54,6 @@ fn no_handshake() -> String {
     )
 }
 
-/// Reads what the client still sends, until it closes.
 async fn linger(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await?;
     let mut rest = stream.take(LINGER_BYTES_MAX);
@@ -67,7 +61,6 @@ async fn linger(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Explains why a handshake failed.
 fn reason(error: &io::Error) -> String {
     let fault = error.get_ref().and_then(|it| it.downcast_ref());
     match fault {
@@ -92,7 +85,6 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Why a client's certificate is not accepted.
 fn refusal(fault: &CertificateError) -> String {
     use CertificateError as Fault;
     match fault {
@@ -110,7 +102,6 @@ fn refusal(fault: &CertificateError) -> String {
     }
 }
 
-/// Why a client does not accept the certificate of this backend.
 fn refused(alert: AlertDescription) -> String {
     let why = match alert {
         AlertDescription::CertificateExpired => "it has expired or is not valid yet",
@@ -131,7 +122,7 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio_rustls::TlsConnector;
 
-    /// Accepts one client, which does what `connect` does. Returns whether it was accepted, or why not.
+    /// Accepts one client, driven by `connect`. Returns true if accepted, or the error.
     async fn accepted<T: Future>(
         config: Arc<ServerConfig>,
         connect: impl FnOnce(TcpStream) -> T,
@@ -156,7 +147,7 @@ mod tests {
         let connect = |stream| async {
             let name = "localhost".try_into().unwrap();
             let connected = TlsConnector::from(client).connect(name, stream).await;
-            // A refusal of this side's certificate arrives when something is read.
+            // Its refusal of our certificate arrives with a read.
             if let Ok(mut stream) = connected {
                 let _ = timeout(LINGER_MAX, stream.read(&mut [0])).await;
             }

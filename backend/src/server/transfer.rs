@@ -1,10 +1,10 @@
-//! Moves the frames of a search to its connection until its end or its deadline, and sends the progress
-//! while there are no frames: that the search works, also within a block, or that it is queued. Else the
-//! frontend takes it for lost.
+//! Sends frames of a search to its connection until its end or deadline.
 //!
-//! **Invariant:** a PROGRESS is right about the frames before and after it on the connection. It is
-//! either written among the frames of a chunk, or the connection repeats the progress after the last
-//! chunk that it sent.
+//! Without frames it sends progress, proof that the search works or is queued, so the frontend does
+//! not give up.
+//!
+//! **Invariant:** a PROGRESS fits the frames around it: it is written among the frames of a chunk,
+//! or repeats the progress after the last one.
 
 use super::chunk::{Chunk, PROGRESS_EVERY};
 use super::connection::{Connection, ConnectionError, Duplex};
@@ -16,23 +16,20 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::sync::mpsc;
 use tokio::time::{self, MissedTickBehavior};
 
-/// Moves the frames of a search to its connection.
 pub(super) struct Transfer<'a, S> {
     pub(super) connection: &'a mut Connection<S>,
     pub(super) chunks: mpsc::Receiver<Chunk>,
-    /// The progress of the search after what has been sent.
+    /// Progress after the sent frames.
     pub(super) sent: Progress,
-    /// How often the search had worked when the progress was sent without frames.
+    /// Steps at the last progress without frames.
     pub(super) steps: u64,
     pub(super) deadline: Option<time::Instant>,
     pub(super) cancel: &'a Cancel,
-    /// Whether the search waits for admission.
     pub(super) is_queued: &'a AtomicBool,
 }
 
 impl<S: Duplex> Transfer<'_, S> {
-    /// Returns the result of `running` once all frames have been sent; `None` if the deadline has
-    /// passed before.
+    /// Returns the result of `running` after all frames; `None` after the deadline.
     pub(super) async fn run<T>(
         mut self,
         running: impl Future<Output = T>,
@@ -70,14 +67,13 @@ impl<S: Duplex> Transfer<'_, S> {
                 }
             }
         }
-        // The end of the search has closed the queue.
+        // The end of the search closed the queue.
         Ok(Some(match result {
             Some(result) => result,
             None => running.await,
         }))
     }
 
-    /// Returns what was sent, and how the search is doing since.
     fn progress(&mut self) -> Progress {
         self.steps += u64::from(self.cancel.has_worked());
         Progress {
@@ -87,8 +83,7 @@ impl<S: Duplex> Transfer<'_, S> {
         }
     }
 
-    /// Sends a whole chunk, since frames must not be cut. Returns `false` if the deadline has
-    /// passed meanwhile; the search is stopped then.
+    /// Sends a whole chunk. After the deadline it stops the search and returns `false`.
     async fn send(
         &mut self,
         chunk: Chunk,
@@ -112,7 +107,7 @@ impl<S: Duplex> Transfer<'_, S> {
 }
 
 impl<S> Drop for Transfer<'_, S> {
-    /// Stops the workers, however the transfer ends.
+    /// Stops the workers in any case.
     fn drop(&mut self) {
         self.cancel.cancel();
     }

@@ -1,7 +1,6 @@
-//! What a request that names visible packages reads: views of its shards, and the repositories among them.
+//! Restricts a request to visible packages: views of shards, and their repositories.
 //!
-//! **Invariant:** a shard that the request does not name is not read, and an answer has nothing of a package
-//! that is not visible.
+//! **Invariant:** unnamed shards are not read, and answers have nothing of invisible packages.
 
 use crate::live_shards::{Generation, LiveShards};
 use index::shard::{Shard, ShardError};
@@ -9,16 +8,14 @@ use schema::message::{Failure, FailureKind, Recorded, VisibleShard};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Which of the recorded repositories a request needs.
 #[derive(Clone, Debug)]
 pub(super) enum Repositories {
     None,
-    /// The one of this package.
+    /// That of a package.
     Of(Vec<u8>),
     All,
 }
 
-/// Returns what a request reads: everything, or the visible part.
 pub(super) fn generation(
     live: &LiveShards,
     visible: Option<&[VisibleShard]>,
@@ -37,7 +34,6 @@ pub(super) fn generation(
     }))
 }
 
-/// Returns what a caller sees of these shards.
 pub(super) fn views(
     live: &LiveShards,
     visible: &[VisibleShard],
@@ -57,7 +53,6 @@ fn failure(error: &ShardError) -> Failure {
     Failure::new(FailureKind::Unavailable, error.to_string())
 }
 
-/// Returns the records of the wanted repositories that have a visible package.
 fn visible_repositories(
     views: &[Arc<Shard>],
     recorded: &Recorded,

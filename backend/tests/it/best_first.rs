@@ -1,4 +1,4 @@
-//! The best matches and documents, found without looking at all candidates, are those that a search of all candidates finds.
+//! Best-first searches equal searches of all candidates.
 
 use crate::cases;
 use crate::corpus::{Build, Built, write_package};
@@ -16,7 +16,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
-/// The lines of files, in which `@` is replaced by a word.
+/// Lines of files, with `@` for a word.
 const LINES: [&str; 30] = [
     "int @(int a)",
     "@(1);",
@@ -81,10 +81,10 @@ const PATHS: [&str; 14] = [
     "lib/p/a_b.c",
 ];
 
-/// The names of packages, without numbers.
+/// Package names, without numbers.
 const PACKAGES: [&str; 3] = ["foo", "p", "libtask"];
 
-/// What is searched: text, and whether it is a regular expression.
+/// Patterns, and true for a regular expression.
 const PATTERNS: [(&str, bool); 19] = [
     ("foo", false),
     ("bar", false),
@@ -107,10 +107,9 @@ const PATTERNS: [(&str, bool); 19] = [
     ("a::foo", false),
 ];
 
-/// A file: its path, and its lines, each with a word.
+/// Path and lines of a file, each with a word.
 type File = (usize, Vec<(usize, usize)>);
 
-/// A path and a text.
 pub(crate) type NamedText = (Vec<u8>, Vec<u8>);
 
 fn packages() -> impl Strategy<Value = Vec<(f32, Vec<File>)>> {
@@ -140,8 +139,8 @@ fn index(packages: &[(f32, Vec<File>)], how: Build) -> (tempfile::TempDir, Index
     build_index(&packages.collect::<Vec<_>>(), how)
 }
 
-/// Builds an index of packages with their popularity and the paths and texts of their files. The
-/// directory has them below `source`.
+/// Builds an index of packages with popularity, paths and texts. The directory has them below
+/// `source`.
 pub(crate) fn build_index(
     packages: &[(f32, Vec<NamedText>)],
     how: Build,
@@ -181,14 +180,13 @@ pub(crate) fn build_index(
     (directory, index)
 }
 
-/// Returns the best matches in the total order.
 pub(crate) fn best(found: &Found) -> Vec<Match> {
     let mut all = matches(found);
     all.sort_by(Match::order);
     all
 }
 
-/// Returns the matches of each document, the best document first, each with its best match first.
+/// Matches of each document, best first.
 pub(crate) fn by_document(found: &Found) -> Vec<Vec<Match>> {
     let mut all: Vec<Vec<Match>> = Vec::new();
     for one in best(found) {
@@ -228,7 +226,7 @@ fn expr(number: usize, other: Option<usize>, ignore_case: bool, filter: Option<&
     Expr::all([Some(any), filter].into_iter().flatten())
 }
 
-/// Returns the files of a package with a match of `frob`, the best first, in blocks of one line.
+/// Files with a match of `frob`, best first, in blocks of one line.
 fn ranked(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<_> = files
         .iter()
@@ -278,7 +276,7 @@ fn a_body_comes_before_declarations_macros_and_patches() {
 proptest! {
     #![proptest_config(cases(100))]
 
-    /// The lines behind one that looks like a definition are read whatever block they are in.
+    /// Lines behind a definition are read from any block.
     #[test]
     fn ranks_do_not_depend_on_blocks(
         packages in packages(),

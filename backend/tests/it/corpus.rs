@@ -1,7 +1,7 @@
-//! Random corpora: packages of files that are difficult in every way a file can be.
+//! Random corpora of packages with difficult files.
 //!
-//! Words use a small alphabet, so that queries match. Lines are made of pieces of bytes, so that
-//! encodings and line ends are mixed within a file.
+//! Words use a small alphabet, so queries match. Lines are pieces of bytes that mix encodings and
+//! line ends.
 
 use index::ContentCodec;
 use index::corpus::sources;
@@ -15,10 +15,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The files of each package: path and bytes.
+/// Path and bytes of the files of each package.
 pub(crate) type Corpus = Vec<Vec<(Vec<u8>, Vec<u8>)>>;
 
-/// Options for building an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build {
     pub(crate) block_bytes: usize,
@@ -26,11 +25,11 @@ pub(crate) struct Build {
     pub(crate) content: ContentCodec,
 }
 
-/// Bytes of a long line. Longer ones take a debug build too long.
+/// Bytes of a long line. Longer ones take debug builds too long.
 pub(crate) const LONG_LINE_BYTES: usize = 100_000;
 
-/// Generates one to four packages of up to eight files. Some lines have about `long_line_bytes`. Half of
-/// the files are copies of some texts, in the same package or in others.
+/// Generates one to four packages of up to eight files, some lines of about `long_line_bytes`. Half
+/// of the files are copies.
 pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
     let file = (
         any::<prop::sample::Index>(),
@@ -49,7 +48,7 @@ pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
     })
 }
 
-/// Generates blocks of few lines or of many, in one shard or one per package, raw or compressed.
+/// Generates small or large blocks, in one shard or one per package, raw or compressed.
 pub(crate) fn builds() -> impl Strategy<Value = Build> {
     let block_bytes = prop_oneof![Just(16), Just(64), Just(4096)];
     let shard_bytes = prop_oneof![3 => Just(u64::MAX), 1 => Just(1)];
@@ -61,7 +60,6 @@ pub(crate) fn builds() -> impl Strategy<Value = Build> {
     })
 }
 
-/// A corpus on disk, and its index.
 pub(crate) struct Built {
     /// Deleted on drop.
     directory: tempfile::TempDir,
@@ -69,7 +67,6 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Writes and indexes a corpus.
     pub(crate) fn new(corpus: &Corpus, how: Build) -> Built {
         let directory = tempfile::tempdir().unwrap();
         for (number, files) in corpus.iter().enumerate() {
@@ -84,19 +81,17 @@ impl Built {
         Built { directory, index }
     }
 
-    /// Takes an index that was built in `directory/out`.
+    /// Takes an index in `directory/out`.
     pub(crate) fn open(directory: tempfile::TempDir) -> Built {
         let index = Index::open(&directory.path().join("out")).unwrap();
         Built { directory, index }
     }
 
-    /// Returns the directory of the packages.
     pub(crate) fn source(&self) -> PathBuf {
         self.directory.path().join("source")
     }
 }
 
-/// Writes files into `directory`.
 pub(crate) fn write_package(directory: &Path, files: &[(Vec<u8>, Vec<u8>)]) {
     fs::create_dir_all(directory).unwrap();
     for (path, bytes) in files {
@@ -106,7 +101,6 @@ pub(crate) fn write_package(directory: &Path, files: &[(Vec<u8>, Vec<u8>)]) {
     }
 }
 
-/// Indexes each directory in `source` as a package.
 pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
     let options = BuildOptions {
         options: Options {
@@ -122,7 +116,7 @@ pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
     build(sources, out, &options, &Progress::default()).unwrap();
 }
 
-/// Gives paths to files: of several classes, hidden, with blanks, line ends and invalid UTF-8.
+/// Names files: several classes, hidden, blanks, line ends, invalid UTF-8.
 fn named(files: Vec<(prop::sample::Index, Vec<u8>)>) -> Vec<(Vec<u8>, Vec<u8>)> {
     const BEGINS: [&[u8]; 8] = [
         b"",
@@ -162,8 +156,8 @@ fn contents(long_line_bytes: usize) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Encodes text as UTF-16 with a byte order mark; sometimes with an unpaired surrogate inside, or
-/// half a unit at the end.
+/// Encodes UTF-16 with a byte order mark, sometimes with an unpaired surrogate or half a unit at
+/// the end.
 fn utf16(little: bool, text: &str, fault: u8) -> Vec<u8> {
     let mut units: Vec<u16> = [0xfeff].into_iter().chain(text.encode_utf16()).collect();
     if fault == 0 {
@@ -183,7 +177,7 @@ fn utf16(little: bool, text: &str, fault: u8) -> Vec<u8> {
     bytes
 }
 
-/// Generates lines with all kinds of line ends; the last line may have none.
+/// Generates lines with all line ends, or none at the end.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let end = prop_oneof![
         6 => Just(&b"\n"[..]),
@@ -207,7 +201,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     vec(piece(), 0..7).prop_map(|pieces| pieces.concat())
 }
 
-/// Latin-1, halves of characters, and bytes that never occur in UTF-8.
+/// Latin-1, halves of characters, and bytes never in UTF-8.
 const NOT_UTF8: [&[u8]; 5] = [b"\xe9", b"\xc5", b"\xbf", b"\xff", b"\x80\x81"];
 
 fn piece() -> impl Strategy<Value = Vec<u8>> {

@@ -1,8 +1,7 @@
 //! Compares expressions of patterns and filters with a naive evaluation.
 //!
-//! The naive evaluation goes from the leaves up: it returns the spans of lines of a document that
-//! contribute, or that the document does not match. It knows nothing of blocks, plans and work
-//! units.
+//! It goes up from the leaves, and returns the contributing spans of lines in a document, without
+//! blocks, plans or units.
 
 use crate::corpus::{Built, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter};
@@ -19,7 +18,6 @@ use schema::message::{Expr, Pattern, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// An expression that depends on the corpus.
 #[derive(Clone, Debug)]
 enum Shape {
     Text((Recipe, bool)),
@@ -32,7 +30,6 @@ enum Shape {
     Line(Box<Shape>),
 }
 
-/// An expression for the naive evaluation.
 #[derive(Debug)]
 enum Naive {
     Text(Regex),
@@ -107,7 +104,7 @@ proptest! {
 proptest! {
     #![proptest_config(crate::cases(16))]
 
-    /// A filter of revisions may be anywhere in the expression, also below `not`.
+    /// Filters of revisions may be anywhere, also below `not`.
     #[test]
     fn finds_what_a_naive_evaluation_finds_in_revisions(
         corpus in corpora(LONG_LINE_BYTES / 10),
@@ -126,8 +123,7 @@ proptest! {
 }
 
 impl Shape {
-    /// Returns the expression for the backend and for the naive evaluation; `None` when a pattern
-    /// has no naive form.
+    /// Expression for backend and naive evaluation; `None` without a naive form.
     fn expr(&self, documents: &[Document]) -> Option<(Expr, Naive)> {
         let each = |parts: &[Shape]| -> Option<(Vec<Expr>, Vec<Naive>)> {
             let parts: Option<Vec<_>> = parts.iter().map(|part| part.expr(documents)).collect();
@@ -175,8 +171,7 @@ fn pattern(
     in_path: bool,
 ) -> Option<(Expr, Naive)> {
     let Query { pattern, naive } = recipe.query(documents, *ignore_case);
-    // Patterns that differ at line ends: a path has none, and the naive scan does not see them (see
-    // `oracle`).
+    // Patterns that differ at line ends, which paths and the naive scan lack (see `oracle`).
     let is_odd = naive.contains(r"\B") || (in_path && pattern.text != naive);
     let regex = compile(&naive, *ignore_case).filter(|_| !is_odd)?;
     let naive = if in_path {
@@ -191,7 +186,7 @@ fn pattern(
 type Spans = BTreeSet<(usize, usize)>;
 
 impl Naive {
-    /// Negates. Two negations cancel, so that the patterns contribute again.
+    /// Negates. Two negations cancel, so patterns contribute again.
     fn negated(self) -> Naive {
         match self {
             Naive::Not(inner) => *inner,
@@ -199,7 +194,6 @@ impl Naive {
         }
     }
 
-    /// Returns whether it has a filter of revisions.
     fn has_revisions(&self) -> bool {
         match self {
             Naive::Filter(filter) => filter.is_of_revisions(),
@@ -209,7 +203,7 @@ impl Naive {
         }
     }
 
-    /// Returns the spans because of which a document matches; `None` when it does not.
+    /// Spans for a match; `None` without.
     fn spans(&self, document: &Document) -> Option<Spans> {
         let lines = document.lines();
         match self {
@@ -265,7 +259,6 @@ fn multiline_spans(regex: &Regex, text: &[u8]) -> Option<Spans> {
     (!spans.is_empty()).then_some(spans)
 }
 
-/// Joins spans that share a line.
 fn joined(spans: Spans) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for (start, end) in spans {
@@ -277,7 +270,7 @@ fn joined(spans: Spans) -> Vec<Range<usize>> {
     joined
 }
 
-/// Returns the first line and the number of lines of each span; 0 and 1 stand for the name.
+/// First line and number of lines of each span; 0 and 1 for the name.
 fn expected(naive: &Naive, names: bool, document: &Document) -> Vec<(u32, u32)> {
     let Some(spans) = naive.spans(document) else {
         return Vec::new();
@@ -321,7 +314,7 @@ fn check(built: &Built, documents: &[Document], expr: &Expr, naive: &Naive, name
     });
 }
 
-/// Checks that the lines of a batch are those of the document, and that ranges are in them.
+/// Checks the lines of a batch, and ranges in them.
 fn check_batch(batch: &Batch, document: &Document) {
     document.state.check(&document.package, batch);
     let lines = document.lines();

@@ -1,7 +1,6 @@
-//! Random filters, and which documents they leave, in the simplest way.
+//! Random filters, and their documents, in the simplest way.
 //!
-//! It relies on the names that [`corpus`](crate::corpus) gives to packages and files, and knows
-//! nothing of versions or languages in general.
+//! Relies on the names of [`corpus`](crate::corpus), without versions or languages in general.
 
 use crate::naive::Document;
 use crate::revisions::{REVISIONS, default_of};
@@ -11,7 +10,6 @@ use proptest::sample::select;
 use regex::bytes::Regex;
 use schema::message::{self, Expr, Reading};
 
-/// What a filter tests.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Package,
@@ -22,17 +20,16 @@ enum Field {
     Branch,
 }
 
-/// A filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filter {
     field: Field,
-    /// Otherwise it is a regular expression; of revisions, a glob.
+    /// Otherwise a regular expression; of revisions, a glob.
     exact: bool,
     text: &'static str,
     negated: bool,
 }
 
-/// Field, whether the filter is exact, and its text.
+/// Field, true for exact, and text.
 const VALUES: [(Field, bool, &str); 43] = [
     (Field::Package, false, "p"),
     (Field::Package, false, "^p[12]$"),
@@ -79,7 +76,6 @@ const VALUES: [(Field, bool, &str); 43] = [
     (Field::Branch, false, "?ain"),
 ];
 
-/// Generates a filter.
 pub(crate) fn one() -> impl Strategy<Value = Filter> {
     let filter = (select(&VALUES[..]), any::<bool>());
     filter.prop_map(|((field, exact, text), negated)| Filter {
@@ -90,12 +86,11 @@ pub(crate) fn one() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// Generates no filter half of the time, else up to three.
+/// No filter half of the time, else up to three.
 pub(crate) fn filters() -> impl Strategy<Value = Vec<Filter>> {
     prop_oneof![Just(Vec::new()), vec(one(), 1..=3)]
 }
 
-/// Returns the filter as it is sent.
 pub(crate) fn sent(filter: &Filter) -> Expr {
     let ignoring_case = filter.text.strip_prefix("(?i)");
     let expr = Expr::Filter(message::Filter {
@@ -121,18 +116,17 @@ pub(crate) fn sent(filter: &Filter) -> Expr {
     if filter.negated { expr.negated() } else { expr }
 }
 
-/// Returns whether a search with these filters finds matches in a document.
+/// True if a search with these filters finds a document.
 pub(crate) fn leave(filters: &[Filter], document: &Document) -> bool {
     let all_revisions = filters.iter().any(Filter::is_of_revisions);
     document.state.is_reached(&document.package, all_revisions)
         && filters.iter().all(|filter| holds(filter, document))
 }
 
-/// Returns whether a filter holds for a document.
 pub(crate) fn holds(filter: &Filter, document: &Document) -> bool {
     let holds = match filter.field {
         Field::Package => {
-            // All packages have directories like `p3_1`: version 1 of `p3`, or a repository.
+            // Directories are like `p3_1`: version 1 of `p3`, or a repository.
             let name = if document.is_of_repository {
                 &document.package[..]
             } else {
@@ -160,7 +154,6 @@ pub(crate) fn holds(filter: &Filter, document: &Document) -> bool {
     holds != filter.negated
 }
 
-/// Returns the kind of a document.
 fn kind(path: &[u8]) -> &'static str {
     if path.starts_with(b"vendor/") || path.ends_with(b".min.js") {
         "vendored"
@@ -173,7 +166,6 @@ fn kind(path: &[u8]) -> &'static str {
     }
 }
 
-/// Returns the revisions that a filter means, in a package.
 fn meant(text: &str, exact: bool, package: &[u8]) -> Vec<&'static str> {
     let [main, feature, one, two, remote] = REVISIONS;
     match (text, exact) {
@@ -193,7 +185,7 @@ fn meant(text: &str, exact: bool, package: &[u8]) -> Vec<&'static str> {
 }
 
 impl Filter {
-    /// Returns whether the search reaches all revisions because of it.
+    /// True if the search reaches all revisions.
     pub(crate) fn is_of_revisions(&self) -> bool {
         matches!(self.field, Field::Revision | Field::Branch)
     }

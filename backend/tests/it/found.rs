@@ -1,4 +1,4 @@
-//! Searches shards, and decodes the frames.
+//! Searches shards, and decodes frames.
 
 use backend::CompiledQuery;
 use backend::search::{Best, Cancel, Request, Sink, Stopped};
@@ -12,24 +12,21 @@ use schema::order::document_hash;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A line of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// 0 stands for the document's path.
+    /// 0 stands for the path.
     pub(crate) number: u32,
-    /// The number of lines of a span.
     pub(crate) lines: u32,
     pub(crate) rank: f32,
     pub(crate) offset: u64,
     pub(crate) text: Vec<u8>,
-    /// The offset of `text` in the line, and the length of the whole line.
+    /// Offset of `text`, and length of the whole line.
     pub(crate) start: u64,
     pub(crate) line_bytes: u64,
-    /// The ranges that match in the line; none in a line of context.
+    /// Matched ranges; none for context.
     pub(crate) ranges: Vec<Range<usize>>,
 }
 
-/// A batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Batch {
     pub(crate) shard: u32,
@@ -44,7 +41,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Decodes a frame's payload, which must be aligned.
+    /// Decodes an aligned payload.
     pub(crate) fn decode(payload: &[u8]) -> Batch {
         let reader = BatchReader::new(payload).unwrap();
         let view: BatchView<'_> = reader.view().unwrap();
@@ -61,12 +58,11 @@ impl Batch {
         }
     }
 
-    /// Returns package, path and the hash of the text: a path of a repository may have several texts.
+    /// Package, path and text hash: a repository's path may have several texts.
     pub(crate) fn name(&self) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
         (self.package.clone(), self.path.clone(), self.hash.clone())
     }
 
-    /// Returns the matching lines.
     pub(crate) fn matches(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.is_match())
     }
@@ -95,21 +91,17 @@ impl Line {
     }
 }
 
-/// The result of a search.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found {
-    /// The frames as they were sent.
     pub(crate) frames: Vec<u8>,
     pub(crate) ends: Vec<ShardEnd>,
 }
 
-/// A frame of matches.
 pub(crate) enum Matches {
     Batch(Batch),
     Text(Text),
 }
 
-/// A batch of text.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) shard: u32,
@@ -117,12 +109,11 @@ pub(crate) struct Text {
     /// [`document_hash`] of its names.
     pub(crate) hash: u64,
     pub(crate) numbers: Vec<u32>,
-    /// The runs, each with its text.
+    /// Runs, each with its text.
     pub(crate) runs: Vec<(TextRun, Vec<u8>)>,
 }
 
 impl Matches {
-    /// Decodes a frame.
     pub(crate) fn decode(frame: &Frame<'_>) -> Matches {
         if frame.kind == Kind::Batch {
             return Matches::Batch(Batch::decode(frame.payload));
@@ -155,7 +146,6 @@ impl Matches {
         }
     }
 
-    /// Document and line of each match.
     pub(crate) fn keys(&self) -> Vec<(u32, u32)> {
         match self {
             Matches::Batch(batch) => {
@@ -181,7 +171,6 @@ impl Matches {
 }
 
 impl Found {
-    /// Decodes the batches in the frames.
     pub(crate) fn batches(&self) -> Vec<Batch> {
         let batches = self.matches().into_iter();
         let batches = batches.map(|frame| match frame {
@@ -191,7 +180,6 @@ impl Found {
         batches.collect()
     }
 
-    /// Decodes the frames.
     pub(crate) fn matches(&self) -> Vec<Matches> {
         let mut decoder = Decoder::new();
         let mut batches = Vec::new();
@@ -211,7 +199,6 @@ impl Found {
     }
 }
 
-/// How shards are searched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) workers: usize,
@@ -223,7 +210,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// Sends all matches, with one worker.
+    /// All matches, one worker.
     pub(crate) fn all(context_lines: u32) -> How {
         How {
             workers: 1,
@@ -256,12 +243,11 @@ impl How {
     }
 }
 
-/// Searches shards to their end.
 pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) -> Found {
     find_rest(shards, compiled, how, &[])
 }
 
-/// Searches shards from these points on.
+/// Searches from these points on.
 pub(crate) fn find_rest(
     shards: &[Arc<Shard>],
     compiled: &CompiledQuery,
@@ -291,7 +277,7 @@ pub(crate) fn find_rest(
     }
 }
 
-/// Finds the best matches or documents without looking at all candidates, if that is possible.
+/// Searches best first, if possible.
 pub(crate) fn find_best_first(
     shards: &[Arc<Shard>],
     compiled: &CompiledQuery,
@@ -312,7 +298,6 @@ pub(crate) fn find_best_first(
     })
 }
 
-/// Collects frames.
 #[derive(Default)]
 struct Frames {
     bytes: Vec<u8>,
@@ -327,10 +312,9 @@ impl Sink for Frames {
     }
 }
 
-/// Collects frames, and checks the progress that was reported before them.
+/// Collects frames, and checks the progress before them.
 struct Collect {
     frames: Vec<u8>,
-    /// The progress before the next frames.
     last: Progress,
 }
 

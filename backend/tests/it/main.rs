@@ -1,13 +1,10 @@
-//! Tests the backend from outside: its matches, compared with a naive scan and with ripgrep, and
-//! the behaviour of its server on a connection.
+//! Tests the backend from outside: matches against a naive scan and ripgrep, and its server.
 //!
-//! [`corpus`] generates directories of difficult files, [`query`] patterns to search in them,
-//! [`filter`] filters, [`expressions`] combinations of both, and [`revisions`] gives documents
-//! revisions. [`found`] runs a search and decodes its frames; [`best_first`] checks searches that
-//! stop early, [`phrases`] the order of those with a phrase, [`resumed`] such that go on with an
-//! answer; [`naive`] computes the expected matches, and [`wants`] which of them are sent when not
-//! all are wanted. The expected matches share no code with `index` or `backend`: they have their
-//! own definitions of text, lines and patterns.
+//! [`corpus`], [`query`], [`filter`] and [`revisions`] generate inputs, [`expressions`] combines
+//! them. [`found`] runs searches; [`naive`] and [`wants`] compute expected matches. [`best_first`],
+//! [`phrases`] and [`resumed`] test special searches.
+//!
+//! Expected matches share no code with `index` or `backend`.
 
 mod best_first;
 mod corpus;
@@ -24,7 +21,7 @@ mod ripgrep;
 mod server;
 mod wants;
 
-/// Returns a configuration with `PROPTEST_CASES` cases per property, by default `cases`.
+/// Configuration with `PROPTEST_CASES` cases, by default `cases`.
 pub(crate) fn cases(cases: u32) -> proptest::test_runner::Config {
     let config = proptest::test_runner::Config::default();
     match std::env::var_os("PROPTEST_CASES") {

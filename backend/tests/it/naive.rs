@@ -1,8 +1,8 @@
-//! Computes the expected matches: reads the files and goes through them line by line.
+//! Computes expected matches from files, line by line.
 //!
-//! The rules in their simplest form: UTF-16 with a byte order mark is decoded; the mark of UTF-8 is
-//! dropped; a NUL among the first 8,000 bytes makes a file binary. A line ends with `\n`, which is
-//! not matched, nor is one `\r` before it. The `regex` crate matches each line by itself.
+//! Rules: UTF-16 with a byte order mark is decoded, the mark of UTF-8 dropped; a NUL among the
+//! first 8,000 bytes means binary. Lines end with `\n`, which is not matched, nor is one `\r`
+//! before it. `regex` matches each line alone.
 
 use crate::revisions::State;
 use regex::bytes::{Regex, RegexBuilder};
@@ -11,29 +11,26 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A searchable file.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) package: Vec<u8>,
     pub(crate) path: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) state: State,
-    /// Whether the package is a repository, of which the name has no version.
+    /// True for a repository, with a name without version.
     pub(crate) is_of_repository: bool,
 }
 
-/// A line of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
-    /// The offset of its first byte in the document.
     pub(crate) offset: usize,
     /// Without `\n`.
     pub(crate) text: &'a [u8],
-    /// Without any line end: what patterns are matched against.
+    /// Without any line end, for matching.
     pub(crate) body: &'a [u8],
 }
 
-/// Reads the searchable files of the packages in `source`.
+/// Reads searchable files in `source`.
 pub(crate) fn documents(source: &Path) -> Vec<Document> {
     let mut documents = Vec::new();
     for package in fs::read_dir(source).unwrap() {
@@ -60,7 +57,7 @@ pub(crate) fn documents(source: &Path) -> Vec<Document> {
     documents
 }
 
-/// Returns the text of a file; `None` when it is binary.
+/// Decodes a file; `None` for binary.
 fn decode(bytes: &[u8]) -> Option<Vec<u8>> {
     match bytes {
         [0xff, 0xfe, units @ ..] => Some(decode_utf16(units, u16::from_le_bytes)),
@@ -83,13 +80,11 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
 }
 
 impl Document {
-    /// Returns package, path and the hash of the text.
     pub(crate) fn name(&self) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
         let hash = blake3::hash(&self.text).as_bytes().to_vec();
         (self.package.clone(), self.path.clone(), hash)
     }
 
-    /// Returns all lines.
     pub(crate) fn lines(&self) -> Vec<Line<'_>> {
         let mut offset = 0;
         let line = |whole: &'_ [u8]| -> (usize, usize) {
@@ -115,7 +110,7 @@ impl Document {
     }
 }
 
-/// Compiles a pattern to match lines. `None` when it exceeds the default size limit of `regex`.
+/// Compiles a pattern for lines. `None` over the default size limit of `regex`.
 pub(crate) fn compile(pattern: &str, ignore_case: bool) -> Option<Regex> {
     let built = RegexBuilder::new(pattern)
         .multi_line(true)
@@ -130,7 +125,6 @@ pub(crate) fn compile(pattern: &str, ignore_case: bool) -> Option<Regex> {
     }
 }
 
-/// Returns the first `max` ranges that match in a line.
 pub(crate) fn ranges(regex: &Regex, line: Line<'_>, max: usize) -> Vec<Range<usize>> {
     let found = regex.find_iter(line.body);
     found.map(|found| found.range()).take(max).collect()

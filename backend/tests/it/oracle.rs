@@ -1,8 +1,7 @@
-//! The oracle: a search finds what a naive scan finds, in random corpora and for random queries.
+//! The oracle: searches of random corpora equal naive scans.
 //!
-//! `\B` is left to the comparison with ripgrep. The position between `\r` and `\n` is no word
-//! boundary, and belongs to the line for ripgrep, so that `\B` finds "a\r\n" but not "a\n". Trawl
-//! does the same; a scan of lines without their ends cannot.
+//! `\B` is left to ripgrep. In ripgrep and Trawl the position between `\r` and `\n` belongs to the
+//! line, so `\B` finds "a\r\n" but not "a\n". A scan of lines without ends cannot.
 
 use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter, filters};
@@ -24,7 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
 
-/// Batches by package, path and text.
 type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>, Vec<u8>), Vec<Batch>>;
 
 proptest! {
@@ -56,7 +54,7 @@ proptest! {
 proptest! {
     #![proptest_config(crate::cases(24))]
 
-    /// Packages that were superseded or removed are dead; texts that they share with live ones are not.
+    /// Superseded and removed packages are dead; texts shared with live ones are not.
     #[test]
     fn finds_what_a_naive_scan_finds_in_live_packages(
         corpus in corpora(LONG_LINE_BYTES),
@@ -80,8 +78,8 @@ proptest! {
 proptest! {
     #![proptest_config(crate::cases(16))]
 
-    /// Packages are directories, or repositories of which each document is in some revisions or in none;
-    /// and some have parts in two shards.
+    /// Packages are directories or repositories, with documents in some revisions or none, partly
+    /// in two shards.
     #[test]
     fn finds_what_a_naive_scan_finds_in_revisions(
         corpus in corpora(LONG_LINE_BYTES),
@@ -113,7 +111,7 @@ fn check_documents(
     }
 }
 
-/// The corpus has many units, a document in several of them, and long lines.
+/// Many units, a document in several, and long lines.
 #[test]
 fn workers_do_not_change_the_matches_of_a_large_document() {
     let lines = (0..6_000).map(|line| match line % 7 {
@@ -153,8 +151,7 @@ fn workers_do_not_change_the_matches_of_a_large_document() {
     }
 }
 
-/// A text is verified once, and its matches come for every document that has it, in the order of their
-/// packages.
+/// A text is verified once, with matches for every document, by package.
 #[test]
 fn copies_of_a_text_are_verified_once_and_all_found() {
     let text = "int task;\nint other;\n".repeat(20).into_bytes();
@@ -203,7 +200,7 @@ fn text_of(shard: &Shard, block: u32) -> Text<'_> {
     shard.text_with(BlockId(block)).unwrap()
 }
 
-/// Other packages are excluded before any block is read, whatever the pattern.
+/// Other packages are excluded before reading blocks.
 #[test]
 fn package_filter_costs_only_that_package() {
     let package = |number: u32, files: u32| -> Vec<_> {
@@ -261,8 +258,7 @@ fn package_filter_costs_only_that_package() {
     }
 }
 
-/// Searches all shards in all ways, and compares the results with a naive scan of the documents
-/// that pass the filters.
+/// Searches in all ways, and compares with a naive scan of filtered documents.
 fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter]) {
     let Some(regex) = compile(&query.naive, query.pattern.ignore_case) else {
         return;
@@ -320,12 +316,11 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
     }
 }
 
-/// Smaller shards are searched, and fewer shards are planned, by one thread whatever the number of
-/// workers.
+/// Smaller shards are searched, and fewer shards planned, by one thread.
 const PARALLEL_BLOCKS_MIN: u32 = 128;
 const PARALLEL_SHARDS_MIN: usize = 4;
 
-/// Searches with one, two and four workers, which must have the same result.
+/// Searches with one, two and four workers, with equal results.
 pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> Found {
     let shards = &built.index.shards;
     let [one, more @ ..] = [1, 2, 4].map(|workers| How { workers, ..how });
@@ -341,7 +336,7 @@ pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> F
     one
 }
 
-/// Checks that the same is found as text, in both orders.
+/// Checks searches for text, in both orders.
 fn check_text(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
     if how.want != Want::Matches || how.limit > 0 || how.context_lines > 0 {
         return;
@@ -365,7 +360,7 @@ fn check_text(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
     }
 }
 
-/// Renders matches as text, in the total order or as they come.
+/// Renders matches as text, in total order or as they come.
 pub(crate) fn rendered<'a>(frames: impl Iterator<Item = &'a Matches>, is_ranked: bool) -> Vec<u8> {
     let mut parts = Vec::new();
     let place = |shard, document, hash, rank, number| {
@@ -407,7 +402,7 @@ fn as_text(batch: &Batch, line: &Line) -> Vec<u8> {
     out
 }
 
-/// Checks that the same is found if only first ranges are wanted, without the other ranges.
+/// Checks searches for first ranges.
 fn check_first_ranges(built: &Built, compiled: &CompiledQuery, how: How, all: &Found) {
     let how = How {
         first_range: true,
@@ -421,7 +416,7 @@ fn check_first_ranges(built: &Built, compiled: &CompiledQuery, how: How, all: &F
     assert_eq!(first.ends, all.ends, "{how:?}");
 }
 
-/// Checks that matches ascend, and that END describes them.
+/// Checks that matches ascend, and END.
 fn check_order_and_ends(built: &Built, compiled: &CompiledQuery, found: &Found) {
     let batches = found.batches();
     assert!(batches.is_sorted_by_key(|batch| batch.shard));
@@ -433,7 +428,6 @@ fn check_order_and_ends(built: &Built, compiled: &CompiledQuery, found: &Found) 
     assert_eq!(found.ends.len(), built.index.shards.len());
 }
 
-/// Returns what END must say about a shard with these batches.
 fn expected_end<'b>(
     shard: &Shard,
     index: u32,
@@ -464,7 +458,7 @@ fn expected_end<'b>(
     for own in candidates.chunk_by(|a, b| text_of(shard, *a).id == text_of(shard, *b).id) {
         let documents = text_of(shard, own[0]).documents;
         let is_accepted = |id: &u32| shard.is_accepted(&compiled.filters, DocId(*id)).unwrap();
-        // A text of many blocks is verified for each of its documents, others for some at a time.
+        // Large texts are verified for each document, others for some at a time.
         let some = if own.len() > 64 {
             1
         } else {
@@ -500,7 +494,7 @@ fn expected_end<'b>(
     }
 }
 
-/// Checks that the batches of a document have its matching lines, each with its context.
+/// Checks a document's matching lines and context.
 fn check_document(document: &Document, regex: &Regex, batches: &[Batch], context_lines: u32) {
     let lines = document.lines();
     let matches: Vec<u32> = (1..)
@@ -519,7 +513,6 @@ fn check_document(document: &Document, regex: &Regex, batches: &[Batch], context
     }
 }
 
-/// Checks that a batch has correct lines: matches and their context.
 fn check_batch(
     (document, lines): (&Document, &[naive::Line<'_>]),
     regex: &Regex,
@@ -545,7 +538,7 @@ fn check_batch(
     );
 }
 
-/// Checks that a line is sent whole, or as a window if it is long, with its ranges.
+/// Checks a line, whole or a window, and its ranges.
 fn check_line(line: &Line, expected: naive::Line<'_>, regex: &Regex) {
     let (start, end) = (line.start as usize, line.start as usize + line.text.len());
     assert_eq!(line.offset, expected.offset as u64);
@@ -556,7 +549,7 @@ fn check_line(line: &Line, expected: naive::Line<'_>, regex: &Regex) {
         line.number
     );
     let whole = start == 0 && end == expected.text.len();
-    // A long line is sent as a window around its first range, or without text if it is context.
+    // Long lines are windows around the first range, or without text for context.
     let window = if line.is_match() { LINE_BYTES_MAX } else { 0 };
     assert!(
         whole || (line.text.len() == window && expected.text.len() > LINE_BYTES_MAX),

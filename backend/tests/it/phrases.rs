@@ -1,4 +1,4 @@
-//! The order of a query with a phrase: by a naive tier of each line, then as without the phrase.
+//! Order of a query with a phrase: a naive tier of each line, then as without.
 
 use crate::best_first::{NamedText, best, build_index, by_document};
 use crate::cases;
@@ -66,7 +66,7 @@ fn pattern(text: String, syntax: Syntax, ignore_case: bool) -> Pattern {
     }
 }
 
-/// Returns the query without its phrase, and with it.
+/// Query without and with its phrase.
 fn queries(words: &[&str], ignore_case: bool) -> [CompiledQuery; 2] {
     let word = |word: &&str| pattern((*word).to_owned(), Syntax::Literal, ignore_case);
     let expr = Expr::all(words.iter().map(|it| Expr::Pattern(word(it))));
@@ -80,7 +80,7 @@ fn queries(words: &[&str], ignore_case: bool) -> [CompiledQuery; 2] {
     [query(), query().preferring(&phrase)]
 }
 
-/// Returns the tier of a line by the definition in `docs/ranking.md`.
+/// Tier of a line, as defined in `docs/ranking.md`.
 fn naive_tier(lines: &[&str], at: usize, words: &[&str], ignore_case: bool) -> i32 {
     let folded = |line: &str| {
         if ignore_case {
@@ -97,7 +97,7 @@ fn naive_tier(lines: &[&str], at: usize, words: &[&str], ignore_case: bool) -> i
     };
     let phrase = words.join(" ");
     let exact = format!(" {} ", squeezed(lines[at], " \t"));
-    // Parentheses and quotes end a word, too.
+    // Parentheses and quotes also end a word.
     let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
     let is_exact = exact.match_indices(&phrase).any(|(start, found)| {
         is_end(exact[..start].chars().last()) && is_end(exact[start + found.len()..].chars().next())
@@ -112,7 +112,7 @@ fn naive_tier(lines: &[&str], at: usize, words: &[&str], ignore_case: bool) -> i
     }
 }
 
-/// Checks each match by the one of the same query without a phrase.
+/// Checks matches by those of the query without a phrase.
 fn check_tiers(source: &Path, plain: &Found, found: &Found, words: &[&str], ignore_case: bool) {
     let (plain, found) = (matches(plain), matches(found));
     assert_eq!(plain.len(), found.len());
@@ -132,7 +132,7 @@ fn check_tiers(source: &Path, plain: &Found, found: &Found, words: &[&str], igno
     }
 }
 
-/// The number of matches, or of documents by their best ones, that have all words on one line.
+/// Number of best matches with all words on one line.
 fn on_one_line<'a>(best: impl Iterator<Item = &'a Match>) -> usize {
     let line = u16::MAX - 5 * 4096;
     best.filter(|one| one.score() <= line).count()

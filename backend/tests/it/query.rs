@@ -1,51 +1,46 @@
-//! Random queries: literals cut out of the corpus, changed ones, and regular expressions.
+//! Random queries: literals from the corpus, changed ones, and regular expressions.
 //!
-//! Every query has two patterns, one for the backend and one for the naive scan. They differ in one
-//! point: no class of the backend matches `\r` or `\n`, as in ripgrep, and `regex` has no such
-//! option. So the naive pattern says it explicitly: `[^a]` becomes `[^a\r\n]`, and `\s` becomes
-//! `[\s--[\r\n]]`. No tested code makes one from the other.
+//! Each has a pattern for the backend and one for the naive scan. No class of the backend matches
+//! `\r` or `\n`, as in ripgrep, so the naive pattern says so: `[^a]` becomes `[^a\r\n]`, and `\s`
+//! becomes `[\s--[\r\n]]`. Tested code makes neither from the other.
 
 use crate::naive::Document;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use schema::message::{Pattern, Syntax};
 
-/// A query, for the backend and for the naive scan.
+/// For the backend and for the naive scan.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) pattern: Pattern,
     pub(crate) naive: String,
 }
 
-/// A query that depends on the corpus.
+/// Query that depends on the corpus.
 #[derive(Clone, Debug)]
 pub(crate) enum Recipe {
-    /// Bytes of a document: which, from where, how many, and how they are changed.
+    /// Bytes of a document, changed.
     Cut {
         document: Index,
         start: Index,
         bytes: usize,
         change: Change,
     },
-    /// A regular expression.
     Expression(Both),
 }
 
-/// How a literal is changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     None,
     SwapCase,
-    /// Adds a character in front.
     Prefix(char),
-    /// Adds a character at the end.
     Suffix(char),
 }
 
-/// A regular expression, for the backend and for the naive scan.
+/// For the backend and for the naive scan.
 type Both = (String, String);
 
-/// Generates recipes, and whether case is ignored.
+/// Recipes, and true for ignored case.
 pub(crate) fn recipes() -> impl Strategy<Value = (Recipe, bool)> {
     let change = prop_oneof![
         4 => Just(Change::None),
@@ -65,7 +60,6 @@ pub(crate) fn recipes() -> impl Strategy<Value = (Recipe, bool)> {
 }
 
 impl Recipe {
-    /// Returns the query for a corpus of `documents`.
     pub(crate) fn query(&self, documents: &[Document], ignore_case: bool) -> Query {
         let (text, syntax, naive) = match self {
             Recipe::Expression((text, naive)) => (text.clone(), Syntax::Regexp, naive.clone()),
@@ -93,7 +87,7 @@ impl Recipe {
     }
 }
 
-/// Returns up to `bytes` bytes of a line of `text`, at least one.
+/// Up to `bytes` bytes of a line, at least one.
 fn cut(text: &[u8], start: &Index, bytes: usize) -> Vec<u8> {
     let start = if text.is_empty() {
         0
@@ -121,7 +115,7 @@ impl Change {
     }
 }
 
-/// Returns a query for these bytes: a literal if they are UTF-8, else an expression with escapes.
+/// Literal for UTF-8, else an expression with escapes.
 fn literal(bytes: Vec<u8>) -> (String, Syntax, String) {
     if let Ok(text) = str::from_utf8(&bytes) {
         return (text.to_owned(), Syntax::Literal, regex::escape(text));
@@ -135,7 +129,7 @@ fn literal(bytes: Vec<u8>) -> (String, Syntax, String) {
     (text.clone(), Syntax::Regexp, text)
 }
 
-/// Expressions that match no line end anyway; they are the same for both.
+/// Expressions that match no line end, for both.
 const SAME: [&str; 31] = [
     "ſ",
     "\u{212a}",
@@ -170,7 +164,7 @@ const SAME: [&str; 31] = [
     r"\A",
 ];
 
-/// Expressions that would match a line end, and the same without.
+/// Expressions that would match a line end, and without.
 const DIFFERENT: [(&str, &str); 9] = [
     ("[^a]", r"[^a\r\n]"),
     ("[^abkst ]", r"[^abkst \r\n]"),
@@ -180,7 +174,7 @@ const DIFFERENT: [(&str, &str); 9] = [
     (r"\PL", r"[\PL--[\r\n]]"),
     ("(?-u:[^a])", r"(?-u:[^a\r\n])"),
     (r"[\t-\r ]", r"[\t\x0b\x0c ]"),
-    // Not a class: the end of the line, which is the end of the text for the naive scan.
+    // End of the line, for the naive scan of the text.
     (r"\z", r"\z"),
 ];
 

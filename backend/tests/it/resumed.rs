@@ -1,4 +1,4 @@
-//! What is left of an answer after each of its frames, when another backend goes on with it.
+//! Resumes an answer after each of its frames.
 
 use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
 use crate::found::{How, Matches, find, find_rest};
@@ -11,10 +11,10 @@ use schema::frame;
 use schema::message::{Expr, Pattern, ResumePoint, ShardEnd, Syntax, TextOrder, Want};
 use std::sync::Arc;
 
-/// Frames of an answer after which it is cut, at most.
+/// Cuts of an answer, at most.
 const CUTS_MAX: usize = 40;
 
-/// The frames of an answer, and the matches in them.
+/// Frames, and their matches.
 fn frames(mut bytes: &[u8]) -> Vec<(&[u8], Matches)> {
     let mut frames = Vec::new();
     while let Some(frame) = frame::decode(bytes).unwrap() {
@@ -25,7 +25,6 @@ fn frames(mut bytes: &[u8]) -> Vec<(&[u8], Matches)> {
     frames
 }
 
-/// How far these frames have come in each shard.
 fn points<'a>(shards: usize, sent: impl Iterator<Item = &'a Matches>) -> Vec<ResumePoint> {
     let point = |shard| ResumePoint {
         shard,
@@ -45,14 +44,13 @@ fn points<'a>(shards: usize, sent: impl Iterator<Item = &'a Matches>) -> Vec<Res
     points
 }
 
-/// What must be the same however an answer came.
+/// Independent of resuming.
 fn counts(end: &ShardEnd) -> impl PartialEq + std::fmt::Debug + use<> {
     let counts = [end.matches, end.found, end.matched_documents, end.skipped];
     (end.shard, counts, end.hash, end.blocks, end.candidates)
 }
 
-/// Cuts the answer after each frame, and asks for the rest: of all shards, and if all matches are wanted of every second
-/// one.
+/// Cuts after each frame, and requests the rest: of all shards, or for all matches of every second.
 fn check(shards: &[Arc<Shard>], expr: &Expr, names: bool, how: How) {
     let compiled = CompiledQuery::new(expr, names).unwrap();
     let all = find(shards, &compiled, how);
@@ -80,7 +78,7 @@ fn check(shards: &[Arc<Shard>], expr: &Expr, names: bool, how: How) {
             let of = format!("cut at {cut} of {}: {how:?}", sent.len());
             match how.text {
                 TextOrder::None => assert!(rest.frames == expected.concat(), "{of}"),
-                // What is sent as text depends on the lines before.
+                // Text depends on the lines before.
                 text if every == 1 => {
                     let (before, rest) = (sent[..cut].iter(), frames(&rest.frames));
                     let both = before.chain(&rest).map(|(_, found)| found);
@@ -144,7 +142,7 @@ fn check_all(built: &Built) {
     }
 }
 
-/// Documents in several units and batches, and texts of many documents.
+/// Documents in several units, and texts of many documents.
 #[test]
 fn a_large_answer_goes_on_after_each_frame() {
     let text: String = (0..3000)

@@ -1,7 +1,7 @@
-//! Gives the documents of an index revisions: some packages become repositories, whose documents are in
-//! some revisions or in none. Packages may have parts in several shards.
+//! Gives documents revisions: some packages become repositories, with documents in some revisions
+//! or none, perhaps in several shards.
 //!
-//! All repositories have the same revisions, and each its own default one.
+//! All repositories have the same revisions, with different defaults.
 
 use crate::corpus::{Build, Built, Corpus, build_index, write_package};
 use crate::found::Batch;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Full names of the revisions.
+/// Full names.
 pub(crate) const REVISIONS: [&str; 5] = [
     "refs/heads/main",
     "refs/heads/feature/x",
@@ -24,28 +24,24 @@ pub(crate) const REVISIONS: [&str; 5] = [
     "refs/remotes/origin/main",
 ];
 
-/// What an index knows of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// A file of a directory.
     File,
-    /// In these of the revisions, a bit each; 0: superseded.
+    /// Bits of revisions; 0: superseded.
     Revisions(u8),
 }
 
-/// Returns the default revision of a package.
 pub(crate) fn default_of(package: &[u8]) -> &'static str {
     REVISIONS[usize::from(package[1] % 2) * 3]
 }
 
-/// Returns the id of a revision's commit.
 fn commit_of(revision: &str) -> String {
     let number = REVISIONS.iter().position(|known| *known == revision);
     (number.unwrap() + 1).to_string().repeat(40)
 }
 
 impl State {
-    /// Returns the revisions of a document, the default one first, the rest by short names.
+    /// Revisions of a document, the default first, the rest by short name.
     pub(crate) fn revisions(&self, package: &[u8]) -> Vec<&'static str> {
         let State::Revisions(bits) = self else {
             return Vec::new();
@@ -57,8 +53,7 @@ impl State {
         names
     }
 
-    /// Returns whether a search reaches the document: with `all_revisions`, or without a filter of
-    /// revisions.
+    /// True if a search reaches the document, with or without a filter of revisions.
     pub(crate) fn is_reached(&self, package: &[u8], all_revisions: bool) -> bool {
         let names = self.revisions(package);
         match self {
@@ -68,7 +63,6 @@ impl State {
         }
     }
 
-    /// Checks that a batch names the revisions of its document.
     pub(crate) fn check(&self, package: &[u8], batch: &Batch) {
         let names = self.revisions(package);
         let texts: Vec<_> = names.iter().map(|name| short(name)).collect();
@@ -83,14 +77,14 @@ fn short(name: &str) -> &str {
     str::from_utf8(short_name(name.as_bytes())).unwrap()
 }
 
-/// Builds an index of corpora, of which each brings its own parts of the packages, and gives documents
-/// revisions that depend on the seed. Returns its documents.
+/// Builds an index of corpora, each with parts of the packages, and revisions by seed. Returns its
+/// documents.
 pub(crate) fn built(corpora: &[&Corpus], how: Build, seed: u64) -> (Built, Vec<Document>) {
     let (home, documents) = build(corpora, how, |name| random_state(name, seed));
     (Built::open(home), documents)
 }
 
-/// Like [`built`]; `state` gives documents their revisions. The index is in `out`.
+/// Like [`built`], with revisions from `state`. The index is in `out`.
 pub(crate) fn build(
     corpora: &[&Corpus],
     how: Build,
@@ -122,7 +116,7 @@ pub(crate) fn build(
         }
     }
     let states = give_revisions(&out, manifest, state);
-    // A document of two parts is current in the first of them.
+    // A document of two parts is current in the first.
     let mut known = BTreeSet::new();
     documents.retain(|document| known.insert(document.name()));
     for document in &mut documents {
@@ -132,12 +126,11 @@ pub(crate) fn build(
     (home, documents)
 }
 
-/// Package, path and the hash of the text.
+/// Package, path and text hash.
 pub(crate) type Name = (Vec<u8>, Vec<u8>, Vec<u8>);
 
 type States = BTreeMap<Name, State>;
 
-/// Writes tables of revisions and a manifest.
 fn give_revisions(out: &Path, mut manifest: Manifest, state: impl Fn(&Name) -> State) -> States {
     let mut states = States::new();
     let (mut packages, mut files) = (BTreeSet::new(), BTreeSet::new());
@@ -227,8 +220,7 @@ fn repository(package: Vec<u8>) -> RecordedRepository {
     }
 }
 
-/// Returns the state of a document: a quarter of the packages are directories, half of the other
-/// documents are in the default revision.
+/// A quarter of packages are directories; half of the other documents are in the default revision.
 fn random_state((package, path, hash): &Name, seed: u64) -> State {
     let random = |parts: &[&[u8]]| {
         let hash = blake3::hash(&[&seed.to_le_bytes()[..], &parts.concat()].concat());

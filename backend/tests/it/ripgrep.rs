@@ -1,11 +1,8 @@
-//! Compares matching lines with those of `rg -a --crlf`, if it is installed.
+//! Compares matching lines with `rg -a --crlf`, if installed.
 //!
-//! `\z` is left to the oracle. With `--crlf` ripgrep keeps the `\n` of a line that ends without
-//! `\r`, so that `a\z` finds "a\r\n" but not "a\n". For Trawl both are the end of a line.
-//!
-//! `\B` beside bytes that are not UTF-8 is not tested at all. The regex crate looks past them at
-//! the character before, so the result depends on the lines around; ripgrep with and without
-//! `--mmap` differs too.
+//! `\z` is left to the oracle: ripgrep keeps the `\n` of lines without `\r`, so `a\z` finds "a\r\n"
+//! but not "a\n". For Trawl both end a line. `\B` beside invalid UTF-8 is not tested: its result
+//! depends on lines around, and differs for ripgrep's `--mmap`.
 
 use crate::corpus::{Built, LONG_LINE_BYTES, builds, corpora};
 use crate::found::{How, find};
@@ -21,10 +18,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Lines by document and number, without their ends.
+/// By document and number, without ends.
 type Lines = BTreeMap<(PathBuf, u32), Vec<u8>>;
 
-/// The first major version of ripgrep that is compared.
+/// First major version compared.
 const VERSION_MIN: u32 = 14;
 
 proptest! {
@@ -67,7 +64,7 @@ fn version() -> Option<u32> {
         .ok()
 }
 
-/// Returns the lines of `a` that are not in `b`.
+/// Lines of `a` not in `b`.
 fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)> {
     let is_new = |(key, text): &(&(PathBuf, u32), &Vec<u8>)| b.get(*key) != Some(*text);
     a.iter().filter(is_new).collect()
@@ -116,7 +113,7 @@ fn theirs(built: &Built, documents: &[Document], query: &Query) -> Lines {
     comparable(lines)
 }
 
-/// Parses records of path, NUL, number, colon, line.
+/// Records of path, NUL, number, colon, line.
 fn parse(mut output: &[u8]) -> Lines {
     let mut lines = Lines::new();
     while !output.is_empty() {
@@ -138,9 +135,8 @@ fn parse(mut output: &[u8]) -> Lines {
     lines
 }
 
-/// Removes known differences: only a window of a long line is sent (the oracle checks which), and
-/// ripgrep adds `\r\n` to a last line without an end. No line of the corpora is nearly as long as
-/// the limit.
+/// Removes known differences: windows of long lines (the oracle checks them), and ripgrep's `\r\n`
+/// on a last line without end. No corpus line is near the limit.
 fn comparable(mut lines: Lines) -> Lines {
     for text in lines.values_mut() {
         if text.len() >= LINE_BYTES_MAX {

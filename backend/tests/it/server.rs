@@ -1,7 +1,7 @@
-//! The server on a connection: which frames it sends, when, and when it stops.
+//! The server on a connection: its frames, their times, and its end.
 //!
-//! Time is real here, because workers are threads. Time limits are those that the other side relies
-//! on, with the allowance that a busy machine needs.
+//! Time is real, because workers are threads. Limits are those of the other side, with an allowance
+//! for busy machines.
 
 mod admission;
 mod client;
@@ -24,11 +24,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The time within which the server must react, also on a busy machine. What it must not wait for takes longer.
+/// Reaction time, also on a busy machine. Events not waited for take longer.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Lines of the large document. Their matches do not fit into the buffers between search and
-/// client.
+/// Lines of the large document. Their matches overflow the buffers.
 const LARGE_LINES: usize = 200_000;
 
 fn small() -> Vec<(&'static str, Vec<u8>)> {
@@ -97,7 +96,7 @@ async fn connection_is_greeted_and_answers_several_searches() {
         .map(|line| (line.number, &line.text[..]))
         .collect();
     assert_eq!(texts, [(1, &b"int task;"[..]), (2, b"int b;\r"), (3, b"")]);
-    // Closing is not an error when nothing is unread.
+    // Closing is no error if nothing is unread.
     client.greeted().await;
     drop(client);
     assert!(timeout(SOON, serving).await.unwrap().unwrap());
@@ -227,7 +226,7 @@ async fn file_is_read_in_ranges() {
     }
 }
 
-/// A damaged shard reports neither matches nor their absence, neither a document nor its absence.
+/// A damaged shard reports neither presence nor absence of matches and documents.
 #[tokio::test(flavor = "multi_thread")]
 async fn truncated_shard_fails_with_its_path_until_it_is_whole() {
     let served = Served::start(&small(), 4);
@@ -312,14 +311,14 @@ async fn frames_that_are_no_request_end_the_connection() {
     );
 }
 
-/// Starts a search, reads its first batch and no more, and waits until the server cannot send more.
+/// Reads one batch of a search, and waits until the server is blocked.
 async fn start_unread_search(client: &mut Client) {
     client.ask("task", client.shards()).await;
     while client.next().await.unwrap().0 != Kind::Batch {}
     client.server_blocked().await;
 }
 
-/// Waits until at most `count` references to the shard are left.
+/// Waits for at most `count` references to the shard.
 async fn released(shard: &Arc<Shard>, count: usize) {
     let released = async {
         while Arc::strong_count(shard) > count {
@@ -392,8 +391,7 @@ async fn waiting_search_sends_progress() {
     assert!(!serving.await.unwrap());
 }
 
-/// The reader is slower than the search, so that there is always a batch to send before the next
-/// PROGRESS.
+/// The reader is slow, so a batch is always ready before the next PROGRESS.
 #[tokio::test(flavor = "multi_thread")]
 async fn streaming_search_sends_progress_among_batches() {
     let served = Served::start(&large(), 1);
@@ -427,8 +425,7 @@ async fn streaming_search_sends_progress_among_batches() {
 /// Matches are not held back until more are found.
 #[tokio::test(flavor = "multi_thread")]
 async fn matches_are_sent_while_the_search_goes_on() {
-    // The two matches are in different units. The pattern has no literal to scan for, and because
-    // of its \z each line is matched by itself, so the search is slow.
+    // Different units. Without a literal, and with \z for each line alone, the search is slow.
     let lines = (0..2_000_000).map(|line| match line {
         1 | 90_000 => "x \u{e9}\n",
         _ => "yy\u{e9}\n",

@@ -1,7 +1,7 @@
-//! Computes what is sent when not all matches are wanted, from what is sent when they are.
+//! Derives partial answers from the complete one.
 //!
-//! The expected results are computed in the simplest way: the first match of each document; only
-//! counts; and the first `limit` of all matches, sorted in the order of pages.
+//! Computed simply: first match of each document; counts; and the first `limit` matches in page
+//! order.
 
 use crate::found::{Batch, Found};
 use schema::message::{ShardEnd, Want};
@@ -9,10 +9,9 @@ use schema::order::RankKey;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// A match that was sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Match {
-    /// Shard, document and line: its position in the stream.
+    /// Shard, document and line, in stream order.
     key: (u32, u32, u32),
     rank: f32,
     hash: u64,
@@ -21,17 +20,14 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    /// Shard, document and line.
     pub(crate) fn place(&self) -> (u32, u32, u32) {
         self.key
     }
 
-    /// The number of the line, from 1.
     pub(crate) fn line(&self) -> u32 {
         self.key.2
     }
 
-    /// Package and path.
     pub(crate) fn name(&self) -> String {
         String::from_utf8([&self.package[..], b"/", &self.path].concat()).unwrap()
     }
@@ -40,18 +36,17 @@ impl Match {
         (self.key.0, self.key.1)
     }
 
-    /// The part of the rank that orders matches of different documents; the best is the least.
+    /// Orders matches of different documents; the best is least.
     pub(crate) fn score(&self) -> u16 {
         RankKey::of(self.rank).score
     }
 
-    /// Package, path, line and rank.
     pub(crate) fn named(&self) -> (Vec<u8>, Vec<u8>, u32, u32) {
         let rank = self.rank.to_bits();
         (self.package.clone(), self.path.clone(), self.key.2, rank)
     }
 
-    /// Compares in the order of pages.
+    /// Compares in page order.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let (key, others) = (RankKey::of(self.rank), RankKey::of(other.rank));
         (key.score.cmp(&others.score))
@@ -62,7 +57,6 @@ impl Match {
     }
 }
 
-/// Computes FNV-1a 64.
 fn fnv(bytes: &[u8]) -> u64 {
     let mut hash = 14_695_981_039_346_656_037_u128;
     for &byte in bytes {
@@ -71,11 +65,11 @@ fn fnv(bytes: &[u8]) -> u64 {
     hash as u64
 }
 
-/// Returns the matches that were sent, in the order of the stream.
+/// Matches in stream order.
 pub(crate) fn matches(found: &Found) -> Vec<Match> {
     let of = |batch: Batch| {
         let mut name = [&batch.package[..], b"/", &batch.path].concat();
-        // A path of a repository may have several texts.
+        // A repository's path may have several texts.
         if batch.revision_count > 0 {
             name.extend([&b"\0"[..], &batch.hash].concat());
         }
@@ -94,7 +88,7 @@ pub(crate) fn matches(found: &Found) -> Vec<Match> {
     found.batches().into_iter().flat_map(of).collect()
 }
 
-/// Checks the results of `find`, given that `all` has all matches.
+/// Checks `find`, given all matches.
 pub(crate) fn check(all: &Found, find: impl Fn(Want, u64) -> Found) {
     let there = matches(all);
     let mut firsts = there.clone();
@@ -128,8 +122,7 @@ pub(crate) fn check(all: &Found, find: impl Fn(Want, u64) -> Found) {
     );
 }
 
-/// Checks that the search looks at the same documents whatever is wanted, and that END describes
-/// what was sent.
+/// Checks that the same documents are searched, and that END fits.
 fn check_ends(all: &Found, some: &Found, found: fn(&ShardEnd) -> u64) {
     let sent = matches(some);
     for (index, (all, some)) in (0..).zip(all.ends.iter().zip(&some.ends)) {
@@ -150,8 +143,7 @@ fn check_ends(all: &Found, some: &Found, found: fn(&ShardEnd) -> u64) {
     }
 }
 
-/// Checks that the best matches are sent, in the order of the stream, and none that is worse than
-/// `limit` matches of earlier documents.
+/// Checks the best matches, in stream order, none worse than `limit` of earlier documents.
 fn check_best(there: &[Match], sent: &[Match], limit: usize) {
     let mut best: Vec<&Match> = there.iter().collect();
     best.sort_by(|a, b| a.order(b));

@@ -1,9 +1,8 @@
-//! The former name of a file that a commit has moved: as in git, a file that the commit removed and that has at least
-//! half of its bytes in common with it.
+//! Former name of a moved file: as in git, a removed file with half of its bytes in common.
 //!
-//! Chosen in the order of git's blame: the same content; the only removed file of the same last name if it has three
-//! quarters in common; the most similar file. Among equals, one of the same last name counts first, then the first path.
-//! Git compares hashes of lines that may collide, so it may weigh two files differently that are almost equally similar.
+//! In git's order: same content; the only one of that last name with three quarters in common; the
+//! most similar. Ties go to the same last name, then the first path. Git's line hashes may collide,
+//! so near ties may differ.
 
 use crate::LookupError;
 use crate::objects::Objects;
@@ -14,35 +13,31 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
-/// Entries of trees that are compared.
 const ENTRIES_MAX: usize = 100_000;
 
-/// Directories below each other.
 const DEPTH_MAX: usize = 64;
 
-/// Removed files of the same content that are looked at, as in git.
+/// Removed files of the same content, as in git.
 const SAME_MAX: usize = 100;
 
-/// Removed files whose content is compared.
 const COMPARED_MAX: usize = 200;
 
-/// Bytes of a part of a text that is compared, if it has no line end before.
+/// Bytes of a compared part without a line end.
 const PART_BYTES: usize = 64;
 
-/// Bytes at the start of a file that has a NUL among them if it is binary, as in git.
+/// Start of a file searched for a NUL that marks it binary, as in git.
 const BINARY_BYTES: usize = 8_000;
 
-/// How similar files are: 60,000 if they are the same, as in git.
+/// Score of equal files, as in git.
 const SCORE_MAX: usize = 60_000;
 
-/// The lowest score of a file that was moved.
+/// Lowest score of a moved file.
 const SCORE_MIN: usize = SCORE_MAX / 2;
 
-/// The lowest score of the only file of a last name that makes others unnecessary.
+/// Score of the only file of a last name that ends the search.
 const NAMED_SCORE_MIN: usize = SCORE_MAX / 4 * 3;
 
-/// Returns the path that a file had before a commit, whose tree was `before` and is now `after`; `None` if it is new, or
-/// if too much was moved to tell.
+/// Path before a commit; `None` if new, or if too much moved.
 pub(super) fn path(
     objects: &Objects<'_>,
     (before, after): (ObjectId, ObjectId),
@@ -104,12 +99,12 @@ fn last_name(path: &[u8]) -> Option<&[u8]> {
     path.rsplit(|&byte| byte == b'/').next()
 }
 
-/// Whether texts of these sizes can have half of the larger one in common.
+/// True if texts of these sizes can share half.
 fn may_be_similar(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= one.max(other) / 2
 }
 
-/// Returns how similar a file is to a text; 0 if it has more than `bytes_max` bytes.
+/// Similarity of a file to a text; 0 if over `bytes_max`.
 fn score(
     objects: &Objects<'_>,
     (text, parts): (&[u8], &Parts),
@@ -123,15 +118,13 @@ fn score(
     Ok(parts.shared(&Parts::of(&other)) * SCORE_MAX / largest)
 }
 
-/// Compares two trees.
 struct Search<'o, 'r> {
     objects: &'o Objects<'r>,
-    /// The files that are in the first one alone.
     removed: Vec<(Vec<u8>, ObjectId)>,
     entries: usize,
 }
 
-/// The directories of a tree, and its other entries: files, and links and submodules without an id.
+/// Directories, and other entries: files, and links and submodules without an id.
 #[derive(Default)]
 struct Entries {
     directories: BTreeMap<Vec<u8>, ObjectId>,
@@ -192,8 +185,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// The lines of a text, long ones in parts, and how many bytes each has in all its places. The end of a line is one byte,
-/// also if it is CRLF. Parts are known by their hashes.
+/// Bytes by hash of a line, long ones in parts. CRLF counts as one byte.
 struct Parts(HashMap<u64, usize>);
 
 impl Parts {
@@ -214,7 +206,6 @@ impl Parts {
         Parts(parts)
     }
 
-    /// The bytes of the parts that both have.
     fn shared(&self, other: &Parts) -> usize {
         let shared =
             |(part, bytes): (&u64, &usize)| other.0.get(part).map(|other| *bytes.min(other));

@@ -1,38 +1,37 @@
-//! Lines on their way to the commit that they come from, and which of them an earlier text has.
+//! Lines on the way to their commit, and those shared with an earlier text.
 
 use super::sliding;
 use gix_imara_diff::{Algorithm, Diff, InternedInput, Token};
 
-/// Bytes of a step in which the common end of two texts is left out of their comparison.
+/// Step of removing the common end of two texts.
 const STEP: usize = 1024;
 
-/// Lines of a file that come from one commit.
+/// Lines from one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlameHunk {
-    /// The first of them, from 1.
+    /// First line, from 1.
     pub first: u32,
-    /// How many they are.
+    /// Number of lines.
     pub lines: u32,
-    /// An index in the sources of the blame.
+    /// Index in the sources.
     pub source: usize,
-    /// Where they begin in the file that the commit has.
+    /// First line in the commit's file.
     pub source_line: u32,
-    /// Whether they may be of an earlier commit: a limit was reached.
+    /// Perhaps of an earlier commit: a limit was reached.
     pub or_earlier: bool,
 }
 
-/// Lines that follow each other, numbered from 0.
+/// Consecutive lines, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lines {
-    /// Where they are in the file that is blamed.
+    /// Position in the blamed file.
     pub(super) target: u32,
-    /// Where they are in the text that has them.
+    /// Position in its own text.
     pub(super) at: u32,
     pub(super) count: u32,
 }
 
 impl Lines {
-    /// All lines of the file that is blamed.
     pub(super) fn all(count: u32) -> Vec<Lines> {
         let all = Lines {
             target: 0,
@@ -43,28 +42,26 @@ impl Lines {
     }
 }
 
-/// Which lines an earlier text has, by their numbers there, and which it has not.
+/// Lines in an earlier text, by its numbers, and the others.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     pub(super) passed: Vec<Lines>,
     pub(super) kept: Vec<Lines>,
 }
 
-/// Lines of two texts that are the same.
 struct Same {
     before: u32,
     after: u32,
     count: u32,
 }
 
-/// Counts the lines of a text.
 pub(super) fn count(text: &[u8]) -> u32 {
     let ends = text.iter().filter(|&&byte| byte == b'\n').count();
     let rest = usize::from(text.last().is_some_and(|&byte| byte != b'\n'));
     u32::try_from(ends + rest).unwrap_or(u32::MAX)
 }
 
-/// Compares two texts, and divides lines of the second into those that the first has and others.
+/// Divides the second text's lines.
 pub(super) fn pass(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
     let same = same(before, after);
     let mut found = Passed::default();
@@ -74,7 +71,6 @@ pub(super) fn pass(before: &[u8], after: &[u8], lines: &[Lines]) -> Passed {
     found
 }
 
-/// Returns the lines that two texts share, ascending.
 fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
     let lines = count(after);
     let (before, after) = without_common_end(before, after);
@@ -102,10 +98,8 @@ fn same(before: &[u8], after: &[u8]) -> Vec<Same> {
     same
 }
 
-/// Returns two texts without the end that both have, in steps of 1 KiB that are cut at a line end.
-///
-/// Git compares what is left. Without this step, a block of lines that fits in several places might get another place:
-/// one in the common end, or one that is not at the end of the text.
+/// Removes the common end, in steps of 1 KiB cut at a line end, as in git: otherwise a block that
+/// fits several places might move into it.
 fn without_common_end<'t>(before: &'t [u8], after: &'t [u8]) -> (&'t [u8], &'t [u8]) {
     let steps = before.rchunks_exact(STEP).zip(after.rchunks_exact(STEP));
     let common = STEP * steps.take_while(|(one, other)| one == other).count();
@@ -141,7 +135,6 @@ fn divide(lines: Lines, same: &[Same], found: &mut Passed) {
     }
 }
 
-/// Joins hunks that belong together.
 pub(super) fn joined(hunks: impl Iterator<Item = BlameHunk>) -> Vec<BlameHunk> {
     let mut joined: Vec<BlameHunk> = Vec::new();
     for hunk in hunks {

@@ -1,24 +1,22 @@
-//! The place of a block of changed lines that fits in several places: git's choice, by the indents around it.
+//! Place of a block of changed lines that fits several places: git's choice, by indents.
 //!
-//! `gix-imara-diff` has this heuristic, too, with two differences: it counts a form feed as a blank, and it takes the last
-//! line of a text for the beginning of a block. Either may give a line to another commit than git does.
+//! The heuristic of `gix-imara-diff` differs: it counts a form feed as blank, and the last line as
+//! a block's beginning. Either may blame another commit.
 //!
-//! A block is cut out of the text at its start and at its end. Each cut has an indent and a penalty; the place whose
-//! cuts have the lower ones is chosen, and of equal places the last. The weights are those of git.
+//! Both cuts of a block have an indent and a penalty; the place with the lowest wins, the last
+//! among equals. Weights are git's.
 
 use gix_imara_diff::Token;
 use std::ops::{Add, Range};
 
-/// Lines that a block is moved at most.
 const SLIDING_MAX: u32 = 100;
 
-/// Blank lines that are looked at before and after a cut.
+/// Blank lines considered around a cut.
 const BLANKS_MAX: usize = 20;
 
-/// The largest indent of a line.
 const INDENT_MAX: i32 = 200;
 
-/// Returns the end of a block at its best place. It ends at `earliest_end` or later; `block` is the last place.
+/// End at the best place, from `earliest_end` to that of `block`.
 pub(super) fn best_end(
     tokens: &[Token],
     block: Range<u32>,
@@ -40,7 +38,7 @@ pub(super) fn best_end(
     best.0
 }
 
-/// Returns the columns that a line is indented by; `None` if it is blank.
+/// Indent of a line; `None` if blank.
 pub(super) fn indent(line: &[u8]) -> Option<i32> {
     let mut columns = 0;
     for byte in line {
@@ -57,17 +55,16 @@ pub(super) fn indent(line: &[u8]) -> Option<i32> {
     None
 }
 
-/// Cuts a text before a line.
+/// Cut before a line.
 struct Cut {
     is_end: bool,
-    /// The indent of the line.
     indent: Option<i32>,
     before: Side,
-    /// What follows the line.
+    /// Lines after that line.
     after: Side,
 }
 
-/// The blank lines on a side of a cut, and the indent of the line that follows them, if there is one.
+/// Blank lines beside a cut, and the next indent.
 struct Side {
     blanks: i32,
     indent: Option<i32>,
@@ -110,7 +107,6 @@ impl Cut {
         }
     }
 
-    /// The penalty for an indent that is not the one before.
     fn relative(&self, before: i32, indent: i32, has_blanks: bool) -> i32 {
         let begins_block = self.after.indent.is_some_and(|after| after > indent);
         match (indent - before, has_blanks) {

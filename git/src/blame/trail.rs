@@ -1,20 +1,19 @@
-//! The way to a file: its commit's tree, the directories, and the file itself.
+//! Path to a file: commit tree, directories, and the file.
 //!
-//! If two commits have the same directory (the same id), they have the same files below it. So the way to a file in a
-//! parent is followed only until an id equals the known one, mostly at the first or second tree.
+//! Equal directory ids mean equal contents. So a path in a parent is followed only to the first
+//! known id, mostly the first or second tree.
 
 use crate::LookupError;
 use crate::objects::Objects;
 use crate::tree::is_file;
 use gix::ObjectId;
 
-/// The ids on the way to a file, the tree of the commit first and the file last.
+/// Ids from the commit tree to the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Trail(Vec<ObjectId>);
 
 impl Trail {
-    /// The way to the file at a path below a tree; `None` if there is no regular file. `known` is the way to the same
-    /// path below another tree.
+    /// `None` without a regular file. `known` is the same path below another tree.
     pub(super) fn of(
         objects: &Objects<'_>,
         tree: ObjectId,
@@ -46,12 +45,10 @@ impl Trail {
         Ok((ids.len() == path.len() + 1 && !path.is_empty()).then_some(Trail(ids)))
     }
 
-    /// The tree of the commit.
     pub(super) fn root(&self) -> ObjectId {
         self.0[0]
     }
 
-    /// The file.
     pub(super) fn file(&self) -> ObjectId {
         *self.0.last().expect("a way has an end")
     }

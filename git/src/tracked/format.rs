@@ -1,4 +1,4 @@
-//! The bytes of an index of git, as gitformat-index(5) describes them; versions 2 to 4.
+//! Bytes of a git index, as in gitformat-index(5); versions 2 to 4.
 //!
 //! ```text
 //! DIRC  version  number of entries           4 bytes each, big-endian
@@ -9,41 +9,36 @@
 //! hash of all that, or zeros
 //! ```
 //!
-//! The length of a hash is that of the one at the end, which is verified before anything is believed.
+//! The length of a hash is that of the last one, verified before all else.
 
 use gix::hash::{Kind as HashKind, ObjectId, hasher};
 
-/// Bytes of all paths. A million files have about 60 MB; version 4 could make more of little.
+/// Bytes of all paths. A million files have about 60 MB, but version 4 could inflate few bytes.
 const PATHS_BYTES_MAX: usize = 512 << 20;
 
-/// Ranges of deleted entries. git writes both parts anew when a fifth of the entries differ.
+/// git rewrites both parts at a fifth of differing entries.
 const DELETED_MAX: usize = 4_000_000;
 
-/// What a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TrackedKind {
-    /// A file or a symbolic link.
+    /// Or a symbolic link.
     File,
     Submodule,
     /// All files below, in a sparse index. The path ends with a slash.
     Directory,
 }
 
-/// The entries of an index.
 #[derive(Debug, Default)]
 pub(super) struct ParsedIndex {
     paths: Vec<u8>,
-    /// By path: where it is in `paths`.
     entries: Vec<(usize, usize, TrackedKind)>,
     pub(super) is_sparse: bool,
 }
 
-/// The other part of an index.
 #[derive(Debug)]
 pub(super) struct Split {
-    /// The hash in its name.
+    /// Hash in its name.
     pub(super) shared: ObjectId,
-    /// Its entries that do not count: ascending ranges.
     pub(super) deleted: Vec<std::ops::Range<u64>>,
 }
 
@@ -57,12 +52,12 @@ impl ParsedIndex {
             .filter(|kind| has_sum(bytes, *kind))
             .peekable();
         sums.peek().ok_or("its checksum differs")?;
-        // Zeros may be those of either.
+        // Zeros fit either kind.
         sums.find_map(|kind| parse_with(bytes, kind))
             .ok_or("its entries cannot be read")
     }
 
-    /// Adds the entries of a shared part, except those that were deleted.
+    /// Adds entries of a shared part, except deleted ones.
     pub(super) fn join(&mut self, shared: &ParsedIndex, deleted: &[std::ops::Range<u64>]) {
         let mut deleted = deleted.iter().peekable();
         for (number, &(start, end, kind)) in (0..).zip(&shared.entries) {
@@ -77,19 +72,17 @@ impl ParsedIndex {
         self.sort();
     }
 
-    /// What a path names, if it is there.
     pub(super) fn kind(&self, path: &[u8]) -> Option<TrackedKind> {
         let &(start, end, kind) = self.entries.get(self.place(path))?;
         (self.paths[start..end] == *path).then_some(kind)
     }
 
-    /// Whether a path begins with this.
+    /// True if any path begins with `prefix`.
     pub(super) fn has_prefix(&self, prefix: &[u8]) -> bool {
         let first = self.entries.get(self.place(prefix));
         first.is_some_and(|&(start, end, _)| self.paths[start..end].starts_with(prefix))
     }
 
-    /// The first entry that does not come before a path.
     fn place(&self, path: &[u8]) -> usize {
         let is_before =
             |&(start, end, _): &(usize, usize, TrackedKind)| self.paths[start..end] < *path;
@@ -102,7 +95,7 @@ impl ParsedIndex {
             .sort_by(|a, b| paths[a.0..a.1].cmp(&paths[b.0..b.1]));
     }
 
-    /// Adds a path: what the last one has but for its last bytes, and a rest.
+    /// The last path without its `dropped` bytes, and `rest`.
     fn push(&mut self, dropped: Option<usize>, rest: &[u8], kind: TrackedKind) -> Option<()> {
         let start = self.paths.len();
         if let (Some(dropped), Some(&(before, end, _))) = (dropped, self.entries.last()) {
@@ -115,7 +108,7 @@ impl ParsedIndex {
     }
 }
 
-/// Whether bytes end with their hash, or with zeros in its place (`index.skipHash`).
+/// Zeros are valid (`index.skipHash`).
 fn has_sum(bytes: &[u8], kind: HashKind) -> bool {
     let Some((content, sum)) = split_sum(bytes, kind) else {
         return false;
@@ -128,7 +121,6 @@ fn has_sum(bytes: &[u8], kind: HashKind) -> bool {
             .is_ok_and(|found| found.as_bytes() == sum)
 }
 
-/// Returns the content, and the hash at its end.
 fn split_sum(bytes: &[u8], kind: HashKind) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(bytes.len().checked_sub(kind.len_in_bytes())?)
 }
@@ -150,12 +142,12 @@ fn parse_with(bytes: &[u8], kind: HashKind) -> Option<Parsed> {
         match name {
             b"sdir" => index.is_sparse = true,
             b"link" => split = Some(link(Cursor(bytes), kind)?),
-            // A reader must know those that begin with a small letter.
+            // Lower-case names are mandatory for readers.
             _ => (!name[0].is_ascii_lowercase()).then_some(())?,
         }
     }
     if split.is_some() {
-        // Entries without a path replace those of the other part, where the path is.
+        // Entries without a path replace those of the other part, which has the path.
         index.entries.retain(|(start, end, _)| start < end);
     }
     index.sort();
@@ -195,7 +187,7 @@ fn entry(
     index.push(dropped, path, kind)
 }
 
-/// Parses the extension that names the other part. Bitmaps say which of its entries are deleted and replaced.
+/// Parses the link to the other part. Bitmaps mark deleted and replaced entries.
 fn link(mut rest: Cursor<'_>, kind: HashKind) -> Option<Split> {
     let shared = ObjectId::try_from(rest.take(kind.len_in_bytes())?).ok()?;
     let deleted = if rest.0.is_empty() {
@@ -206,7 +198,7 @@ fn link(mut rest: Cursor<'_>, kind: HashKind) -> Option<Split> {
     Some(Split { shared, deleted })
 }
 
-/// Parses a compressed bitmap (EWAH): words of runs, each followed by words as they are. Returns the set bits.
+/// Parses a compressed bitmap (EWAH): runs, each followed by literal words. Returns the set bits.
 fn bitmap(rest: &mut Cursor<'_>) -> Option<Vec<std::ops::Range<u64>>> {
     let _bits = rest.number()?;
     let length = (rest.number()? as usize).checked_mul(8)?;
@@ -230,7 +222,6 @@ fn bitmap(rest: &mut Cursor<'_>) -> Option<Vec<std::ops::Range<u64>>> {
     Some(set)
 }
 
-/// Bytes that are still to be read.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -248,7 +239,7 @@ impl<'a> Cursor<'a> {
         Some(u64::from_be_bytes(self.take(8)?.try_into().ok()?))
     }
 
-    /// Seven bits a byte, the highest first; each further byte adds one to what is before it.
+    /// Seven bits a byte, highest first; each further byte adds one to the value before.
     fn varint(&mut self) -> Option<usize> {
         let mut value = 0_usize;
         loop {

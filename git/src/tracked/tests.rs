@@ -1,4 +1,4 @@
-//! Indexes as git writes them, and damaged ones.
+//! Git's own indexes, and damaged ones.
 
 use super::*;
 use std::path::PathBuf;
@@ -21,7 +21,6 @@ fn git(directory: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {output:?}");
 }
 
-/// Makes a repository in which these files are tracked.
 fn repository(init: &[&str]) -> (TempDir, PathBuf) {
     let root = tempfile::tempdir().unwrap();
     git(root.path(), &[&["init", "-q"], init].concat());

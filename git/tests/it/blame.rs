@@ -5,7 +5,7 @@ use git::{Blame, BlameLimits, ChangeKind, LookupError};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The commit and the line in it of each line, as git says it.
+/// Commit and line of each line, by git.
 fn by_git(worktree: &Worktree, rev: &str, path: &str) -> Vec<(String, u32, String)> {
     let text = worktree.git(["blame", "--porcelain", rev, "--", path]);
     let (mut lines, mut names) = (Vec::new(), HashMap::new());
@@ -42,7 +42,6 @@ fn by_us(blame: &Blame) -> Vec<(String, u32, String)> {
     lines
 }
 
-/// A repository whose files are blamed.
 struct History {
     root: Root,
     worktree: Worktree,
@@ -55,7 +54,7 @@ impl History {
         History { root, worktree }
     }
 
-    /// Commits a file with all other changes of the work tree.
+    /// Commits all changes.
     fn commit(&self, path: &str, text: &str) {
         let message = format!("{path} has {} lines", text.lines().count());
         self.worktree.commit(path, text, &message);
@@ -75,7 +74,6 @@ impl History {
         repositories.blame("r", rev, path.as_bytes(), limits)
     }
 
-    /// Compares a blame with that of git.
     fn check(&self, rev: &str, path: &str) -> Blame {
         let found = self.blame(rev, path, patient()).unwrap();
         let found = found.unwrap_or_else(|| panic!("{path} is there"));
@@ -85,7 +83,6 @@ impl History {
         found
     }
 
-    /// Writes a file without a commit.
     fn write(&self, path: &str, text: &str) {
         let path = self.worktree.path.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -93,7 +90,6 @@ impl History {
     }
 }
 
-/// A small generator of numbers below a bound.
 struct Random(u64);
 
 impl Random {
@@ -163,21 +159,21 @@ fn a_blame_follows_a_file_that_was_moved() {
     assert!(paths.any(|path| path == b"old/name.c"));
 }
 
-/// A file is moved while others are removed that are similar, too.
+/// Similar files are removed along with a move.
 #[test]
 fn the_former_name_is_the_one_that_git_finds() {
     let text = || lines(0..100);
     let share = |share: u32| lines((0..share).chain(1000..1100 - share));
     let crlf = text().replace('\n', "\r\n");
     for (removed, now) in [
-        // The same content: the same last name, then the first path of all.
+        // Same content: same last name, then first path.
         (vec![("z/b", text()), ("z/a/c", text())], "f"),
         (vec![("b", text()), ("z/f", text())], "f"),
-        // One of the same last name with three quarters in common is taken without a look at others.
+        // Same last name with three quarters in common wins without comparison.
         (vec![("b", share(95)), ("z/f", share(80))], "f"),
         (vec![("b", share(95)), ("z/f", share(60))], "f"),
         (vec![("b", share(40)), ("z/f", share(40))], "f"),
-        // Several of the same last name are weighed against all others.
+        // Several of the last name compete with all others.
         (
             vec![("b", share(95)), ("y/f", share(80)), ("z/f", share(90))],
             "f",
@@ -221,8 +217,8 @@ fn a_link_in_the_place_of_a_file_is_not_its_end() {
     history.check("main", "other");
 }
 
-/// Makes commits on two branches, and compares their blames. `line` makes a line of a number below 12, and `end` is the
-/// end of each text.
+/// Compares blames on two random branches. `line` makes a line of a number below 12; `end` ends
+/// each text.
 fn check_random(seed: u64, steps: u32, line: impl Fn(usize) -> String, end: &str) {
     let mut random = Random(seed);
     let history = History::new();
@@ -243,7 +239,7 @@ fn check_random(seed: u64, steps: u32, line: impl Fn(usize) -> String, end: &str
             let at = random.below(text.len() + 1);
             match random.below(3) {
                 0 if at < text.len() => drop(text.remove(at)),
-                // Few different lines, so that the diffs are ambiguous.
+                // Few different lines, for ambiguous diffs.
                 _ => (0..random.below(6)).for_each(|_| text.insert(at, random.below(12))),
             }
         }
@@ -268,8 +264,7 @@ fn random_histories_are_blamed_as_by_git() {
     check_random(7, 60, line, "");
 }
 
-/// The place of a block depends on indents, blank lines, and what git leaves out of the comparison: the end that both
-/// texts have.
+/// A block's place depends on indents, blank lines, and the common end that git leaves out.
 #[test]
 fn blocks_that_fit_in_several_places_are_where_git_puts_them() {
     let code = [

@@ -1,4 +1,4 @@
-//! A commit is found by every form of revision, and equals what git says.
+//! Commits by every form of revision, as in git.
 
 use crate::support::{Root, Worktree};
 use git::{LookupError, Repositories};
@@ -10,7 +10,7 @@ fn id(repositories: &Repositories, rev: &str) -> String {
     }
 }
 
-/// A repository with a merge, an annotated and a plain tag, and a branch with a slash.
+/// A merge, an annotated and a plain tag, and a branch with a slash.
 fn sample(root: &Root) -> Worktree {
     let worktree = root.init("r");
     worktree.commits(30);

@@ -1,4 +1,4 @@
-//! Damaged and hostile repositories: a clear error of that look-up, no panic, nothing read outside.
+//! Damaged and hostile repositories: an error, no panic, nothing read outside.
 
 use crate::support::{Root, Worktree};
 use git::{LookupError, Repositories};
@@ -207,7 +207,7 @@ fn alternates_that_lead_to_each_other_end() {
     assert!(root.repositories().commit("r", "").is_err());
 }
 
-/// Flips every byte of every file that a small packed repository consists of.
+/// Flips every byte of a small packed repository.
 #[test]
 fn every_byte_flipped_is_an_answer_or_an_error() {
     let root = Root::new();
@@ -231,7 +231,7 @@ fn every_byte_flipped_is_an_answer_or_an_error() {
     let mut flips = 0;
     for path in files {
         let bytes = std::fs::read(&path).unwrap();
-        // The fan-out tables are long and alike: every seventh byte of them is flipped.
+        // Fan-out tables are long and alike: every seventh byte.
         let positions: Vec<usize> = (0..bytes.len())
             .filter(|at| *at < 64 || *at % 7 == 0 || *at > 1_100)
             .collect();
@@ -254,7 +254,7 @@ fn every_byte_flipped_is_an_answer_or_an_error() {
     );
 }
 
-/// Puts a new file in place, since an earlier one may be mapped.
+/// Replaces a file, which may be mapped.
 fn replace(path: &Path, bytes: &[u8]) {
     let new = path.with_extension("new");
     std::fs::write(&new, bytes).unwrap();

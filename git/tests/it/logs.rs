@@ -3,7 +3,7 @@
 use crate::support::{Root, Worktree};
 use git::{LookupError, ReferenceKind};
 
-/// A history in which a file changed on two branches, and one merge took one side of it.
+/// A file changed on two branches, merged by taking one side.
 fn sample(root: &Root) -> Worktree {
     let worktree = root.init("r");
     worktree.commit("a/file", "1\n", "one");
@@ -129,7 +129,7 @@ fn names_are_paths_without_git_at_their_end() {
     for name in ["a", "bare", "group/sub/c"] {
         assert!(repositories.commit(name, "").is_ok(), "{name}");
     }
-    // It has one name alone: rights are given to names.
+    // One name alone: rights are given to names.
     let unknown = LookupError::UnknownRepository {
         candidates: Vec::new(),
     };

@@ -1,4 +1,4 @@
-//! Look-ups in repositories that the tests make with `git`, which must be installed.
+//! Look-ups in repositories made with `git`, which must be installed.
 
 mod support;
 

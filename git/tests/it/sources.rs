@@ -1,4 +1,4 @@
-//! One repository, opened by its path to be indexed.
+//! A repository opened by path for indexing.
 
 use crate::support::{Root, Worktree, init};
 use git::{
@@ -20,7 +20,7 @@ fn names(repository: &SourceRepository, patterns: &[&str]) -> (Vec<String>, Stri
     (names, default)
 }
 
-/// Lists `path id revisions` of all files of the chosen revisions.
+/// Lists `path id revisions` of the chosen revisions.
 fn listed(repository: &SourceRepository, patterns: &[&str]) -> Vec<String> {
     let patterns: Vec<String> = patterns.iter().map(|it| (*it).to_owned()).collect();
     let selection = repository.select(&patterns).expect("the patterns match");
@@ -61,7 +61,7 @@ fn the_default_branch_or_what_patterns_name_is_chosen() {
     assert_eq!(names(&repository, &[]), (vec![head.clone()], head.clone()));
     assert_eq!(names(&repository, &["HEAD"]).1, head);
     let tags = vec!["refs/tags/v1.0".to_owned(), "refs/tags/v1.1".to_owned()];
-    // The youngest commit of several tags stands for the repository.
+    // The youngest commit is the default.
     assert_eq!(
         names(&repository, &["v1.*"]),
         (tags.clone(), tags[1].clone())
@@ -137,7 +137,7 @@ fn a_pattern_that_matches_nothing_leaves_what_the_others_choose() {
         let unmatched = patterns.into_iter().filter(|it| select(&[it]).is_err());
         assert_eq!(missing, unmatched.collect::<Vec<_>>());
     }
-    // A branch of `HEAD` without a commit, and a reference that leads to a file.
+    // `HEAD` without a commit, and a reference to a file.
     worktree.git(["symbolic-ref", "HEAD", "refs/heads/gone"]);
     let blob = worktree.git(["rev-parse", "main:src/a.c"]);
     worktree.git(["update-ref", "refs/tags/file", &blob]);
@@ -248,7 +248,7 @@ fn alternates_elsewhere_are_read_if_they_are_allowed() {
     assert!(error.to_string().contains("nowhere"), "{error}");
 }
 
-/// What `git receive-pack` does before it accepts a push.
+/// As `git receive-pack` before it accepts a push.
 #[test]
 fn objects_that_the_environment_names_are_read_for_one_repository() {
     let root = Root::new();
@@ -344,7 +344,7 @@ fn attributes_are_those_of_the_tree() {
     );
 }
 
-/// As `git init --ref-format=reftable` lays it out, which the installed git may not know.
+/// Layout of `git init --ref-format=reftable`, perhaps unknown to the installed git.
 #[test]
 fn a_repository_with_reftables_is_refused_with_the_reason() {
     let root = Root::new();

@@ -1,4 +1,4 @@
-//! How a repository stores its objects, and what changes its history, makes no difference to git's answers.
+//! Object stores and changed histories do not change answers.
 
 use crate::support::{Root, init};
 use git::LookupError;
@@ -193,7 +193,7 @@ fn a_message_in_another_encoding_is_utf8() {
     );
 }
 
-/// Names more repositories than are open at a time.
+/// More repositories than are open at a time.
 #[test]
 fn descriptors_and_memory_do_not_grow_with_the_number_of_repositories() {
     let root = Root::new();
@@ -228,7 +228,7 @@ fn descriptors_and_memory_do_not_grow_with_the_number_of_repositories() {
     for _ in 0..3 {
         look_up(100..300);
     }
-    // Other tests run in this process meanwhile.
+    // Other tests run meanwhile.
     assert!(descriptors() < files + 100, "{files} and {}", descriptors());
     assert!(mappings() < maps + 300, "{maps} and {}", mappings());
 }

@@ -1,4 +1,4 @@
-//! Repositories made by the program `git`, with fixed names and times.
+//! Repositories made by `git`, with fixed names and times.
 
 use git::Repositories;
 use std::ffi::OsStr;
@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A directory for repositories.
 pub(crate) struct Root {
     directory: TempDir,
 }
 
-/// One repository, as the program `git` sees it.
 pub(crate) struct Worktree {
     pub(crate) path: PathBuf,
 }
@@ -23,12 +21,11 @@ impl Root {
         Root { directory }
     }
 
-    /// The directory that repositories are looked up in.
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("root")
     }
 
-    /// A directory beside it, which no look-up may read.
+    /// Beside the root; no look-up may read it.
     pub(crate) fn outside(&self) -> PathBuf {
         self.directory.path().join("outside")
     }
@@ -37,13 +34,11 @@ impl Root {
         Repositories::new(&self.path()).expect("the directory exists")
     }
 
-    /// Makes a repository with a work tree.
     pub(crate) fn init(&self, name: &str) -> Worktree {
         init(&self.path().join(name), &[])
     }
 }
 
-/// Makes a repository with a work tree anywhere.
 pub(crate) fn init(path: &Path, flags: &[&str]) -> Worktree {
     std::fs::create_dir_all(path).expect("the directory can be made");
     let worktree = Worktree {
@@ -54,14 +49,13 @@ pub(crate) fn init(path: &Path, flags: &[&str]) -> Worktree {
 }
 
 impl Worktree {
-    /// Runs `git`, and returns what it prints.
     pub(crate) fn git<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> String {
         let (text, error) = self.try_git(arguments);
         assert_eq!(error, None, "{text}");
         text
     }
 
-    /// Runs `git`, and returns what it prints and, if it fails, what it complains about.
+    /// Runs `git`, and returns its output and error.
     pub(crate) fn try_git<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
@@ -88,7 +82,6 @@ impl Worktree {
         (text, (!output.status.success()).then_some(error))
     }
 
-    /// Commits a file, and returns the id.
     pub(crate) fn commit(&self, file: &str, text: &str, message: &str) -> String {
         let path = self.path.join(file);
         std::fs::create_dir_all(path.parent().expect("a file has a directory"))
@@ -99,14 +92,13 @@ impl Worktree {
         self.git(["rev-parse", "HEAD"])
     }
 
-    /// Makes `number` commits.
     pub(crate) fn commits(&self, number: usize) {
         for index in 0..number {
             self.commit("file", &format!("{index}\n"), &format!("change {index}"));
         }
     }
 
-    /// The time of the next commit: a second after the last.
+    /// Time of the next commit: a second later.
     fn clock(&self) -> String {
         let path = self.path.join(".clock");
         let hidden = self.path.with_extension("clock");

@@ -1,4 +1,4 @@
-//! The files of a commit, whatever a hostile tree calls them.
+//! Files of a commit, with hostile names.
 
 use crate::support::{Root, Worktree};
 use git::{
@@ -7,7 +7,7 @@ use git::{
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Writes a tree that `git` itself would not make, and returns its id.
+/// Writes a tree that `git` would not make.
 fn tree(worktree: &Worktree, entries: &[(&str, &[u8], &str)]) -> String {
     let mut bytes = Vec::new();
     for (mode, name, id) in entries {
@@ -132,7 +132,7 @@ fn symbolic_links_lead_where_git_follows_them_and_never_out_of_the_tree() {
         let expected = if ask(path).starts_with("blob ") {
             Some(Blob::Content(b"deploy".to_vec()))
         } else {
-            // The text of a link that leads to no file is its target.
+            // The text of a broken link is its target.
             let mut links = links.iter();
             let link = links.find(|(_, link)| *link == path);
             link.map(|(target, _)| Blob::Content(target.as_bytes().to_vec()))

@@ -1,25 +1,24 @@
-//! Looks at the text behind a name in a line that looks like its definition: there is a body, or it
-//! ends in `;` some lines later.
+//! Checks the text behind a defined name: a body, or a `;` some lines later.
 //!
-//! Pure, and bounded: [`BYTES_MAX`] bytes from the name on, in [`LINES_MAX`] lines. Comments,
-//! strings and lines of a preprocessor are passed over. **Invariant:** a level is never raised, so
-//! that of the line alone is a bound.
+//! Pure, and bounded: [`BYTES_MAX`] bytes in [`LINES_MAX`] lines. Skips comments, strings and
+//! preprocessor lines. **Invariant:** a level is never raised, so that of the line alone is a
+//! bound.
 
 use super::{DECLARES, begins_function, has_type_keyword, is_indented, is_word, keyword, words};
 
-/// Bytes behind a name that are looked at: an argument list of 16 lines.
+/// Bytes behind a name: an argument list of 16 lines.
 pub const BYTES_MAX: usize = 1024;
 
-/// Lines that are looked at. Almost all argument lists are shorter.
+/// Lines behind a name. Nearly all argument lists are shorter.
 const LINES_MAX: usize = 20;
 
-/// Returns whether the text behind a line of this [`level`](super::level) may lower it.
+/// True if text behind a line of this [`level`](super::level) may lower it.
 pub fn decides(line: &[u8], (start, end): (usize, usize), level: u8) -> bool {
     level > DECLARES && Shape::of(line, start, end).is_some()
 }
 
-/// Returns the level of a line, `level` by itself, with what is behind it. `text` begins where the
-/// name ends in the line, and has [`BYTES_MAX`] bytes, unless its document ends before.
+/// Level of a line and the text behind: [`BYTES_MAX`] bytes from the name's end, or up to the
+/// document's.
 pub fn level_with(line: &[u8], (start, end): (usize, usize), level: u8, text: &[u8]) -> u8 {
     let followed = match Shape::of(line, start, end) {
         None => level,
@@ -33,7 +32,7 @@ pub fn level_with(line: &[u8], (start, end): (usize, usize), level: u8, text: &[
             Follow::Other => u8::from(!is_indented(line)),
         },
     };
-    // A method with a type before it counts only with its body.
+    // A method with a type before it needs its body.
     if level == 3 && is_indented(line) && followed < level {
         0
     } else {
@@ -41,12 +40,11 @@ pub fn level_with(line: &[u8], (start, end): (usize, usize), level: u8, text: &[
     }
 }
 
-/// The looks of a line that are not sure.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape {
     /// `fn name(`
     Keyword,
-    /// `struct name` at the end of the line.
+    /// `struct name` at the line's end.
     Type,
     /// `int name(`, and with `depth` 1 `name,(arguments))` and `MACRO(name)(` within a macro.
     Call { depth: usize },
@@ -75,13 +73,11 @@ impl Shape {
     }
 }
 
-/// Returns true if a word begins a type that may be that of a function too: `struct name` above the
-/// name of the function.
+/// Also types of functions: `struct name` above the name.
 fn is_type_of_c(word: &[u8]) -> bool {
     matches!(word, b"struct" | b"enum" | b"union")
 }
 
-/// Returns true if a keyword is one of a definition that needs no body in braces.
 fn is_definer(keyword: &[u8]) -> bool {
     matches!(
         keyword,
@@ -106,8 +102,7 @@ fn is_definer(keyword: &[u8]) -> bool {
     )
 }
 
-/// Rates `struct name` at the end of a line: a body follows, or the name of a function that returns
-/// it.
+/// A body follows `struct name`, or a function that returns it.
 fn of_type(level: u8, text: &[u8]) -> u8 {
     match Code::behind(text, 0).token() {
         Some(b'(' | b'*') => 0,
@@ -117,7 +112,6 @@ fn of_type(level: u8, text: &[u8]) -> u8 {
     }
 }
 
-/// What follows a name and its arguments.
 #[derive(Debug, PartialEq, Eq)]
 enum Follow {
     Body,
@@ -128,12 +122,11 @@ enum Follow {
     Cut,
 }
 
-/// Reads code byte by byte.
 struct Code<'t> {
     text: &'t [u8],
     at: usize,
     lines: usize,
-    /// Brackets that are open.
+    /// Open brackets.
     depth: usize,
 }
 
@@ -151,7 +144,7 @@ impl<'t> Code<'t> {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    /// Returns the next byte that is no blank, and stays there.
+    /// Next byte that is not blank, not taken.
     fn token(&mut self) -> Option<u8> {
         let first = self
             .rest()
@@ -167,7 +160,7 @@ impl<'t> Code<'t> {
 
     fn follow(mut self) -> Follow {
         let first = self.at;
-        // Arguments without types, as old C has them: their types follow, each with a `;`.
+        // Arguments of old C without types: those follow, each with a `;`.
         let mut are_names = None;
         while let Some(&byte) = self.text.get(self.at) {
             if self.skip_comment() || self.skip_string(byte) {
@@ -208,7 +201,6 @@ impl<'t> Code<'t> {
         Follow::Cut
     }
 
-    /// Passes over a comment.
     fn skip_comment(&mut self) -> bool {
         let rest = self.rest();
         let length = if rest.starts_with(b"/*") {
@@ -226,7 +218,7 @@ impl<'t> Code<'t> {
         true
     }
 
-    /// Passes over a string that ends in its line, or a letter in quotes.
+    /// Skips a string within a line, or a quoted letter.
     fn skip_string(&mut self, quote: u8) -> bool {
         if !matches!(quote, b'"' | b'\'') {
             return false;
@@ -247,7 +239,6 @@ impl<'t> Code<'t> {
         false
     }
 
-    /// Passes over the lines of a preprocessor behind a line end.
     fn skip_directives(&mut self) {
         while self.rest().get(1) == Some(&b'#') && self.lines < LINES_MAX {
             self.at += 1;
@@ -256,8 +247,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// Returns whether the line behind a line end belongs to something else. It may declare an
-    /// argument if those are `names`.
+    /// True if the next line belongs to something else. It may declare one of the `names`.
     fn begins_other(&self, names: bool) -> bool {
         let rest = &self.rest()[1.min(self.rest().len())..];
         let end = memchr::memchr(b'\n', rest);
@@ -287,7 +277,7 @@ impl<'t> Code<'t> {
     }
 }
 
-/// Returns true if `(a, b` has only names.
+/// True if `(a, b` has only names.
 fn are_plain_names(arguments: &[u8]) -> bool {
     let names = arguments.trim_ascii_start().strip_prefix(b"(");
     names.is_some_and(|names| {

@@ -1,11 +1,11 @@
-//! Finds all words of a text that its lines define.
+//! Finds all words that lines of a text define.
 //!
-//! **Invariant:** exactly the words of which [`level`](super::level) is above 0. That function is asked only about words
-//! that one of its rules may hold for; each test below names the rules.
+//! **Invariant:** exactly the words with a [`level`](super::level) above 0. It is called only if a
+//! rule may hold; each test names its rules.
 
 use super::{LINE_BYTES_MAX, is_method_modifier, is_modifier, is_type_keyword, level};
 
-/// Calls `found` with each word that a line of `text` defines, and how much the line looks like it.
+/// Calls `found` with each defined word and its level.
 pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
     let mut rest = text;
     while !rest.is_empty() {
@@ -25,8 +25,8 @@ pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
     }
 }
 
-/// Most words of most lines cannot define anything, so what follows a word is looked at only where that may decide,
-/// and a line is left as soon as none of its other words can.
+/// Most words define nothing, so text behind one is checked only if decisive, and lines are left
+/// early.
 fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     let Some(&first) = line.first() else { return };
     let is_indented = first.is_ascii_whitespace();
@@ -34,12 +34,9 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     let ends_type = line.starts_with(b"typedef ") || first == b'}';
     let mut is_method = line.starts_with(b"func (");
     let mut is_template = false;
-    // The last word, if it is a keyword.
     let mut keyword: Option<(usize, usize)> = None;
     let (mut is_first, mut has_type, mut has_type_keyword) = (true, true, false);
-    // Whether all words so far are modifiers.
     let mut are_modifiers = true;
-    // What all bytes so far are.
     let mut classes = PLAIN | OF_TYPE;
     let mut at = 0;
     loop {
@@ -69,13 +66,13 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
             match behind {
                 _ if is_template => true,
                 Some(b')') if is_wrapped => true,
-                // A function, a member of an enumeration, and what else begins in the first column.
+                // A function, a member of an enumeration, or another start in the first column.
                 Some(b'(') => is_of_column || has_type && !is_first || is_method,
                 Some(b'[') => is_of_column,
                 Some(b':' | b',') => is_of_column && is_first,
                 Some(b'=') => is_of_column || is_first,
                 Some(b';') => ends_type,
-                // A comment is no text behind a word.
+                // Comments do not count.
                 Some(b'{' | b'/') | None => has_type_keyword,
                 Some(_) => false,
             }
@@ -123,7 +120,7 @@ fn in_line(line: &[u8], found: &mut impl FnMut(&[u8], u8)) {
     }
 }
 
-/// Returns true if the rest of an indented line ends as no method does.
+/// True if an indented line ends like no method.
 fn is_call(rest: &[u8]) -> bool {
     rest.trim_ascii_end().ends_with(b";") && memchr::memchr(b'/', rest).is_none()
 }
@@ -133,7 +130,7 @@ fn class_at(line: &[u8], at: usize) -> Option<u8> {
     line.get(at).map(|&byte| CLASSES[usize::from(byte)])
 }
 
-/// Whether a word has the length, the first and the last letter of a keyword, or of a modifier. Few others do.
+/// True for the length, first and last letter of a keyword or modifier.
 #[inline]
 fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
     let [first, .., last] = word else {
@@ -144,7 +141,6 @@ fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
         && CLASSES[usize::from(*last)] & ends != 0
 }
 
-/// Returns whether a word directly before a name may make the line a definition.
 fn is_keyword(word: &[u8]) -> bool {
     is_type_keyword(word)
         || matches!(
@@ -181,12 +177,11 @@ const BEGINS_KEYWORD: u8 = 2;
 const ENDS_KEYWORD: u8 = 4;
 const BEGINS_MODIFIER: u8 = 8;
 const ENDS_MODIFIER: u8 = 16;
-/// A byte that may stand before a name whose type begins in the first column, or white space.
+/// White space, or a byte before a name with its type in the first column.
 const OF_TYPE: u8 = 32;
-/// A byte of a word, or white space.
+/// White space, or a byte of a word.
 const PLAIN: u8 = 64;
 
-/// The classes of each byte.
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -222,7 +217,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The ranges of the words of a line, one after the other.
     struct Words<'a> {
         line: &'a [u8],
         at: usize,
@@ -275,7 +269,7 @@ mod tests {
         assert_eq!(naive(text), expected);
     }
 
-    /// A keyword of types may be behind words that are no modifiers, also in an indented line.
+    /// A type keyword may follow other words, also when indented.
     #[test]
     fn finds_types_behind_other_words() {
         for line in [

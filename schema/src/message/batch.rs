@@ -1,10 +1,10 @@
 //! The BATCH frame: matches of one document with their context.
 //!
-//! All lines share one blob of text and one list of ranges. So a line costs 24 bytes besides its text,
-//! a range 8 bytes, and context that two matches share is sent once.
+//! Lines share one blob of text and one list of ranges. A line costs 24 bytes besides its text, a
+//! range 8, and shared context is sent once.
 //!
-//! **Invariant:** [`BatchReader::view`] checks every length in the message against the data, so
-//! iterating afterwards cannot run out of bytes. Without that check iterating ends early; it never panics.
+//! **Invariant:** [`BatchReader::view`] checks every length against the data, so iterating cannot
+//! run out of bytes. Without that check iterating ends early; it never panics.
 
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
 use super::document_kind::DocumentKind;
@@ -15,89 +15,89 @@ use capnp::private::layout::StructSize;
 use capnp::traits::HasStructSize;
 use capnp::{struct_list, text_list};
 
-/// Names of revisions in a batch, at most. A repository may have thousands of tags.
+/// Revision names in a batch, at most. A repository may have thousands of tags.
 pub const REVISIONS_MAX: usize = 64;
 
-/// Bytes of these names, at most; the name of a ref may have more than a thousand.
+/// Bytes of these names, at most; a ref name may have more than a thousand.
 pub const REVISIONS_BYTES_MAX: usize = 4 << 10;
 
-/// A half-open range of bytes, counted from the first byte of a line's text as sent.
+/// Half-open range of bytes in a line's text as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// First byte.
     pub start: u32,
-    /// The byte behind the last.
+    /// End, exclusive.
     pub end: u32,
 }
 
-/// A line of a batch to be sent, or a match over several lines.
+/// Line to be sent, or a match over several lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its number in the document, from 1; 0 means that it is the document's path.
+    /// Number in the document, from 1; 0 for the document's path.
     pub number: u32,
-    /// The match's rank; 0 for context.
+    /// Rank of the match; 0 for context.
     pub rank: f32,
-    /// Offset of its first byte in the document's text.
+    /// Offset of its first byte in the document.
     pub offset: u64,
-    /// Number of bytes of [`Batch::text`] that belong to this line.
+    /// Its bytes of [`Batch::text`].
     pub text_bytes: u32,
-    /// Number of [`Batch::ranges`] that belong to this line; 0 means that it is context.
+    /// Number of its [`Batch::ranges`]; 0 for context.
     pub ranges: u32,
 }
 
-/// The part of a line that is sent, when it is not the whole line.
+/// Sent part of a line, if not all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Index in [`Batch::lines`].
     pub line: u32,
     /// Offset of the sent text in the line, in bytes.
     pub start: u64,
-    /// Bytes of the whole line, without its line end.
+    /// Bytes of the whole line, without line end.
     pub line_bytes: u64,
 }
 
-/// The number of lines of a match over several lines.
+/// Number of lines of a match over several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Index in [`Batch::lines`]; that entry has the text of all lines, joined by `\n`.
     pub line: u32,
-    /// Number of lines, at least two.
+    /// Lines, at least two.
     pub lines: u32,
 }
 
 /// The BATCH frame, to be encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// The document in the shard.
+    /// Document in the shard.
     pub document: u32,
-    /// Its package, as its directory was named.
+    /// Directory name of its package.
     pub package: &'a [u8],
-    /// Its path within the package.
+    /// Path within the package.
     pub path: &'a [u8],
-    /// Its language, empty when unknown.
+    /// Language, empty when unknown.
     pub language: &'a str,
     /// Its kind.
     pub kind: DocumentKind,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// The text of all lines, concatenated, without the `\n` at the end of each; a `\r` stays.
+    /// Text of all lines without final `\n`; a `\r` stays.
     pub text: &'a [u8],
-    /// Matches and context, ascending by number; each line occurs once.
+    /// Matches and context, ascending by number, each line once.
     pub lines: &'a [Line],
-    /// The lines' ranges, in order.
+    /// Ranges of the lines, in order.
     pub ranges: &'a [Range],
-    /// The lines that are sent in part, ascending by line.
+    /// Lines sent in part, ascending.
     pub windows: &'a [Window],
-    /// The matches over several lines, ascending by line.
+    /// Matches over several lines, ascending.
     pub spans: &'a [Span],
-    /// Short names of the revisions that have the document, the default one first, the rest ascending:
-    /// at most [`REVISIONS_MAX`] and [`REVISIONS_BYTES_MAX`]. Empty for a directory's file.
+    /// Short names of revisions, the default first, the rest ascending, within [`REVISIONS_MAX`]
+    /// and [`REVISIONS_BYTES_MAX`]. Empty for a directory's file.
     pub revisions: &'a [&'a str],
-    /// The number of all revisions that have it.
+    /// Number of all its revisions.
     pub revision_count: u32,
-    /// The id of the commit at which the first of them was indexed; empty when there is none.
+    /// Commit id at which the first revision was indexed, or empty.
     pub commit: &'a str,
 }
 
@@ -157,14 +157,13 @@ impl Batch<'_> {
         finish(Kind::Batch, &message, out)
     }
 
-    /// Returns the number of words of the message, so that memory is allocated once and no more of it is
-    /// zeroed than needed.
+    /// Memory is allocated once, and no more zeroed than needed.
     pub(super) fn words(&self) -> usize {
-        /// Words of a struct with its pointer, or of a list with its tag.
+        /// Structs with pointer, or a list with tag.
         fn structs<T>(list: &[T], of: StructSize) -> usize {
             1 + list.len() * of.total() as usize
         }
-        /// Words of a list that is omitted when it is empty.
+        /// Words of a list that is omitted when empty.
         fn if_any<T>(list: &[T], of: StructSize) -> usize {
             if list.is_empty() {
                 0
@@ -195,7 +194,6 @@ impl Batch<'_> {
     }
 }
 
-/// Refuses a rank that is no number, or infinite.
 pub(super) fn rank(said: f32) -> Result<f32, MessageError> {
     if said.is_finite() {
         Ok(said)
@@ -204,13 +202,13 @@ pub(super) fn rank(said: f32) -> Result<f32, MessageError> {
     }
 }
 
-/// The payload of a BATCH frame; [`view`](Self::view) reads it in place.
+/// Payload of a BATCH frame; [`view`](Self::view) reads it in place.
 pub struct BatchReader<'a> {
     message: Reader<Segments<'a>>,
 }
 
 impl<'a> BatchReader<'a> {
-    /// Wraps a frame's payload, which must be aligned to 8 bytes.
+    /// Wraps a payload, aligned to 8 bytes.
     pub fn new(payload: &'a [u8]) -> Result<Self, MessageError> {
         Ok(BatchReader {
             message: reader(payload)?,
@@ -224,8 +222,8 @@ impl<'a> BatchReader<'a> {
         Ok(view)
     }
 
-    /// Returns the content of a message that has passed [`view`](Self::view) before. If it has not, iterating over
-    /// its lines and ranges ends early, and ranges may be outside of their line.
+    /// Content of a message that passed [`view`](Self::view). Otherwise iterating ends early, and
+    /// ranges may be outside of their line.
     pub fn view_again(&self) -> Result<BatchView<'_>, MessageError> {
         let root = self.message.get_root::<batch::Reader<'_>>()?;
         let windows = if root.has_windows() {
@@ -264,28 +262,28 @@ impl<'a> BatchReader<'a> {
     }
 }
 
-/// A batch, borrowed from its frame.
+/// Batch, borrowed from its frame.
 #[derive(Clone, Copy)]
 pub struct BatchView<'a> {
-    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// The document in the shard.
+    /// Document in the shard.
     pub document: u32,
-    /// Its package, as its directory was named.
+    /// Directory name of its package.
     pub package: &'a [u8],
-    /// Its path within the package.
+    /// Path within the package.
     pub path: &'a [u8],
-    /// Its language, empty when unknown.
+    /// Language, empty when unknown.
     pub language: &'a str,
     /// Its kind.
     pub kind: DocumentKind,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// The number of all revisions that have the document; 0 for a directory's file.
+    /// Number of its revisions; 0 for a directory's file.
     pub revision_count: u32,
-    /// The id of the commit at which the first of [`revisions`](Self::revisions) was indexed.
+    /// Commit id at which the first of [`revisions`](Self::revisions) was indexed.
     pub commit: &'a str,
-    /// The highest rank of a match, which is a number; infinite if the message was not checked.
+    /// Highest rank of a match, a number; infinite if the message was not checked.
     pub best_rank: f32,
     revisions: Option<text_list::Reader<'a>>,
     text: &'a [u8],
@@ -295,22 +293,22 @@ pub struct BatchView<'a> {
     spans: Option<struct_list::Reader<'a, span::Owned>>,
 }
 
-/// A line of a batch, borrowed from its frame, or a run of lines that a match is.
+/// Line of a batch, or a match over several lines.
 #[derive(Clone, Copy)]
 pub struct LineView<'a> {
-    /// Number of the line, or of its first line, from 1; 0 means that it is the document's path.
+    /// Number of the (first) line, from 1; 0 for the document's path.
     pub number: u32,
-    /// Number of lines: 1, or more for a match over several lines.
+    /// Lines: more than 1 for a match over several.
     pub lines: u32,
-    /// The match's rank; 0 for context.
+    /// Rank of the match; 0 for context.
     pub rank: f32,
-    /// Offset of its first byte in the document's text.
+    /// Offset of its first byte in the document.
     pub offset: u64,
-    /// The bytes that were sent, without the line end.
+    /// Sent bytes, without line end.
     pub text: &'a [u8],
-    /// Offset of `text` in the line; 0 when the whole line was sent.
+    /// Offset of `text` in the line; 0 for a whole line.
     pub start: u64,
-    /// Bytes of the whole line, without its line end.
+    /// Bytes of the whole line, without line end.
     pub line_bytes: u64,
     all_ranges: struct_list::Reader<'a, range::Owned>,
     first_range: u32,
@@ -318,12 +316,12 @@ pub struct LineView<'a> {
 }
 
 impl<'a> LineView<'a> {
-    /// Whether the line is a match; otherwise it is context.
+    /// True for a match, false for context.
     pub fn is_match(&self) -> bool {
         self.range_count > 0
     }
 
-    /// Returns what matched: ranges of `text`, ascending.
+    /// Returns the matched ranges of `text`, ascending.
     pub fn ranges(&self) -> impl Iterator<Item = Range> + use<'a> {
         let ranges = self.all_ranges;
         let indexes = self.first_range..self.first_range.saturating_add(self.range_count);
@@ -338,8 +336,7 @@ impl<'a> LineView<'a> {
 }
 
 impl<'a> BatchView<'a> {
-    /// Iterates over the short names of the first revisions that have the document, the default one
-    /// first, the rest ascending.
+    /// Short names of the first revisions, the default first, the rest ascending.
     pub fn revisions(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let names = self.revisions.into_iter().flat_map(|names| names.iter());
         // Checked by `view`.
@@ -369,9 +366,8 @@ impl<'a> BatchView<'a> {
         }
     }
 
-    /// Checks that the lines use up exactly the text and the ranges that were sent, that every range is
-    /// inside its line's text, that no line occurs twice, that ranks are numbers, and that every window and span belongs
-    /// to a line. Returns the highest rank of a match.
+    /// Checks that lines use up text and ranges, ranges are inside their line, no line repeats,
+    /// ranks are numbers, and windows and spans have lines. Returns the highest rank.
     fn check(&self) -> Result<f32, MessageError> {
         let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
         let mut best_rank = f32::NEG_INFINITY;
@@ -452,7 +448,7 @@ impl<'a> BatchView<'a> {
     }
 }
 
-/// Iterates over the lines of a checked batch.
+/// Iterator over the lines of a checked batch.
 #[derive(Clone)]
 pub struct Lines<'a> {
     batch: BatchView<'a>,
@@ -498,7 +494,7 @@ impl<'a> Iterator for Lines<'a> {
 impl ExactSizeIterator for Lines<'_> {}
 
 impl Lines<'_> {
-    /// Returns start and whole length of the next line, when only a window of it was sent.
+    /// Start and whole length of the next line, if a window.
     fn window(&mut self) -> Option<(u64, u64)> {
         let window = self.batch.windows?.try_get(self.window_at)?;
         if window.get_line() != self.next {
@@ -508,7 +504,7 @@ impl Lines<'_> {
         Some((window.get_start(), window.get_line_bytes()))
     }
 
-    /// Returns the number of lines of the next match, when there are several.
+    /// Number of lines of the next match, if several.
     fn run(&mut self) -> Option<u32> {
         let run = self.batch.spans?.try_get(self.span_at)?;
         if run.get_line() != self.next {

@@ -1,84 +1,84 @@
-//! Answers of LOOKUP about what commits changed: the commits of a file's lines, and the files of a commit.
+//! Answers of LOOKUP about changes: commits of a file's lines, and files of a commit.
 
 use super::codec::{MessageError, convert_enum, length, text};
 use super::signature::Signature;
 use crate::trawl_capnp::{blame, blame_hunk, blame_source, change, change_list};
 
-/// The commits that the lines of a file come from.
+/// Origin commits of a file's lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blame {
-    /// Whether the commit has a file at the path.
+    /// The commit has a file at the path.
     pub found: bool,
-    /// The id of the commit that the revision stands for.
+    /// Commit id of the revision.
     pub commit: String,
-    /// Whether no bound was reached.
+    /// No bound was reached.
     pub complete: bool,
     /// All lines, ascending.
     pub hunks: Vec<BlameHunk>,
-    /// The commits that hunks come from.
+    /// Commits of the hunks.
     pub sources: Vec<BlameSource>,
 }
 
-/// Lines that come from one commit.
+/// Lines of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlameHunk {
-    /// The first of them, from 1.
+    /// First line, from 1.
     pub first: u32,
-    /// How many they are.
+    /// Number of lines.
     pub lines: u32,
-    /// An index in [`Blame::sources`].
+    /// Index in [`Blame::sources`].
     pub source: u32,
-    /// Where they begin in the file that the commit has.
+    /// First line in the commit's file.
     pub source_line: u32,
-    /// Whether they may be of an earlier commit, because a bound was reached.
+    /// Perhaps of an earlier commit: a bound was reached.
     pub or_earlier: bool,
 }
 
-/// A commit, and the file in it that lines come from.
+/// Commit, and the file in it with the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlameSource {
-    /// The id of the commit.
+    /// Commit id.
     pub commit: String,
-    /// Who wrote the change, and when.
+    /// Author and time.
     pub author: Signature,
-    /// The beginning of the message's first paragraph; empty if the answer would be too long.
+    /// Beginning of the first paragraph; empty if the answer is too long.
     pub subject: Vec<u8>,
-    /// The path of the file in the commit; empty: the path that was asked for.
+    /// Path in the commit; empty: as requested.
     pub path: Vec<u8>,
-    /// The id of the commit before it that had the file; empty: none.
+    /// Earlier commit with the file, or empty.
     pub previous: String,
-    /// The path of the file there; empty: the path that was asked for.
+    /// Path there; empty: as requested.
     pub previous_path: Vec<u8>,
 }
 
-/// The files that a commit changed.
+/// Files changed by a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeList {
-    /// The id of the commit.
+    /// Commit id.
     pub commit: String,
-    /// The files, by path.
+    /// Files, by path.
     pub changes: Vec<Change>,
-    /// Whether there are more.
+    /// True if more exist.
     pub more: bool,
 }
 
-/// A file that a commit changed.
+/// Changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Its path.
     pub path: Vec<u8>,
-    /// What happened to it.
+    /// Kind of change.
     pub kind: ChangeKind,
 }
 
-/// What a commit did to a file.
+/// Kind of change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
+    /// New.
     Added,
-    /// It is no longer there.
+    /// Gone.
     Removed,
-    /// Its content, its mode or its type has changed.
+    /// Changed content, mode or type.
     Modified,
 }
 

@@ -1,37 +1,34 @@
-//! What all messages share: errors, readers and builders, and the limits that a decoder enforces,
-//! whatever the bytes say.
+//! Errors, readers, builders and decoder limits shared by all messages.
 
 use crate::frame::{self, FrameError, Kind};
 use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
 use capnp::serialize::BufferSegments;
 
-/// Patterns and filters of an expression, at most. A backend keeps a compiled regular expression for
-/// each, and a set of patterns is a 64-bit number.
+/// Each has a compiled expression, and sets of patterns are 64-bit.
 pub const ATOMS_MAX: usize = 64;
 
-/// Nesting of an expression, at most; a pattern alone has depth 1.
+/// Nesting of an expression; a pattern alone has depth 1.
 pub const DEPTH_MAX: usize = 32;
 
-/// How often a reader may traverse each word of a message. A batch is traversed once or twice; a
-/// message whose pointers exceed this is an attack.
+/// A batch is traversed once or twice; more is an attack.
 const TRAVERSALS_MAX: usize = 16;
 
-/// Nesting of structs and lists, at most: each level of an expression is inside a list.
+/// Each level of an expression is in a list.
 const NESTING_MAX: i32 = 2 * DEPTH_MAX as i32 + 16;
 
-/// Why a payload is not a valid message.
+/// Invalid message.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// Cap'n Proto cannot read it.
     #[error("a malformed message: {0}")]
     Malformed(#[from] capnp::Error),
-    /// It is well formed, but a value is out of range or contradicts another.
+    /// A value is out of range or contradicts another.
     #[error("a message with an invalid {0}")]
     Impossible(&'static str),
-    /// A text is not UTF-8.
+    /// Text is not UTF-8.
     #[error("a message with text that is not UTF-8")]
     NotUtf8,
-    /// The frame is too long to be sent.
+    /// The frame is too long.
     #[error(transparent)]
     Frame(#[from] FrameError),
 }
@@ -57,7 +54,6 @@ pub(super) fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, MessageErro
     Ok(Reader::new(BufferSegments::new(payload, options)?, options))
 }
 
-/// Appends the message as a frame of `kind` to `out`.
 pub(super) fn finish<A: Allocator>(
     kind: Kind,
     message: &Builder<A>,
@@ -72,7 +68,6 @@ pub(super) fn builder() -> Builder<HeapAllocator> {
     Builder::new_default()
 }
 
-/// Returns a builder for a message of `words` words.
 pub(super) fn builder_of(words: usize) -> Builder<HeapAllocator> {
     Builder::new(HeapAllocator::new().first_segment_words(length(words)))
 }
@@ -81,13 +76,12 @@ pub(super) fn text(reader: capnp::text::Reader<'_>) -> Result<String, MessageErr
     Ok(reader.to_str()?.to_owned())
 }
 
-/// Converts a list's length. A message is far below 2^32 items: a frame is 1 MiB.
+/// A frame of 1 MiB has far fewer than 2^32 items.
 pub(super) fn length(items: usize) -> u32 {
     u32::try_from(items).expect("a frame's bound is far below 2^32 items")
 }
 
-/// Implements both conversions between an enum and its generated counterpart, whose variants have the
-/// same names.
+/// Converts between an enum and its generated counterpart with the same variants.
 macro_rules! convert_enum {
     ($ours:ty, $wire:ty: $($variant:ident),+) => {
         impl From<$ours> for $wire {
@@ -106,8 +100,8 @@ macro_rules! convert_enum {
 
 pub(super) use convert_enum;
 
-/// Gives a message `encode` and `decode` as a frame of a kind, by its `encode_to` and `decode_from`. After `in` comes a
-/// function that returns how many words are enough for it: without one, 8 KiB are zeroed first.
+/// `encode` and `decode` as a frame. After `in` comes a bound of the words; without one, 8 KiB are
+/// zeroed.
 macro_rules! frame_message {
     (@builder $message:expr) => { builder() };
     (@builder $message:expr, $words:expr) => { builder_of($words($message)) };

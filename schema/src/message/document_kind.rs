@@ -1,26 +1,26 @@
-//! The kinds of documents, which part of its package each belongs to, and the names that people give them.
+//! Kinds of documents, and their names.
 //!
-//! Backends decide the kind of a document when it is indexed; frontends check the names that are typed.
+//! Backends decide kinds when indexing; frontends check typed names.
 
 use super::codec::convert_enum;
 use crate::trawl_capnp;
 
-/// Which part of its package a document belongs to, best first.
+/// Part of a package that a document belongs to, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DocumentKind {
     /// Source code of the package.
     #[default]
     Source,
-    /// Documentation and configuration, and what is none of the others.
+    /// Documentation, configuration, and the rest.
     Documentation,
     /// Tests, benchmarks and examples.
     Tests,
-    /// Written by others or by programs: vendored, generated, minified.
+    /// Vendored, generated, or minified.
     Vendored,
 }
 
 impl DocumentKind {
-    /// All kinds, in their order.
+    /// All kinds, in order.
     pub const ALL: [DocumentKind; 4] = [
         DocumentKind::Source,
         DocumentKind::Documentation,
@@ -33,14 +33,13 @@ impl DocumentKind {
         self.names()[0]
     }
 
-    /// Returns the kind with this name, or with this other name for it; case is ignored.
+    /// Kind by name or alias, ignoring case.
     pub fn named(name: &str) -> Option<DocumentKind> {
         let is_name = |known: &&str| known.eq_ignore_ascii_case(name);
         let mut all = DocumentKind::ALL.into_iter();
         all.find(|kind| kind.names().iter().any(is_name))
     }
 
-    /// Its name, and other names for it.
     fn names(self) -> &'static [&'static str] {
         match self {
             DocumentKind::Source => &["source", "code"],

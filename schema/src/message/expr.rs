@@ -1,101 +1,100 @@
-//! The expression of a query: a tree of patterns and filters.
+//! Expression of a query: a tree of patterns and filters.
 //!
-//! **Invariant:** the constructors make a normal form: no list of fewer than two, no list directly
-//! inside one of the same kind, no double negation. So two expressions with the same meaning and order
-//! are equal, and rendering and parsing an expression does not change it.
+//! **Invariant:** constructors make a normal form: no list of fewer than two, no list directly
+//! inside one of its kind, no double negation. So equal expressions compare equal, and survive
+//! rendering and parsing.
 
 use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError, convert_enum, length, text};
 use crate::trawl_capnp::{expr, filter, pattern};
 
-/// How the text of a pattern is interpreted.
+/// Syntax of a pattern's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Syntax {
-    /// Every character matches itself.
+    /// Plain text.
     #[default]
     Literal,
-    /// The syntax of the `regex` crate, with Unicode; `^`, `$`, `\A` and `\z` match at line boundaries. A
-    /// pattern with `\n` or `(?s)` may match over several lines.
+    /// Syntax of the `regex` crate, with Unicode; `^`, `$`, `\A` and `\z` match at line boundaries.
+    /// With `\n` or `(?s)`, matches may span lines.
     Regexp,
 }
 
-/// A text or a regular expression to search for.
+/// Text or regular expression to search for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pattern {
-    /// The literal or the regular expression.
+    /// Literal or regular expression.
     pub text: String,
-    /// How `text` is interpreted.
+    /// Syntax of `text`.
     pub syntax: Syntax,
     /// Unicode simple case folding, as ripgrep's `-i`.
     pub ignore_case: bool,
-    /// A match must not touch a word character on either side, as with ripgrep's `-w`.
+    /// No word character may touch the match, as with ripgrep's `-w`.
     pub word: bool,
-    /// Search the document's path instead of its text.
+    /// Search the path instead of the text.
     pub in_path: bool,
 }
 
-/// The property of a document that a filter tests.
+/// Property that a filter tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
-    /// The package's name, without version.
+    /// Package name, without version.
     Package,
-    /// The path within the package.
+    /// Path within the package.
     Path,
-    /// The name of the language; always [`Reading::Exact`], ignoring case.
+    /// Language name; always [`Reading::Exact`], ignoring case.
     Language,
-    /// The part of the file name behind the last dot; always [`Reading::Exact`], ignoring case.
+    /// File name behind the last dot; always [`Reading::Exact`], ignoring case.
     Extension,
-    /// The package's directory, `/`, and the path.
+    /// Package directory, `/`, and path.
     Name,
-    /// A revision that has the document: its name, in full or short, the beginning of its commit id, or
-    /// `HEAD` for the default one. Never a regular expression.
+    /// Full or short name of a revision, prefix of its commit id, or `HEAD` for the default. Never
+    /// a regular expression.
     Revision,
-    /// As [`Revision`](Self::Revision), but only branches.
+    /// Like [`Revision`](Self::Revision), branches only.
     Branch,
-    /// The name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring case.
+    /// Name of a [`DocumentKind`](super::DocumentKind); always [`Reading::Exact`], ignoring case.
     Kind,
 }
 
-/// How the text of a filter is interpreted.
+/// Interpretation of a filter's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reading {
-    /// A regular expression in the syntax of the `regex` crate, case sensitive, that matches anywhere.
+    /// Regular expression of the `regex` crate, case sensitive, matching anywhere.
     Regexp,
-    /// The whole value; for a package also the name of its directory.
+    /// Whole value; for a package also its directory name.
     Exact,
-    /// A glob with `*`, `?`, `[]`, `{}` and `**`; without a `/` it matches the last component of a path.
+    /// Glob with `*`, `?`, `[]`, `{}` and `**`; without a `/` it matches the last path component.
     Glob,
-    /// As [`Regexp`](Self::Regexp), in any case.
+    /// Like [`Regexp`](Self::Regexp), in any case.
     RegexpIgnoringCase,
 }
 
-/// A condition on a document that does not read its text.
+/// Condition on a document, without its text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Filter {
-    /// The property that it tests.
+    /// Tested property.
     pub field: Field,
-    /// How `text` is interpreted.
+    /// Interpretation of `text`.
     pub reading: Reading,
-    /// The regular expression, the name or the glob.
+    /// Regular expression, name or glob.
     pub text: String,
 }
 
-/// A condition on a document. A pattern holds when it matches at least once. If the whole expression
-/// holds for a document, its matches are the lines matched by the patterns that contribute to that:
-/// not those below a `Not`, nor those of an alternative that does not hold. Without such lines, the
-/// match is the document's path.
+/// Condition on a document. A pattern holds if it matches at least once. Matches are lines of
+/// contributing patterns, not below a `Not` or in a failing alternative; without such lines, the
+/// path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
-    /// The document's text, or its path, matches.
+    /// Text or path matches.
     Pattern(Pattern),
     /// The filter holds.
     Filter(Filter),
-    /// All of these hold; see [`all`](Self::all).
+    /// All hold; see [`all`](Self::all).
     All(Vec<Expr>),
-    /// One of these holds; see [`any`](Self::any).
+    /// One holds; see [`any`](Self::any).
     Any(Vec<Expr>),
-    /// This does not hold; see [`negated`](Self::negated).
+    /// Does not hold; see [`negated`](Self::negated).
     Not(Box<Expr>),
-    /// This holds for a single line. It contains only patterns, none of them on the path.
+    /// Holds for a single line. Contains only patterns, none on the path.
     Line(Box<Expr>),
 }
 
@@ -106,7 +105,7 @@ impl Default for Expr {
 }
 
 impl Expr {
-    /// Returns an expression for which all `parts` must hold; a single part is returned unchanged.
+    /// Conjunction of `parts`; a single part stays unchanged.
     pub fn all(parts: impl IntoIterator<Item = Expr>) -> Expr {
         let flat = |part| match part {
             Expr::All(inner) => inner,
@@ -119,7 +118,7 @@ impl Expr {
         }
     }
 
-    /// Returns an expression for which one of `parts` must hold; a single part is returned unchanged.
+    /// Disjunction of `parts`; a single part stays unchanged.
     pub fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
         let flat = |part| match part {
             Expr::Any(inner) => inner,
@@ -140,7 +139,7 @@ impl Expr {
         }
     }
 
-    /// Returns the parts of an `All`, or the expression itself.
+    /// Returns the parts of an `All`, or itself.
     pub fn factors(&self) -> &[Expr] {
         match self {
             Expr::All(parts) => parts,
@@ -148,7 +147,7 @@ impl Expr {
         }
     }
 
-    /// Calls `each` with every pattern and filter, in order.
+    /// Calls `each` with patterns and filters, in order.
     pub fn for_each_atom<'a>(&'a self, each: &mut impl FnMut(&'a Expr)) {
         match self {
             Expr::Pattern(_) | Expr::Filter(_) => each(self),
@@ -177,12 +176,12 @@ impl Expr {
         patterns
     }
 
-    /// Whether it contains no pattern.
+    /// True without patterns.
     pub fn is_filter(&self) -> bool {
         self.patterns().is_empty()
     }
 
-    /// Returns its depth; a pattern alone has depth 1.
+    /// Returns the depth; 1 for a pattern alone.
     pub fn depth(&self) -> usize {
         1 + match self {
             Expr::Pattern(_) | Expr::Filter(_) => 0,
@@ -204,7 +203,6 @@ impl Expr {
         }
     }
 
-    /// Decodes an expression and checks its limits and its normal form.
     pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, MessageError> {
         let mut atoms = 0;
         let expr = decode_within(from, DEPTH_MAX, false, &mut atoms)?;

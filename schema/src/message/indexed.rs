@@ -1,40 +1,39 @@
-//! What an index recorded of a git repository, in a LIST frame.
+//! The index's record of a git repository, in a LIST frame.
 
 use super::codec::{MessageError, length, text};
 use crate::trawl_capnp::{indexed_repository, indexed_revision};
 
-/// Revisions in an entry, at most. A repository may have thousands of tags.
+/// Revisions of an entry. A repository may have thousands of tags.
 pub const INDEXED_REVISIONS_MAX: usize = 64;
 
-/// The encoding of an unknown number.
+/// Encoding of an unknown number.
 const UNKNOWN: u32 = u32::MAX;
 
-/// A git repository that is indexed.
+/// Indexed git repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexedRepository {
-    /// The short name of the default revision.
+    /// Short name of the default revision.
     pub default: String,
-    /// When it was fetched, in seconds since 1970; 0 means never.
+    /// Last fetch, in seconds since 1970; 0 means never.
     pub fetched: u64,
-    /// Why it could not be brought up to date the last time; empty when it could.
+    /// Reason of a failed last update, or empty.
     pub problem: String,
-    /// The first revisions, the default one before all others, which ascend: at most
-    /// [`INDEXED_REVISIONS_MAX`].
+    /// First revisions, the default before the ascending rest, up to [`INDEXED_REVISIONS_MAX`].
     pub revisions: Vec<IndexedRevision>,
-    /// The number of all revisions.
+    /// Number of all revisions.
     pub revision_count: u32,
 }
 
-/// A revision that is indexed.
+/// Indexed revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexedRevision {
-    /// Its full name, such as `refs/heads/main`.
+    /// Full name, such as `refs/heads/main`.
     pub name: String,
-    /// The id of the commit at which it was indexed.
+    /// Indexed commit id.
     pub commit: String,
-    /// When that was committed, in seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub committed: i64,
-    /// Commits that the name has now and the index has not; `None` when unknown.
+    /// Commits that the index lacks; `None` if unknown.
     pub behind: Option<u32>,
 }
 

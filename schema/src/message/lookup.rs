@@ -1,8 +1,7 @@
 //! LOOKUP: commits, histories, references, blames and changes of git repositories.
 //!
-//! A request has several look-ups, and its reply the answers to the first of them, in their order: what does
-//! not fit into a reply, or would take too long, is asked for again. Ids are hexadecimal digits. Names
-//! and messages from a repository are bytes. Revisions and reasons are text.
+//! A reply answers the first look-ups of its request, in order; the client repeats the others. Ids
+//! are hexadecimal, names and messages bytes, revisions and reasons text.
 
 use super::blame::{Blame, ChangeList};
 use super::codec::{
@@ -15,8 +14,7 @@ use crate::trawl_capnp::{
     reference, reference_list,
 };
 
-/// Look-ups in a request, at most. A backend answers these within a few milliseconds, unless a history is
-/// long.
+/// A few milliseconds, unless a history is long.
 pub const LOOKUPS_MAX: usize = 256;
 
 /// The LOOKUP frame, frontend to backend.
@@ -26,59 +24,59 @@ pub struct LookupRequest {
     pub lookups: Vec<Lookup>,
 }
 
-/// A question to a repository.
+/// Question to a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lookup {
-    /// The repository: its path below the directory of repositories, without `.git` at its end.
+    /// Path below the directory of repositories, without `.git`.
     pub repository: String,
-    /// What to look up in it.
+    /// Subject of the look-up.
     pub of: LookupOf,
 }
 
-/// What is looked up. An empty revision is the default branch.
+/// Subject of a look-up. An empty revision is the default branch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LookupOf {
-    /// The commit that a revision names.
+    /// Commit of a revision.
     Commit {
-        /// Anything that `git rev-parse` knows, except what reads a reflog.
+        /// Syntax of `git rev-parse`, except for reflogs.
         revision: String,
     },
-    /// The commits that a revision reaches, in the order of `git log`.
+    /// Commits reachable from a revision, in the order of `git log`.
     Log {
-        /// The newest commit.
+        /// Newest commit.
         revision: String,
-        /// Only commits that changed this file or directory; empty: all.
+        /// File or directory changed by the commits; empty: all.
         path: Vec<u8>,
-        /// [`CommitLog::next`] of the previous part; empty: from the newest commit on.
+        /// [`CommitLog::next`] of the previous part; empty: from the newest.
         after: Vec<u8>,
-        /// Number of commits, at most.
+        /// Commits, at most.
         count: u32,
     },
-    /// The references to commits, by name.
+    /// References to commits, by name.
     References {
         /// Only names after this one.
         after: Vec<u8>,
-        /// Number of references, at most.
+        /// References, at most.
         count: u32,
     },
-    /// The commits that the lines of a file come from.
+    /// Origin commits of a file's lines.
     Blame {
-        /// The commit whose file it is.
+        /// Commit of the file.
         revision: String,
-        /// The path of the file.
+        /// Path of the file.
         path: Vec<u8>,
     },
-    /// The files that a commit changed against its first parent.
+    /// Files that a commit changed against its first parent.
     Changes {
         /// The commit.
         revision: String,
-        /// Number of files, at most.
+        /// Files, at most.
         count: u32,
     },
 }
 
 impl LookupOf {
-    /// The name of the operation, for metrics and logs.
+    /// Operation name, for metrics and logs.
     pub fn operation(&self) -> &'static str {
         match self {
             LookupOf::Commit { .. } => "commit",
@@ -89,7 +87,7 @@ impl LookupOf {
         }
     }
 
-    /// The revision, unless all references are listed.
+    /// Revision, unless all references are listed.
     pub fn revision(&self) -> Option<&str> {
         match self {
             LookupOf::Commit { revision }
@@ -104,11 +102,11 @@ impl LookupOf {
 /// The LOOKUP frame, backend to frontend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookupReply {
-    /// The answers to the first look-ups of the request, in their order; at least one.
+    /// Answers to the first look-ups, in order; at least one.
     pub answers: Vec<LookupAnswer>,
 }
 
-/// The answer to a look-up.
+/// Answer to a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "nearly all answers are commits")]
 pub enum LookupAnswer {
@@ -131,56 +129,56 @@ pub enum LookupAnswer {
 pub struct Commit {
     /// Its id.
     pub id: String,
-    /// The id of its tree.
+    /// Tree id.
     pub tree: String,
-    /// The ids of its parents.
+    /// Parent ids.
     pub parents: Vec<String>,
-    /// Who wrote the change.
+    /// Author of the change.
     pub author: Signature,
-    /// Who made the commit.
+    /// Maker of the commit.
     pub committer: Signature,
-    /// The first paragraph of the message, as one line.
+    /// First paragraph of the message, as one line.
     pub subject: Vec<u8>,
-    /// The rest of the message.
+    /// Rest of the message.
     pub body: Vec<u8>,
-    /// The short names of tags that point to it, ascending.
+    /// Short names of its tags, ascending.
     pub tags: Vec<Vec<u8>>,
-    /// Whether a name, the message, the parents or the tags were too long, and are cut off.
+    /// True if a name, message, parents or tags were cut.
     pub shortened: bool,
 }
 
-/// A part of a history.
+/// Part of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitLog {
     /// The commits.
     pub commits: Vec<Commit>,
-    /// Where the next part begins; empty after the last commit.
+    /// Start of the next part; empty at the end.
     pub next: Vec<u8>,
 }
 
-/// A part of the references of a repository.
+/// Part of a repository's references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceList {
-    /// The references, ascending by name.
+    /// Ascending by name.
     pub references: Vec<Reference>,
-    /// Whether more names follow the last one.
+    /// True if more names follow.
     pub more: bool,
 }
 
-/// A name of a commit.
+/// Name of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// In full, such as `refs/heads/main`.
     pub name: Vec<u8>,
-    /// What the name says that it is.
+    /// Kind according to the name.
     pub kind: ReferenceKind,
-    /// The id of the commit.
+    /// Commit id.
     pub id: String,
-    /// Whether its revision can be searched.
+    /// True if its revision can be searched.
     pub indexed: bool,
 }
 
-/// The kind of a reference.
+/// Kind of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceKind {
     /// Below `refs/heads/`.
@@ -191,31 +189,31 @@ pub enum ReferenceKind {
     Other,
 }
 
-/// Why a look-up has no answer.
+/// Failed look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookupProblem {
     /// The kind.
     pub kind: LookupProblemKind,
-    /// The reason, for people; empty if the kind says all.
+    /// Reason, for people; may be empty.
     pub reason: String,
-    /// Similar names, or what an ambiguous revision may mean.
+    /// Similar names, or meanings of an ambiguous revision.
     pub candidates: Vec<String>,
 }
 
-/// The kind of a problem, which tells what the client can do.
+/// Kind of a problem, by the client's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupProblemKind {
-    /// This backend does not have the repository; another one may have it.
+    /// This backend lacks the repository; another may have it.
     UnknownRepository,
-    /// The repository does not have the revision.
+    /// The repository lacks the revision.
     UnknownRevision,
-    /// The revision names several commits.
+    /// Revision of several commits.
     Ambiguous,
-    /// No backend answers such a revision.
+    /// Such revisions are refused by every backend.
     Refused,
-    /// The repository is damaged or cannot be read.
+    /// Damaged or unreadable repository.
     Unreadable,
-    /// The look-up took too long.
+    /// Look-up took too long.
     Late,
 }
 
@@ -306,7 +304,7 @@ impl Lookup {
 }
 
 impl LookupAnswer {
-    /// Whether it is an answer to this kind of look-up.
+    /// True if it answers this kind of look-up.
     pub fn fits(&self, lookup: &Lookup) -> bool {
         matches!(
             (&lookup.of, self),

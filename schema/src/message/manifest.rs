@@ -1,5 +1,4 @@
-//! What a frontend writes beside the frames of a finished result, so that it can use them again after a
-//! restart.
+//! Record of a finished result, written by a frontend beside its frames for use after a restart.
 
 use super::codec::{MessageError, builder, finish, frame_message, length, reader, text};
 use super::document_kind::DocumentKind;
@@ -9,63 +8,63 @@ use crate::frame::Kind;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};
 
-/// The version of a spool's files. A spool of another version is removed; its queries are run again.
+/// Version of a spool's files. Other versions are removed, and their queries rerun.
 pub const SPOOL_VERSION: u32 = 4;
 
-/// The MANIFEST frame: a complete result, and what it holds besides its matches.
+/// The MANIFEST frame: a complete result without its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolManifest {
-    /// The generation that was searched.
+    /// Searched generation.
     pub generation: String,
-    /// The query, without shards and deadline.
+    /// Query, without shards and deadline.
     pub search: Search,
     /// Bytes of each backend's file.
     pub frame_bytes: Vec<u64>,
-    /// Number of pointers in the files of the order.
+    /// Pointers in the order files.
     pub pointers: u64,
-    /// Number of records in the file of packages.
+    /// Records in the package file.
     pub packages: u32,
     /// Documents with a match.
     pub documents: u64,
-    /// The sums over all shards.
+    /// Sums over all shards.
     pub explain: ShardEnd,
-    /// Number of shards that were searched.
+    /// Searched shards.
     pub shards: u64,
-    /// The trigram query, for people.
+    /// Trigram query, for people.
     pub plan: String,
-    /// The first documents that were given up.
+    /// First documents given up.
     pub skipped: Vec<Skip>,
-    /// Number of documents that were given up.
+    /// Number of documents given up.
     pub skipped_count: u64,
-    /// Time of waiting for admission, in microseconds like all times below.
+    /// Wait for admission, in microseconds like all times below.
     pub queue_us: u64,
-    /// Time from the first request to the end of the last stream.
+    /// From the first request to the last stream's end.
     pub stream_us: u64,
-    /// Time of ordering the matches.
+    /// Ordering of the matches.
     pub rank_us: u64,
-    /// The phases of the slowest backend.
+    /// Phases of the slowest backend.
     pub phases: Phases,
-    /// When it finished, in seconds since 1970.
+    /// Finish, in seconds since 1970.
     pub finished: u64,
-    /// Bytes of each file of the order.
+    /// Bytes of each order file.
     pub order_bytes: Vec<u64>,
-    /// Bytes of the file of packages.
+    /// Bytes of the package file.
     pub packages_bytes: u64,
-    /// Bytes of the file of facets.
+    /// Bytes of the facet file.
     pub facets_bytes: u64,
-    /// Documents in the shards that were searched.
+    /// Documents in the searched shards.
     pub shard_documents: u64,
-    /// Number of pointers that are not folded.
+    /// Pointers not folded.
     pub unique: u64,
-    /// Bytes of the file that says which pointers are folded; 0 like those below if there are no copies.
+    /// Bytes of the file of folded pointers; 0, like those below, without copies.
     pub folded_bytes: u64,
-    /// Bytes of the file of documents that have copies.
+    /// Bytes of the file of copied documents.
     pub copies_bytes: u64,
-    /// Bytes of the file of groups of copies.
+    /// Bytes of the file of copy groups.
     pub copy_groups_bytes: u64,
     /// Bytes of the file of their frames.
     pub copy_frames_bytes: u64,
-    /// The hash of what those may see who share the result.
+    /// Hash of the visibility shared by users of the result.
     pub scope: [u8; 16],
 }
 
@@ -156,19 +155,19 @@ fn encode_numbers(numbers: &[u64], mut list: primitive_list::Builder<'_, u64>) {
     }
 }
 
-/// A value that matches share, and the number of these matches.
+/// Shared value, and its number of matches.
 pub type Facet = (Vec<u8>, u64);
 
-/// The facets of a finished result, in a MANIFEST frame of their own.
+/// Facets of a finished result, in their own MANIFEST frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolFacets {
-    /// Matches by the language of their document; empty when unknown.
+    /// Matches by language, empty when unknown.
     pub languages: Vec<Facet>,
-    /// Matches by the first directory of their document's path; empty when there is none.
+    /// Matches by first directory, empty if none.
     pub directories: Vec<Facet>,
-    /// Matches in directories that are not listed.
+    /// Matches in directories not listed.
     pub other_directories: u64,
-    /// Matches by kind of document, in the order of [`DocumentKind::ALL`].
+    /// Matches by document kind, in the order of [`DocumentKind::ALL`].
     pub kinds: [u64; DocumentKind::ALL.len()],
 }
 
@@ -218,7 +217,7 @@ fn decode_kinds(
     kinds.map_err(|_| MessageError::Impossible("number of kinds"))
 }
 
-/// Decodes the hash of a scope; that of everything is left out.
+/// Decodes a scope hash; that of everything is omitted.
 fn scope(bytes: &[u8]) -> Result<[u8; 16], MessageError> {
     if bytes.is_empty() {
         return Ok([0; 16]);

@@ -1,10 +1,9 @@
-//! What an index records of its sources, beside the shards: git repositories with the commits that
-//! were indexed, and the directories that an update reads again.
+//! Sources of an index, recorded beside the shards: git repositories with indexed commits, and
+//! directories read again by an update.
 //!
-//! The file is a sequence of frames, so that a repository may have any number of revisions: totals, then
-//! each repository followed by its revisions, then the sources.
-//! **Invariant:** repositories ascend by package, and the revisions of each by name; the default one is
-//! among them.
+//! A file is a sequence of frames: totals, each repository followed by its revisions, then sources.
+//! **Invariant:** repositories ascend by package, their revisions by name; the default is among
+//! them.
 
 use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
 use super::lookup::Commit;
@@ -13,85 +12,84 @@ use crate::trawl_capnp::{recorded_part, recorded_repository, recorded_revision, 
 use capnp::data_list;
 use zerocopy::IntoBytes;
 
-/// Where the packages of an index come from.
+/// Sources of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// The packages that are git repositories, ascending by package.
+    /// Packages that are git repositories, ascending.
     pub repositories: Vec<RecordedRepository>,
-    /// What an update reads again.
+    /// Sources read again by an update.
     pub sources: Vec<RecordedSource>,
 }
 
-/// A package that is a git repository.
+/// Package that is a git repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedRepository {
-    /// The package, as its directory was named.
+    /// Directory name of the package.
     pub package: Vec<u8>,
-    /// The path or the URL that it was read from, as it was given.
+    /// Path or URL, as given.
     pub location: Vec<u8>,
-    /// Whether the location is a URL.
+    /// True for a URL.
     pub is_url: bool,
-    /// Which revisions were chosen; none means the default branch.
+    /// Chosen revisions; none means the default branch.
     pub patterns: Vec<Vec<u8>>,
-    /// The full name of the default revision.
+    /// Full name of the default revision.
     pub default: Vec<u8>,
-    /// When it was fetched, in seconds since 1970; 0 means never.
+    /// Time of the last fetch, in seconds since 1970; 0 means never.
     pub fetched: u64,
-    /// When it was indexed, in seconds since 1970.
+    /// Time of indexing, in seconds since 1970.
     pub indexed: u64,
-    /// Why it could not be brought up to date the last time; empty when it could.
+    /// Reason of a failed last update, or empty.
     pub problem: String,
-    /// Its revisions, ascending by name.
+    /// Revisions, ascending by name.
     pub revisions: Vec<RecordedRevision>,
 }
 
-/// A revision that is indexed.
+/// Indexed revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedRevision {
-    /// Its full name, such as `refs/heads/main`, or the id of a commit that was given by id.
+    /// Full name, such as `refs/heads/main`, or a given commit id.
     pub name: Vec<u8>,
-    /// The commit at which it was indexed.
+    /// Indexed commit.
     pub commit: Commit,
 }
 
-/// What an update reads again.
+/// Source read again by an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedSource {
-    /// What it is.
+    /// Kind of the source.
     pub kind: SourceKind,
-    /// Its absolute path, or its URL.
+    /// Absolute path or URL.
     pub location: Vec<u8>,
-    /// For git repositories: which revisions are chosen; none means the default branch.
+    /// Git: chosen revisions; none means the default branch.
     pub patterns: Vec<Vec<u8>>,
-    /// For a directory of packages: whether their names have no versions.
+    /// Directory of packages: names have no versions.
     pub no_versions: bool,
 }
 
-/// What a source is.
+/// Kind of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
-    /// A directory that is a package.
+    /// Directory that is a package.
     Directory,
-    /// A directory of such directories.
+    /// Directory of such directories.
     Directories,
     /// A git repository.
     Repository,
-    /// A directory of git repositories.
+    /// Directory of git repositories.
     Repositories,
 }
 
-/// Why bytes are not such records.
+/// Malformed records.
 #[derive(Debug, thiserror::Error)]
 #[error("damaged at byte {offset}: {reason}")]
 pub struct RecordedError {
-    /// Where, in bytes from the start.
+    /// Offset in bytes.
     pub offset: usize,
-    /// Why.
+    /// Cause.
     #[source]
     pub reason: MessageError,
 }
 
-/// The numbers of messages in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     repositories: u32,
@@ -99,27 +97,26 @@ struct Totals {
     sources: u32,
 }
 
-/// One message of the file.
 enum Part {
     Totals(Totals),
-    /// And the number of its revisions, which follow.
+    /// With the number of its revisions, which follow.
     Repository(RecordedRepository, u32),
     Revision(RecordedRevision),
     Source(RecordedSource),
 }
 
 impl Recorded {
-    /// Returns the repository that is a package.
+    /// Repository of a package.
     pub fn repository(&self, package: &[u8]) -> Option<&RecordedRepository> {
         let by_package = |known: &RecordedRepository| known.package[..].cmp(package);
         let found = self.repositories.binary_search_by(by_package);
         found.ok().map(|at| &self.repositories[at])
     }
 
-    /// Encodes the records as frames. Fails when something is too long for a frame.
+    /// Encodes records as frames. Fails if one is too long.
     ///
     /// # Panics
-    /// When repositories or revisions do not ascend.
+    /// If repositories or revisions do not ascend.
     pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
         assert!(self.is_ordered(), "repositories and revisions ascend");
         let mut out = Vec::new();
@@ -171,7 +168,7 @@ impl Recorded {
 }
 
 impl RecordedRepository {
-    /// Returns the revision with a full name.
+    /// Revision by full name.
     pub fn revision(&self, name: &[u8]) -> Option<&RecordedRevision> {
         let by_name = |known: &RecordedRevision| known.name[..].cmp(name);
         let found = self.revisions.binary_search_by(by_name);
@@ -271,10 +268,8 @@ impl Part {
     }
 }
 
-/// The messages of a file, one after the other.
 struct Parts<'a> {
     bytes: &'a [u8],
-    /// Where the message in progress begins.
     offset: usize,
 }
 
@@ -323,7 +318,6 @@ impl Parts<'_> {
     }
 }
 
-/// Appends a message as a frame.
 fn part(
     out: &mut Vec<u8>,
     fill: impl FnOnce(recorded_part::Builder<'_>),

@@ -1,4 +1,4 @@
-//! Answers of a backend, except batches.
+//! Replies of a backend, except batches.
 
 use super::codec::{
     MessageError, builder, builder_of, convert_enum, finish, frame_message, length, reader, text,
@@ -12,11 +12,9 @@ use crate::trawl_capnp::{
 };
 use zerocopy::IntoBytes;
 
-/// No shard has more bytes, and so no more of anything that is counted: a petabyte. Sums over 16,000 shards fit in 64
-/// bits.
+/// A shard has at most a petabyte. Sums over 16,000 shards fit in 64 bits.
 const COUNT_MAX: u64 = 1 << 50;
 
-/// Refuses a count that no shard can have.
 fn count(said: u64) -> Result<u64, MessageError> {
     if said > COUNT_MAX {
         return Err(MessageError::Impossible("count"));
@@ -24,18 +22,18 @@ fn count(said: u64) -> Result<u64, MessageError> {
     Ok(said)
 }
 
-/// A shard that a backend serves.
+/// Shard that a backend serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardInfo {
-    /// A hash of its bytes.
+    /// Hash of its bytes.
     pub id: [u8; 32],
-    /// Number of packages that no earlier shard of the index has a part of.
+    /// Packages without a part in earlier shards.
     pub packages: u32,
-    /// Number of all packages, which LIST names.
+    /// All packages, as in LIST.
     pub parts: u32,
-    /// Number of documents.
+    /// Documents in it.
     pub documents: u32,
-    /// Number of blocks.
+    /// Blocks in it.
     pub blocks: u32,
     /// Bytes of text.
     pub text_bytes: u64,
@@ -46,19 +44,19 @@ pub struct ShardInfo {
 pub struct Hello {
     /// [`PROTOCOL`](super::PROTOCOL) of the sender.
     pub protocol: u32,
-    /// The shards that it serves now.
+    /// Shards served now.
     pub shards: Vec<ShardInfo>,
-    /// When its manifest was written, in seconds since 1970.
+    /// Time of its manifest, in seconds since 1970.
     pub updated: u64,
-    /// Whether it answers look-ups in git repositories; earlier versions never do.
+    /// True for look-ups in git repositories; false from earlier versions.
     pub has_repositories: bool,
     /// Packages that are git repositories.
     pub indexed_repositories: u32,
-    /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if it does not say.
+    /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if missing.
     pub semantics: u32,
-    /// Whether it answers from the visible packages of a shard alone; earlier versions show all.
+    /// True if answers can be restricted to visible packages; earlier versions show all.
     pub has_views: bool,
-    /// Whether it continues an answer that another backend began; earlier versions begin again.
+    /// True if it resumes another backend's answer; earlier versions start over.
     pub resumes: bool,
 }
 
@@ -113,23 +111,23 @@ impl Hello {
 pub struct Progress {
     /// Candidate blocks verified.
     pub blocks_done: u64,
-    /// Candidate blocks of the shards planned so far.
+    /// Candidate blocks in planned shards.
     pub blocks_total: u64,
     /// Documents examined.
     pub documents: u64,
     /// Matches sent.
     pub matches: u64,
-    /// Upper bound of the ranks of the matches that are still to come.
+    /// Upper bound of the ranks of later matches.
     pub bound: f32,
-    /// Grows while the search works, also within a plan, a document or a block. A number that is not above the last one
-    /// says nothing.
+    /// Grows while the search works, also within a document or block. A number not above the last
+    /// proves nothing.
     pub steps: u64,
-    /// Whether the search waits for admission.
+    /// True while the search waits for admission.
     pub is_queued: bool,
 }
 
 impl Default for Progress {
-    /// The progress of a search of which nothing is known.
+    /// Progress before any report.
     fn default() -> Progress {
         Progress {
             blocks_done: 0,
@@ -144,7 +142,6 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Returns enough words for the message.
     fn words(&self) -> usize {
         9
     }
@@ -179,16 +176,16 @@ impl Progress {
     }
 }
 
-/// The SKIP frame: a document whose search was given up.
+/// The SKIP frame: document with an abandoned search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
-    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// The document in the shard.
+    /// Document in the shard.
     pub document: u32,
-    /// Its package, as its directory was named.
+    /// Directory name of its package.
     pub package: Vec<u8>,
-    /// Its path within the package.
+    /// Path within the package.
     pub path: Vec<u8>,
     /// The reason.
     pub reason: String,
@@ -214,14 +211,14 @@ impl Skip {
     }
 }
 
-/// What a shard contributed to a search.
+/// Contribution of a shard to a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardEnd {
-    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
     /// Matches sent.
     pub matches: u64,
-    /// Matches (or documents, with [`Want::Documents`](super::Want::Documents)), sent or not.
+    /// Matches, sent or not, or documents with [`Want::Documents`](super::Want::Documents).
     pub found: u64,
     /// Documents examined.
     pub documents: u64,
@@ -229,31 +226,30 @@ pub struct ShardEnd {
     pub matched_documents: u64,
     /// Blocks of the shard.
     pub blocks: u64,
-    /// Blocks that the index did not rule out.
+    /// Blocks not ruled out by the index.
     pub candidates: u64,
-    /// Candidates that hold a match.
+    /// Candidates with a match.
     pub matched_blocks: u64,
-    /// Bytes of text that were searched.
+    /// Bytes of text searched.
     pub verified_bytes: u64,
-    /// CRC-32C over the keys of all matches sent, in order; see [`key_hash`](Self::key_hash).
+    /// CRC-32C over the keys of sent matches; see [`key_hash`](Self::key_hash).
     pub hash: u32,
-    /// Documents given up, which is the number of SKIP frames.
+    /// Documents given up, as many as SKIP frames.
     pub skipped: u64,
-    /// Why the search of the shard did not finish; empty when it did.
+    /// Reason of an unfinished search, or empty.
     pub failure: String,
 }
 
-/// Keys that are hashed with one call: 1 KiB on the stack.
+/// 1 KiB on the stack.
 const KEYS_AT_ONCE: usize = 128;
 
 impl ShardEnd {
-    /// Extends `hash` by the key of one more match: document and line, each u32 little endian.
+    /// Extends `hash` by a match: document and line, each u32 little endian.
     pub fn key_hash(hash: u32, document: u32, line: u32) -> u32 {
         ShardEnd::keys_hash(hash, [(document, line)])
     }
 
-    /// Extends `hash` by the keys of several matches, in order. One call for all of them takes a tenth of the time of
-    /// a call for each.
+    /// Extends `hash` by several matches. One call takes a tenth of the time of a call for each.
     pub fn keys_hash(mut hash: u32, keys: impl IntoIterator<Item = (u32, u32)>) -> u32 {
         let mut buffer = [0_u64; KEYS_AT_ONCE];
         let mut keys = keys.into_iter();
@@ -308,24 +304,24 @@ impl ShardEnd {
 pub struct End {
     /// All shards of the request.
     pub shards: Vec<ShardEnd>,
-    /// The trigram query, for people.
+    /// Trigram query, for people.
     pub plan: String,
-    /// The duration of each phase.
+    /// Duration of each phase.
     pub phases: Phases,
-    /// For an estimate: one entry for each pattern, in the order of the expression.
+    /// For an estimate: an entry for each pattern, in order.
     pub estimates: Vec<Estimate>,
 }
 
-/// The cost of a single pattern.
+/// Cost of a single pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Its own trigram query, for people.
+    /// Its trigram query, for people.
     pub plan: String,
-    /// Blocks inside the filters that this pattern alone does not rule out.
+    /// Blocks inside the filters kept by this pattern.
     pub candidates: u64,
 }
 
-/// The duration of each phase of a search, in microseconds.
+/// Duration of each phase, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// Compiling the pattern.
@@ -337,7 +333,6 @@ pub struct Phases {
 }
 
 impl End {
-    /// Returns enough words for the message.
     fn words(&self) -> usize {
         let of_text = |text: &str| text.len() / 8 + 1;
         let shards = self.shards.iter().map(|it| 12 + of_text(&it.failure));
@@ -387,20 +382,20 @@ impl End {
     }
 }
 
-/// The kind of a failure, which tells the other side what it can do.
+/// Kind of a failure. Each allows another reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The query is invalid. Asking again does not help.
+    /// Invalid query. A retry does not help.
     BadQuery,
-    /// A shard of the request is no longer served here.
+    /// A shard of the request is no longer served.
     StaleShards,
     /// The backend has failed.
     Unavailable,
-    /// The request could not be decoded.
+    /// Undecodable request.
     Protocol,
-    /// The search is expensive, and the request does not allow that.
+    /// Expensive search, not allowed by the request.
     Heavy,
-    /// The deadline of the request has passed.
+    /// The deadline has passed.
     Deadline,
 }
 
@@ -409,24 +404,23 @@ pub enum FailureKind {
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
-    /// The reason, for people.
+    /// Reason, for people.
     pub message: String,
-    /// For a bad query: the offset of the mistake in the text of the atom, in bytes.
+    /// Bad query: offset of the mistake in the atom, in bytes.
     pub offset: Option<u32>,
-    /// For a bad query: index of the faulty atom in [`Expr::atoms`](super::Expr::atoms); `None` when it is
-    /// not a single one.
+    /// Bad query: index in [`Expr::atoms`](super::Expr::atoms); `None` if not a single one.
     pub atom: Option<u32>,
-    /// For a bad query: advice, possibly empty.
+    /// Bad query: advice, or empty.
     pub hint: String,
-    /// For a heavy search: its number of candidate blocks.
+    /// Heavy search: its candidate blocks.
     pub cost: u64,
 }
 
-/// The encoding of a missing number.
+/// Encoding of a missing number.
 const NONE: u32 = u32::MAX;
 
 impl Failure {
-    /// Returns a failure that does not concern a part of the query.
+    /// Returns a failure without a position in the query.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Failure {
             kind,
@@ -462,38 +456,37 @@ impl Failure {
 /// The FILE frame, backend to frontend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReply {
-    /// Whether this backend has the document.
+    /// True if this backend has the document.
     pub found: bool,
-    /// Offset of `text` in the document's text, in bytes.
+    /// Offset of `text` in the document, in bytes.
     pub offset: u64,
-    /// The number of the line in which `text` begins; 0 if it was too far to count.
+    /// Line number of `text`; 0 if too far to count.
     pub first_line: u32,
-    /// The bytes, with line ends.
+    /// Bytes, with line ends.
     pub text: Vec<u8>,
     /// Lines of the whole document.
     pub total_lines: u32,
     /// Bytes of the whole document.
     pub total_bytes: u64,
-    /// Its language, empty when unknown.
+    /// Language, empty when unknown.
     pub language: String,
-    /// BLAKE3 of the whole document's text; empty when it was not found.
+    /// BLAKE3 of the whole text; empty if not found.
     pub hash: Vec<u8>,
-    /// For a document of a git repository: the id of the commit that was read.
+    /// Git repository: id of the commit that was read.
     pub commit: String,
-    /// The short names of the indexed revisions that have this text at this path, as in a batch.
+    /// Short names of indexed revisions with this text here, as in a batch.
     pub revisions: Vec<String>,
-    /// When it was not found: the newest indexed revision that has the path; empty if there is none.
+    /// Not found: newest indexed revision with the path, or empty.
     pub newest: String,
-    /// Whether it was read from the repository, since the index does not have the revision.
+    /// True for an unindexed revision, read from the repository.
     pub from_objects: bool,
-    /// Whether `text` is bytes of the file as the repository has them, not decoded.
+    /// True for the repository's bytes, not decoded.
     pub original: bool,
-    /// The encoding from which `text` was decoded, such as `utf-16le`; empty if it was not.
+    /// Encoding of a decoded text, such as `utf-16le`, or empty.
     pub decoded_from: String,
-    /// If the file is a Git LFS pointer: the SHA-256 and the size in bytes of the file that it stands for. Else
-    /// empty.
+    /// Git LFS pointer: SHA-256 and size in bytes, or empty.
     pub lfs_pointer: String,
-    /// When it was not found: why the file that is there is not sent; empty if there is none.
+    /// Not found: reason for which a file is not sent, or empty.
     pub reason: String,
 }
 
@@ -546,12 +539,12 @@ impl FileReply {
     }
 }
 
-/// A package, a document, a directory, or a skipped file.
+/// Package, document, directory, or skipped file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListEntry {
-    /// The package, as its directory was named.
+    /// Directory name of the package.
     pub package: Vec<u8>,
-    /// The path within the package; empty when the entry is the package. A directory ends with `/`.
+    /// Path within the package, or empty. A directory ends with `/`.
     pub path: Vec<u8>,
     /// Documents in it.
     pub documents: u32,
@@ -559,32 +552,32 @@ pub struct ListEntry {
     pub text_bytes: u64,
     /// Lines of their text.
     pub lines: u64,
-    /// For a document: its language, empty when unknown.
+    /// Document: language, empty when unknown.
     pub language: String,
-    /// For a document: BLAKE3 of its text.
+    /// Document: BLAKE3 of its text.
     pub hash: Vec<u8>,
-    /// When the shard that it is in was written, in seconds since 1970.
+    /// Time of its shard, in seconds since 1970.
     pub indexed: u64,
-    /// For a skipped file: the key of the reason.
+    /// Skipped file: key of the reason.
     pub reason: String,
-    /// The detail of the reason.
+    /// Detail of the reason.
     pub detail: String,
-    /// The number of the package in its shard, for [`ListKind::Shard`](super::ListKind::Shard).
+    /// Package number in the shard, for [`ListKind::Shard`](super::ListKind::Shard).
     pub number: u32,
     /// For [`ListKind::Repositories`](super::ListKind::Repositories).
     pub repository: Option<IndexedRepository>,
-    /// Whether the package is a git repository, for [`ListKind::Shard`](super::ListKind::Shard).
+    /// True for a git repository, for [`ListKind::Shard`](super::ListKind::Shard).
     pub is_repository: bool,
-    /// Whether no version is split from the name of the package, for lists of packages.
+    /// For packages: true if no version is split from the name.
     pub has_own_name: bool,
 }
 
 /// The LIST frame, backend to frontend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListReply {
-    /// The entries, in the order of their names.
+    /// Entries, in name order.
     pub entries: Vec<ListEntry>,
-    /// Whether more entries follow the last one.
+    /// True if more entries follow.
     pub more: bool,
 }
 
@@ -607,7 +600,7 @@ impl ListReply {
 }
 
 impl ListEntry {
-    /// The name of the package: without a version, unless the directory's is its own.
+    /// Package name: without a version, unless it is the directory's own.
     pub fn name(&self) -> &[u8] {
         name_of(&self.package, self.has_own_name || self.is_repository)
     }

@@ -13,27 +13,27 @@ use crate::trawl_capnp::{
 use capnp::struct_list;
 use std::sync::Arc;
 
-/// Patterns of a phrase: as it was typed, and with other quotes and parentheses.
+/// Patterns of a phrase: as typed, and with other quotes and parentheses.
 pub const PHRASE_PATTERNS_MAX: usize = 2;
 
-/// The kind of answer to a search.
+/// Kind of answer to a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Want {
     /// Every matching line.
     #[default]
     Matches,
-    /// The first match of every document.
+    /// First match of every document.
     Documents,
-    /// The number of matches.
+    /// Number of matches.
     Count,
-    /// The cost of the search, which is not run.
+    /// Cost of the search, without running it.
     Estimate,
 }
 
-/// Whether lines are sent as text ([`TextBatch`](super::TextBatch)), and in which order.
+/// Order of lines sent as text ([`TextBatch`](super::TextBatch)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TextOrder {
-    /// They are not.
+    /// No text.
     #[default]
     None,
     /// By rank, then by line, in runs.
@@ -45,57 +45,55 @@ pub enum TextOrder {
 /// The SEARCH frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// The expression of the query.
+    /// Expression of the query.
     pub expr: Expr,
     /// Lines sent before and after each match.
     pub context_lines: u32,
-    /// Ids of the shards to search. Answers name a shard by its index in this list.
+    /// Shards to search. Answers name one by its index here.
     pub shards: Vec<[u8; 32]>,
-    /// The kind of answer.
+    /// Kind of answer.
     pub want: Want,
-    /// Number of matches to send, the best ones in the total order; 0 means all.
+    /// Best matches to send; 0 means all.
     pub limit: u64,
-    /// With a limit: matches beyond it need not be found. So [`ShardEnd::found`](super::ShardEnd::found) may be too
-    /// small, but in all shards together not below the limit.
+    /// Matches beyond the limit need not be found. [`ShardEnd::found`](super::ShardEnd::found) may
+    /// be too small, but the sum over all shards is not below the limit.
     pub uncounted: bool,
-    /// Not 0: [`limit`](Self::limit) counts documents, which are as good as their best match. At most so many matches of
-    /// each are sent, one of them with its best score. Only with [`uncounted`](Self::uncounted). It is answered with the ERROR
-    /// [`FailureKind::BadQuery`](super::FailureKind::BadQuery) if it takes more than little work.
+    /// Not 0: [`limit`](Self::limit) counts documents, each as good as its best match, with at most
+    /// this many matches. Requires [`uncounted`](Self::uncounted). Fails with
+    /// [`FailureKind::BadQuery`](super::FailureKind::BadQuery) if not cheap.
     pub per_document: u32,
-    /// Milliseconds after the arrival of the request at which it ends with an ERROR; 0 means never.
+    /// Milliseconds from arrival to an ERROR; 0 means never.
     pub deadline_ms: u32,
-    /// Run the search whatever it costs. Otherwise an expensive search is answered with the ERROR
+    /// Without it, an expensive search fails with
     /// [`FailureKind::Heavy`](super::FailureKind::Heavy).
     pub heavy: bool,
-    /// A document matches by its path alone; no lines are sent.
+    /// Match paths alone; no lines are sent.
     pub names: bool,
-    /// Packages that are not searched, because other shards have them in a newer build.
+    /// Packages with a newer build in other shards.
     pub excluded: Vec<Excluded>,
-    /// What is visible of each shard, in the order of [`shards`](Self::shards). `None`: everything.
+    /// Visible part per shard, in the order of [`shards`](Self::shards). `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
-    /// How far another backend has answered for each shard, in the order of [`shards`](Self::shards). Empty if none has.
+    /// Answer of another backend per shard, in the order of [`shards`](Self::shards), or empty.
     pub resume: Vec<ResumePoint>,
-    /// The place in a trace below which the backend records what it does.
+    /// Parent span of the backend's trace.
     pub trace: Option<TraceContext>,
-    /// Only the first range of each match is wanted. An earlier backend sends all of them. Everything else is the same,
-    /// ranks too.
+    /// Only first ranges are wanted; ranks stay the same. Earlier backends send all.
     pub first_range: bool,
-    /// Patterns of the lines that come first, the best one first. If there is one, lines with all
-    /// patterns of the expression come next, then those with these near each other. At most
-    /// [`PHRASE_PATTERNS_MAX`].
+    /// Patterns of the first lines, best first. Then come lines with all patterns, then those with
+    /// near ones. At most [`PHRASE_PATTERNS_MAX`].
     pub phrase: Vec<Pattern>,
-    /// Whether lines are wanted as text. Then there is neither a limit nor context. An earlier backend sends
-    /// [`Batch`](super::Batch)es all the same, and each backend sends them for long lines and for matches over several.
+    /// Lines as text, without limit or context. Earlier backends still send
+    /// [`Batch`](super::Batch)es, and every backend does for long lines and matches over several.
     pub text: TextOrder,
 }
 
-/// How far another backend has answered for a shard. The backend sends only what comes after that. Its
-/// [`ShardEnd`](super::ShardEnd) has the counts and the hash of both answers together.
+/// Another backend's answer so far; only the rest is sent. [`ShardEnd`](super::ShardEnd) covers
+/// both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResumePoint {
-    /// The answer names the shard by this number.
+    /// Shard number in the answer.
     pub shard: u32,
-    /// Matches that were sent.
+    /// Matches sent.
     pub matches: u64,
     /// Documents with a match.
     pub documents: u64,
@@ -105,7 +103,7 @@ pub struct ResumePoint {
     pub last: Option<(u32, u32)>,
     /// Skipped documents that were named.
     pub skipped: u64,
-    /// The last of them.
+    /// Last of them.
     pub last_skipped: Option<u32>,
 }
 
@@ -136,29 +134,28 @@ impl ResumePoint {
     }
 }
 
-/// Packages of a shard that are not searched, as if the shard did not have them.
+/// Packages of a shard that count as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excluded {
-    /// Index of the shard in [`Search::shards`].
+    /// Index in [`Search::shards`].
     pub shard: u32,
-    /// Numbers of packages in the shard, ascending.
+    /// Package numbers in the shard, ascending.
     pub packages: Vec<u32>,
 }
 
-/// The packages of a shard that a caller may see.
+/// Packages of a shard visible to a caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VisibleShard {
-    /// The shard's id.
+    /// Shard id.
     pub shard: [u8; 32],
-    /// A bitmap over the numbers of packages, from the lowest bit of the first byte on. A number behind its
-    /// end is not visible.
+    /// Bitmap of package numbers, lowest bit first. Numbers past its end are invisible.
     pub packages: Arc<[u8]>,
-    /// Whether all packages are visible, without a bitmap.
+    /// All packages are visible, without a bitmap.
     pub is_all: bool,
 }
 
 impl VisibleShard {
-    /// Whether the package with this number is visible.
+    /// True if the package with this number is visible.
     pub fn sees(&self, number: u32) -> bool {
         let byte = self.packages.get(number as usize / 8);
         self.is_all || byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
@@ -173,7 +170,7 @@ impl VisibleShard {
         }
     }
 
-    /// Returns `None` if the request is not restricted. A list without the mark restricts it, too.
+    /// `None` if unrestricted. A list without the mark restricts, too.
     fn decode_all(
         is_restricted: bool,
         from: struct_list::Reader<'_, visible_shard::Owned>,
@@ -282,28 +279,27 @@ impl Search {
     }
 }
 
-/// Decodes a shard's id, which has 32 bytes.
 pub(super) fn shard_id(bytes: &[u8]) -> Result<[u8; 32], MessageError> {
     bytes
         .try_into()
         .map_err(|_| MessageError::Impossible("shard id"))
 }
 
-/// A part of a document.
+/// Part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileRange {
-    /// `count` whole lines from line `first` on; lines count from 1.
+    /// `count` whole lines from `first`; lines count from 1.
     Lines {
-        /// The first line's number.
+        /// First line.
         first: u32,
-        /// Number of lines, at most.
+        /// Lines, at most.
         count: u32,
     },
-    /// `count` bytes from byte `offset` on.
+    /// `count` bytes from `offset`.
     Bytes {
-        /// The first byte.
+        /// First byte.
         offset: u64,
-        /// Number of bytes, at most.
+        /// Bytes, at most.
         count: u64,
     },
 }
@@ -311,31 +307,29 @@ pub enum FileRange {
 /// The FILE frame, frontend to backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRequest {
-    /// The package, as its directory was named.
+    /// Directory name of the package.
     pub package: Vec<u8>,
-    /// The document's path within the package.
+    /// Path within the package.
     pub path: Vec<u8>,
-    /// The part to return.
+    /// Part to return.
     pub range: FileRange,
-    /// The revision to read: a name, in full or short, or the beginning of a commit id of at least 7
-    /// digits. Empty for the default one.
+    /// Full or short name, or at least 7 digits of a commit id. Empty for the default.
     pub revision: String,
-    /// The only shards that are read, and what is visible of each. `None`: all of all.
+    /// Shards and their visible parts. `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
-    /// Where the bytes come from.
+    /// Source of the bytes.
     pub source: FileSource,
 }
 
-/// Where the bytes of a file come from.
+/// Source of a file's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileSource {
-    /// The index; for a revision that is not indexed the repository, as the text that the index would have.
+    /// The index; for an unindexed revision text of the repository.
     #[default]
     Text,
-    /// The index; for a file without a text in it the repository, as it has the bytes.
+    /// The index; for a file without text the repository's bytes.
     TextOrOriginal,
-    /// The repository, as it has the bytes; the index if the repository cannot be read. The request may also name
-    /// a repository that is not indexed.
+    /// The repository's bytes, if readable, else the index. May name an unindexed repository.
     Original,
 }
 
@@ -385,42 +379,39 @@ impl FileRequest {
     }
 }
 
-/// What a LIST request lists.
+/// Kind of a LIST request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// The packages whose directory begins with the prefix; when a package is given, only those with
-    /// that name.
+    /// Packages by directory prefix; with a package given, only those of its name.
     Packages,
-    /// The content of a directory of the package. The prefix is its path: empty, or ending with `/`.
+    /// Content of a directory: the prefix, empty or ending with `/`.
     Children,
-    /// The skipped files of the package, or of all packages when none is given, whose path begins with
-    /// the prefix or is a directory above it.
+    /// Skipped files of the package, or of all, with the path prefix, or a skipped directory above
+    /// it.
     Skipped,
-    /// The packages of a shard, whose id is in place of the package: only name, number, documents and time
-    /// of each.
+    /// Packages of the shard with id `package`: name, number, documents and time.
     Shard,
-    /// The packages that are git repositories and whose directory begins with `prefix`, with what the index recorded
-    /// of them.
+    /// Git repositories by directory prefix, with the index's records.
     Repositories,
 }
 
 /// The LIST frame, frontend to backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRequest {
-    /// What to list.
+    /// Kind of the list.
     pub kind: ListKind,
-    /// The package, by its directory or by its name.
+    /// Directory or name of the package.
     pub package: Vec<u8>,
-    /// The prefix of the names.
+    /// Prefix of the names.
     pub prefix: Vec<u8>,
-    /// Only names after this one. The name is the directory of a package, the path of a child, or
-    /// directory, `/` and path of a skipped file.
+    /// Only later names: a package's directory, a child's path, or directory, `/` and path of a
+    /// skipped file.
     pub after: Vec<u8>,
-    /// Number of entries, at most.
+    /// Entries, at most.
     pub count: u32,
-    /// The revision of which children are listed, named as in [`FileRequest`]. Empty for the default one.
+    /// Revision of children, as in [`FileRequest`]. Empty for the default.
     pub revision: String,
-    /// The only shards that are listed, and what is visible of each. `None`: all of all.
+    /// Shards and their visible parts. `None`: everything.
     pub visible: Option<Vec<VisibleShard>>,
 }
 

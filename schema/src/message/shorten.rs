@@ -1,22 +1,21 @@
-//! How long the parts of a commit may be: a message in a repository may have any length, and a frame may
-//! not.
+//! Bounds of commits: messages in a repository have any length, frames do not.
 
 use super::lookup::Commit;
 use super::signature::Signature;
 
-/// Bytes of a name, an address or a tag.
+/// Bytes of a name, address or tag.
 const NAME_BYTES_MAX: usize = 1 << 10;
 
-/// Bytes of the first paragraph of a message, and of the rest.
+/// Bytes of a message's first paragraph, and of the rest.
 const SUBJECT_BYTES_MAX: usize = 4 << 10;
 const BODY_BYTES_MAX: usize = 128 << 10;
 
-/// Parents and tags of a commit. The commit of Linux with the most parents has 66.
+/// Parents and tags. No commit of Linux has more than 66 parents.
 const PARENTS_MAX: usize = 512;
 const TAGS_MAX: usize = 64;
 
 impl Commit {
-    /// Cuts off what is too long, and says so in [`shortened`](Commit::shortened).
+    /// Cuts long parts, and sets [`shortened`](Commit::shortened).
     pub fn shorten(&mut self) {
         let mut is_cut = self.parents.len() > PARENTS_MAX || self.tags.len() > TAGS_MAX;
         self.parents.truncate(PARENTS_MAX);
@@ -38,7 +37,7 @@ impl Commit {
     }
 }
 
-/// Shortens a text to `bytes_max` bytes, without cutting a UTF-8 character. Returns whether it was longer.
+/// Cuts text at a UTF-8 boundary. Returns true if longer.
 fn cut(text: &mut Vec<u8>, bytes_max: usize) -> bool {
     if text.len() <= bytes_max {
         return false;

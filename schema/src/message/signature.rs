@@ -1,18 +1,18 @@
-//! Who wrote or committed a change, and when.
+//! Author or committer of a change, with the time.
 
 use super::codec::MessageError;
 use crate::trawl_capnp::signature;
 
-/// A person and a time.
+/// Person and time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
-    /// The name of the person.
+    /// Name of the person.
     pub name: Vec<u8>,
     /// The address.
     pub email: Vec<u8>,
     /// Seconds since 1970.
     pub seconds: i64,
-    /// The time zone, in minutes east of UTC.
+    /// Minutes east of UTC.
     pub offset_minutes: i32,
 }
 

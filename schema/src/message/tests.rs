@@ -1,4 +1,4 @@
-//! Messages are decoded as they were encoded, and what no encoder writes is refused.
+//! Messages survive encoding, and invalid ones are refused.
 
 mod batches;
 mod expressions;
@@ -11,7 +11,7 @@ use crate::frame::{HEADER_BYTES, decode as decode_frame};
 use std::num::{NonZeroU64, NonZeroU128};
 use zerocopy::IntoBytes;
 
-/// Copies a frame's payload to aligned memory, as in a decoder.
+/// Copies a payload to aligned memory.
 fn aligned(frame: &[u8]) -> Vec<u64> {
     decode_frame(frame).unwrap().expect("a whole frame");
     let mut words = vec![0; (frame.len() - HEADER_BYTES) / 8];
@@ -19,7 +19,7 @@ fn aligned(frame: &[u8]) -> Vec<u64> {
     words
 }
 
-/// Three shards: the first with a bitmap, the second with all packages, the third with none.
+/// Three shards: a bitmap, all packages, none.
 fn visible() -> Option<Vec<VisibleShard>> {
     let shard = |id: u8, packages: &[u8], is_all| VisibleShard {
         shard: [id; 32],
@@ -33,7 +33,6 @@ fn visible() -> Option<Vec<VisibleShard>> {
     ])
 }
 
-/// Encodes, decodes and compares.
 macro_rules! check_round_trip {
     ($type:ty, $message:expr) => {{
         let message: $type = $message;

@@ -1,10 +1,10 @@
 //! The TEXT frame: matches of one document as text, in place of BATCH.
 //!
-//! Who wants nothing but lines needs neither ranges nor offsets, and no place of its own for each match: lines that
-//! follow each other in the total order are one *run*. So a line costs 4 bytes besides its text.
+//! Plain lines need no ranges or offsets: lines adjacent in the total order are one *run*, so a
+//! line costs 4 bytes besides its text.
 //!
-//! **Invariant:** [`TextReader::view`] checks every length in the message against the data, and that there are as many
-//! lines in the runs as there are numbers.
+//! **Invariant:** [`TextReader::view`] checks every length against the data, and that runs have as
+//! many lines as there are numbers.
 
 use super::batch::rank;
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
@@ -14,49 +14,48 @@ use capnp::message::Reader;
 use capnp::traits::HasStructSize;
 use capnp::{primitive_list, struct_list};
 
-/// Lines that follow each other in the total order.
+/// Adjacent lines in the total order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextRun {
-    /// The rank of the first line; 0 if lines are not ranked.
+    /// Rank of the first line; 0 if unranked.
     pub rank: f32,
-    /// The number of the first line.
+    /// Number of the first line.
     pub number: u32,
     /// Number of lines.
     pub lines: u32,
-    /// Number of bytes of the text that belong to them.
+    /// Their bytes of the text.
     pub text_bytes: u32,
 }
 
 /// The TEXT frame, to be encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct TextBatch<'a> {
-    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// The document in the shard.
+    /// Document in the shard.
     pub document: u32,
-    /// Its package, as its directory was named.
+    /// Directory name of its package.
     pub package: &'a [u8],
-    /// Its path within the package.
+    /// Path within the package.
     pub path: &'a [u8],
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// Whether it is in revisions of a repository.
+    /// True in revisions of a repository.
     pub is_revision: bool,
-    /// The numbers of the lines, ascending.
+    /// Line numbers, ascending.
     pub numbers: &'a [u32],
-    /// The runs, in the order of their text.
+    /// Runs, in text order.
     pub runs: &'a [TextRun],
-    /// The text of all runs: for each line package, "/", path, ":", number, ":", the line and "\n". In parts, which are
-    /// joined.
+    /// Text of all runs, in parts. A line is package, "/", path, ":", number, ":", line and "\n".
     pub text: TextParts<'a>,
 }
 
-/// Text in parts: ranges of a buffer, in any order.
+/// Ranges of a buffer, in any order.
 #[derive(Clone, Copy, Debug)]
 pub struct TextParts<'a> {
     /// The buffer.
     pub buffer: &'a [u8],
-    /// First byte of each part, and the byte behind its last one.
+    /// Start and end of each part.
     pub parts: &'a [(u32, u32)],
 }
 
@@ -105,7 +104,6 @@ impl TextBatch<'_> {
         finish(Kind::Text, &message, out)
     }
 
-    /// Returns the number of words of the message.
     fn words(&self, text_bytes: usize) -> usize {
         let root = 1 + text_batch::Builder::STRUCT_SIZE.total() as usize;
         let names = [self.package, self.path, self.hash];
@@ -115,27 +113,27 @@ impl TextBatch<'_> {
     }
 }
 
-/// The payload of a TEXT frame; [`view`](Self::view) reads it in place.
+/// Payload of a TEXT frame; [`view`](Self::view) reads it in place.
 pub struct TextReader<'a> {
     message: Reader<Segments<'a>>,
 }
 
 impl<'a> TextReader<'a> {
-    /// Wraps a frame's payload, which must be aligned to 8 bytes.
+    /// Wraps a payload, aligned to 8 bytes.
     pub fn new(payload: &'a [u8]) -> Result<Self, MessageError> {
         Ok(TextReader {
             message: reader(payload)?,
         })
     }
 
-    /// Checks every length in the message and returns its content.
+    /// Checks every length and returns the content.
     pub fn view(&self) -> Result<TextView<'_>, MessageError> {
         let mut view = self.view_again()?;
         view.best_rank = view.check()?;
         Ok(view)
     }
 
-    /// Returns the content of a message that was checked before.
+    /// Content of a message that was checked.
     pub fn view_again(&self) -> Result<TextView<'_>, MessageError> {
         let root = self.message.get_root::<text_batch::Reader<'_>>()?;
         Ok(TextView {
@@ -153,42 +151,42 @@ impl<'a> TextReader<'a> {
     }
 }
 
-/// A batch of text, borrowed from its frame.
+/// Text batch, borrowed from its frame.
 #[derive(Clone, Copy)]
 pub struct TextView<'a> {
-    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    /// Index in [`Search::shards`](super::Search::shards).
     pub shard: u32,
-    /// The document in the shard.
+    /// Document in the shard.
     pub document: u32,
-    /// Its package, as its directory was named.
+    /// Directory name of its package.
     pub package: &'a [u8],
-    /// Its path within the package.
+    /// Path within the package.
     pub path: &'a [u8],
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// Whether it is in revisions of a repository.
+    /// True in revisions of a repository.
     pub is_revision: bool,
-    /// The text of all runs.
+    /// Text of all runs.
     pub text: &'a [u8],
-    /// The highest rank of a run, which is a number; infinite if the message was not checked.
+    /// Highest rank of a run; infinite if unchecked.
     pub best_rank: f32,
     numbers: primitive_list::Reader<'a, u32>,
     runs: struct_list::Reader<'a, text_run::Owned>,
 }
 
 impl<'a> TextView<'a> {
-    /// Iterates over the numbers of the lines.
+    /// Iterates over line numbers.
     pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'a> {
         self.numbers.iter()
     }
 
-    /// Returns the numbers of the first and the last line; `None` if there is none.
+    /// First and last line number, if any.
     pub fn first_and_last(&self) -> Option<(u32, u32)> {
         let last = self.numbers.len().checked_sub(1)?;
         Some((self.numbers.get(0), self.numbers.get(last)))
     }
 
-    /// Iterates over the runs.
+    /// Iterates over runs.
     pub fn runs(&self) -> impl Iterator<Item = TextRun> + use<'a> {
         self.runs.iter().map(|run| TextRun {
             rank: run.get_rank(),
@@ -198,8 +196,8 @@ impl<'a> TextView<'a> {
         })
     }
 
-    /// Checks that numbers ascend, that ranks are numbers, and that the runs use up exactly the lines and the text that were
-    /// sent. Returns the highest rank.
+    /// Checks that numbers ascend, ranks are numbers, and runs use up lines and text. Returns the
+    /// highest rank.
     fn check(&self) -> Result<f32, MessageError> {
         let mut last = 0;
         for number in self.numbers() {

@@ -1,16 +1,16 @@
-//! A place in a trace, as SEARCH carries it from a frontend to its backends.
+//! Trace context, sent with SEARCH to backends.
 
 use crate::trawl_capnp::trace_context;
 use std::num::{NonZeroU64, NonZeroU128};
 
-/// A span of a trace, which may be recorded by another process.
+/// Span of a trace, perhaps of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
-    /// The id of the trace.
+    /// Trace id.
     pub trace: NonZeroU128,
-    /// The id of the span.
+    /// Span id.
     pub span: NonZeroU64,
-    /// Whether spans of the trace are recorded.
+    /// True if spans are recorded.
     pub is_sampled: bool,
 }
 
@@ -22,7 +22,7 @@ impl TraceContext {
         to.set_sampled(self.is_sampled);
     }
 
-    /// Returns `None` if an id is 0, as it is when the message has no context.
+    /// `None` if an id is 0, as without a context.
     pub(super) fn decode_from(from: trace_context::Reader<'_>) -> Option<TraceContext> {
         let (high, low) = (from.get_trace_high(), from.get_trace_low());
         Some(TraceContext {

@@ -1,35 +1,30 @@
-//! Builds a LIST reply: the first entries by name, as many as fit.
+//! Builds a LIST reply: the first entries by name that fit.
 //!
-//! Names come in any order and number. Only the entries of the reply are held in memory.
+//! Names come in any order and number; memory holds only the reply.
 //!
-//! **Invariant:** what is left out comes after all entries of the reply, and [`ListReply::more`] is
-//! set.
+//! **Invariant:** entries left out come after those of the reply, and set [`ListReply::more`].
 
 use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
-/// Bytes of a reply's entries, at most. It is half of a frame, so a single entry with the longest
-/// names that a shard can hold always fits.
+/// Half a frame, so an entry with the longest names fits.
 const REPLY_BYTES_MAX: usize = 512 << 10;
 
-/// Bytes of an entry beside its package, path and detail: numbers, pointers, a language, a hash,
-/// and padding.
+/// Bytes of an entry besides package, path and detail.
 const ENTRY_BYTES: usize = 208;
 
-/// The first entries so far.
 pub(super) struct ReplyBuilder<T> {
     after: Vec<u8>,
     count: usize,
-    /// The entries by name, with their sizes in bytes.
+    /// Entries by name, with their bytes.
     kept: BTreeMap<Vec<u8>, (usize, T)>,
     bytes: usize,
-    /// The first name that was left out.
+    /// First name left out.
     end: Option<Vec<u8>>,
 }
 
 impl<T> ReplyBuilder<T> {
-    /// Collects as many entries as requested, but at least one, so that repeated requests make
-    /// progress.
+    /// Collects the requested number, but at least one, for progress.
     pub(super) fn new(request: &ListRequest) -> Self {
         ReplyBuilder {
             after: request.after.clone(),
@@ -40,8 +35,8 @@ impl<T> ReplyBuilder<T> {
         }
     }
 
-    /// Returns the entry of a name, created with `new` if it is unknown; `None` when the name is
-    /// not among the first. `bytes` is the size of the entry's package, path and detail.
+    /// Entry of a name, or `None` if not among the first. `bytes` is the size of package, path and
+    /// detail.
     pub(super) fn entry(
         &mut self,
         name: &[u8],
@@ -72,7 +67,6 @@ impl<T> ReplyBuilder<T> {
         }
     }
 
-    /// Returns the reply, with entries that `describe` creates.
     pub(super) fn finish<E>(
         self,
         describe: impl FnMut(T) -> Result<ListEntry, E>,

@@ -1,4 +1,4 @@
-//! Lists the packages that are git repositories: what the index recorded of them, and how far behind it is.
+//! Lists packages that are git repositories, with recorded and newer commits.
 
 use super::reply_builder::ReplyBuilder;
 use crate::repositories::LookUp;
@@ -9,17 +9,16 @@ use schema::message::{
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// Bytes of a revision in a reply beside its name.
+/// Bytes of a revision besides its name.
 const REVISION_BYTES: usize = 160;
 
-/// Bytes of the name of a revision, and of a problem.
+/// Bytes of a revision's name, and of a problem.
 const NAME_BYTES_MAX: usize = 1 << 10;
 
-/// Time in which repositories are asked how far behind the index is. Of the others it is unknown.
+/// Time to count newer commits; beyond it they are unknown.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Lists the repositories that a request asks for. `readers` are asked how far behind a revision is, the first that knows
-/// it answers.
+/// The first of `readers` with an answer counts newer commits.
 pub(super) fn read(
     recorded: &Recorded,
     readers: &[&dyn LookUp],
@@ -81,7 +80,6 @@ fn entry(
     }
 }
 
-/// The beginning of a name, as text.
 fn shown(name: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(name).into_owned();
     text.truncate(text.floor_char_boundary(NAME_BYTES_MAX));

@@ -1,6 +1,6 @@
-//! Lists a directory of a revision that is not indexed, as the repository has it.
+//! Lists a directory of an unindexed revision, from the repository.
 //!
-//! What its files hold is not read: an entry has no documents, lines and bytes.
+//! Files are not read: entries have no documents, lines and bytes.
 
 use super::reply_builder::ReplyBuilder;
 use crate::live_shards::Generation;
@@ -9,7 +9,7 @@ use index::revisions::RevisionRef;
 use schema::message::{ListEntry, ListReply, ListRequest, RecordedRepository};
 use std::convert::Infallible;
 
-/// Returns the children of a directory; `None` if the package is not a repository, or its revision is indexed.
+/// `None` without a repository, or for an indexed revision.
 pub(super) fn children(
     generation: &Generation,
     readers: &[&dyn LookUp],
@@ -47,7 +47,6 @@ pub(super) fn children(
     }
 }
 
-/// Whether a name means a revision that is indexed.
 fn is_indexed(recorded: &RecordedRepository, name: &[u8]) -> bool {
     recorded.revisions.iter().any(|revision| {
         let revision = RevisionRef {

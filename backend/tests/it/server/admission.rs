@@ -1,5 +1,4 @@
-//! Admission of heavy and light searches, deadlines, and what is sent when not all matches are
-//! wanted.
+//! Admission, deadlines, and answers without all matches.
 
 use super::client::{Client, PATIENCE, Served, check_end, keys};
 use super::{SOON, large, released, small};
@@ -10,13 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Has more candidate blocks than a light search may have, and more matches than the buffers hold.
+/// More candidate blocks than a light search allows, and more matches than the buffers hold.
 fn served() -> Served {
     Served::in_blocks(16, &large(), 2)
 }
 
-/// Returns a document and a pattern that take seconds: there is no literal to scan for, and because
-/// of `\z` each line is matched by itself.
+/// Document and pattern that take seconds: no literal, and `\z` for each line alone.
 fn slow() -> (Vec<(&'static str, Vec<u8>)>, &'static str) {
     let text = "yy\u{e9}\n".repeat(2_000_000);
     (
@@ -82,13 +80,13 @@ async fn heavy_search_is_refused_unless_requested_as_heavy() {
     assert!(first.bound.is_finite(), "the bound is known");
 }
 
-/// Starts a heavy search that nobody reads.
+/// Starts a heavy search, and does not read it.
 pub(super) async fn start_heavy(client: &mut Client) {
     client.ask("task", client.shards()).await;
     while client.next().await.unwrap().0 != Kind::Batch {}
 }
 
-/// Checks for half a second that PROGRESS arrives often, and nothing else, and that it says at last that the search waits.
+/// Checks for half a second that only PROGRESS arrives, often, and finally reports waiting.
 async fn check_waiting(client: &mut Client) {
     let started = Instant::now();
     let mut is_queued = false;
@@ -104,7 +102,6 @@ async fn check_waiting(client: &mut Client) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_within_a_line_is_steps() {
-    // One line, and so one block.
     let line = "yy\u{e9}".repeat(2_000_000);
     let served = Served::start(&[("slow.c", line.into())], 1);
     let (mut client, _serving) = served.connect().await;
@@ -135,7 +132,7 @@ async fn heavy_searches_wait_for_each_other_and_light_ones_do_not() {
     assert_eq!(check_end(&answer.unwrap()).matches, 1);
     third.greeted().await;
     third.ask("task", third.shards()).await;
-    // A waiting search can be cancelled, and does not block the next one.
+    // A waiting search can be cancelled, without blocking the next.
     let mut cancel = Vec::new();
     encode(Kind::Cancel, &[], &mut cancel).unwrap();
     second.send(&cancel).await;
@@ -170,7 +167,7 @@ async fn patterns_that_are_costly_to_compile_need_a_heavy_permit() {
         client.ask_for(&heavy).await;
         assert!(client.answer().await.end.is_ok(), "{want:?}");
     }
-    // It waits for a heavy search, and a light one does not wait for it.
+    // Waits for a heavy search; a light one does not wait.
     let (mut first, _first) = served.connect().await;
     start_heavy(&mut first).await;
     client.greeted().await;
@@ -190,7 +187,7 @@ async fn workers_stop_at_the_deadline() {
     let shard = served.shard();
     let idle = Arc::strong_count(&shard);
     let (mut client, _serving) = served.connect().await;
-    // The second search waits for the permit of the first.
+    // Waits for the permit of the first.
     let (mut waiting, _waiting) = served.connect().await;
     for want in [Want::Matches, Want::Count] {
         let started = Instant::now();
@@ -221,7 +218,7 @@ async fn workers_stop_at_the_deadline() {
     assert_eq!(check_end(&client.answer().await).matches, 0);
 }
 
-/// A reader that starts late receives whole frames, and then ERROR.
+/// A late reader receives whole frames, then ERROR.
 #[tokio::test(flavor = "multi_thread")]
 async fn deadline_applies_to_an_unread_search() {
     let served = served();
@@ -259,7 +256,7 @@ async fn closing_stops_workers_within_a_document() {
             ..client.regexp(pattern)
         };
         client.ask_for(&search).await;
-        // The first unit is done when progress is reported.
+        // Progress follows the first unit.
         loop {
             let (kind, payload) = client.next().await.unwrap();
             if kind == Kind::Progress && Progress::decode(&payload).unwrap().blocks_done > 0 {

@@ -1,4 +1,4 @@
-//! A client of a backend in this process: sends requests and decodes answers.
+//! Client of a backend in this process.
 
 use crate::corpus::{Build, build_index, write_package};
 use crate::found::Batch;
@@ -24,10 +24,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The time limit for steps whose duration is not tested.
+/// Limit for steps of untested duration.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A backend that serves an index of its own.
 pub(super) struct Served {
     pub(super) backend: Arc<Backend>,
     pub(super) directory: tempfile::TempDir,
@@ -38,7 +37,7 @@ impl Served {
         Served::in_blocks(4096, files, searches)
     }
 
-    /// Uses blocks of `block_bytes`, and admits one heavy search at once.
+    /// With blocks of `block_bytes`, and one heavy search at once.
     pub(super) fn in_blocks(
         block_bytes: usize,
         files: &[(&str, Vec<u8>)],
@@ -49,12 +48,11 @@ impl Served {
         Served::over(directory, searches)
     }
 
-    /// Serves the index in `out`.
     pub(super) fn over(directory: tempfile::TempDir, searches: usize) -> Served {
         Served::with(directory, searches, None)
     }
 
-    /// Serves the index in `out`, and repositories, one request for look-ups at a time.
+    /// Serves `out` and repositories, one look-up request at a time.
     pub(super) fn with(
         directory: tempfile::TempDir,
         searches: usize,
@@ -72,7 +70,7 @@ impl Served {
         Served { backend, directory }
     }
 
-    /// Serves a new connection, and returns a client that has received HELLO.
+    /// Connects, and receives HELLO.
     pub(super) async fn connect(&self) -> (Client, JoinHandle<bool>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let backend = self.backend.clone();
@@ -91,7 +89,6 @@ impl Served {
     }
 }
 
-/// Builds the index of one package, `p_1`.
 pub(super) fn build(directory: &tempfile::TempDir, files: &[(&str, Vec<u8>)], block_bytes: usize) {
     let files: Vec<_> = files
         .iter()
@@ -108,16 +105,14 @@ pub(super) fn build(directory: &tempfile::TempDir, files: &[(&str, Vec<u8>)], bl
     build_index(&source, &directory.path().join("out"), how);
 }
 
-/// A client on a connection.
 pub(super) struct Client {
     stream: UnixStream,
     decoder: Decoder,
-    /// The last HELLO.
     pub(super) hello: Option<Hello>,
     is_server_blocked: watch::Sender<bool>,
 }
 
-/// The server's end of a connection. Reports whether the last write had to wait for the client.
+/// Server's end. Reports writes that wait for the client.
 struct WatchedStream {
     stream: UnixStream,
     is_blocked: watch::Sender<bool>,
@@ -153,7 +148,6 @@ impl AsyncWrite for WatchedStream {
     }
 }
 
-/// The result of a search.
 pub(super) struct Answer {
     pub(super) batches: Vec<Batch>,
     pub(super) progress: Vec<Progress>,
@@ -170,21 +164,21 @@ impl Client {
         }
     }
 
-    /// Waits until the server cannot send more because this client does not read.
+    /// Waits until the server is blocked by this client.
     pub(super) async fn server_blocked(&self) {
         let mut is_blocked = self.is_server_blocked.subscribe();
         let blocked = is_blocked.wait_for(|&is_blocked| is_blocked);
         timeout(PATIENCE, blocked).await.unwrap().unwrap();
     }
 
-    /// Receives the next frame; `None` when the connection has ended.
+    /// Receives a frame; `None` at the end.
     pub(super) async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
         loop {
             if let Some(frame) = self.decoder.decode().unwrap() {
                 return Some((frame.kind, frame.payload.to_vec()));
             }
             let read = timeout(PATIENCE, self.stream.read(self.decoder.space()));
-            // A connection that the server drops with bytes unread is reset.
+            // The server resets a connection dropped with bytes unread.
             let read = read.await.expect("a frame arrives in time").unwrap_or(0);
             if read == 0 {
                 return None;
@@ -197,7 +191,6 @@ impl Client {
         self.stream.write_all(bytes).await.unwrap();
     }
 
-    /// Returns the ids of the shards in the last HELLO.
     pub(super) fn shards(&self) -> Vec<[u8; 32]> {
         let hello = self.hello.as_ref().expect("HELLO was received");
         hello.shards.iter().map(|shard| shard.id).collect()
@@ -231,7 +224,7 @@ impl Client {
         self.ask_for(&search).await;
     }
 
-    /// Returns a search for a regular expression that may be heavy.
+    /// Search for a regular expression, perhaps heavy.
     pub(super) fn regexp(&self, text: &str) -> Search {
         Search {
             expr: Expr::Pattern(Pattern {
@@ -258,8 +251,7 @@ impl Client {
         self.answer().await
     }
 
-    /// Receives frames up to END or ERROR. Checks that each PROGRESS is right about the frames
-    /// around it.
+    /// Receives frames up to END or ERROR. Checks each PROGRESS.
     pub(super) async fn answer(&mut self) -> Answer {
         let (mut batches, mut progress) = (Vec::new(), Vec::<Progress>::new());
         let (mut matches, mut bound) = (0, f32::INFINITY);
@@ -284,7 +276,7 @@ impl Client {
                 }
                 Kind::End => break Ok(End::decode(&payload).unwrap()),
                 Kind::Error => break Err(Failure::decode(&payload).unwrap()),
-                // It may have been sent before the search arrived.
+                // Perhaps sent before the search arrived.
                 Kind::Hello => assert!(batches.is_empty() && progress.is_empty()),
                 other => panic!("{other:?} in an answer"),
             }
@@ -342,7 +334,6 @@ impl Client {
     }
 }
 
-/// Returns document and line of each match.
 pub(super) fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
     let of = |batch: &Batch| -> Vec<_> {
         let matches = batch.matches();
@@ -351,7 +342,7 @@ pub(super) fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
     batches.iter().flat_map(of).collect()
 }
 
-/// Checks what END says about the matches of one shard.
+/// Checks the END of one shard.
 pub(super) fn check_end(answer: &Answer) -> ShardEnd {
     let end = answer.end.as_ref().unwrap();
     let keys = keys(&answer.batches);

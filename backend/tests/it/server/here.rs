@@ -1,5 +1,4 @@
-//! Searches that are answered on the thread of a client in the same process: with the frames of a connection, or not at
-//! all.
+//! Searches on a client's thread: frames as on a connection, or none.
 
 use super::admission::start_heavy;
 use super::client::{Client, PATIENCE, Served};
@@ -13,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Returns the frames of an answer on this thread; `None` if the search is to be sent to a connection.
+/// Answers on this thread; `None` if the search needs a connection.
 fn here(served: &Served, search: &Search) -> Option<Vec<(Kind, Vec<u8>)>> {
     let mut answer = Vec::new();
     let mut take = |frames: &[u8]| {
@@ -33,7 +32,7 @@ fn here(served: &Served, search: &Search) -> Option<Vec<(Kind, Vec<u8>)>> {
     is_answered.then_some(frames)
 }
 
-/// Returns the frames of an answer on a connection, without HELLO.
+/// Answers on a connection, without HELLO.
 async fn on_connection(client: &mut Client, search: &Search) -> Vec<(Kind, Vec<u8>)> {
     client.ask_for(search).await;
     let mut frames = Vec::new();
@@ -49,7 +48,7 @@ async fn on_connection(client: &mut Client, search: &Search) -> Vec<(Kind, Vec<u
     }
 }
 
-/// Leaves out what depends on time: how long phases took, and all PROGRESS but the last before END.
+/// Removes durations, and all PROGRESS but the last before END.
 fn without_time(mut frames: Vec<(Kind, Vec<u8>)>) -> Vec<(Kind, Vec<u8>)> {
     let is_progress = |(kind, _): &(Kind, Vec<u8>)| *kind == Kind::Progress;
     let ended = frames.last().is_some_and(|(kind, _)| *kind == Kind::End);
@@ -168,7 +167,6 @@ async fn heavy_searches_wait_for_a_permit_until_they_are_stopped() {
             assert!(served.backend.answer_here(&heavy, &stop, &mut take));
         });
         async move {
-            // It is planned, and its progress is known.
             let first = frames.recv().await.unwrap();
             assert_eq!(kinds(&first), [Kind::Progress]);
             (waiting, frames)
@@ -191,7 +189,6 @@ async fn heavy_searches_wait_for_a_permit_until_they_are_stopped() {
     assert_eq!(last, Some(Kind::End));
 }
 
-/// Returns the kinds of frames.
 fn kinds(frames: &[u8]) -> Vec<Kind> {
     let (mut decoder, mut kinds) = (Decoder::of(frames), Vec::new());
     while let Some(frame) = decoder.decode().unwrap() {
@@ -269,7 +266,7 @@ async fn searches_that_would_wait_are_left_to_a_connection() {
         heavy: false,
         ..busy.regexp("task")
     };
-    // Nobody reads its answer, so it keeps the only permit.
+    // Its answer is not read, so it keeps the only permit.
     busy.ask_for(&light).await;
     timeout(PATIENCE, busy.server_blocked()).await.unwrap();
     assert_eq!(here(&served, &light), None);

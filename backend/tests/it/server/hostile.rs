@@ -1,5 +1,4 @@
-//! Bytes that are not requests: each ends its own connection and no other, and the reason is
-//! counted.
+//! Invalid requests end only their own connection, and are counted.
 
 use super::client::{Client, PATIENCE, Served, check_end};
 use super::{large, small};
@@ -13,11 +12,9 @@ use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The request of a browser.
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost:28082\r\nUser-Agent: Mozilla/5.0\r\n\r\n";
 
-/// The start of a TLS ClientHello: a handshake record of version 3.1, with 508 bytes of version
-/// 3.3.
+/// Start of a TLS ClientHello: record version 3.1, with 508 bytes of version 3.3.
 const CLIENT_HELLO: &[u8] =
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03abcdefghijklmnopqrstuvwxyz";
 
@@ -27,7 +24,7 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns a header that claims a payload of `bytes` bytes.
+/// Header that claims a payload.
 fn claim(bytes: u32) -> Vec<u8> {
     [
         &bytes.to_le_bytes()[..],
@@ -37,7 +34,7 @@ fn claim(bytes: u32) -> Vec<u8> {
     .concat()
 }
 
-/// Returns reproducible random bytes after the header of a frame of 64 bytes.
+/// Reproducible noise after the header of a frame of 64 bytes.
 fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut noise: Vec<u8> = (0..bytes)
@@ -52,7 +49,7 @@ fn noise(bytes: usize) -> Vec<u8> {
     noise
 }
 
-/// Returns well-formed messages that only a backend sends.
+/// Well-formed messages that only a backend sends.
 fn replies() -> Vec<Vec<u8>> {
     let (mut hello, mut progress, mut end) = (Vec::new(), Vec::new(), Vec::new());
     let shards = Vec::new();
@@ -77,7 +74,7 @@ fn replies() -> Vec<Vec<u8>> {
     vec![hello, progress, end, batch, manifest]
 }
 
-/// Returns names, bytes, and the error with which the connection ends.
+/// Names, bytes, and the connection's error.
 fn garbage() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let whole = frame(Kind::Search, &[0; 64]);
     let changed = |at: usize| {
@@ -121,7 +118,7 @@ fn frame_of_type(kind: u8) -> Vec<u8> {
     bytes
 }
 
-/// Opens a connection. The task returns the error with which it ends.
+/// Connects. The task returns the connection's error.
 fn connect(served: &Served) -> (UnixStream, JoinHandle<Option<&'static str>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let backend = served.backend.clone();
@@ -135,7 +132,7 @@ fn connect(served: &Served) -> (UnixStream, JoinHandle<Option<&'static str>>) {
     (ours, tokio::spawn(serving))
 }
 
-/// Sends bytes, closes the sending side, and reads to the end.
+/// Sends bytes, and reads to the end.
 async fn say(served: &Served, bytes: &[u8]) -> Option<&'static str> {
     let (mut stream, serving) = connect(served);
     // The write fails if the server stops reading.
@@ -190,7 +187,7 @@ async fn incomplete_frame_times_out() {
     let served = Served::start(&small(), 4);
     let (mut stream, serving) = connect(&served);
     let started = Instant::now();
-    // Sending a byte now and then does not extend the time.
+    // Single bytes do not extend the time.
     let trickle = async {
         for byte in frame(Kind::Search, &[0; 64]) {
             if stream.write_all(&[byte]).await.is_err() {
@@ -208,7 +205,7 @@ async fn incomplete_frame_times_out() {
     assert!((4.9..9.0).contains(&took), "{took} s");
 }
 
-/// Starts a large search, and sends other bytes during the answer.
+/// Sends other bytes during a large answer.
 async fn interrupt(bytes: &[u8]) -> Option<&'static str> {
     let served = Served::start(&large(), 1);
     let (ours, serving) = connect(&served);

@@ -1,4 +1,4 @@
-//! LIST over a connection: packages, some of them superseded, directories, and skipped files.
+//! LIST: packages, some superseded, directories, and skipped files.
 
 use super::client::Served;
 use crate::corpus::write_package;
@@ -8,8 +8,7 @@ use index::indexing::{BuildOptions, Changes, Progress, update};
 use schema::message::{Excluded, FailureKind, ListEntry, ListKind, ListRequest, Search};
 use std::time::SystemTime;
 
-/// Serves two packages, one of them in its second version, and a third one without searchable
-/// files.
+/// Two packages, one in its second version, and one without searchable files.
 pub(super) fn served() -> Served {
     let directory = tempfile::tempdir().unwrap();
     let write = |package: &str, files: &[(&str, &str)]| {
@@ -58,7 +57,6 @@ pub(super) fn request(kind: ListKind, package: &str, prefix: &str) -> ListReques
     }
 }
 
-/// Renders an entry: package, path, documents, bytes, lines, language, reason.
 fn line(entry: &ListEntry) -> String {
     let ListEntry {
         documents,
@@ -182,7 +180,7 @@ async fn a_search_leaves_out_the_packages_that_it_excludes() {
     listed.sort_by(|(_, a), (_, b)| a.package.cmp(&b.package));
     let lines: Vec<_> = listed.iter().map(|(_, entry)| line(entry)).collect();
     assert_eq!(lines, ["a_1.0  4 35 0", "b_2  1 9 0", "c-3.1  0 0 0"]);
-    // Again with the narrowed shard of the first time.
+    // Again with the cached narrowed shard.
     for _ in 0..2 {
         for (excluded, expected) in [(None, 4), (Some(0), 1), (Some(1), 3), (Some(2), 4)] {
             let excluded = excluded.map(|at: usize| Excluded {

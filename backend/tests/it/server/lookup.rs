@@ -1,4 +1,4 @@
-//! Look-ups in repositories: answered in order, in time, and within a frame.
+//! Look-ups: in order, in time, within a frame.
 
 use super::client::{Client, PATIENCE, Served, build};
 use super::small;
@@ -11,7 +11,7 @@ use schema::message::{
 use std::sync::{Arc, Condvar, Mutex};
 use tokio::time::timeout;
 
-/// Answers with a commit whose id is the revision: `large` has a long message, `slow` waits for the gate, and
+/// Returns a commit with the revision as id: `large` has a long message, `slow` waits for the gate,
 /// `panic` panics.
 #[derive(Default)]
 struct Fake {

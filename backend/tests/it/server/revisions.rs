@@ -1,4 +1,4 @@
-//! FILE and LIST of a package that is a git repository: its default revision, and others.
+//! FILE and LIST of a repository, for the default and other revisions.
 
 use super::client::{Client, Served};
 use crate::corpus::{Build, Corpus};
@@ -7,7 +7,7 @@ use schema::message::{
     FileRange, FileReply, FileRequest, FileSource, ListEntry, ListKind, ListRequest,
 };
 
-/// Serves a repository whose default branch is `main`, in two shards: the second one has what is new.
+/// Serves a repository with default branch `main` in two shards, new files in the second.
 fn served() -> Served {
     let files = |files: &[(&str, &str)]| -> Corpus {
         let file = |&(path, text): &(&str, &str)| (path.into(), text.into());
@@ -94,7 +94,7 @@ async fn a_missing_file_comes_with_the_newest_revision_that_has_it() {
         ("a.c", "v9", "origin/main"),
         ("a.c", "222222", "origin/main"),
         ("d/e.c", "v1.0", "main"),
-        // It is in no revision any more.
+        // In no revision any more.
         ("c.c", "", ""),
         ("nothing.c", "main", ""),
     ] {

@@ -1,5 +1,4 @@
-//! What a request shows that is restricted to visible packages. Whatever the list and its bitmaps leave open is
-//! not visible.
+//! Requests restricted to visible packages. Anything not listed is invisible.
 
 use super::client::Client;
 use super::list::{request, served};
@@ -8,7 +7,7 @@ use schema::message::{
     FailureKind, FileRange, FileRequest, FileSource, ListKind, ListRequest, Search, VisibleShard,
 };
 
-/// Returns how much a restriction shows: matches of a search with what it counts, entries of a list, files.
+/// Matches, counts, entries and files shown under a restriction.
 async fn shown(client: &mut Client, visible: Option<Vec<VisibleShard>>) -> [u64; 3] {
     let shards = match &visible {
         Some(visible) => visible.iter().map(|each| each.shard).collect(),
@@ -82,7 +81,7 @@ async fn a_shard_that_is_not_listed_is_not_read() {
         (0..3).for_each(|at| sum[at] += of_one[at]);
     }
     assert_eq!(sum, all);
-    // A search names the shards that it searches, too; they must be the same ones.
+    // A search's own shards must be the same.
     for visible in [Vec::new(), vec![VisibleShard::default()]] {
         let search = Search {
             visible: Some(visible),

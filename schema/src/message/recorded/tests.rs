@@ -141,7 +141,7 @@ proptest! {
         let mut bytes = recorded().encode().unwrap();
         let at = at % bytes.len();
         bytes[at] = byte;
-        // Correct the checksum of the frame, so that the message is read.
+        // Correct the checksum, so that the message is read.
         let mut start = 0;
         while let Some(header) = bytes.get(start..start + HEADER_BYTES) {
             let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;

@@ -1,9 +1,9 @@
-//! Batches: their size, what is read of them in place, and lengths that contradict each other.
+//! Batches: size, reading in place, and contradictory lengths.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Checks the length: header, Cap'n Proto's table of one segment, and the words.
+/// Checks the length: header, segment table, and words.
 fn check_words(batch: &Batch<'_>) {
     let mut frame = Vec::new();
     batch.encode(&mut frame).unwrap();
@@ -78,7 +78,7 @@ fn batch() -> Batch<'static> {
     }
 }
 
-/// Returns number, count of lines and whether it is a match, for each line of a batch.
+/// Number, line count and true for a match, for each line.
 fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, MessageError> {
     let words = encoded(batch);
     let reader = BatchReader::new(words.as_bytes())?;
@@ -299,7 +299,7 @@ fn the_bytes_of_a_match_on_the_wire() {
         text: &text,
         ..one
     });
-    // A line is 3 words, a range 1; everything else of the batch is paid once.
+    // A line is 3 words, a range 1; the rest is paid once.
     assert_eq!(hundred.len() * 8 - alone, 99 * (24 + 8) + 400 - 8);
 }
 

@@ -1,4 +1,4 @@
-//! Expressions: their limits and their normal form.
+//! Expressions: limits and normal form.
 
 use super::aligned;
 use crate::message::{
@@ -21,7 +21,7 @@ pub(super) fn pattern(text: &str) -> Expr {
     })
 }
 
-/// Encodes and decodes an expression without normalising it.
+/// Round trip without normalising.
 fn sent(expr: Expr) -> Result<Expr, MessageError> {
     let mut frame = Vec::new();
     let search = Search {

@@ -1,4 +1,4 @@
-//! Lists of packages and files, and the texts of files.
+//! Lists of packages and files, and texts of files.
 
 use super::*;
 
