@@ -1,10 +1,9 @@
-//! Makes a *segment* of the texts of documents: blocks, and sorted runs of (trigram, block) pairs. A word
-//! that a line defines is a pair too: its key is a trigram that no text has ([`Trigram::of_definition`]).
+//! Builds a *segment* from documents: blocks, and sorted runs of (trigram, block) pairs. A defined
+//! word is a pair with the key [`Trigram::of_definition`].
 //!
-//! One worker makes a segment of some megabytes of documents, independently of all others; the
-//! [`writer`](crate::writer) joins segments in order. Memory is bounded by [`Limits`], whatever the
-//! length of a document or a line: text beyond the limit is spilled to a temporary file, pairs are
-//! encoded as a sorted run.
+//! One worker builds a segment of some megabytes; the [`writer`](crate::writer) joins segments in
+//! order. [`Limits`] bound memory whatever the length of a line: excess text is spilled to a
+//! temporary file, pairs are encoded as sorted runs.
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
 mod pairs;
@@ -24,49 +23,43 @@ use std::path::{Path, PathBuf};
 /// Bounds of a segment in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Target size of a block in bytes.
     pub(crate) block_bytes: usize,
     /// Bytes of text in memory.
     pub(crate) text_bytes: usize,
-    /// Pairs of (trigram, block) in memory, 4 bytes each.
+    /// Pairs in memory, 4 bytes each.
     pub(crate) pairs: usize,
 }
 
-/// A document of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentDocument {
-    /// Its first block, counted from the start of the segment.
+    /// Its first block in the segment.
     pub(crate) first_block: u32,
-    /// Number of lines.
     pub(crate) lines: u32,
-    /// BLAKE3 of its text.
     pub(crate) hash: [u8; 32],
 }
 
-/// Where a block begins.
+/// Start of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentBlock {
-    /// Offset in the segment's text, in bytes.
+    /// Byte offset in the segment's text.
     pub(crate) offset: u64,
-    /// The number of its first line, from 1.
+    /// Number of its first line, from 1.
     pub(crate) first_line: u32,
 }
 
-/// The documents of one segment.
 #[derive(Default)]
 pub(crate) struct Segment {
     pub(crate) documents: Vec<SegmentDocument>,
     pub(crate) blocks: Vec<SegmentBlock>,
-    /// The beginning of the text, when it was too long for memory. The file is rewound.
+    /// Rewound file with the beginning of a long text.
     pub(crate) spilled: Option<File>,
-    /// The text, or what follows the spilled part.
+    /// Text after the spilled part.
     pub(crate) text: Vec<u8>,
-    /// Sorted runs, encoded. The blocks of a run follow those of the run before it; a block too large
-    /// for one run is in several.
+    /// Encoded sorted runs, ascending by block. A block too large for one run is in several.
     pub(crate) runs: Vec<Vec<u8>>,
 }
 
-/// The state before a document began, for discarding it.
+/// State before a document, for discarding it.
 #[derive(Clone, Copy, Default)]
 struct Checkpoint {
     text_bytes: u64,
@@ -75,33 +68,32 @@ struct Checkpoint {
     pairs: usize,
 }
 
-/// Builds one segment after another.
 pub(crate) struct SegmentBuilder {
     limits: Limits,
-    /// Directory of spilled text.
+    /// For spilled text.
     directory: PathBuf,
     segment: Segment,
     spilled_bytes: u64,
     trigrams: TrigramSet,
-    /// Keys of the words that the block in progress defines.
+    /// Keys of words that the current block defines.
     definitions: Vec<Trigram>,
     pairs: Pairs,
-    /// Where the document in progress began.
+    /// Start of the current document.
     checkpoint: Checkpoint,
     hasher: blake3::Hasher,
     next_line: u32,
-    /// Where the block in progress begins in the segment's text.
+    /// Start of the current block in the segment's text.
     block_offset: u64,
-    /// Where it begins in `segment.text`; 0 when its beginning has been spilled.
+    /// The same in `segment.text`; 0 if its beginning is spilled.
     block_start: usize,
-    /// End of the text in `segment.text` whose trigrams have been taken.
+    /// End of the text in `segment.text` with trigrams taken.
     taken: usize,
-    /// Whether the block in progress is one long line whose end has not been seen.
+    /// The current block is one long line, not yet ended.
     in_line: bool,
 }
 
 impl SegmentBuilder {
-    /// `directory` is where temporary files without a name are created.
+    /// `directory` is for unnamed temporary files.
     pub(crate) fn new(limits: Limits, directory: &Path) -> Self {
         SegmentBuilder {
             limits,
@@ -121,15 +113,13 @@ impl SegmentBuilder {
         }
     }
 
-    /// Gives the builder the buffer of an older segment's text, before the first document of a segment: memory that was
-    /// used before costs no page faults.
+    /// Reuses the text buffer of an older segment, before the first document: saves page faults.
     pub(crate) fn reuse(&mut self, mut text: Vec<u8>) {
         debug_assert!(self.segment.text.is_empty());
         text.clear();
         self.segment.text = text;
     }
 
-    /// Appends text to the document in progress.
     pub(crate) fn text(&mut self, text: &[u8]) -> io::Result<()> {
         self.hasher.update(text);
         self.segment.text.extend_from_slice(text);
@@ -140,7 +130,7 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Ends the document in progress, and begins the next one.
+    /// Ends the current document and begins the next.
     pub(crate) fn finish_document(&mut self) -> io::Result<()> {
         if self.text_bytes() > self.block_offset {
             self.close_block(self.segment.text.len())?;
@@ -154,12 +144,12 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Discards the document in progress, as if it had never begun.
+    /// Discards the current document.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
         self.trigrams.clear();
         self.segment.blocks.truncate(self.checkpoint.blocks);
         self.segment.runs.truncate(self.checkpoint.runs);
-        // Its pairs; those before are in runs if it has filled one.
+        // Earlier pairs are in runs if this document has filled one.
         if self.pairs.len() > self.checkpoint.pairs || self.checkpoint.pairs == 0 {
             self.pairs.split_off(number(self.checkpoint.blocks)?);
         }
@@ -178,12 +168,11 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Bytes of text in the segment so far.
     pub(crate) fn text_bytes(&self) -> u64 {
         self.spilled_bytes + self.segment.text.len() as u64
     }
 
-    /// Returns the segment of all documents since the last call.
+    /// Returns the segment of the documents since the last call.
     pub(crate) fn finish(&mut self) -> io::Result<Segment> {
         self.flush_pairs();
         self.pairs.clear(0);
@@ -235,7 +224,6 @@ impl SegmentBuilder {
         }
     }
 
-    /// Takes the trigrams of the block in progress up to `end`.
     fn take_trigrams(&mut self, end: usize) -> io::Result<()> {
         let block = number(self.segment.blocks.len())?;
         let (text, pairs) = (&self.segment.text[self.taken..end], &mut self.pairs);
@@ -245,14 +233,14 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Whether a line that is a block by itself, and ends at `end`, may define something. It is all in memory then.
+    /// Whether a single-line block may be a definition and is all in memory.
     fn is_short(&self, end: usize) -> bool {
         let line_end = 2;
         self.spilled_bytes + self.block_start as u64 == self.block_offset
             && end - self.block_start <= definition::LINE_BYTES_MAX + line_end
     }
 
-    /// Takes the words that the lines of the block in progress define. It ends at `end`.
+    /// Adds the words defined in the current block, which ends at `end`.
     fn take_definitions(&mut self, end: usize) -> io::Result<()> {
         let block = number(self.segment.blocks.len())?;
         let text = &self.segment.text[self.block_start..end];
@@ -291,7 +279,7 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Encodes all pairs. The document in progress gets a run of its own, so that it can be discarded.
+    /// Encodes all pairs; the current document gets its own run, so that it can be discarded.
     fn flush_document(&mut self) -> io::Result<()> {
         if self.checkpoint.pairs > 0 {
             let first_block = number(self.checkpoint.blocks)?;
@@ -309,14 +297,13 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Encodes all pairs as a sorted run, if there are any.
     fn flush_pairs(&mut self) {
         if self.pairs.len() > 0 {
             self.segment.runs.push(self.pairs.encode());
         }
     }
 
-    /// Spills the text of all closed blocks, and the taken part of an open line, to a file.
+    /// Spills closed blocks and the processed part of an open line.
     fn spill_text(&mut self) -> io::Result<()> {
         let count = self.taken;
         let file = match &mut self.segment.spilled {
@@ -337,7 +324,7 @@ fn count_lines(text: &[u8]) -> usize {
     ends + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
-/// Converts a count to the width that the format has.
+/// Converts to the width in the format.
 fn number(count: usize) -> io::Result<u32> {
     u32::try_from(count).map_err(|_| io::Error::other("more than 2^32 blocks or lines"))
 }

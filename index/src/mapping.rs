@@ -1,18 +1,13 @@
-//! Maps files for reading, so that the process survives when a file loses bytes.
+//! Read-only file mappings that survive the loss of file bytes.
 //!
-//! Touching a page that the file no longer has, or that the disk does not deliver, raises SIGBUS,
-//! which ends a process; `catch_unwind` does not help. A [`Mapping`] survives: a handler, installed
-//! with the first mapping, finds the mapping of the address, records the offset, and maps zeros in
-//! place of the rest of the file. So what was read is valid only if [`Mapping::damage`], called
-//! *afterwards*, finds nothing. It also checks the file's length and modification time: when a file is
-//! cut inside a page, the rest of that page becomes zeros without a signal, and a file may be cut and
-//! rewritten in between.
+//! Touching a lost page raises SIGBUS, which ends a process; `catch_unwind` does not help. The
+//! handler of a [`Mapping`] records the offset and maps zeros over the rest of the file. Bytes are
+//! valid only if [`Mapping::damage`], called *afterwards*, finds nothing. It also compares length
+//! and modification time, since truncation inside a page raises no signal.
 //!
-//! This is the only module with `unsafe`, apart from a test that writes to a mapping. A mapping is a `&[u8]`,
-//! which must not change while it is borrowed.
-//! **Invariant:** Trawl never writes to a shard after it has its name: it writes a temporary file,
-//! syncs and renames it. Changes by others can make reads wrong and are detected as described, except
-//! a write through another mapping, or one that restores the modification time.
+//! The only module with `unsafe`, apart from one test.
+//! **Invariant:** Trawl never writes to a shard once it has its name. Changes by others are
+//! detected, except a write through another mapping or one that restores the modification time.
 
 use memmap2::{Advice, Mmap};
 use rustix::fs::fadvise;
@@ -25,47 +20,46 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Files that may be mapped at once. An index has one shard for some gigabytes of text and a handful of
-/// small ones; the registry takes 128 KiB for a few thousand of them.
+/// Files mapped at once. An index has one shard per some gigabytes of text and a handful of small
+/// ones; the registry takes 128 KiB.
 pub const MAPPINGS_MAX: usize = 4096;
 
 /// A mapped file.
 pub struct Mapping {
     map: Mmap,
     file: File,
-    /// The state of the file when it was mapped.
+    /// State of the file when it was mapped.
     stamp: Stamp,
     slot: &'static Slot,
 }
 
-/// What has happened to a mapped file.
+/// Change of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It was truncated, or the disk has failed: at least the bytes from here on are lost.
+    /// Truncated or unreadable: at least the bytes from `offset` on are lost.
     Lost {
         /// Offset in bytes.
         offset: u64,
     },
-    /// It was written to.
+    /// The file was written to.
     Written,
 }
 
 impl Mapping {
-    /// Maps a file, which must not be empty. At most [`MAPPINGS_MAX`] are mapped at once.
+    /// Maps a non-empty file. At most [`MAPPINGS_MAX`] are mapped at once.
     pub fn new(file: File) -> io::Result<Mapping> {
         Mapping::beyond_end(file, 0)
     }
 
-    /// Maps a file and `more` bytes behind its end, which touching faults.
+    /// Maps a file and `more` bytes past its end; touching those faults.
     fn beyond_end(file: File, more: usize) -> io::Result<Mapping> {
         let stamp = Stamp::of(&file.metadata()?);
         let bytes = usize::try_from(stamp.bytes).map_err(io::Error::other)? + more;
-        // SAFETY: see the module docs: Trawl does not change the file, and when somebody else does,
-        // only bytes are read, for which every value is valid.
+        // SAFETY: Trawl does not change the file (module docs). If another process does, any byte
+        // value is valid.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(&file)? };
-        // A page fault reads one page, not megabytes around it. Callers that need more call
-        // [`Mapping::will_need`]. If the advice fails, only time is lost.
+        // A page fault then reads one page instead of megabytes. Failure only costs time.
         let _ = map.advise(Advice::Random);
         let start = map.as_ptr() as usize;
         Ok(Mapping {
@@ -76,10 +70,10 @@ impl Mapping {
         })
     }
 
-    /// Returns what has happened to the file since it was mapped. After `None`, every byte that was
-    /// read before the call was the file's.
+    /// Returns the damage since the file was mapped. After `None`, every byte read before the call
+    /// is correct.
     pub fn damage(&self) -> Option<Damage> {
-        // Reads of the mapping happen before the checks below.
+        // Orders reads of the mapping before the checks below.
         fence(Ordering::Acquire);
         let lost = self.slot.lost.load(Ordering::Relaxed);
         let now = self.file.metadata().map(|metadata| Stamp::of(&metadata));
@@ -92,15 +86,14 @@ impl Mapping {
         (now.ok() != Some(self.stamp)).then_some(Damage::Written)
     }
 
-    /// Fills `buffer` with the file's bytes from `offset` on, without touching the mapping.
+    /// Fills `buffer` with the bytes from `offset` on, without touching the mapping.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }
 
-    /// Has the system read a range of the file from the disk, and does not wait for it.
+    /// Starts reading a range of the file into memory, without waiting.
     pub fn will_need(&self, range: Range<u64>) {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
-            // Advice only.
             let _ = fadvise(
                 &self.file,
                 range.start,
@@ -137,13 +130,12 @@ impl Deref for Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // The addresses are still mapped, so no other mapping can have them yet.
+        // Still mapped, so no other mapping has these addresses.
         let _registry = lock();
         self.slot.set(0..0);
     }
 }
 
-/// Length and modification time of a file: they change when it is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -159,17 +151,16 @@ impl Stamp {
     }
 }
 
-/// The addresses of a mapping, for the handler. It changes only under the lock of [`REGISTRY`].
-///
-/// **Invariant:** a thread that faults in a mapping has borrowed it, so its slot does not change
-/// meanwhile. Other slots may; `version` shows that.
+/// Addresses of a mapping, for the handler. Changed only under the lock of [`REGISTRY`].
+/// **Invariant:** a thread that faults in a mapping borrows it, so its slot cannot change
+/// meanwhile. Other slots may; `version` detects that.
 struct Slot {
-    /// Odd while the slot is being changed.
+    /// Odd during a change.
     version: AtomicUsize,
     start: AtomicUsize,
-    /// 0 when nothing is mapped.
+    /// 0 if the slot is free.
     end: AtomicUsize,
-    /// Offset of the first lost byte that was noticed, or [`NOTHING`].
+    /// Offset of the first known lost byte, or [`NOTHING`].
     lost: AtomicUsize,
 }
 
@@ -210,7 +201,7 @@ impl Slot {
         (same && version.is_multiple_of(2)).then_some(addresses)
     }
 
-    /// Records a lost byte, unless one has been recorded.
+    /// Records a lost byte; the first one wins.
     fn note(&self, offset: usize) {
         let (first, order) = (NOTHING, Ordering::Relaxed);
         let _ = self.lost.compare_exchange(first, offset, order, order);
@@ -219,11 +210,11 @@ impl Slot {
 
 static SLOTS: [Slot; MAPPINGS_MAX] = [const { Slot::new() }; MAPPINGS_MAX];
 
-/// The right to change slots. The flag says whether the handler is installed.
+/// Lock for slot changes. The flag: the handler is installed.
 static REGISTRY: Mutex<bool> = Mutex::new(false);
 
 fn lock() -> std::sync::MutexGuard<'static, bool> {
-    // Slots are changed only by stores, which do not panic.
+    // Only stores run under the lock; they do not panic.
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -243,15 +234,13 @@ fn register(addresses: Range<usize>) -> io::Result<&'static Slot> {
     Ok(slot)
 }
 
-/// The signal handler. It interrupts a faulting instruction, so it uses only loads, stores and system
-/// calls.
+/// Signal handler. It interrupts a faulting instruction: only loads, stores and system calls.
 #[allow(unsafe_code)]
 mod handler {
     use super::*;
     use std::mem::MaybeUninit;
     use std::ptr;
 
-    /// The action for SIGBUS before the handler was installed.
     static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
     static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
@@ -261,7 +250,7 @@ mod handler {
         let page_bytes = usize::try_from(page_bytes).map_err(io::Error::other)?;
         PAGE_BYTES.store(page_bytes, Ordering::Relaxed);
         let mut previous = MaybeUninit::zeroed();
-        // SAFETY: all zeros is a valid `sigaction`, which the call fills in; it changes nothing.
+        // SAFETY: all zeros is a valid `sigaction`; the call only fills it in.
         let previous = unsafe {
             check(libc::sigaction(
                 libc::SIGBUS,
@@ -271,11 +260,11 @@ mod handler {
             previous.assume_init()
         };
         PREVIOUS.get_or_init(|| previous);
-        // SAFETY: all zeros is a valid action: the default one, with an empty mask.
+        // SAFETY: all zeros is a valid action: the default with an empty mask.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = on_sigbus as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the action is initialised, and its handler has the signature for SA_SIGINFO.
+        // SAFETY: the action is initialised and its handler has the signature for SA_SIGINFO.
         check(unsafe { libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()) })
     }
 
@@ -291,14 +280,14 @@ mod handler {
         info: *mut libc::siginfo_t,
         _context: *mut libc::c_void,
     ) {
-        // SAFETY: with SA_SIGINFO the kernel passes `info`, and for SIGBUS it has an address.
+        // SAFETY: with SA_SIGINFO the kernel passes `info`; for SIGBUS it has an address.
         let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
         // Codes above 0 come from the kernel, others from processes.
         let is_fault = code > 0;
         if is_fault && map_zeros(address) {
             return;
         }
-        // Not a fault of ours: restore the previous action. A fault repeats by itself.
+        // Foreign signal: restore the previous action. A fault repeats by itself.
         // SAFETY: both calls are allowed in a handler; the action came from the kernel.
         unsafe {
             if let Some(previous) = PREVIOUS.get() {
@@ -310,9 +299,8 @@ mod handler {
         }
     }
 
-    /// Replaces a mapping from the page of `address` on by zeros and records the offset; returns false
-    /// when the address is in no mapping. All following pages are replaced too: they cannot be trusted
-    /// either, and replacing them one by one would make a kernel mapping for each.
+    /// Maps zeros from the page of `address` on and records the offset; false if no mapping has it.
+    /// Later pages are lost too: replacing them one by one costs a kernel mapping each.
     fn map_zeros(address: usize) -> bool {
         let found = SLOTS.iter().find_map(|slot| {
             let addresses = slot.addresses()?;
@@ -325,9 +313,8 @@ mod handler {
         // Recorded before the zeros become visible.
         slot.note(page.wrapping_sub(addresses.start));
         fence(Ordering::SeqCst);
-        // SAFETY: the pages belong to a mapping of ours that the faulting thread has borrowed, so it
-        // is not unmapped meanwhile; mappings begin at a page. `mmap` is a plain system call: it
-        // takes no lock, and sets `errno` only when it fails.
+        // SAFETY: the faulting thread borrows the mapping, so it is not unmapped; mappings begin at
+        // a page. `mmap` is a plain system call that takes no lock.
         let zeros = unsafe {
             libc::mmap(
                 page as *mut libc::c_void,
@@ -352,11 +339,10 @@ mod tests {
     use std::thread;
     use std::time::{Duration, SystemTime};
 
-    /// The size of a page, and a file of several pages.
     const PAGE: usize = 4096;
     const BYTES: usize = 64 * PAGE;
 
-    /// A hostile header may say anything of where something is.
+    /// Hostile headers may contain any range.
     #[test]
     fn advice_for_bytes_that_are_not_there_changes_nothing() {
         let there = tempfile::tempdir().unwrap();
@@ -382,7 +368,7 @@ mod tests {
         assert_eq!((&mapping[..], mapping.damage()), (&[1; BYTES][..], None));
     }
 
-    /// Creates a file of ones, last modified a minute ago; returns it and its path.
+    /// Creates a file of ones, last modified a minute ago.
     fn ones(there: &tempfile::TempDir) -> (File, PathBuf) {
         let path = there.path().join("ones");
         fs::write(&path, [1; BYTES]).unwrap();
@@ -422,7 +408,7 @@ mod tests {
         }
     }
 
-    /// Lost bytes stay lost, although the file is as it was.
+    /// Lost bytes stay lost even if the file is restored.
     #[test]
     fn a_truncated_file_that_grows_again_stays_damaged() {
         let there = tempfile::tempdir().unwrap();
@@ -452,7 +438,7 @@ mod tests {
         assert_eq!(mapping.damage(), Some(Damage::Written));
     }
 
-    /// A page of the file that cannot be read, as when a disk fails: its length and time do not show it.
+    /// An unreadable page changes neither length nor time.
     #[test]
     fn an_unreadable_page_reads_as_zeros() {
         let there = tempfile::tempdir().unwrap();
@@ -466,7 +452,6 @@ mod tests {
         assert!(matches!(mapping.damage(), Some(Damage::Lost { .. })));
     }
 
-    /// Files are truncated under many readers, while other files are mapped and unmapped.
     #[test]
     fn readers_survive_truncation_while_other_mappings_change() {
         let over = AtomicBool::new(false);
