@@ -104,7 +104,7 @@ impl Filters {
         }
     }
 
-    /// Searches all indexed revisions, not only default ones. Needed for any revision filter.
+    /// Searches all indexed revisions, not only default ones.
     pub fn reach_all_revisions(&mut self) {
         self.all_revisions = true;
     }
