@@ -1,9 +1,8 @@
-//! Builds a *segment* from documents: blocks, and sorted runs of (trigram, block) pairs. A defined
-//! word is a pair with the key [`Trigram::of_definition`].
+//! Builds a *segment*: blocks, and sorted runs of (trigram, block) pairs. Defined words are pairs
+//! with a key of [`Trigram::of_definition`].
 //!
-//! One worker builds a segment of some megabytes; the [`writer`](crate::writer) joins segments in
-//! order. [`Limits`] bound memory whatever the length of a line: excess text is spilled to a
-//! temporary file, pairs are encoded as sorted runs.
+//! A worker builds a segment of some megabytes; the [`writer`](crate::writer) joins them.
+//! [`Limits`] bound memory: excess text is spilled to a file, pairs become sorted runs.
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
 mod pairs;
@@ -51,15 +50,15 @@ pub(crate) struct SegmentBlock {
 pub(crate) struct Segment {
     pub(crate) documents: Vec<SegmentDocument>,
     pub(crate) blocks: Vec<SegmentBlock>,
-    /// Rewound file with the beginning of a long text.
+    /// Spilled beginning of the text, rewound.
     pub(crate) spilled: Option<File>,
     /// Text after the spilled part.
     pub(crate) text: Vec<u8>,
-    /// Encoded sorted runs, ascending by block. A block too large for one run is in several.
+    /// Ascending by block; a large block may be in several.
     pub(crate) runs: Vec<Vec<u8>>,
 }
 
-/// State before a document, for discarding it.
+/// State before a document.
 #[derive(Clone, Copy, Default)]
 struct Checkpoint {
     text_bytes: u64,
@@ -75,25 +74,24 @@ pub(crate) struct SegmentBuilder {
     segment: Segment,
     spilled_bytes: u64,
     trigrams: TrigramSet,
-    /// Keys of words that the current block defines.
+    /// Words defined in the current block.
     definitions: Vec<Trigram>,
     pairs: Pairs,
     /// Start of the current document.
     checkpoint: Checkpoint,
     hasher: blake3::Hasher,
     next_line: u32,
-    /// Start of the current block in the segment's text.
+    /// Current block in the segment.
     block_offset: u64,
-    /// The same in `segment.text`; 0 if its beginning is spilled.
+    /// The same in `segment.text`; 0 if spilled.
     block_start: usize,
-    /// End of the text in `segment.text` with trigrams taken.
+    /// End of the processed text.
     taken: usize,
-    /// The current block is one long line, not yet ended.
+    /// One long line, not yet ended.
     in_line: bool,
 }
 
 impl SegmentBuilder {
-    /// `directory` is for unnamed temporary files.
     pub(crate) fn new(limits: Limits, directory: &Path) -> Self {
         SegmentBuilder {
             limits,
@@ -113,7 +111,7 @@ impl SegmentBuilder {
         }
     }
 
-    /// Reuses the text buffer of an older segment, before the first document: saves page faults.
+    /// Reuses a buffer, before the first document: saves page faults.
     pub(crate) fn reuse(&mut self, mut text: Vec<u8>) {
         debug_assert!(self.segment.text.is_empty());
         text.clear();
@@ -149,7 +147,7 @@ impl SegmentBuilder {
         self.trigrams.clear();
         self.segment.blocks.truncate(self.checkpoint.blocks);
         self.segment.runs.truncate(self.checkpoint.runs);
-        // Earlier pairs are in runs if this document has filled one.
+        // Its pairs; earlier ones are in runs if it filled one.
         if self.pairs.len() > self.checkpoint.pairs || self.checkpoint.pairs == 0 {
             self.pairs.split_off(number(self.checkpoint.blocks)?);
         }
@@ -172,7 +170,7 @@ impl SegmentBuilder {
         self.spilled_bytes + self.segment.text.len() as u64
     }
 
-    /// Returns the segment of the documents since the last call.
+    /// Segment of the documents since the last call.
     pub(crate) fn finish(&mut self) -> io::Result<Segment> {
         self.flush_pairs();
         self.pairs.clear(0);
@@ -233,14 +231,13 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Whether a single-line block may be a definition and is all in memory.
+    /// Tests for a short single-line block in memory.
     fn is_short(&self, end: usize) -> bool {
         let line_end = 2;
         self.spilled_bytes + self.block_start as u64 == self.block_offset
             && end - self.block_start <= definition::LINE_BYTES_MAX + line_end
     }
 
-    /// Adds the words defined in the current block, which ends at `end`.
     fn take_definitions(&mut self, end: usize) -> io::Result<()> {
         let block = number(self.segment.blocks.len())?;
         let text = &self.segment.text[self.block_start..end];
@@ -279,7 +276,7 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Encodes all pairs; the current document gets its own run, so that it can be discarded.
+    /// Encodes all pairs; the current document gets its own run for discarding.
     fn flush_document(&mut self) -> io::Result<()> {
         if self.checkpoint.pairs > 0 {
             let first_block = number(self.checkpoint.blocks)?;
@@ -303,7 +300,7 @@ impl SegmentBuilder {
         }
     }
 
-    /// Spills closed blocks and the processed part of an open line.
+    /// Spills closed blocks and processed text.
     fn spill_text(&mut self) -> io::Result<()> {
         let count = self.taken;
         let file = match &mut self.segment.spilled {
@@ -324,7 +321,6 @@ fn count_lines(text: &[u8]) -> usize {
     ends + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
-/// Converts to the width in the format.
 fn number(count: usize) -> io::Result<u32> {
     u32::try_from(count).map_err(|_| io::Error::other("more than 2^32 blocks or lines"))
 }

@@ -1,7 +1,5 @@
-//! Codecs of the content: raw, or zstd per block.
-//!
-//! Blocks are verified one by one, so they are compressed one by one: larger frames would be read
-//! several times over. A trained dictionary shared by the shard recovers much of the ratio.
+//! Codecs of the content: raw, or zstd per block with a shared dictionary. Larger frames would be
+//! read several times over, since blocks are verified one by one.
 //! **Invariant:** encoding depends only on text and dictionary; decoding allocates nothing and
 //! fails on a wrong length.
 
@@ -13,7 +11,7 @@ pub enum ContentCodec {
     /// Uncompressed, fastest to read.
     #[default]
     Raw,
-    /// Compressed by block, with a dictionary per shard.
+    /// Compressed by block, with a dictionary.
     Zstd,
 }
 
@@ -27,8 +25,7 @@ impl ContentCodec {
     }
 }
 
-/// Bytes of a compressed block. A longer one (a single line) is stored raw, so that no reader needs
-/// memory for it.
+/// Longer blocks (single lines) are stored raw, so that readers need no memory for them.
 pub(crate) const ENCODED_BLOCK_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of a dictionary. Twice as many would save 2 % of the content.
@@ -44,8 +41,7 @@ const DICTIONARY_BYTES_MIN: usize = 1 << 10;
 /// five times that.
 const LEVEL: i32 = 3;
 
-/// Trains a dictionary from concatenated `samples`; empty if not worth its place beside
-/// `text_bytes`.
+/// Trains a dictionary from concatenated `samples`, unless not worth its place.
 pub(crate) fn train(samples: &[u8], lengths: &[usize], text_bytes: u64) -> Vec<u8> {
     let most = (text_bytes / TEXT_TO_DICTIONARY).min(DICTIONARY_BYTES_MAX as u64) as usize;
     if most < DICTIONARY_BYTES_MIN {
@@ -59,7 +55,6 @@ pub(crate) fn train(samples: &[u8], lengths: &[usize], text_bytes: u64) -> Vec<u
     }
 }
 
-/// Shared by encoder threads.
 pub(crate) struct EncoderDictionary(Option<CDict<'static>>);
 
 impl EncoderDictionary {
@@ -67,8 +62,7 @@ impl EncoderDictionary {
         EncoderDictionary((!dictionary.is_empty()).then(|| CDict::create(dictionary, LEVEL)))
     }
 
-    /// Appends the encoded blocks of `text` to `out`, and their lengths to `encoded_lengths`.
-    /// Incompressible blocks stay raw.
+    /// Appends encoded blocks and their lengths; incompressible ones stay raw.
     pub(crate) fn encode(
         &self,
         text: &[u8],
@@ -113,11 +107,9 @@ impl EncoderDictionary {
     }
 }
 
-/// Dictionary for decoding a shard.
 pub(crate) struct DecoderDictionary(Option<DDict<'static>>);
 
 impl DecoderDictionary {
-    /// Returns `None` if the bytes are not a dictionary.
     pub(crate) fn new(dictionary: &[u8]) -> Option<DecoderDictionary> {
         if dictionary.is_empty() {
             return Some(DecoderDictionary(None));
@@ -136,7 +128,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decodes a block into `text`; `None` if it is damaged or has another length.
+    /// Decodes a block into `text`, if intact and as long.
     pub(crate) fn decode(
         &mut self,
         encoded: &[u8],

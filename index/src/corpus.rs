@@ -1,12 +1,11 @@
-//! Directories to texts: [`sources`] turns directories into packages, [`walk`] lists files,
-//! [`read`] reads them by chunks. Paths are bytes, not necessarily UTF-8.
+//! Directories to texts: [`sources`], then [`walk`], then [`read`]. Paths are bytes.
 //!
-//! **Invariant:** a regular file below a source is either in [`Walk::files`] and read to its end,
-//! or a [`Skipped`] entry (its own or a parent's) gives the reason. Size, encoding, line length or
-//! a leading dot never skip a file.
+//! **Invariant:** a regular file is in [`Walk::files`] and read to its end, or a [`Skipped`] entry
+//! (its own or a parent's) gives the reason. Size, encoding, line length or a leading dot never
+//! skip it.
 //!
-//! **Invariant:** links below a source are never followed, and user configuration is never read:
-//! the same tree gives the same result for every user.
+//! **Invariant:** links are never followed, user configuration never read: the same tree gives the
+//! same result for every user.
 
 use std::io;
 use std::path::PathBuf;
@@ -27,8 +26,7 @@ pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub(crate) use walk::stamp;
 pub use walk::{File, Walk, Watched, signature, walk, watched};
 
-/// A corpus that cannot be read, by source path as given. Problems with single files are a
-/// [`SkipReason`].
+/// Unreadable corpus. Problems of single files are a [`SkipReason`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
@@ -46,10 +44,10 @@ pub enum CorpusError {
         /// Cause.
         source: io::Error,
     },
-    /// The file system root, which has no name.
+    /// Root directory, without a name.
     #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", .0.display())]
     NoName(PathBuf),
-    /// A source without files.
+    /// Source without files.
     #[error("{}: contains no file to index", .0.display())]
     Empty(PathBuf),
     /// With `each`: no directory inside.

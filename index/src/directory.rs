@@ -1,5 +1,4 @@
-//! Index directory: the manifest and the files it names (shards, tables of revisions, records of
-//! sources).
+//! Index directory: the manifest and its files.
 //!
 //! The manifest is replaced atomically: a reader sees one generation, never a mixture. Unnamed
 //! files are then removed; processes that have them open keep them.
@@ -27,16 +26,16 @@ pub const MANIFEST: &str = "manifest";
 /// File locked during a build.
 const LOCK: &str = "lock";
 
-/// Content of the lock file, which is created first.
+/// Content of the lock, which is created first.
 const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
 
-/// Attempts to open an index while it is being replaced.
+/// Attempts to open an index that is being replaced.
 const ATTEMPTS_MAX: usize = 5;
 
 /// An index that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// No such directory, or no index in it.
+    /// No index here.
     #[error("{}: no Trawl index here; build one with `trawl index --out {} SOURCE...`",
             path.display(), path.display())]
     NotAnIndex {
@@ -68,46 +67,45 @@ pub enum IndexError {
     /// Unusable shard.
     #[error(transparent)]
     Shard(#[from] shard::ShardError),
-    /// Not the shard that the manifest names.
+    /// Another shard than named.
     #[error("{}: not the shard that the manifest names: remove it and build the index again with \
              `trawl index`", path.display())]
     Swapped {
         /// Shard path.
         path: PathBuf,
     },
-    /// Damaged table of revisions or records.
+    /// Damaged revisions or records.
     #[error("{}: {reason}: remove it and build the index again with `trawl index`", path.display())]
     Damaged {
         /// File path.
         path: PathBuf,
-        /// Damage and its place.
+        /// Kind and place.
         reason: String,
     },
 }
 
-/// One open generation of an index.
+/// One generation of an index.
 pub struct Index {
-    /// Manifest of this generation.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// Shards in manifest order.
+    /// Shards in order.
     pub shards: Vec<Arc<Shard>>,
-    /// Records of repositories and sources.
+    /// Records of sources.
     pub recorded: Arc<Recorded>,
 }
 
 impl Index {
-    /// Opens the index in `directory`.
+    /// Opens an index.
     pub fn open(directory: &Path) -> Result<Index, IndexError> {
         Index::reopen(directory, &[])
     }
 
-    /// Like [`open`](Self::open), reusing the undamaged shards among `open`: files stay open and
-    /// pages stay verified.
+    /// Like [`open`](Self::open), reusing undamaged shards: files stay open, pages verified.
     pub fn reopen(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
         let mut attempts = 1;
         loop {
             match Self::open_once(directory, open) {
-                // The manifest was replaced after it was read.
+                // Replaced after it was read.
                 Err(error) if error.is_missing_file() && attempts < ATTEMPTS_MAX => attempts += 1,
                 done => return done,
             }
@@ -147,7 +145,7 @@ impl IndexError {
 pub(crate) struct ShardOpener<'a> {
     directory: &'a Path,
     recorded: &'a Recorded,
-    /// Live packages of earlier shards; later shards continue them.
+    /// Live packages of earlier shards.
     begun: HashSet<Vec<u8>>,
 }
 
@@ -160,7 +158,7 @@ impl<'a> ShardOpener<'a> {
         }
     }
 
-    /// Opens the shard of an entry, or reuses an undamaged one.
+    /// Opens or reuses the shard of an entry.
     pub(crate) fn open(
         &mut self,
         entry: &ShardEntry,
@@ -200,7 +198,7 @@ impl<'a> ShardOpener<'a> {
         Ok(Arc::new(with_table.with_names(dead, continued, own_names)?))
     }
 
-    /// Returns the live packages that continue an earlier shard.
+    /// Live packages that continue an earlier shard.
     fn continued(&mut self, entry: &ShardEntry) -> Vec<u32> {
         let numbered = (0..).zip(&entry.packages);
         let live = numbered.filter(|(_, package)| !package.is_dead);
@@ -235,20 +233,20 @@ pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
     file.rename(MANIFEST)
 }
 
-/// Returns a value that changes exactly when the manifest is replaced.
+/// Changes exactly when the manifest is replaced.
 pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
     let metadata = fs::metadata(directory.join(MANIFEST))?;
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
-/// Whether `directory` is an index; a corpus skips it.
+/// Tests for an index, which a corpus skips.
 pub fn is_index(directory: &Path) -> bool {
     let mut mark = [0; MARK.len()];
     let lock = File::open(directory.join(LOCK));
     lock.is_ok_and(|mut lock| lock.read_exact(&mut mark).is_ok()) && mark == *MARK
 }
 
-/// Removes the lock, and the directory if it is then empty.
+/// Removes the lock, and an empty directory.
 pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
     fs::remove_file(directory.join(LOCK))?;
     match fs::remove_dir(directory) {
@@ -257,7 +255,7 @@ pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Exclusive write access to an index directory.
+/// Exclusive write access to an index.
 pub struct Lock(File);
 
 impl Lock {
@@ -289,8 +287,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Explicit, since a child process being started may still have the file open. On failure,
-        // closing is all that remains.
+        // Explicit: a starting child process may still hold the file. On failure, closing is all
+        // that remains.
         let _ = self.0.unlock();
     }
 }

@@ -30,11 +30,11 @@ use crate::revisions::DocumentRevisions;
 use name::{NameMatcher, last_component};
 use revision::RevisionMatcher;
 
-/// Name of no language.
+/// Unknown language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no language {name}")]
 pub struct UnknownLanguage {
-    /// Unknown name.
+    /// Name as given.
     pub name: String,
     /// Most similar language.
     pub similar: Option<&'static str>,
@@ -55,7 +55,7 @@ pub struct DocumentFacts<'a> {
     pub revisions: DocumentRevisions<'a>,
 }
 
-/// Compiled filters; none accept every document.
+/// Compiled filters. An empty set accepts every document.
 #[derive(Debug, Default)]
 pub struct Filters {
     /// Includes documents outside default revisions.

@@ -12,8 +12,8 @@
 //!      8    4  version: 2, or 3 if POSTINGS has a list of gaps
 //!     12    4  target size of a block, in bytes
 //!      16   32  id: BLAKE3 of the number 2 in 4 bytes, block size, and the sections NAMES to
-//!               SKIPPED, each after its length in 8 bytes; of DECODED, if it is there; of the rules
-//!               at 100, if they are not 0
+//!               SKIPPED, each after its length in 8 bytes; of DECODED, if it is there; of the
+//!               rules at 100, if they are not 0
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
 //!     68    4  codec of the content: 0, raw; 1, zstd
@@ -23,9 +23,9 @@
 //!     96    4  CRC-32C of the section CHECKSUMS
 //!     100    4  rules by which the words were found that lines define (see `schema::definition`);
 //!               0 in shards that do not list them
-//!     104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those below
-//!               up to FRAMES, in this order, the last one is CHECKSUMS. The others are free: a
-//!               reader skips those that it does not know
+//!     104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those
+//!               below up to FRAMES, in this order, the last one is CHECKSUMS. The others are free:
+//!               a reader skips those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
@@ -37,9 +37,9 @@
 //!                 trigram whose first byte is an upper-case letter is in no folded text: its list
 //!                 has the blocks with a line that defines a word, by a hash of the word and how
 //!                 much the line looks like it
-//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
-//!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a list of
-//!                 one block, bit 39 and the block
+//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 |
+//!                 b << 48 | c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a
+//!                 list of one block, bit 39 and the block
 //!    NAMES        for each package the name of its directory, then the paths of its documents
 //!    PACKAGES     40 per package, best first: offset in NAMES 8, length 4, first text 4, first
 //!                 entry in SHARED 4, documents 4, bytes of their texts 8, popularity (`inst`) f32,
@@ -61,8 +61,9 @@
 //!                 gaps, and 8 zeros. A list has the groups of 64 documents in which a path has the
 //!                 trigram. Absent in shards of older programs, and without documents
 //!    FRAMES       codec zstd: for each block its offset in CONTENT 8, the first of which ends the
-//!                 dictionary; and one more, the end of the last block. A block that takes as many bytes
-//!                 there as in the texts is as it is, any other one is a frame. Codec raw: absent
+//!                 dictionary; and one more, the end of the last block. A block that takes as many
+//!                 bytes there as in the texts is as it is, any other one is a frame. Codec raw:
+//!                 absent
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
@@ -176,7 +177,7 @@ impl Extent {
     }
 }
 
-/// Between the last header field and its checksum.
+/// Bytes between the last header field and the checksum.
 const RESERVED_BYTES: usize = PAGE_BYTES - 360 - 4;
 
 /// Page 0.

@@ -1,11 +1,10 @@
 //! Builds or updates an index directory.
 //!
 //! An update compares the sources with the index (`current`, `update_plan`), writes changed
-//! packages to new shards (`pipeline`), merges shards if that pays (`merging`), and replaces the
-//! manifest. Shards never change: superseded packages are marked dead. Merging runs the same
-//! pipeline on packages of older shards.
+//! packages (`pipeline`), merges shards (`merging`) and replaces the manifest. Shards never change:
+//! superseded packages are marked dead. Merging runs the same pipeline on older shards.
 //! **Invariant:** the same files give the same bytes, for any number of workers, from directories
-//! or older shards; an index stays valid until the next one is complete.
+//! or shards; the old index stays valid until the new one is complete.
 
 mod current;
 mod error;
@@ -55,9 +54,9 @@ pub fn build(
     current.publish(progress)
 }
 
-/// Updates the index in `out`, or builds it: reads new and changed `sources` and keeps all other
-/// packages and versions unless `changes` drop them. Other build options cause a rebuild. New
-/// shards take the newest shard's codec by default.
+/// Updates or builds the index in `out`: reads new and changed `sources`, keeps other packages and
+/// versions unless `changes` drop them. Other options cause a rebuild. New shards take the newest
+/// codec by default.
 pub fn update(
     sources: Vec<Source>,
     changes: &Changes,
@@ -151,8 +150,8 @@ fn options_for(
     Ok(options)
 }
 
-/// Cleans up after a build of another thread in `out` and blocks its publication; the caller then
-/// exits. The index is the old or the new one. Returns whether there is one.
+/// Cleans up after a build of another thread and blocks its publication; the caller then exits.
+/// Returns whether there is an index, old or new.
 pub fn abandon(out: &Path, progress: &Progress) -> io::Result<bool> {
     let publishing = progress.publishing.lock();
     // Never released.

@@ -13,49 +13,49 @@
 //! ```
 //!
 //! One record per line, space-separated. `options`: block size, and git's rules applied (`ignore`)
-//! or not (`no-ignore`). `shard` is followed by its packages in order: `package`, or `dead` if
-//! removed or superseded by a later shard. The number of a package is the signature of its source
-//! ([`corpus::signature`](crate::corpus::signature) and popularity). Names escape every byte except
-//! ASCII letters, digits and `.+-_~` as `%` and two hex digits. `end`: CRC-32C of all lines before.
+//! or not. `shard` is followed by its packages: `package`, or `dead` if removed or superseded. The
+//! number of a package is its signature ([`corpus::signature`](crate::corpus::signature) and
+//! popularity). Names escape all but ASCII letters, digits and `.+-_~` as `%` and two hex digits.
+//! `end`: CRC-32C of the lines before.
 //!
-//! Version 2 adds `beside`: reason and path of what lies beside packages. Version 3 adds files with
-//! their BLAKE3: `revisions`, the table of a shard, after its packages; and `repositories`, the
-//! records of sources. Version 4 adds `own`: a live package with a name that only looks versioned,
-//! such as `log4j-2`. The earliest sufficient version is written.
-//! **Invariant:** no file is named twice. No two live packages share a name, unless both shards
-//! have a table of revisions: then they are parts of one package.
+//! Version 2 adds `beside`: reason and path of entries beside packages. Version 3 adds files with
+//! their BLAKE3: `revisions`, the table of a shard, and `repositories`, the records of sources.
+//! Version 4 adds `own`: a live package with an unversioned name like `log4j-2`. The earliest
+//! sufficient version is written.
+//! **Invariant:** no file is named twice. Live packages of one name are parts of one package: both
+//! shards have a table of revisions.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// Version of the manifest and of the directory layout.
+/// Latest version.
 pub const VERSION: u32 = 4;
 
 const TITLE: &str = "trawl-index ";
 
-/// Content of an index directory.
+/// Content of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// Build options.
     pub options: Options,
     /// Shards, in order.
     pub shards: Vec<ShardEntry>,
-    /// Skipped entries beside packages.
+    /// Entries beside packages.
     pub beside: Vec<Beside>,
-    /// File of recorded repositories and sources, if any.
+    /// Records of sources.
     pub recorded: Option<NamedFile>,
 }
 
-/// File named by the manifest, besides shards.
+/// A named file, other than a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
     /// BLAKE3 of the file.
     pub hash: [u8; 32],
-    /// Name in the directory.
+    /// File name.
     pub file: String,
 }
 
-/// File or directory beside packages, in none of them.
+/// Entry beside packages, in none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// Absolute path.
@@ -64,43 +64,43 @@ pub struct Beside {
     pub reason: String,
 }
 
-/// Options that decide the content of an index.
+/// Options that decide the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Target block size in bytes.
     pub block_bytes: usize,
-    /// Include files that git's rules exclude.
+    /// Includes files that git excludes.
     pub no_ignore: bool,
 }
 
-/// A shard of the index.
+/// Shard of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEntry {
-    /// Id that the header must repeat.
+    /// Id, repeated in its header.
     pub id: [u8; 32],
-    /// File name in the directory.
+    /// File name.
     pub file: String,
-    /// Packages, in shard order.
+    /// Packages, in order.
     pub packages: Vec<PackageEntry>,
-    /// Table of revisions; without one all documents of live packages are current.
+    /// Table of revisions; without it all live documents are current.
     pub revisions: Option<NamedFile>,
 }
 
-/// A package of a shard.
+/// Package of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageEntry {
-    /// Hash of popularity and of names, sizes, times and inodes of its files, when read.
+    /// Signature of its source, when read.
     pub signature: u64,
-    /// Name of its directory.
+    /// Directory name.
     pub directory: Vec<u8>,
-    /// Removed, or superseded by a later shard.
+    /// Removed or superseded.
     pub is_dead: bool,
-    /// The name has no version although it looks so; unset for dead packages.
+    /// Unversioned name that looks versioned; unset for dead packages.
     pub has_own_name: bool,
 }
 
 impl ShardEntry {
-    /// The entry after a round trip: dead packages lose `has_own_name`.
+    /// Entry after a round trip: dead packages lose `has_own_name`.
     pub(crate) fn as_parsed(&self) -> ShardEntry {
         let mut entry = self.clone();
         for package in &mut entry.packages {
@@ -109,7 +109,7 @@ impl ShardEntry {
         entry
     }
 
-    /// Ids of the dead packages, ascending.
+    /// Dead packages, ascending.
     pub fn dead(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         numbered
@@ -117,7 +117,6 @@ impl ShardEntry {
             .collect()
     }
 
-    /// Ids of the live packages with `has_own_name`, ascending.
     pub(crate) fn own_names(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         numbered
@@ -126,19 +125,19 @@ impl ShardEntry {
             .collect()
     }
 
-    /// Iterates over the live packages.
+    /// Live packages.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.packages.iter().filter(|package| !package.is_dead)
     }
 }
 
-/// Reason that text is not a manifest.
+/// Invalid manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     /// Wrong beginning.
     #[error("not the manifest of a Trawl index")]
     NotAManifest,
-    /// Written by a later version of Trawl.
+    /// Later version of Trawl.
     #[error(
         "an index of format {0}; this version of Trawl reads format {VERSION}: update Trawl, or \
          build the index again"
@@ -153,7 +152,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Renders the manifest as text.
+    /// Renders the manifest.
     pub fn render(&self) -> String {
         let ignore = if self.options.no_ignore {
             "no-ignore"
@@ -206,7 +205,7 @@ impl Manifest {
         }
     }
 
-    /// Iterates over all file names.
+    /// All file names.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let shards = self.shards.iter().map(|shard| &*shard.file);
         let tables = self
@@ -249,7 +248,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Iterates over the live packages, shard by shard.
+    /// Live packages by shard.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.shards.iter().flat_map(ShardEntry::live)
     }
@@ -322,7 +321,7 @@ impl Manifest {
     }
 }
 
-/// Returns the lines before `end` if the checksum matches.
+/// Lines before a correct `end`.
 fn checked_body(text: &str) -> Option<&str> {
     let (body, crc) = text.strip_suffix('\n')?.rsplit_once("\nend ")?;
     let body = &text[..body.len() + 1];
@@ -342,7 +341,7 @@ fn file_name(name: &str, suffix: &str) -> Option<String> {
     (name.ends_with(suffix) && !name.contains('/')).then(|| name.to_owned())
 }
 
-/// Renders bytes as lower-case hex digits.
+/// Lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -509,7 +508,6 @@ mod tests {
         for bit in 0..text.len() * 8 {
             let mut broken = text.clone();
             broken[bit / 8] ^= 1 << (bit % 8);
-            // Hex digits of the checksum ignore case.
             let same = Manifest::parse(&broken);
             assert!(same.is_err() || same == Ok(manifest()), "bit {bit}");
         }

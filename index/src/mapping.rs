@@ -1,9 +1,9 @@
 //! Read-only file mappings that survive the loss of file bytes.
 //!
 //! Touching a lost page raises SIGBUS, which ends a process; `catch_unwind` does not help. The
-//! handler of a [`Mapping`] records the offset and maps zeros over the rest of the file. Bytes are
-//! valid only if [`Mapping::damage`], called *afterwards*, finds nothing. It also compares length
-//! and modification time, since truncation inside a page raises no signal.
+//! handler of a [`Mapping`] records the offset and maps zeros over the rest. Bytes are valid only
+//! if [`Mapping::damage`], called *afterwards*, finds nothing. It also compares length and
+//! modification time, since truncation inside a page raises no signal.
 //!
 //! The only module with `unsafe`, apart from one test.
 //! **Invariant:** Trawl never writes to a shard once it has its name. Changes by others are
@@ -20,15 +20,14 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Files mapped at once. An index has one shard per some gigabytes of text and a handful of small
-/// ones; the registry takes 128 KiB.
+/// Files mapped at once: an index has one shard per some gigabytes of text, and few small ones. The
+/// registry takes 128 KiB.
 pub const MAPPINGS_MAX: usize = 4096;
 
 /// A mapped file.
 pub struct Mapping {
     map: Mmap,
     file: File,
-    /// State of the file when it was mapped.
     stamp: Stamp,
     slot: &'static Slot,
 }
@@ -36,7 +35,7 @@ pub struct Mapping {
 /// Change of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Truncated or unreadable: at least the bytes from `offset` on are lost.
+    /// Truncated or unreadable from `offset` on.
     Lost {
         /// Offset in bytes.
         offset: u64,
@@ -46,20 +45,19 @@ pub enum Damage {
 }
 
 impl Mapping {
-    /// Maps a non-empty file. At most [`MAPPINGS_MAX`] are mapped at once.
+    /// Maps a nonempty file, at most [`MAPPINGS_MAX`] at once.
     pub fn new(file: File) -> io::Result<Mapping> {
         Mapping::beyond_end(file, 0)
     }
 
-    /// Maps a file and `more` bytes past its end; touching those faults.
+    /// `more`: bytes past the end; touching them faults.
     fn beyond_end(file: File, more: usize) -> io::Result<Mapping> {
         let stamp = Stamp::of(&file.metadata()?);
         let bytes = usize::try_from(stamp.bytes).map_err(io::Error::other)? + more;
-        // SAFETY: Trawl does not change the file (module docs). If another process does, any byte
-        // value is valid.
+        // SAFETY: Trawl does not change the file. Under changes by others, any byte value is valid.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(&file)? };
-        // A page fault then reads one page instead of megabytes. Failure only costs time.
+        // A fault then reads one page, not megabytes. Failure only costs time.
         let _ = map.advise(Advice::Random);
         let start = map.as_ptr() as usize;
         Ok(Mapping {
@@ -70,10 +68,9 @@ impl Mapping {
         })
     }
 
-    /// Returns the damage since the file was mapped. After `None`, every byte read before the call
-    /// is correct.
+    /// Returns the damage since mapping. After `None`, all earlier reads are correct.
     pub fn damage(&self) -> Option<Damage> {
-        // Orders reads of the mapping before the checks below.
+        // Orders earlier reads of the mapping.
         fence(Ordering::Acquire);
         let lost = self.slot.lost.load(Ordering::Relaxed);
         let now = self.file.metadata().map(|metadata| Stamp::of(&metadata));
@@ -86,12 +83,12 @@ impl Mapping {
         (now.ok() != Some(self.stamp)).then_some(Damage::Written)
     }
 
-    /// Fills `buffer` with the bytes from `offset` on, without touching the mapping.
+    /// Fills `buffer` from `offset` on, without touching the mapping.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }
 
-    /// Starts reading a range of the file into memory, without waiting.
+    /// Starts reading a range, without waiting.
     pub fn will_need(&self, range: Range<u64>) {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
             let _ = fadvise(
@@ -103,7 +100,7 @@ impl Mapping {
         }
     }
 
-    /// Whether the page at `offset` is in memory; `None` if the file system cannot tell.
+    /// Whether the page at `offset` is in memory; `None` if unknown.
     pub fn is_cached(&self, offset: u64) -> Option<bool> {
         let mut byte = [0];
         let read = preadv2(
@@ -130,7 +127,7 @@ impl Deref for Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // Still mapped, so no other mapping has these addresses.
+        // Still mapped, so not reused yet.
         let _registry = lock();
         self.slot.set(0..0);
     }
@@ -151,16 +148,16 @@ impl Stamp {
     }
 }
 
-/// Addresses of a mapping, for the handler. Changed only under the lock of [`REGISTRY`].
-/// **Invariant:** a thread that faults in a mapping borrows it, so its slot cannot change
-/// meanwhile. Other slots may; `version` detects that.
+/// Addresses for the handler, changed under the lock of [`REGISTRY`].
+/// **Invariant:** a thread that faults in a mapping borrows it, so its slot is stable. Others may
+/// change; `version` detects that.
 struct Slot {
     /// Odd during a change.
     version: AtomicUsize,
     start: AtomicUsize,
-    /// 0 if the slot is free.
+    /// 0 if free.
     end: AtomicUsize,
-    /// Offset of the first known lost byte, or [`NOTHING`].
+    /// First lost offset, or [`NOTHING`].
     lost: AtomicUsize,
 }
 
@@ -192,7 +189,6 @@ impl Slot {
             .store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// Returns the addresses, unless they are being changed.
     fn addresses(&self) -> Option<Range<usize>> {
         let version = self.version.load(Ordering::Acquire);
         let addresses = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
@@ -201,7 +197,6 @@ impl Slot {
         (same && version.is_multiple_of(2)).then_some(addresses)
     }
 
-    /// Records a lost byte; the first one wins.
     fn note(&self, offset: usize) {
         let (first, order) = (NOTHING, Ordering::Relaxed);
         let _ = self.lost.compare_exchange(first, offset, order, order);
@@ -210,11 +205,11 @@ impl Slot {
 
 static SLOTS: [Slot; MAPPINGS_MAX] = [const { Slot::new() }; MAPPINGS_MAX];
 
-/// Lock for slot changes. The flag: the handler is installed.
+/// Lock for slots. The flag: handler installed.
 static REGISTRY: Mutex<bool> = Mutex::new(false);
 
 fn lock() -> std::sync::MutexGuard<'static, bool> {
-    // Only stores run under the lock; they do not panic.
+    // Only stores run under the lock.
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -234,7 +229,7 @@ fn register(addresses: Range<usize>) -> io::Result<&'static Slot> {
     Ok(slot)
 }
 
-/// Signal handler. It interrupts a faulting instruction: only loads, stores and system calls.
+/// Signal handler: it interrupts a faulting instruction, so only loads, stores and system calls.
 #[allow(unsafe_code)]
 mod handler {
     use super::*;
@@ -250,7 +245,7 @@ mod handler {
         let page_bytes = usize::try_from(page_bytes).map_err(io::Error::other)?;
         PAGE_BYTES.store(page_bytes, Ordering::Relaxed);
         let mut previous = MaybeUninit::zeroed();
-        // SAFETY: all zeros is a valid `sigaction`; the call only fills it in.
+        // SAFETY: all zeros is valid; the call only fills it in.
         let previous = unsafe {
             check(libc::sigaction(
                 libc::SIGBUS,
@@ -260,11 +255,11 @@ mod handler {
             previous.assume_init()
         };
         PREVIOUS.get_or_init(|| previous);
-        // SAFETY: all zeros is a valid action: the default with an empty mask.
+        // SAFETY: all zeros is the default action with an empty mask.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = on_sigbus as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the action is initialised and its handler has the signature for SA_SIGINFO.
+        // SAFETY: initialised, with the signature for SA_SIGINFO.
         check(unsafe { libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()) })
     }
 
@@ -280,14 +275,14 @@ mod handler {
         info: *mut libc::siginfo_t,
         _context: *mut libc::c_void,
     ) {
-        // SAFETY: with SA_SIGINFO the kernel passes `info`; for SIGBUS it has an address.
+        // SAFETY: SA_SIGINFO passes `info`; SIGBUS has an address.
         let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-        // Codes above 0 come from the kernel, others from processes.
+        // Positive codes come from the kernel.
         let is_fault = code > 0;
         if is_fault && map_zeros(address) {
             return;
         }
-        // Foreign signal: restore the previous action. A fault repeats by itself.
+        // Not a fault in a mapping: restore the previous action. A fault repeats by itself.
         // SAFETY: both calls are allowed in a handler; the action came from the kernel.
         unsafe {
             if let Some(previous) = PREVIOUS.get() {
@@ -299,8 +294,8 @@ mod handler {
         }
     }
 
-    /// Maps zeros from the page of `address` on and records the offset; false if no mapping has it.
-    /// Later pages are lost too: replacing them one by one costs a kernel mapping each.
+    /// Maps zeros from the page of `address` on; false if no mapping has it. Later pages are lost
+    /// too: one by one, each would cost a kernel mapping.
     fn map_zeros(address: usize) -> bool {
         let found = SLOTS.iter().find_map(|slot| {
             let addresses = slot.addresses()?;
@@ -310,11 +305,11 @@ mod handler {
             return false;
         };
         let page = address & !(PAGE_BYTES.load(Ordering::Relaxed).wrapping_sub(1));
-        // Recorded before the zeros become visible.
+        // Before the zeros are visible.
         slot.note(page.wrapping_sub(addresses.start));
         fence(Ordering::SeqCst);
-        // SAFETY: the faulting thread borrows the mapping, so it is not unmapped; mappings begin at
-        // a page. `mmap` is a plain system call that takes no lock.
+        // SAFETY: the faulting thread borrows the mapping, so it stays mapped; mappings begin at a
+        // page. `mmap` takes no lock.
         let zeros = unsafe {
             libc::mmap(
                 page as *mut libc::c_void,
@@ -342,7 +337,6 @@ mod tests {
     const PAGE: usize = 4096;
     const BYTES: usize = 64 * PAGE;
 
-    /// Hostile headers may contain any range.
     #[test]
     fn advice_for_bytes_that_are_not_there_changes_nothing() {
         let there = tempfile::tempdir().unwrap();
@@ -368,7 +362,7 @@ mod tests {
         assert_eq!((&mapping[..], mapping.damage()), (&[1; BYTES][..], None));
     }
 
-    /// Creates a file of ones, last modified a minute ago.
+    /// Ones, last modified a minute ago.
     fn ones(there: &tempfile::TempDir) -> (File, PathBuf) {
         let path = there.path().join("ones");
         fs::write(&path, [1; BYTES]).unwrap();
@@ -408,7 +402,6 @@ mod tests {
         }
     }
 
-    /// Lost bytes stay lost even if the file is restored.
     #[test]
     fn a_truncated_file_that_grows_again_stays_damaged() {
         let there = tempfile::tempdir().unwrap();
@@ -438,7 +431,7 @@ mod tests {
         assert_eq!(mapping.damage(), Some(Damage::Written));
     }
 
-    /// An unreadable page changes neither length nor time.
+    /// A bad page changes neither length nor time.
     #[test]
     fn an_unreadable_page_reads_as_zeros() {
         let there = tempfile::tempdir().unwrap();

@@ -1,16 +1,13 @@
-//! Trigram query of a pattern: a condition on every block in which the pattern matches.
+//! Trigram query of a pattern: a condition on every block in which it matches.
 //!
 //! Russ Cox's method ("Regular Expression Matching with a Trigram Index", 2012) over the HIR of
-//! `regex-syntax`. Differences: strings are folded like the index, sets are larger (`[0-9]-[0-9]`
-//! is a union of a hundred short lists), and prefixes and suffixes keep only the two bytes that can
-//! cross a border.
-//!
-//! `Info` of a sub-expression: the set of its matches if small (`exact`), else sets of prefixes and
-//! suffixes; and a query that every match satisfies. Concatenation adds the trigrams across the
-//! border.
+//! `regex-syntax`, but strings are folded, sets are larger (`[0-9]-[0-9]` is a union of a hundred
+//! short lists), and affixes keep only the two bytes that can cross a border. `Info` of a
+//! sub-expression: its matches if few, else affixes, and a query that every match satisfies.
+//! Concatenation adds trigrams across the border.
 //!
 //! **Invariant:** never a false negative: a matching line satisfies the query. A set beyond its
-//! bound weakens the query, in the end to "all". Planning looks at no index; costs are the shard's.
+//! bound weakens the query, in the end to "all". Planning looks at no index.
 
 mod multiline;
 mod query;
@@ -25,15 +22,15 @@ use std::collections::BTreeSet;
 
 /// Nesting of a pattern: ripgrep's limit.
 pub(crate) const NESTING_MAX: u32 = 250;
-/// Strings in an exact set; beyond, prefixes and suffixes are used.
+/// Strings in an exact set; beyond, affixes are used.
 const EXACT_MAX: usize = 128;
 /// Bytes of an exact set.
 const EXACT_BYTES_MAX: usize = 16 << 10;
-/// Strings in a set of affixes, and in a product of two.
+/// Strings in a set of affixes or product.
 const AFFIXES_MAX: usize = 256;
-/// Code points enumerated per class; `[^a]` has a million.
+/// Enumerated code points; `[^a]` has a million.
 const CLASS_MAX: u32 = 512;
-/// Copies of a repeated expression: more add no trigram.
+/// Analysed copies of a repetition: more add no trigram.
 const COPIES_MAX: u32 = 4;
 
 /// Returns the query of a regular expression within a line, as ripgrep reads it (Unicode, `^` and
@@ -49,11 +46,10 @@ pub fn plan(pattern: &str, ignore_case: bool) -> Result<TrigramQuery, BadPattern
     Ok(Info::of(&hir).into_query())
 }
 
-/// Returns the query of a literal text, optionally ignoring case.
+/// Returns the query of a literal, optionally ignoring case.
 ///
 /// Equals [`plan`] for most texts, without a parser. Weaker but much smaller for letters with more
-/// than two cases (`s` has `ſ`, `k` the Kelvin sign): three letters match in any case, whatever
-/// their neighbours.
+/// than two cases (`s` has `ſ`, `k` the Kelvin sign), since each window is planned alone.
 ///
 /// ```
 /// let query = index::plan::plan_literal("Hash", true).unwrap();
@@ -74,7 +70,7 @@ pub fn plan_literal(text: &str, ignore_case: bool) -> Result<TrigramQuery, BadPa
     })))
 }
 
-/// Returns the query of the non-ASCII spellings of an ASCII text, ignoring case.
+/// Query of the non-ASCII spellings of an ASCII text.
 ///
 /// ```
 /// let query = index::plan::plan_other_cases("Hash").unwrap();
@@ -129,13 +125,13 @@ fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     ways
 }
 
-/// Reason a pattern cannot be planned or searched.
+/// Invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadPattern {
-    /// Byte offset of the mistake, if known.
+    /// Offset in bytes, if known.
     pub at: Option<usize>,
-    /// Description of the mistake.
+    /// Kind of mistake.
     pub reason: String,
 }
 
@@ -168,18 +164,16 @@ pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern>
     })
 }
 
-/// ASCII letters in lower case.
 type Strings = BTreeSet<Vec<u8>>;
 
 /// Facts about all matches of an expression.
 #[derive(Clone)]
 struct Info {
     exact: Option<Strings>,
-    /// Every match begins with one, of at most two bytes; unused if exact.
+    /// Every match begins with one, of up to two bytes; unused if exact.
     prefixes: Strings,
-    /// Every match ends with one, of at most two bytes; unused if exact.
+    /// Every match ends with one, of up to two bytes; unused if exact.
     suffixes: Strings,
-    /// Holds for every match.
     query: TrigramQuery,
 }
 
@@ -352,13 +346,13 @@ fn widest(strings: impl Fn(usize) -> Option<Strings>) -> Option<Strings> {
     (0..=2).rev().find_map(strings)
 }
 
-/// Cuts strings to two bytes, or fewer if the set exceeds its bound.
+/// Two bytes, or fewer beyond the bound.
 fn cut(strings: &Strings, affix: Affix) -> Strings {
     widest(|bytes| Some(shorten(strings, affix, bytes)).filter(|cut| cut.len() <= AFFIXES_MAX))
         .expect("a set of empty strings has one element")
 }
 
-/// Concatenates every pair; `None` beyond `max`.
+/// Concatenates all pairs, up to `max`.
 fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     if a.len() * b.len() > max {
         return None;
@@ -370,7 +364,7 @@ fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     )
 }
 
-/// Query for texts with one of `strings`. A string with a line end never matches.
+/// Texts with one of `strings`; none with a line end.
 fn trigrams_of(strings: &Strings) -> TrigramQuery {
     TrigramQuery::or(strings.iter().map(|string| {
         let windows = string

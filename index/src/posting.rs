@@ -1,27 +1,26 @@
 //! Posting lists: the blocks that hold a trigram.
 //!
 //! `n` ascending block ids out of a shard's `universe` are stored with the smallest of three
-//! codecs. `n` and the universe alone decide between the first two:
+//! codecs; `n` and the universe decide between the first two:
 //!
 //! - **Elias-Fano** (P. Elias 1974; S. Vigna, "Quasi-succinct indices", 2013): the low
 //!   `l = floor(log2(universe / n))` bits of every id, then the high bits in unary: id number `i`
 //!   sets bit `(id >> l) + i`. About `2 + l` bits an id; `seek` skips words of zeros.
 //! - **bitmap**: one bit per block, for very common trigrams.
-//! - **gaps**, for 16 to 1,023 ids: the difference to the previous id (the first one to -1) in the
-//!   gamma code (P. Elias, "Universal codeword sets", 1975). With highest bit `z`: `z` zeros, a
-//!   one, the `z` lower bits. Three quarters of the bytes of Elias-Fano, since blocks with a
-//!   trigram cluster. `seek` reads every id, hence the bound.
+//! - **gaps**, for 16 to 1,023 ids: differences (the first one to -1) in the gamma code (P. Elias,
+//!   "Universal codeword sets", 1975): with highest bit `z`, `z` zeros, a one, the lower bits.
+//!   Three quarters of Elias-Fano, since blocks cluster; `seek` reads every id, hence the bound.
 //!
-//! A list begins with `n` as a varint; one of gaps with 0, then `n` and the bytes of the codes as
-//! varints. A list of one block is stored in the dictionary.
+//! A list begins with `n` as a varint; one of gaps with 0, then `n` and the bytes of the codes. A
+//! single block is stored in the dictionary.
 //!
 //! Worked example: blocks 2, 3, 9 of a universe of 12. `l = 2`; low bits 2, 3, 1 as `10 11 01`,
-//! from the least significant bit: `01_11_10` = 0x1e; high bits 0, 0, 2 set bits 0, 1 and 4: 0x13.
-//! With the length: `03 1e 13`. The bitmap `03 0c 02` is not smaller. Gaps 3, 1, 6: `01 1`, `1`,
-//! `001 01`, least significant bit first: 0x4e 0x01.
+//! least significant first: `01_11_10` = 0x1e; high bits 0, 0, 2 set bits 0, 1 and 4: 0x13. With
+//! the length: `03 1e 13`. The bitmap `03 0c 02` is not smaller. Gaps 3, 1, 6: `01 1`, `1`,
+//! `001 01`: 0x4e 0x01.
 //!
-//! **Invariant:** decoding malformed bytes never panics: it yields wrong ids below the universe or
-//! ends early. (A shard verifies checksums first.)
+//! **Invariant:** malformed bytes never panic: they give wrong ids below the universe or an early
+//! end. (Shards verify checksums first.)
 
 mod bits;
 mod elias_fano;
@@ -44,20 +43,19 @@ use std::ops::Range;
 /// Readable bytes after a list: loads of 8 bytes then need no bounds check.
 pub const PADDING_BYTES: usize = 8;
 
-/// Encoding of the ids of a list.
+/// Encoding of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// Low bits verbatim, high bits in unary.
     EliasFano,
     /// One bit per block.
     Bitmap,
-    /// Differences in the gamma code.
+    /// Gamma-coded differences.
     Gaps,
 }
 
 impl Codec {
-    /// Returns the smaller of Elias-Fano and bitmap for `n` ids out of `universe`; Elias-Fano on a
-    /// tie.
+    /// Returns the smaller of Elias-Fano (on a tie) and bitmap for `n` ids.
     pub fn of(n: u32, universe: u32) -> Codec {
         let bytes = |codec| Layout::of(codec, n, universe).bytes();
         if bytes(Codec::Bitmap) < bytes(Codec::EliasFano) {
@@ -86,7 +84,7 @@ impl Codec {
         }
     }
 
-    /// Decodes a list of this codec from the front of `bytes`; [`PADDING_BYTES`] must follow it.
+    /// Decodes a list of this codec, followed by [`PADDING_BYTES`].
     pub fn decode(self, bytes: &[u8], universe: u32) -> Option<PostingList<'_>> {
         let mut data = bytes;
         if self == Codec::Gaps {
@@ -142,8 +140,8 @@ impl Layout {
     }
 }
 
-/// Appends the list of `ids` (ascending, distinct, below `universe`, at least one) with the
-/// smallest codec, which is returned.
+/// Appends `ids` (ascending, distinct, below `universe`, not empty) with the smallest codec, and
+/// returns it.
 pub fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) -> Codec {
     let n = length(ids);
     let other = Codec::of(n, universe);
@@ -161,41 +159,41 @@ fn length(ids: &[u32]) -> u32 {
     u32::try_from(ids.len()).expect("distinct u32 ids")
 }
 
-/// A posting list, borrowed from a shard.
+/// A borrowed posting list.
 #[derive(Clone, Copy)]
 pub enum PostingList<'a> {
-    /// One block, stored in the dictionary.
+    /// Block in the dictionary.
     One(u32),
-    /// Encoded with [`Codec::EliasFano`].
+    /// See [`Codec::EliasFano`].
     EliasFano {
         /// Number of ids.
         n: u32,
-        /// Bits of each id in `low`.
+        /// Bits per id in `low`.
         low_bits: u32,
-        /// Low bits, then [`PADDING_BYTES`].
+        /// Low bits, then padding.
         low: &'a [u8],
-        /// High bits, in unary.
+        /// High bits in unary.
         high: &'a [u8],
     },
-    /// Encoded with [`Codec::Bitmap`].
+    /// See [`Codec::Bitmap`].
     Bitmap {
         /// Number of ids.
         n: u32,
         /// One bit per block.
         bits: &'a [u8],
     },
-    /// Encoded with [`Codec::Gaps`].
+    /// See [`Codec::Gaps`].
     Gaps {
         /// Number of ids.
         n: u32,
-        /// Codes, then [`PADDING_BYTES`].
+        /// Codes, then padding.
         codes: &'a [u8],
     },
 }
 
 const LENGTH_BYTES_MAX: usize = 5;
 
-/// Returns the number of ids of a list and its size in bytes. Needs only its length.
+/// Number of ids and bytes of a list, from its length alone.
 pub(crate) fn list_size(bytes: &[u8], universe: u32) -> Option<(u32, usize)> {
     let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX)];
     let mut rest = head;
@@ -209,7 +207,7 @@ pub(crate) fn list_size(bytes: &[u8], universe: u32) -> Option<(u32, usize)> {
 }
 
 impl<'a> PostingList<'a> {
-    /// Decodes a list from the front of `bytes`; [`PADDING_BYTES`] must follow it.
+    /// Decodes a list, followed by [`PADDING_BYTES`].
     pub fn decode(bytes: &'a [u8], universe: u32) -> Option<PostingList<'a>> {
         let codec = if gaps::is_head(bytes) {
             Codec::Gaps
@@ -220,7 +218,7 @@ impl<'a> PostingList<'a> {
         codec.decode(bytes, universe)
     }
 
-    /// Number of blocks: at least one.
+    /// Number of blocks, at least one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u32 {
         match *self {
@@ -231,7 +229,7 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Its codec; `None` if stored in the dictionary.
+    /// Its codec, outside the dictionary.
     pub fn codec(&self) -> Option<Codec> {
         match self {
             PostingList::One(_) => None,
@@ -241,7 +239,7 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Size in bytes, without its dictionary entry.
+    /// Bytes without the dictionary entry.
     pub fn bytes(&self) -> usize {
         let head = varint_bytes(self.len().into());
         match self {
@@ -257,7 +255,7 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Returns the ids inside ascending `ranges`.
+    /// Ids inside ascending `ranges`.
     pub fn within(&self, ranges: &[Range<u32>]) -> Vec<u32> {
         let mut ids = Vec::with_capacity(self.count_within(ranges));
         self.for_each_within(ranges, |id| ids.push(id));
@@ -270,7 +268,7 @@ impl<'a> PostingList<'a> {
         positions.min(self.len() as usize)
     }
 
-    /// Calls `take` with the ids inside `ranges`; twice as fast as an iterator over all codecs.
+    /// Passes ids inside `ranges` to `take`; twice as fast as an iterator over all codecs.
     pub fn for_each_within(&self, ranges: &[Range<u32>], mut take: impl FnMut(u32)) {
         match *self {
             PostingList::One(id) => {

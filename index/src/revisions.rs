@@ -1,9 +1,9 @@
-//! *Table of revisions*: a file beside a shard with the revisions of its documents.
+//! *Table of revisions*: a file beside a shard.
 //!
 //! A shard never changes; its current documents do. The table gives each document a *set*:
-//! superseded, current (a file of a directory), or a list of ref names. It also keeps git object
-//! ids, so that updates know texts without reading them. A [`TableBuilder`] makes a table,
-//! `table_file` encodes it, and [`Revisions`] joins it with the records of repositories.
+//! superseded, current (of a directory), or ref names; and its git object id, so that updates need
+//! not read it. [`TableBuilder`] makes a table, `table_file` encodes it, [`Revisions`] joins it
+//! with records.
 //! **Invariant:** invalid bytes are an error with an offset, never a wrong set.
 
 mod builder;
@@ -17,13 +17,13 @@ pub use table_file::TableError;
 pub use schema::name::revision_name as short_name;
 use std::ops::Range;
 
-/// Set of documents in no revision.
+/// In no revision.
 pub const SUPERSEDED: u32 = 0;
 
-/// Set of current files of directories.
+/// Current, of a directory.
 pub const CURRENT: u32 = 1;
 
-/// First set with a list of names.
+/// First set with names.
 const FIRST_LISTED: u32 = 2;
 
 /// Table of a shard.
@@ -31,9 +31,9 @@ const FIRST_LISTED: u32 = 2;
 pub struct RevisionTable {
     /// Id of the shard file.
     pub(crate) shard: [u8; 32],
-    /// Full ref names, in the order of [`order`].
+    /// Full ref names by [`order`].
     pub(crate) names: Vec<Box<[u8]>>,
-    /// Sets from [`FIRST_LISTED`] on: ascending nonempty ranges of indices of `names`.
+    /// From [`FIRST_LISTED`] on: ascending ranges of `names`.
     pub(crate) sets: Vec<Vec<Range<u32>>>,
     /// Documents, then skipped files.
     pub(crate) entries: Vec<TableEntry>,
@@ -49,7 +49,7 @@ pub struct TableEntry {
     pub object: ObjectId,
 }
 
-/// Git object id, stamp of a file, or nothing.
+/// Git object id, file stamp, or nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId {
     bytes: [u8; 32],
@@ -63,7 +63,7 @@ impl ObjectId {
         length: 0,
     };
 
-    /// Returns an id: 20 or 32 bytes of git, 8 of a stamp, or none.
+    /// From 20 or 32 bytes of git, 8 of a stamp, or none.
     pub fn new(id: &[u8]) -> Option<ObjectId> {
         if !matches!(id.len(), 0 | 8 | 20 | 32) {
             return None;
@@ -86,17 +86,17 @@ impl RevisionTable {
         self.shard
     }
 
-    /// Entries of the documents, in order.
+    /// Entries of documents.
     pub fn documents(&self) -> &[TableEntry] {
         &self.entries[..self.documents as usize]
     }
 
-    /// Entries of the skipped files, in order.
+    /// Entries of skipped files.
     pub fn skipped(&self) -> &[TableEntry] {
         &self.entries[self.documents as usize..]
     }
 
-    /// Iterates over the full ref names of a set.
+    /// Full ref names of a set.
     pub fn names(&self, set: u32) -> impl Iterator<Item = &[u8]> {
         let indices = ranges(&self.sets, set).iter().cloned().flatten();
         indices.map(|index| &*self.names[index as usize])
@@ -108,12 +108,12 @@ fn ranges(sets: &[Vec<Range<u32>>], set: u32) -> &[Range<u32>] {
     listed.map_or(&[], |index| &sets[index as usize])
 }
 
-/// Whether a ref is a local or remote branch.
+/// Tests for a local or remote branch.
 pub fn is_branch(full: &[u8]) -> bool {
     full.starts_with(b"refs/heads/") || full.starts_with(b"refs/remotes/")
 }
 
-/// Sort key of revisions: short name, then full.
+/// By short name, then full.
 fn order(full: &[u8]) -> (&[u8], &[u8]) {
     (short_name(full), full)
 }

@@ -1,13 +1,12 @@
-//! Read access to a shard: documents, packages, blocks and candidates. [`format`](crate::format)
-//! describes the bytes.
+//! Read access to a shard: documents, packages, blocks and candidates ([`format`](crate::format)).
 //!
-//! Ids and counts include dead packages ([`Shard::with_dead`]) and superseded documents
-//! ([`Shard::with_revisions`]); candidates, [`Shard::find`] and [`Shard::skipped`] do not.
+//! Ids and counts include dead packages and superseded documents; candidates, [`Shard::find`] and
+//! [`Shard::skipped`] do not.
 //!
 //! **Invariant:** foreign bytes give a [`ShardError`] with file and offset, never a panic or a
 //! wrong answer.
 //!
-//! An open file may lose bytes; reads then see zeros. Borrowed data ([`Shard::text`], names,
+//! A file that loses bytes while open reads as zeros. Borrowed data ([`Shard::text`], names,
 //! entries) is valid only after [`Shard::intact`] succeeds: check once per unit of work, before
 //! results leave it. Methods that return owned data check themselves.
 
@@ -49,7 +48,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use zerocopy::little_endian::U64;
 
-/// Bytes that suffice to read the length of a list.
+/// Enough for the length of a list.
 const LENGTH_BYTES_MAX: u64 = 5;
 
 /// An open shard.
@@ -57,67 +56,67 @@ pub struct Shard {
     file: Arc<ShardFile>,
     live: LiveSet,
     revisions: Option<Arc<Revisions>>,
-    /// Packages whose own name looks like a versioned one, ascending.
+    /// Unversioned names that look versioned, ascending.
     own_names: Arc<[u32]>,
-    /// Sorted on first use; shared by shards of the same file and revisions.
+    /// Sorted on first use; shared with equal shards.
     best_first: Arc<OnceLock<BestFirst>>,
 }
 
-/// A text of a shard: dense, ordered by best document.
+/// A text: dense, by best document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextId(pub u32);
 
-/// A document of a shard: dense, ordered by text, package and class.
+/// A document: dense, by text, package and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 
-/// A package of a shard: dense, best first.
+/// A package: dense, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackageId(pub u32);
 
-/// A block of a shard: dense, ordered by text.
+/// A block: dense, by text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
-/// Entry of a text, borrowed from the shard.
+/// Entry of a text.
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
-    /// Its id.
+    /// Id in the shard.
     pub id: TextId,
-    /// Its documents, best first; never empty.
+    /// Documents, best first; never empty.
     pub documents: Range<u32>,
-    /// Its blocks.
+    /// Blocks of the text.
     pub blocks: Range<u32>,
     /// Number of lines.
     pub lines: u32,
-    /// BLAKE3 of the text.
+    /// BLAKE3 hash.
     pub hash: &'a [u8; 32],
 }
 
-/// Entry of a document, borrowed from the shard.
+/// Entry of a document.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
-    /// Its id.
+    /// Id in the shard.
     pub id: DocId,
     /// Its package.
     pub package: PackageId,
     /// Its text.
     pub text: TextId,
-    /// Path within its package.
+    /// Path in the package.
     pub path: &'a [u8],
-    /// The blocks of its text.
+    /// Blocks of the text.
     pub blocks: Range<u32>,
     /// Number of lines.
     pub lines: u32,
-    /// Query-independent part of its rank.
+    /// Query-independent rank.
     pub static_rank: f32,
     /// BLAKE3 of the text.
     pub hash: &'a [u8; 32],
 }
 
 impl Document<'_> {
-    /// Returns the class recorded at indexing. A repository may have set it, so the path alone can
-    /// give another class.
+    /// Returns its class when indexed. By path alone it may differ, since a repository may have set
+    /// it.
     pub fn class(&self, package: &Package<'_>) -> Class {
         let popularity = Popularity {
             inst: package.inst,
@@ -127,21 +126,20 @@ impl Document<'_> {
     }
 }
 
-/// Entry of a package, borrowed from the shard.
+/// Entry of a package.
 #[derive(Clone, Debug)]
 pub struct Package<'a> {
-    /// Its id.
+    /// Id in the shard.
     pub id: PackageId,
-    /// Name of its directory, with the version.
+    /// Directory name, with version.
     pub directory: &'a [u8],
-    /// Name without a version, unless the directory name is the package's own.
+    /// Name, without version if it has one.
     pub name: &'a [u8],
-    /// Texts with their best document here. Texts of its other documents belong to earlier
-    /// packages.
+    /// Texts with their best document here. Other documents have texts of earlier packages.
     pub texts: Range<u32>,
-    /// Entries of SHARED: documents with a text in the range of another package.
+    /// Entries of SHARED.
     shared: Range<u32>,
-    /// Number of its documents.
+    /// Number of documents.
     pub documents: u32,
     /// Share of installations, 0 when unknown.
     pub inst: f32,
@@ -149,25 +147,25 @@ pub struct Package<'a> {
     pub rdep: f32,
 }
 
-/// A file left out of the index.
+/// A skipped file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
     /// Its package.
     pub package: PackageId,
-    /// Path within the package.
+    /// Path in the package.
     pub path: Vec<u8>,
-    /// Reason for leaving it out.
+    /// Reason, in words.
     pub reason: String,
-    /// Index among the skipped files of the shard, dead ones included.
+    /// Index among all skipped files of the shard.
     pub number: u32,
 }
 
-/// A posting list with only its length read: a search reads few of the lists it looks up.
+/// A posting list with only its length read: searches read few of the lists they look up.
 enum UnreadList {
     One(u32),
     Many {
         blocks: u32,
-        /// Range in its section, with padding.
+        /// With padding.
         bytes: Range<u64>,
     },
 }
@@ -182,7 +180,7 @@ impl UnreadList {
 }
 
 impl Shard {
-    /// Opens the file at `path`.
+    /// Opens a shard file.
     pub fn open(path: &Path) -> Result<Shard, ShardError> {
         let bytes = crate::file::map(path).map_err(|source| ShardError::Io {
             path: path.to_owned(),
@@ -204,19 +202,19 @@ impl Shard {
         })
     }
 
-    /// Fails if the file has changed since it was opened. On success, everything read before is
-    /// correct. A failure is permanent. Costs one system call.
+    /// Fails if the file has changed since it was opened; this is permanent. On success everything
+    /// read before is correct. One system call.
     pub fn intact(&self) -> Result<(), ShardError> {
         self.file.intact()
     }
 
-    /// Whether [`intact`](Self::intact) or a page checksum has failed. The file may have been
-    /// replaced: reopen it.
+    /// Whether [`intact`](Self::intact) or a page checksum has failed. Reopening may find a new
+    /// file.
     pub fn is_damaged(&self) -> bool {
         self.file.is_damaged()
     }
 
-    /// Verifies every page that is not yet verified.
+    /// Verifies all unverified pages.
     pub fn verify(&self) -> Result<(), ShardError> {
         self.file.verify()
     }
@@ -226,52 +224,52 @@ impl Shard {
         self.file.path()
     }
 
-    /// Hash of the file, or with dead packages BLAKE3 of it and their ids.
+    /// Hash of the file; with dead packages BLAKE3 of it and their ids.
     pub fn id(&self) -> [u8; 32] {
         self.live.id
     }
 
-    /// Hash of the content, dead packages included.
+    /// Hash of the whole content.
     pub fn file_id(&self) -> [u8; 32] {
         self.file.layout().id
     }
 
-    /// Number of packages, dead ones included.
+    /// Packages, dead ones included.
     pub fn package_count(&self) -> u32 {
         self.file.layout().packages
     }
 
-    /// Version of its format.
+    /// Format version.
     pub fn version(&self) -> u32 {
         self.file.layout().version
     }
 
-    /// Target size of a block, in bytes.
+    /// Target block size in bytes.
     pub fn block_bytes(&self) -> u32 {
         self.file.layout().block_bytes
     }
 
-    /// Number of texts, dead ones included.
+    /// Texts, dead ones included.
     pub fn text_count(&self) -> u32 {
         self.file.layout().texts
     }
 
-    /// Number of documents, dead ones included.
+    /// Documents, dead ones included.
     pub fn document_count(&self) -> u32 {
         self.file.layout().documents
     }
 
-    /// Number of blocks, dead ones included.
+    /// Blocks, dead ones included.
     pub fn block_count(&self) -> u32 {
         self.file.layout().blocks
     }
 
-    /// Bytes of the texts, dead ones included.
+    /// Bytes of all texts.
     pub fn content_bytes(&self) -> u64 {
         self.file.layout().content_bytes
     }
 
-    /// Bytes of the documents, dead ones included: each text counts once per document.
+    /// Bytes of all documents: each text counts once per document.
     pub fn text_bytes(&self) -> u64 {
         self.file.layout().text_bytes
     }
@@ -281,23 +279,23 @@ impl Shard {
         self.file.layout().file_bytes
     }
 
-    /// Length of a section in bytes.
+    /// Bytes of a section.
     pub fn section_bytes(&self, section: Section) -> u64 {
         self.file.section_bytes(section)
     }
 
-    /// Number of distinct trigrams.
+    /// Distinct trigrams.
     pub fn trigram_count(&self) -> u64 {
         self.section_bytes(Section::Dictionary) / 8
     }
 
-    /// Returns the trigram at `index` < [`trigram_count`](Self::trigram_count), in ascending order.
+    /// Returns an ascending trigram; `index` < [`trigram_count`](Self::trigram_count).
     pub fn trigram(&self, index: u32) -> Result<Trigram, ShardError> {
         let value = self.dictionary_entry(index)? >> 40;
         Ok(Trigram::from_value(value as u32))
     }
 
-    /// Returns the posting list of a trigram, dead blocks included; `None` if no block has it.
+    /// Returns a trigram's posting list, dead blocks included, if any block has it.
     pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
         let list = self.unread_postings(trigram)?;
         list.map(|list| self.read_postings(&list)).transpose()
@@ -344,15 +342,13 @@ impl Shard {
         list.ok_or_else(|| self.corrupt(Section::Dictionary, "a posting list"))
     }
 
-    /// Returns the unsearchable files of live packages, by package, if any current revision has
-    /// them.
+    /// Returns the current skipped files of live packages, by package.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
         self.skipped_where(|_, _| true)
     }
 
-    /// Returns the current skipped files of live packages that `keep` accepts. `keep` sees bytes
-    /// before [`intact`](Self::intact) was checked; its decisions are dropped if the file is
-    /// damaged.
+    /// Like `skipped`, for files that `keep` accepts. `keep` sees unverified bytes; if the file is
+    /// damaged, its decisions are dropped.
     pub fn skipped_where(
         &self,
         mut keep: impl FnMut(PackageId, &[u8]) -> bool,
@@ -371,7 +367,7 @@ impl Shard {
                 .revisions()
                 .is_none_or(|of| of.is_indexed_skipped(number));
             if is_indexed && self.is_live(package) && keep(package, path) {
-                // Copied before validation: the mapping could change.
+                // Copied first: the mapping could change.
                 let reason = String::from_utf8(reason.to_vec());
                 files.push(SkippedFile {
                     package,
@@ -385,7 +381,7 @@ impl Shard {
         Ok(files)
     }
 
-    /// Error for contradictory tables with correct checksums.
+    /// Error for contradictory tables.
     pub fn inconsistent(&self, what: &'static str) -> ShardError {
         self.corrupt(Section::Documents, what)
     }
@@ -407,7 +403,6 @@ impl Shard {
     }
 }
 
-/// Decodes the first entry of `rest`: package, path, reason.
 fn parse_entry<'a>(rest: &mut &'a [u8]) -> Option<(PackageId, &'a [u8], &'a [u8])> {
     let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
     let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;

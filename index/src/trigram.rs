@@ -74,7 +74,7 @@ pub(crate) struct TrigramSet {
     /// Windows of a part of a piece; the bit [`KNOWN`] marks those already in the set.
     windows: [u32; PART_BYTES],
     inside: InsideLine,
-    /// Only `bits` is complete.
+    /// Some were reported: only `bits` is complete.
     is_partly_reported: bool,
     /// Last three bytes, folded; padded with line ends.
     window: u32,

@@ -1,5 +1,5 @@
-//! Codecs of posting lists: the shard's own and others to compare with. Skipping is simple but
-//! efficient: the benchmark compares layouts, not implementations.
+//! Codecs of posting lists to compare. Skipping is simple but efficient: the benchmark compares
+//! layouts.
 
 use bitpacking::{BitPacker, BitPacker4x};
 use index::posting::{self, Codec as Own, PostingList};
@@ -10,7 +10,6 @@ use std::slice;
 pub(crate) trait Codec {
     const NAME: &'static str;
 
-    /// Appends a list of at least two ids.
     fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>);
 
     /// Visits the ids of a list.
@@ -62,7 +61,6 @@ fn list(bytes: &[u8], universe: u32) -> PostingList<'_> {
     PostingList::decode(bytes, universe).expect("it was encoded here")
 }
 
-/// Elias-Fano at any length.
 pub(crate) struct EliasFano;
 
 impl Codec for EliasFano {
@@ -110,8 +108,8 @@ impl Codec for Varint {
     }
 }
 
-/// Differences in blocks of 128 at the width of the largest (frame of reference), after a skip
-/// table of last ids and widths; the rest as varints. As in Lucene and tantivy.
+/// Blocks of 128 differences at the width of the largest (frame of reference), with a skip table;
+/// the rest as varints. As in Lucene and tantivy.
 pub(crate) struct Packed;
 
 const PACKED: usize = BitPacker4x::BLOCK_LEN;
@@ -165,7 +163,6 @@ impl Codec for Packed {
 
 struct PackedBlocks<'a> {
     table: &'a [u8],
-    /// Remaining blocks and what follows.
     data: &'a [u8],
     /// Last id of the previous block.
     before: u32,
@@ -231,8 +228,8 @@ impl Codec for Roaring {
     }
 }
 
-/// Partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014) with equal partitions: each
-/// Elias-Fano, a bitmap or nothing in the universe it spans, with a skip table of last ids.
+/// Partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014), equal partitions: Elias-Fano, bitmap
+/// or nothing in each one's universe, and a skip table.
 pub(crate) struct Partitioned;
 
 const PARTITION: usize = 128;
@@ -289,7 +286,6 @@ struct Partitions<'a> {
     base: u32,
 }
 
-/// Ids relative to `base`; without a list the first `n`.
 struct Part<'a> {
     base: u32,
     n: u32,

@@ -1,6 +1,6 @@
-//! (trigram, block) pairs of a segment in progress, in buckets by the upper half of the trigram. A
-//! sorted run is encoded by bucket, sorted by the lower half: that stays in the caches, twice as
-//! fast as a radix sort of all pairs and in a quarter of the memory.
+//! (trigram, block) pairs in buckets by the upper half of the trigram. A run is encoded by bucket,
+//! sorted by the lower half: it stays in the caches, twice as fast as a radix sort and in a quarter
+//! of the memory.
 //! **Invariant:** blocks ascend in each bucket.
 
 use super::sorted_run::RunWriter;
@@ -19,15 +19,15 @@ const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
 /// Blocks in a run.
 const BLOCKS_MAX: u32 = 1 << BLOCK_BITS;
 
-/// Pairs of a chunk. Half of each last chunk is unused on average, at most 1 MiB in total.
+/// Half of each last chunk is unused, at most 1 MiB in total.
 const CHUNK_PAIRS: usize = 128;
 
-/// Smaller buckets are sorted by comparison, since counting visits all lower halves.
+/// Smaller buckets are sorted by comparison; counting visits all lower halves.
 const COUNTED_PAIRS_MIN: usize = 512;
 
 /// Unencoded pairs, 4 bytes each.
 pub(super) struct Pairs {
-    /// Chunks of pairs: low trigram bits, then block relative to `base`.
+    /// Low trigram bits, then block relative to `base`.
     pairs: Vec<u32>,
     /// Next chunk in the bucket.
     next: Vec<u32>,
@@ -35,7 +35,7 @@ pub(super) struct Pairs {
     free: Vec<u32>,
     /// First chunk of each nonempty bucket.
     firsts: Box<[u32]>,
-    /// End of each bucket in `pairs`; 0 if empty.
+    /// End in `pairs`; 0 if empty.
     ends: Box<[u32]>,
     count: usize,
     base: u32,
@@ -65,7 +65,7 @@ impl Pairs {
         block - self.base >= BLOCKS_MAX
     }
 
-    /// Adds new pairs of `block`, not below earlier blocks nor [beyond](Self::is_beyond).
+    /// Adds new pairs; blocks ascend, none is [beyond](Self::is_beyond).
     pub(super) fn extend(&mut self, trigrams: &[Trigram], block: u32) {
         let block = block - self.base;
         for trigram in trigrams {
@@ -81,7 +81,7 @@ impl Pairs {
         self.count += trigrams.len();
     }
 
-    /// Adds a chunk to a full bucket and returns its start.
+    /// Adds a chunk to a full bucket.
     #[cold]
     fn begin_chunk(&mut self, bucket: usize) -> usize {
         let chunk = self.free.pop().unwrap_or_else(|| {
@@ -115,7 +115,7 @@ impl Pairs {
         self.chunks(bucket).map(|range| &self.pairs[range])
     }
 
-    /// Removes and returns the pairs from `block` on.
+    /// Removes and returns pairs from `block` on.
     pub(super) fn split_off(&mut self, block: u32) -> Vec<(Trigram, u32)> {
         let first = block.saturating_sub(self.base);
         let mut removed = Vec::new();
@@ -144,12 +144,12 @@ impl Pairs {
         if self.count == 0 {
             self.base = block;
         }
-        // In order of arrival.
+        // By block, in order of arrival.
         removed.sort_by_key(|&(_, block)| block);
         removed
     }
 
-    /// Removes all pairs. Later blocks are at least `block`.
+    /// Later blocks are at least `block`.
     pub(super) fn clear(&mut self, block: u32) {
         self.pairs.clear();
         self.next.clear();
@@ -158,7 +158,6 @@ impl Pairs {
         (self.count, self.base) = (0, block);
     }
 
-    /// Encodes all pairs as a sorted run.
     pub(super) fn encode(&mut self) -> Vec<u8> {
         let mut run = RunWriter::new(self.count * 5 / 4);
         let mut scratch = mem::take(&mut self.scratch);

@@ -1,11 +1,11 @@
-//! Reads the text of a file once, chunk by chunk. The first chunk decides its form, in this order:
+//! Reads the text of a file once, by chunks. The first decides its form, in this order:
 //!
-//! 1. a UTF-16 byte-order mark: decoded to UTF-8 as by ripgrep, with U+FFFD for malformed sequences
-//!    (a UTF-32 mark begins with one of UTF-16);
-//! 2. a NUL in the first 8,000 bytes: binary, by git's rule; the sink gets nothing;
-//! 3. otherwise text, UTF-8 or not; a UTF-8 byte-order mark is dropped.
+//! 1. a UTF-16 byte-order mark: decoded as by ripgrep, with U+FFFD for malformed sequences (a
+//!    UTF-32 mark begins with one);
+//! 2. a NUL in the first 8,000 bytes: binary, by git's rule;
+//! 3. otherwise text, UTF-8 or not, without a UTF-8 byte-order mark.
 //!
-//! **Invariant:** memory is bounded by [`CHUNK_BYTES`], whatever the file size.
+//! **Invariant:** memory is bounded by [`CHUNK_BYTES`].
 
 use std::cell::Cell;
 use std::fs;
@@ -23,15 +23,15 @@ use crate::format::TextEncoding;
 /// Bytes read at once: system calls become rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
 
-/// Bytes searched for a NUL: git's `FIRST_FEW_BYTES`.
+/// Bytes without a NUL in a text file: git's `FIRST_FEW_BYTES`.
 pub const BINARY_HEAD_BYTES: usize = 8_000;
 
 /// Bytes decoded at once from UTF-16.
 const DECODED_BYTES: usize = 64 << 10;
 
-/// Consumes text in pieces, which may end inside a line or character.
+/// Consumes text in pieces, which may split lines and characters.
 pub trait TextSink {
-    /// Takes the next nonempty piece.
+    /// Takes a nonempty piece.
     fn text(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -45,24 +45,24 @@ impl TextSink for Vec<u8> {
 /// Result of reading a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReadOutcome {
-    /// The sink got all of its text.
+    /// The sink got the whole text.
     Text {
-        /// Size of the file, before decoding.
+        /// File size before decoding.
         bytes_read: u64,
-        /// Original encoding; `None` if the bytes are the text.
+        /// Original encoding, if decoded.
         encoding: Option<TextEncoding>,
     },
-    /// Not searchable. Unless [`SkipReason::Binary`], the sink must discard a partial text.
+    /// Unsearchable. The sink must discard a partial text.
     Skipped(SkipReason),
 }
 
 /// Reads a file of `source` into `sink`.
 ///
-/// The size may differ from that seen by [`walk`](super::walk); a change during the read is
+/// Its size may differ from that in [`walk`](super::walk), but a change during the read is
 /// [`SkipReason::Changed`]. Links are not followed.
 ///
 /// # Errors
-/// Only the sink's. Problems with the file are a [`ReadOutcome`].
+/// Only the sink's; others are a [`ReadOutcome`].
 pub fn read(
     source: &Source,
     file: &File,
@@ -80,7 +80,7 @@ pub fn read(
     }
 }
 
-/// Passes `bytes` to `sink` by the rules of [`read`].
+/// Like [`read`], from memory.
 ///
 /// # Errors
 /// Only the sink's.
@@ -92,7 +92,6 @@ pub fn read_bytes(bytes: &[u8], sink: &mut dyn TextSink) -> io::Result<ReadOutco
     }
 }
 
-/// Returns the BLAKE3 of a file's text; `None` if unsearchable.
 pub(crate) fn hash(source: &Source, file: &File) -> Result<Option<[u8; 32]>, CorpusError> {
     let mut sink = HashSink(blake3::Hasher::new());
     Ok(match read(source, file, &mut sink)? {
@@ -122,7 +121,7 @@ impl Stop {
     }
 }
 
-/// Opens a regular file, without following a link or waiting for a pipe; returns its size.
+/// Opens a regular file without following links or waiting for pipes.
 fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = fs::File::options()
@@ -130,7 +129,7 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
         .custom_flags(flags.bits() as i32)
         .open(path);
     let file = opened.map_err(|error| match error.raw_os_error() {
-        // A link, or a pipe or socket without another end.
+        // A link, or a half-open pipe or socket.
         Some(code) if [libc::ELOOP, libc::EMLINK, libc::ENXIO].contains(&code) => {
             Stop::Skip(SkipReason::Changed)
         }
@@ -144,12 +143,10 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
 }
 
 thread_local! {
-    /// Read buffer of the thread.
     static CHUNK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Calls `read` with a buffer of [`CHUNK_BYTES`]. Clearing one per file takes longer than reading a
-/// small file.
+/// Reuses a buffer of [`CHUNK_BYTES`]: clearing one takes longer than reading a small file.
 fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut chunk = CHUNK.take();
     chunk.resize(CHUNK_BYTES, 0);
@@ -158,9 +155,9 @@ fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Passes the text of `reader`, exactly `bytes` bytes, to `sink`.
+/// Reads exactly `bytes` into `sink`.
 fn text(reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<ReadOutcome, Stop> {
-    // One byte more, so that the end shows without another chunk.
+    // One byte more shows the end.
     let chunk_bytes = bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize;
     with_chunk(|chunk| text_by_chunks(reader, bytes, &mut chunk[..chunk_bytes], sink))
 }
@@ -178,7 +175,7 @@ fn text_by_chunks(
         let filled = fill(&mut reader, chunk, expected).map_err(Stop::file)?;
         let is_last = filled < chunk.len();
         bytes_read += filled as u64;
-        // Also stops at a file that grows as fast as it is read.
+        // Also stops at a growing file.
         if bytes_read > bytes || (is_last && bytes_read < bytes) {
             return Err(Stop::Skip(SkipReason::Changed));
         }
@@ -200,8 +197,7 @@ fn text_by_chunks(
     }
 }
 
-/// Reads until `chunk` is full or the file ends. A short read of all `expected` bytes has met the
-/// end and saves a call.
+/// Reads until full or the end; a short read of all `expected` bytes is the end.
 fn fill(reader: &mut impl Read, chunk: &mut [u8], expected: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
@@ -224,16 +220,16 @@ fn fill(reader: &mut impl Read, chunk: &mut [u8], expected: u64) -> io::Result<u
 enum Form {
     AsIs,
     Utf16 {
-        /// Keeps an incomplete character between chunks.
+        /// Keeps incomplete characters.
         decoder: Decoder,
         decoded: Vec<u8>,
     },
 }
 
 impl Form {
-    /// Returns the form of a file and the length of its byte-order mark.
+    /// Form of a file, and length of its mark.
     fn of(head: &[u8]) -> Result<(Form, usize), SkipReason> {
-        // The decoder drops a second mark, as ripgrep's does.
+        // The decoder drops a second mark, as in ripgrep.
         match head {
             [0xff, 0xfe, ..] => Ok((Form::utf16(UTF_16LE.new_decoder_with_bom_removal()), 2)),
             [0xfe, 0xff, ..] => Ok((Form::utf16(UTF_16BE.new_decoder_with_bom_removal()), 2)),

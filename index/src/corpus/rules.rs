@@ -1,9 +1,9 @@
 //! Files that git excludes from a work tree: `.gitignore` and `.git/info/exclude`.
 //!
 //! [`Rules`] are a chain from the deepest `.gitignore` to `info/exclude`. The first file with a
-//! match decides; inside it, the last match. The `ignore` crate matches; [`pattern`] rewrites
-//! patterns it reads differently from gitignore(5). Tracked files are always searchable, as in git;
-//! without a readable git index the patterns decide alone.
+//! match decides, by its last match. The `ignore` crate matches; [`pattern`] rewrites what it reads
+//! differently from gitignore(5). Tracked files are always searchable; without a readable git index
+//! the patterns decide alone.
 //!
 //! Deliberate differences from git:
 //! - a directory given as a source is never excluded itself;
@@ -23,7 +23,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::work_tree::{WorkTree, base, bounded};
 
-/// Bytes read of a pattern file. Real ones have some KiB (Linux kernel: 3); bounds hostile ones.
+/// Bytes read of a pattern file. Real ones have some KiB (Linux kernel: 3).
 const PATTERNS_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default)]
@@ -37,24 +37,23 @@ pub(super) struct Rules {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Searchable,
-    /// Excluded directory with something tracked below.
+    /// Excluded directory with tracked files.
     PartlyTracked(String),
-    /// Excluded by this rule: `file:line:pattern`.
+    /// Excluding rule: `file:line:pattern`.
     Excluded(String),
 }
 
-/// Patterns of one file. Dropped recursively, at most 2,048 levels: a path has at most 4,096 bytes.
+/// Patterns of one file. Dropped recursively, at most 2,048 levels of a 4,096-byte path.
 #[derive(Debug)]
 struct Level {
     matcher: Gitignore,
-    /// Bytes of the directory path, with its last `/`.
+    /// Bytes of the directory with its last `/`.
     base: usize,
     next: Option<Rc<Level>>,
 }
 
 impl Rules {
-    /// Returns the rules above `source`, up to the root of its work tree; none if `source` is that
-    /// root.
+    /// Returns the rules above `source` in its work tree.
     pub(super) fn above(source: &Path) -> Rules {
         let mut rules = Rules::default();
         for (index, parent) in parents(source).iter().enumerate().rev() {
@@ -63,8 +62,8 @@ impl Rules {
         rules
     }
 
-    /// Returns the rules inside `directory`. `label` is its name in messages: empty, or a relative
-    /// path that ends with `/`.
+    /// Returns the rules inside `directory`. `label`: its name in messages, empty or with a final
+    /// `/`.
     pub(super) fn enter(&self, directory: &Path, label: &[u8]) -> Rules {
         let mut rules = self.clone();
         if let Some(work_tree) = WorkTree::at(directory, label) {
@@ -77,7 +76,7 @@ impl Rules {
         }
         if rules.work_tree.is_some() {
             let file = directory.join(".gitignore");
-            // As in git: a link could load patterns from any file of the machine.
+            // As in git: a link could load any file.
             let is_regular = fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
             let text = is_regular
                 .then(|| bounded(&file, PATTERNS_BYTES_MAX))
@@ -87,7 +86,6 @@ impl Rules {
         rules
     }
 
-    /// Same rules inside a directory that `rule` excludes.
     pub(super) fn excluded_by(mut self, rule: &str) -> Rules {
         self.excluded_by = Some(rule.into());
         self
@@ -97,7 +95,7 @@ impl Rules {
         self.work_tree.as_ref()
     }
 
-    /// Judges an absolute path; the caller has judged the directories above.
+    /// Judges an absolute path below judged directories.
     pub(super) fn judge(&self, absolute: &Path, is_directory: bool) -> Verdict {
         let above = self.excluded_by.as_deref().map(str::to_owned);
         let Some(rule) = above.or_else(|| self.pattern_of(absolute, is_directory)) else {
@@ -119,7 +117,7 @@ impl Rules {
             let path = OsStr::from_bytes(&absolute.as_os_str().as_bytes()[level.base..]);
             match level.matcher.matched(path, is_directory) {
                 Match::Ignore(glob) => {
-                    // `parse` stored the whole rule there.
+                    // Stored there by `parse`.
                     return Some(glob.from().map(Path::to_string_lossy)?.into_owned());
                 }
                 Match::Whitelist(_) => return None,
@@ -142,7 +140,7 @@ impl Rules {
     }
 }
 
-/// Returns the directories above `source` in its work tree, nearest first.
+/// Directories above `source` in its work tree, nearest first.
 pub(super) fn parents(source: &Path) -> Vec<&Path> {
     let holds_git = |directory: &Path| fs::symlink_metadata(directory.join(".git")).is_ok();
     let depth = source.ancestors().position(holds_git).unwrap_or(0);
@@ -164,8 +162,7 @@ fn parse(text: &[u8], label: &[u8]) -> Gitignore {
         let Some(pattern) = pattern(line) else {
             continue;
         };
-        // The builder keeps a file name per pattern; it gets the whole rule, because the pattern is
-        // stored rewritten.
+        // The whole rule, since the pattern is stored rewritten.
         let rule = format!("{label}:{}:{}", index + 1, trim(line));
         // In git, invalid patterns match nothing.
         let _ = builder.add_line(Some(PathBuf::from(rule)), &pattern);
@@ -180,8 +177,7 @@ fn parse(text: &[u8], label: &[u8]) -> Gitignore {
 /// - `***` is `**`; `**` within a component is `*`;
 /// - classes support `[:alpha:]` and `\]`, and `[!a]` does not match a slash.
 ///
-/// Returns `None` for a comment and for a pattern that never matches: `/`, `a//b`, an unclosed
-/// class.
+/// Returns `None` for comments and impossible patterns: `/`, `a//b`, an unclosed class.
 fn pattern(line: &str) -> Option<String> {
     let line = trim(line);
     if line.starts_with('#') {
@@ -203,7 +199,7 @@ fn pattern(line: &str) -> Option<String> {
         }
     }
     let sign = &line[..line.len() - body.len()];
-    // A slash added by `class` must not bind the pattern, as one of its own would.
+    // Only its own slash binds a pattern, not one added by `class`.
     let unbind = if has_slash(&rewritten) && !has_slash(body) {
         "**/"
     } else {
@@ -212,7 +208,6 @@ fn pattern(line: &str) -> Option<String> {
     Some([sign, unbind, &rewritten].concat())
 }
 
-/// Whether a pattern is bound to the directory of its file.
 fn has_slash(body: &str) -> bool {
     body.strip_suffix('/').unwrap_or(body).contains('/')
 }
@@ -242,19 +237,19 @@ fn escaped<'a>(rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
     let next = rest.chars().next()?;
     match next {
         _ if next.is_whitespace() => literal(next, rewritten),
-        // git removes the final slash first, which leaves a lone backslash.
+        // git removes the final slash first: a lone backslash.
         '/' if rest.len() == 1 => return None,
         // No path begins with a slash.
         '/' if rewritten.is_empty() => return None,
-        // Unescaped, so that adjacent stars form a component.
+        // Adjacent stars then form a component.
         '/' => rewritten.push('/'),
         _ => rewritten.extend(['\\', next]),
     }
     Some(&rest[next.len_utf8()..])
 }
 
-/// Writes a run of stars that starts before `rest` and returns the text after it. Two or more cross
-/// directories if they are a whole component; otherwise they are one.
+/// Writes a run of stars that starts before `rest` and returns the text after. A whole component of
+/// several crosses directories; otherwise they are one.
 fn stars<'a>(rest: &'a str, rewritten: &mut String) -> &'a str {
     let after = rest.trim_start_matches('*');
     let begins = rewritten.is_empty() || rewritten.ends_with('/');
@@ -276,8 +271,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("[:xdigit:]", "0-9a-fA-F"),
 ];
 
-/// Writes a class (its `[` precedes `rest`) and returns the text after `]`; `None` if it is
-/// unclosed or contains a slash.
+/// Writes a class and returns the text after `]`; `None` if unclosed or with a slash.
 fn class<'a>(mut rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
     let negated = rest.starts_with(['!', '^']);
     rest = &rest[usize::from(negated)..];
@@ -296,7 +290,7 @@ fn class<'a>(mut rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
         let next = rest.chars().next()?;
         rest = &rest[next.len_utf8()..];
         match next {
-            // In git no class matches a slash; the `ignore` crate would.
+            // In git no class matches a slash.
             '/' => return None,
             ']' => has_bracket = true,
             '-' if is_escaped || body.is_empty() || rest.starts_with(']') => has_hyphen = true,

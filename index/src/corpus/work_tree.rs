@@ -1,7 +1,7 @@
-//! Git work tree: the files that decide which of its files are searchable.
+//! Git work tree: files that decide what is searchable.
 //!
-//! **Invariant:** any `.git` marks a work tree. Unreadable data tracks and excludes nothing; a
-//! damaged or missing index is reported by `take_problem`.
+//! **Invariant:** any `.git` marks a work tree. Unreadable data tracks and excludes nothing;
+//! `take_problem` reports a damaged or missing index.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
@@ -14,14 +14,14 @@ use git::TrackedFiles;
 
 use super::{SkipReason, Skipped};
 
-/// Bytes of a `.git` or `commondir` file: a keyword and a path.
+/// A keyword and a path.
 const LINK_BYTES_MAX: u64 = 8 << 10;
 
 #[derive(Debug)]
 pub(super) struct WorkTree {
     /// Bytes of the root path, with its last `/`.
     base: usize,
-    /// Root in messages: empty, or a relative path that ends with `/`.
+    /// Root in messages, empty or with a final `/`.
     label: Vec<u8>,
     root: PathBuf,
     git: GitDirectories,
@@ -53,7 +53,6 @@ impl WorkTree {
         })
     }
 
-    /// Patterns outside the work tree.
     pub(super) fn exclude_file(&self) -> PathBuf {
         self.git.common.join("info/exclude")
     }
@@ -69,7 +68,7 @@ impl WorkTree {
         ]
     }
 
-    /// Whether git tracks a file, or anything below a directory.
+    /// Tests for tracked files.
     pub(super) fn tracks(&self, absolute: &Path, is_directory: bool) -> bool {
         let Ok(Some(tracked)) = self.tracked.get_or_init(|| self.git.read_index()) else {
             return false;
@@ -100,8 +99,8 @@ impl WorkTree {
 }
 
 impl GitDirectories {
-    /// Resolves `.git`: itself, or the target of a file (`gitdir: PATH`, in submodules and linked
-    /// work trees). A `commondir` names the common one.
+    /// `.git` itself, or the target of a file (`gitdir: PATH`, in submodules and linked work
+    /// trees). `commondir` names the common one.
     fn of(git: &Path) -> GitDirectories {
         let named = || {
             let text = bounded(git, LINK_BYTES_MAX)?;
@@ -117,7 +116,7 @@ impl GitDirectories {
         }
     }
 
-    /// Reads the index; optional in a repository without objects.
+    /// Optional without objects.
     fn read_index(&self) -> Result<Option<TrackedFiles>, String> {
         let index = self.own.join("index");
         if fs::symlink_metadata(&index).is_err() && !self.has_objects() {

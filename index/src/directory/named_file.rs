@@ -1,7 +1,6 @@
-//! Files named by the manifest with their BLAKE3: tables of revisions and the records of sources.
+//! Named files: tables of revisions and records of sources.
 //!
-//! **Invariant:** a file gets its name (the first bytes of its hash) when it is on disk; bytes with
-//! another hash are an error.
+//! **Invariant:** a file gets its name (its hash prefix) when on disk; another hash is an error.
 
 use super::IndexError;
 use crate::file::AtomicFile;
@@ -20,12 +19,12 @@ pub fn is_named(name: &str) -> bool {
     suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED].contains(&suffix))
 }
 
-/// Writes a table of revisions; returns its manifest entry and length in bytes.
+/// Writes a table; returns its entry and bytes.
 pub fn write_revisions(directory: &Path, table: &RevisionTable) -> io::Result<(NamedFile, u64)> {
     write(directory, &table.encode(), REVISIONS)
 }
 
-/// Writes the records of sources; returns their manifest entry and length in bytes.
+/// Writes the records; returns their entry and bytes.
 pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(NamedFile, u64)> {
     let bytes = recorded.encode().map_err(|error: MessageError| {
         io::Error::other(format!("a record of a repository: {error}"))
@@ -33,7 +32,7 @@ pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(Name
     write(directory, &bytes, RECORDED)
 }
 
-/// Manifest entry of encoded records of sources.
+/// Entry of encoded records.
 pub fn recorded_name(bytes: &[u8]) -> NamedFile {
     named(bytes, RECORDED)
 }
@@ -44,7 +43,7 @@ pub fn read_revisions(directory: &Path, named: &NamedFile) -> Result<RevisionTab
     RevisionTable::decode(&bytes).map_err(|error| damaged(directory, named, error.to_string()))
 }
 
-/// Reads the records of sources.
+/// Reads the records.
 pub fn read_recorded(directory: &Path, named: &NamedFile) -> Result<Recorded, IndexError> {
     let bytes = read(directory, named)?;
     Recorded::decode(&bytes).map_err(|error| damaged(directory, named, error.to_string()))
@@ -64,8 +63,7 @@ fn named(bytes: &[u8], suffix: &str) -> NamedFile {
     NamedFile { hash, file }
 }
 
-/// Reads a file. Damage is located by the file's own checksums; an intact file with another hash is
-/// a different file.
+/// Damage is located by the file's own checksums; otherwise it is another file.
 fn read(directory: &Path, named: &NamedFile) -> Result<Vec<u8>, IndexError> {
     let path = directory.join(&named.file);
     let bytes = std::fs::read(&path).map_err(|source| IndexError::Io {

@@ -13,7 +13,7 @@ const COMMON: &[&[u8]] = &[
 /// Minimum letters of a word.
 const LETTERS_MIN: usize = 2;
 
-/// Whether a word of the package name is a word of `text`, or a part set off by `_`, digits or
+/// Whether a word of the package name is a word of `text`, or set off in one by `_`, digits or
 /// case.
 pub fn is_named_in(package: &[u8], text: &[u8]) -> bool {
     words(package).any(|word| has_part(text, word))

@@ -150,7 +150,7 @@ impl<'a> CurrentIndex<'a> {
         self.shards.iter().flat_map(|shard| shard.entry.live())
     }
 
-    /// Marks packages dead that were rewritten or fail `is_dead`, and drops shards without live
+    /// Marks packages dead that were rewritten or satisfy `is_dead`; drops shards without live
     /// packages.
     pub(super) fn mark_dead(
         &mut self,

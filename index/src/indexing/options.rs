@@ -19,10 +19,9 @@ pub struct BuildOptions {
     pub memory_bytes: usize,
     /// Worker threads.
     pub jobs: usize,
-    /// Codec of new shards; `None` as the newest shard, or raw. Existing shards keep theirs until
-    /// merged.
+    /// Codec of new shards; by default that of the newest, or raw. Others keep theirs until merged.
     pub content: Option<ContentCodec>,
-    /// Bytes of text per shard; fewer if its tables would take too much memory.
+    /// Bytes of text per shard, unless its tables take too much memory.
     pub shard_bytes: u64,
     /// Popularity by package name, without version.
     pub popularity: HashMap<Vec<u8>, Popularity>,
@@ -57,8 +56,7 @@ pub const MEMORY_BYTES: usize = 512 << 20;
 /// Minimum memory: sorting tables, buffers, and the smallest useful segment.
 pub const MEMORY_BYTES_MIN: usize = 64 << 20;
 
-/// Default bytes of text per shard. Its tables take 170 MB while written; with less memory it ends
-/// earlier.
+/// Default text per shard. Its tables take 170 MB; with less memory it ends earlier.
 pub const SHARD_BYTES: u64 = 4 << 30;
 
 /// Effects of an update besides reading changes.
@@ -76,16 +74,16 @@ pub struct Changes {
     pub beside: Vec<Beside>,
     /// Git repositories given as packages.
     pub repositories: Vec<RepositorySource>,
-    /// Sources to record. With `prune` they replace recorded ones.
+    /// Recorded sources; with `prune` the only ones.
     pub recorded: Vec<RecordedSource>,
-    /// Compares the bytes of unchanged files and rereads differing ones.
+    /// Compares unchanged files by their bytes.
     pub verify: bool,
     /// Files to compare too.
     pub suspects: Suspects,
 }
 
-/// Files that may differ despite equal size and times: a store through a mapping changes no time
-/// while the page is dirty, on some file systems never.
+/// Files that may differ at equal size and times: a store through a mapping moves no time while the
+/// page is dirty, on some file systems never.
 #[derive(Clone, Debug, Default)]
 pub struct Suspects {
     /// Modified at or after this time, in nanoseconds since 1970.

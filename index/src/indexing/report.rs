@@ -1,24 +1,24 @@
-//! Progress of a running build, and its final report.
+//! Progress and report of a build.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// Progress of a build, readable by any thread.
+/// Progress of a build.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Packages in total.
     pub packages: AtomicU64,
-    /// Packages listed so far.
+    /// Listed packages.
     pub packages_walked: AtomicU64,
-    /// Bytes of the listed files.
+    /// Bytes of listed files.
     pub bytes_walked: AtomicU64,
-    /// Files read, unsearchable ones included.
+    /// Files read.
     pub files: AtomicU64,
-    /// Bytes of these files.
+    /// Bytes read.
     pub bytes: AtomicU64,
-    /// Locked while the manifest is replaced, and by [`abandon`](super::abandon).
+    /// Locked to replace the manifest, and by [`abandon`](super::abandon).
     pub(super) publishing: Mutex<()>,
 }
 
@@ -31,51 +31,50 @@ pub struct Report {
     pub packages: u64,
     /// Documents in the index.
     pub documents: u64,
-    /// Bytes of their text.
+    /// Bytes of documents.
     pub text_bytes: u64,
-    /// Bytes of their text; each text counts once per shard.
+    /// Bytes of texts, once per shard.
     pub unique_bytes: u64,
-    /// Bytes of the index files.
+    /// Bytes of index files.
     pub file_bytes: u64,
-    /// Shards.
+    /// Number of shards.
     pub shards: u64,
-    /// Reads from the sources.
+    /// Reads from sources.
     pub read: ReadStats,
-    /// Packages kept without reading them.
+    /// Packages kept unread.
     pub kept: u64,
-    /// Packages no longer in the index (other versions, removed, pruned), ascending.
+    /// Packages no longer in the index, ascending.
     pub dropped: Vec<Vec<u8>>,
-    /// Packages kept although another version was given, with that version.
+    /// Kept packages with a given other version.
     pub kept_versions: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Packages read from a new place.
+    /// Packages read elsewhere.
     pub moved: Vec<Moved>,
-    /// Packages that an older program named differently.
+    /// Packages named differently before.
     pub renamed: Vec<Renamed>,
-    /// Patterns that matched no revision of some repositories.
+    /// Patterns without a match.
     pub unmatched: Vec<Unmatched>,
-    /// Packages merged from older shards into a new one.
+    /// Packages merged into a new shard.
     pub merged: u64,
-    /// Bytes of all written files.
+    /// Bytes written.
     pub written_bytes: u64,
     /// Entries beside packages, by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub beside: BTreeMap<String, u64>,
-    /// Unreadable repositories and dangling references, with the reason. Their indexed content
-    /// stays.
+    /// Unreadable repositories and dangling references, with reasons. Their indexed content stays.
     pub problems: Vec<(String, String)>,
-    /// Result of the byte comparison, if requested.
+    /// Result of a comparison.
     pub verified: Option<Verified>,
 }
 
 /// Result of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
-    /// Given packages that are not indexed, ascending.
+    /// Given unindexed packages, ascending.
     pub new: Vec<Vec<u8>>,
     /// Report without counts.
     pub report: Report,
 }
 
-/// A package read from a new place.
+/// A package read elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// Package name.
@@ -106,42 +105,42 @@ impl fmt::Display for SourcePlace {
     }
 }
 
-/// A package that an older program gave a version by mistake.
+/// A package that an older program gave a version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Renamed {
-    /// Directory name, now its name.
+    /// Directory name, now the name.
     pub directory: Vec<u8>,
     /// Previous name.
     pub before: Vec<u8>,
 }
 
-/// A pattern that matched no revision of some repositories.
+/// A pattern without a match in some repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     /// Pattern as given.
     pub pattern: String,
-    /// Affected repositories, ascending.
+    /// Repositories, ascending.
     pub repositories: Vec<Vec<u8>>,
     /// Reason for the first of them.
     pub reason: String,
-    /// No repository has such a revision.
+    /// No repository matches.
     pub is_everywhere: bool,
 }
 
-/// Result of comparing an index with its sources, byte by byte.
+/// Byte-by-byte comparison with the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Files of seemingly unchanged packages, all read.
+    /// Files of unchanged packages.
     pub files: u64,
-    /// Files with different text, or on one side only.
+    /// Files that differ or are on one side only.
     pub differing: u64,
-    /// The first as `package/path`, at most [`DIFFERING_LISTED_MAX`].
+    /// First [`DIFFERING_LISTED_MAX`] of them, as `package/path`.
     pub differing_listed: Vec<String>,
-    /// Shards missing or with wrong checksums; their packages were read again.
+    /// Damaged or missing shards, read again.
     pub damaged_shards: u64,
 }
 
-/// Differing files listed in a [`Verified`]. Packages are read again in any case.
+/// Listed differing files; all are read again.
 pub const DIFFERING_LISTED_MAX: usize = 20;
 
 /// Reads from the sources.
@@ -151,9 +150,9 @@ pub struct ReadStats {
     pub packages: u64,
     /// Number of documents.
     pub documents: u64,
-    /// Bytes of their text.
+    /// Bytes of documents.
     pub text_bytes: u64,
-    /// Bytes of their text; each text counts once per shard.
+    /// Bytes of texts, once per shard.
     pub unique_bytes: u64,
     /// Skipped files by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub skipped: BTreeMap<String, u64>,
@@ -162,13 +161,13 @@ pub struct ReadStats {
 /// Change of the previous index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// No previous index, or it was replaced.
+    /// No previous index, or replaced.
     #[default]
     Built,
-    /// Rebuilt because of other options.
+    /// Rebuilt with other options.
     Rebuilt,
     /// New manifest.
     Updated,
-    /// Unchanged; at most the records of sources were written.
+    /// No change, except to records of sources.
     Unchanged,
 }

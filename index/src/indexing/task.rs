@@ -77,8 +77,8 @@ const TASK_BYTES_MAX: usize = 16 << 20;
 /// Copies of a task's text per worker: text, pairs, sorted runs, waiting segments.
 const COPIES: usize = 16;
 
-/// Reciprocal share of memory for merge buffers and tables. Without it, 512 MiB were exceeded by 2
-/// % on 5.8 GB of text.
+/// Reciprocal share of memory for merge buffers and tables. Without it, 5.8 GB of text exceeded 512
+/// MiB by 2 %.
 const RESERVED_SHARE: usize = 8;
 
 /// Memory independent of the segment size: program file, write buffers, first tables, allocator.

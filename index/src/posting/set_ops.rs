@@ -8,8 +8,8 @@ use super::gaps::GapCursor;
 use std::ops::Range;
 use std::slice;
 
-/// Lists longer than this ratio are probed per id instead of decoded. With 16 and 32
-/// `errno == EINTR` takes a fifth longer.
+/// Ratio of list to ids above which ids are sought, not decoded. With 16 and 32 `errno == EINTR`
+/// takes a fifth longer.
 pub(super) const SEEK_RATIO: u32 = 8;
 
 /// Keeps the ascending `ids` in `list`.
@@ -52,7 +52,7 @@ fn retain_sought(ids: &mut Vec<u32>, mut list: impl Forward) {
     });
 }
 
-/// Ranges longer than this ratio do not pay for a bitmap.
+/// Ratio of the range to both lists above which a bitmap does not pay.
 const SPARSE_RATIO: u64 = 64;
 
 /// Keeps `ids` (ascending in `range`) in `list`. Marks them in a bitmap that is probed during

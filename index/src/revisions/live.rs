@@ -14,13 +14,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Minimum length of a commit id as a revision name: as many digits as git shows.
 pub const COMMIT_DIGITS_MIN: usize = 7;
 
-/// Revisions of the documents of a shard.
+/// Revisions of a shard.
 #[derive(Debug)]
 pub struct Revisions {
     /// Unique in this process.
     serial: u64,
     table: [u8; 32],
-    /// Hash of the used records.
     records: [u8; 32],
     names: Vec<Name>,
     sets: Vec<Vec<Range<u32>>>,
@@ -70,13 +69,13 @@ struct Class {
 pub struct RevisionRef<'a> {
     /// Full name, such as `refs/heads/main`.
     pub name: &'a [u8],
-    /// Short name, for people.
+    /// Short name as text.
     pub text: &'a str,
     /// Id of the indexed commit.
     pub commit: &'a str,
-    /// Time of the commit, in seconds since 1970.
+    /// Commit time, seconds since 1970.
     pub committed: i64,
-    /// The default revision of its repository.
+    /// Default of its repository.
     pub is_default: bool,
 }
 
@@ -97,8 +96,7 @@ impl RevisionRef<'_> {
         self.named_by(name).is_some()
     }
 
-    /// Returns the precedence of `name`, 0 the best: like git, a tag before a branch before a
-    /// commit id.
+    /// Precedence of `name`, 0 first: as in git a tag, a branch, a commit id.
     pub fn named_by(&self, name: &[u8]) -> Option<u8> {
         let is_short = name == self.short_name();
         if name == self.name || (name == b"HEAD" && self.is_default) {
@@ -147,8 +145,8 @@ impl<'a> DocumentRevisions<'a> {
 }
 
 impl Revisions {
-    /// Joins a table (hash of its file: `hash`) with the records. `packages`: names by package,
-    /// `None` if dead. `of_documents`, `of_skipped`: package of each document and skipped file.
+    /// Joins a table (file hash `hash`) with the records. `packages`: names, `None` if dead; then
+    /// the package of each document and skipped file.
     pub fn new(
         table: RevisionTable,
         hash: [u8; 32],
@@ -287,8 +285,7 @@ impl Revisions {
         self.documents.len() as u32
     }
 
-    /// Whether queries without a revision filter see the document: default revision, or current
-    /// without revisions.
+    /// Whether queries see it without a revision filter: default, or current without revisions.
     pub fn is_default(&self, document: u32) -> bool {
         self.classes[self.documents[document as usize] as usize].is_default
     }
@@ -298,13 +295,13 @@ impl Revisions {
         self.documents[document as usize] != 0
     }
 
-    /// Like [`is_default`](Self::is_default), for a skipped file.
+    /// Like `is_default`, for a skipped file.
     pub fn is_default_skipped(&self, number: u32) -> bool {
         let class = self.skipped.get(number as usize).copied();
         self.classes[class.unwrap_or_default() as usize].is_default
     }
 
-    /// Whether a skipped file is current in any revision.
+    /// Like `is_indexed`, for a skipped file.
     pub fn is_indexed_skipped(&self, number: u32) -> bool {
         self.skipped
             .get(number as usize)

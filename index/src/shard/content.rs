@@ -1,9 +1,7 @@
-//! Text of a shard, from its stored content.
-//!
-//! Raw text is borrowed from the mapping or read with a system call. Compressed blocks are decoded
-//! into the caller's [`TextCache`], since lines around a match are in the block just searched.
-//! **Invariant:** a block decodes to as many bytes as the table of blocks says, at most
-//! [`ENCODED_BLOCK_BYTES_MAX`]; longer ones are stored raw and borrowed.
+//! Text of a shard. Raw text is borrowed or read; compressed blocks are decoded into a
+//! [`TextCache`], since lines around a match are in a block just searched.
+//! **Invariant:** a block decodes to the length in the table, at most [`ENCODED_BLOCK_BYTES_MAX`];
+//! longer ones are stored raw.
 
 use super::{Shard, ShardError};
 use crate::codec::{
@@ -18,7 +16,7 @@ use zerocopy::little_endian::U64;
 /// Bytes of decoded text in a cache, besides the last text.
 const CACHE_BYTES_MAX: usize = 512 << 10;
 
-/// Texts in a cache: the blocks of a work unit, read again for each copy of a text.
+/// Blocks of a work unit, read again per copy.
 const CACHE_TEXTS_MAX: usize = 64;
 
 /// Bytes of blocks that a search reads together, unless one is longer.
@@ -49,8 +47,7 @@ impl Deref for TextBytes<'_> {
     }
 }
 
-/// Buffers for text, one cache per thread. Holds at most half a megabyte besides the last text, and
-/// nothing before first use.
+/// Text buffers of a thread: at most half a megabyte and the last text, nothing before first use.
 #[derive(Default)]
 pub struct TextCache(RefCell<Buffers>);
 
@@ -112,8 +109,8 @@ impl Shard {
         }
     }
 
-    /// Like [`text`](Self::text), for scattered single reads: unverified pages are read into a
-    /// buffer, several times faster than faulting the mapping.
+    /// Like [`text`](Self::text), for scattered reads: unverified pages go to a buffer, faster than
+    /// page faults.
     pub fn read_text<'a>(
         &'a self,
         range: Range<u64>,
@@ -137,8 +134,7 @@ impl Shard {
         Ok(TextBytes(place))
     }
 
-    /// Returns the leading `blocks` to read together: all if raw, else up to a megabyte, at least
-    /// one.
+    /// Returns leading `blocks` to read together: all if raw, else up to a megabyte.
     pub fn first_run(&self, blocks: Range<u32>) -> Result<Range<u32>, ShardError> {
         if self.codec() == ContentCodec::Raw || blocks.is_empty() {
             return Ok(blocks);
@@ -192,8 +188,8 @@ impl Shard {
         Ok(TextBytes(place))
     }
 
-    /// Decodes the text of `range`, starting in block `first`, into `out`. Returns the decoded
-    /// range, which may be larger.
+    /// Decodes `range`, starting in block `first`, into `out`; returns the decoded range, maybe
+    /// larger.
     fn decode(
         &self,
         first: u32,
@@ -248,7 +244,7 @@ impl Shard {
         }
     }
 
-    /// Returns the end of the stored bytes to read together from `block` on, for text up to `end`.
+    /// End of the stored bytes to read together, for text up to `end`.
     fn read_ahead(&self, block: u32, end: u64, stored: &Range<u64>) -> Result<u64, ShardError> {
         let (mut last, mut read) = (block, stored.end);
         while last + 1 < self.block_count() && self.text_range(last..last + 1)?.end < end {
@@ -277,7 +273,6 @@ impl Shard {
         Ok(())
     }
 
-    /// Returns the range of blocks in CONTENT.
     pub(super) fn stored_text(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
         let last = blocks.end.saturating_sub(1);
         if self.codec() == ContentCodec::Raw || last < blocks.start {
@@ -286,7 +281,6 @@ impl Shard {
         Ok(self.stored_range(blocks.start)?.start..self.stored_range(last)?.end)
     }
 
-    /// Returns the range of a block in CONTENT of a compressed shard.
     fn stored_range(&self, block: u32) -> Result<Range<u64>, ShardError> {
         let offset = |number| -> Result<u64, ShardError> {
             Ok(self.file.entry::<U64>(Section::Frames, number)?.get())
@@ -329,7 +323,7 @@ impl Buffers {
         self.texts.last().map(|text| text.part(range))
     }
 
-    /// Evicts texts until there is room and returns an unshared buffer, maybe with old bytes.
+    /// Evicts texts for room; returns an unshared buffer with old bytes.
     fn take(&mut self, bytes: u64) -> Rc<Vec<u8>> {
         let mut kept: usize = self.texts.iter().map(|text| text.bytes.capacity()).sum();
         let mut free = None;

@@ -2,11 +2,8 @@
 //!
 //! A search knows its reads: posting lists from the plan; table entries and text from the
 //! candidates. They are advised to the system
-//! ([`Mapping::will_need`](crate::mapping::Mapping::will_need)); the search itself ignores the
-//! disk. A few pages are probed first; if they are in memory, nothing is advised.
-//!
-//! Advice is as fast as reader threads or io_uring (docs/benchmarks.md) and needs neither buffer
-//! nor thread.
+//! ([`Mapping::will_need`](crate::mapping::Mapping::will_need)), unless a few probed pages are in
+//! memory. Advice is as fast as threads or io_uring (docs/benchmarks.md), without buffer or thread.
 //!
 //! **Invariant:** affects time only. Errors are left to the search.
 
@@ -19,15 +16,14 @@ use std::ops::Range;
 use std::thread;
 use zerocopy::little_endian::U64;
 
-/// Bytes read in order in the time of a seek: closer places are read as one. 16 and 32 KiB were
-/// fastest (69 us a read of 4 KiB, 37,000 reads a second with 32 in flight).
+/// Gap between places that are read as one: 16 and 32 KiB were fastest (69 us a read of 4 KiB,
+/// 37,000 a second with 32 in flight).
 const GAP_BYTES: u64 = 16 << 10;
 
-/// Threads that look up table entries, one read each. With more than 8 reads in flight the measured
-/// disk is no faster.
+/// Threads for table entries. The measured disk gains nothing from more than 8 reads in flight.
 const THREADS: usize = 16;
 
-/// Blocks probed to see if tables are in memory.
+/// Probed blocks.
 const SAMPLES: usize = 4;
 
 /// Sections read per candidate beside its text.
@@ -40,14 +36,13 @@ const TABLES: [Section; 6] = [
     Section::Checksums,
 ];
 
-/// Candidates looked up ahead; for more, whole tables are read.
+/// Candidates looked up ahead; beyond, whole tables are read.
 const LOOKED_UP_MAX: usize = 4096;
 
-/// Dictionary entries searched for the end of a posting list.
+/// Entries searched for the end of a list.
 const NEXT_LISTS_MAX: u32 = 64;
 
 impl Shard {
-    /// Advises the posting lists of a query, unless they are in memory.
     pub(super) fn read_lists_ahead(&self, query: &TrigramQuery) {
         let mut trigrams = Vec::new();
         collect(query, &mut trigrams);
@@ -64,7 +59,7 @@ impl Shard {
         }
     }
 
-    /// Returns the offset of a posting list; `None` for no list or a single block.
+    /// Offset of a posting list, unless empty or single.
     fn list_start(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
         let payload = self
             .file
@@ -73,7 +68,7 @@ impl Shard {
         Ok(payload.filter(|payload| payload & SINGLE == 0))
     }
 
-    /// Returns the range of a posting list, up to the next list.
+    /// Range up to the next list.
     fn list_extent(&self, trigram: Trigram) -> Result<Option<Range<u64>>, ShardError> {
         let Some(start) = self.list_start(trigram)? else {
             return Ok(None);
@@ -91,8 +86,7 @@ impl Shard {
         Ok(Some(start..start + 1))
     }
 
-    /// Advises the table entries of candidate blocks (`None`: all), unless they are in memory.
-    /// Waits for them if there are few.
+    /// Advises the table entries of blocks (`None`: all), unless in memory. Waits for few.
     pub fn read_tables_ahead(&self, blocks: Option<&[u32]>) {
         let count = blocks.map_or(self.block_count() as usize, <[u32]>::len);
         let is_warm = |index| {
@@ -117,7 +111,6 @@ impl Shard {
         });
     }
 
-    /// Reads the table entries of a block.
     fn look_up(&self, block: BlockId) -> Result<(), ShardError> {
         self.stored_text(block.0..block.0 + 1)?;
         let text = self.text_with(block)?;
@@ -126,8 +119,8 @@ impl Shard {
         Ok(())
     }
 
-    /// Advises the text of ascending block ranges, unless it is in memory or dense enough for the
-    /// system's own read-ahead. Returns whether its first and last byte are in memory.
+    /// Advises the text of ascending block ranges, unless in memory or dense enough for the
+    /// system's own read-ahead. Returns whether both ends are in memory.
     pub fn read_text_ahead(
         &self,
         blocks: impl Iterator<Item = Range<u32>> + Clone,
@@ -153,7 +146,7 @@ impl Shard {
         }
         let bytes: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
         let is_dense = bytes >= last.end.saturating_sub(first.start) / 4 * 3;
-        // Verified text is faulted in page by page; unverified text is read.
+        // Verified text is faulted in page by page.
         if is_dense && !self.file.is_checked(Section::Content, first.start) {
             return Ok(false);
         }
@@ -174,12 +167,11 @@ fn collect(query: &TrigramQuery, trigrams: &mut Vec<Trigram>) {
     }
 }
 
-/// Runs `each` on all items in at most [`THREADS`] threads.
 fn in_parallel<T: Sync>(items: &[T], each: impl Fn(&T) + Sync) {
     let each = &each;
     thread::scope(|scope| {
         for some in items.chunks(items.len().div_ceil(THREADS).max(1)) {
-            // If no thread starts, the search reads this part itself.
+            // Otherwise the search reads this part.
             let _ = thread::Builder::new().spawn_scoped(scope, move || some.iter().for_each(each));
         }
     });

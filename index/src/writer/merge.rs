@@ -21,7 +21,7 @@ pub(super) struct RunExtent {
 pub(super) enum BlockNumbers {
     /// All are kept, numbered consecutively from here.
     From(u32),
-    /// The number of each, or [`LEFT_OUT`].
+    /// Each number, or [`LEFT_OUT`].
     Each(Arc<[u32]>),
 }
 
@@ -45,7 +45,6 @@ impl BlockNumbers {
         BlockNumbers::Each(numbers.into())
     }
 
-    /// Appends the next list of a run.
     fn read_list<R: BufRead>(
         &self,
         reader: &mut RunReader<R>,
@@ -75,15 +74,14 @@ const BUFFER_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a run read at once, at least.
 const BUFFER_BYTES_MIN: usize = 4 << 10;
 
-/// Blocks passed on at once. Six times as many are in memory: each half of the runs merges, queues
-/// and writes some. Longer lists are passed on whole.
+/// Blocks passed on at once; six times as many are in memory (merged, queued, written, per half).
+/// Longer lists are passed whole.
 const MERGED_BLOCKS: usize = 32 << 10;
 
-/// Merges the `runs` in `file` with about `memory_bytes` of buffers. Calls `each` with every
-/// trigram and its blocks, maybe none.
+/// Merges the `runs` in `file` with `memory_bytes` of buffers and calls `each` with every trigram
+/// and its blocks, maybe none.
 ///
-/// Each half of the runs has a merge thread and this thread joins them: a single merge thread would
-/// be the bottleneck.
+/// Each half has a merge thread, joined here: one would be the bottleneck.
 pub(super) fn merge_runs(
     file: &File,
     runs: &[RunExtent],
@@ -128,13 +126,11 @@ struct MergedLists {
 struct Merged {
     from: mpsc::IntoIter<io::Result<MergedLists>>,
     lists: MergedLists,
-    /// Index of the next trigram, and start of its list.
     next: usize,
     start: usize,
 }
 
 impl Merged {
-    /// Returns the next trigram; `None` at the end.
     fn trigram(&mut self) -> io::Result<Option<u32>> {
         while self.next == self.lists.ends.len() {
             let Some(lists) = self.from.next() else {
@@ -145,7 +141,6 @@ impl Merged {
         Ok(Some(self.lists.ends[self.next].0))
     }
 
-    /// Returns the blocks of the next trigram and advances.
     fn take_blocks(&mut self) -> &[u32] {
         let end = self.lists.ends[self.next].1;
         self.next += 1;
@@ -230,11 +225,8 @@ impl<'a> HalfMerge<'a> {
     }
 }
 
-/// Next trigram of each run, except finished ones.
-///
-/// A window of consecutive trigrams has a row of bits, one per run, for each trigram. So the runs
-/// of a trigram are found in order without the comparisons of a heap, which were slow beside
-/// decoding short lists.
+/// Next trigram of each unfinished run. A window of trigrams has a bit per run for each: runs are
+/// found in order without the comparisons of a heap, slow beside decoding short lists.
 struct Heads {
     /// By run; [`AT_END`] when finished.
     next: Vec<u32>,
@@ -369,7 +361,7 @@ mod tests {
         prop::collection::btree_map(trigram, list, 0..12)
     }
 
-    /// Runs of a segment, and its left-out blocks.
+    /// A segment's runs and left-out blocks.
     fn segment() -> impl Strategy<Value = (Vec<Lists>, Vec<Range<u32>>)> {
         let dropped = prop::collection::btree_set(0..=BLOCKS, 0..6).prop_map(|ends| {
             let ends: Vec<u32> = ends.into_iter().collect();
