@@ -15,8 +15,10 @@
 //! One record per line, space-separated. `options`: block size, and git's rules applied (`ignore`)
 //! or not. `shard` is followed by its packages: `package`, or `dead` if removed or superseded. The
 //! number of a package is its signature ([`corpus::signature`](crate::corpus::signature) and
-//! popularity). Names escape all but ASCII letters, digits and `.+-_~` as `%` and two hex digits.
-//! `end`: CRC-32C of the lines before.
+//! popularity).
+//!
+//! Names escape all but ASCII letters, digits and `.+-_~` as `%` and two hex digits. `end`: CRC-32C
+//! of the lines before.
 //!
 //! Version 2 adds `beside`: reason and path of entries beside packages. Version 3 adds files with
 //! their BLAKE3: `revisions`, the table of a shard, and `repositories`, the records of sources.

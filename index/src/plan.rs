@@ -1,10 +1,11 @@
 //! Trigram query of a pattern: a condition on every block in which it matches.
 //!
 //! Russ Cox's method ("Regular Expression Matching with a Trigram Index", 2012) over the HIR of
-//! `regex-syntax`, but strings are folded, sets are larger (`[0-9]-[0-9]` is a union of a hundred
-//! short lists), and affixes keep only the two bytes that can cross a border. `Info` of a
-//! sub-expression: its matches if few, else affixes, and a query that every match satisfies.
-//! Concatenation adds trigrams across the border.
+//! `regex-syntax`. But strings are folded, sets are larger (`[0-9]-[0-9]` is a union of a hundred
+//! short lists), and affixes keep only the two bytes that can cross a border.
+//!
+//! `Info` of a sub-expression: its matches if few, else affixes, and a query that every match
+//! satisfies. Concatenation adds trigrams across the border.
 //!
 //! **Invariant:** never a false negative: a matching line satisfies the query. A set beyond its
 //! bound weakens the query, in the end to "all". Planning looks at no index.
