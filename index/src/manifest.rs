@@ -13,9 +13,9 @@
 //! ```
 //!
 //! One record per line, space-separated. `options`: block size, and git's rules applied (`ignore`)
-//! or not. `shard` is followed by its packages: `package`, or `dead` if removed or superseded. The
-//! number of a package is its signature ([`corpus::signature`](crate::corpus::signature) and
-//! popularity).
+//! or not (`no-ignore`). `shard` is followed by its packages: `package`, or `dead` if removed or
+//! superseded. The number of a package is its signature
+//! ([`corpus::signature`](crate::corpus::signature) and popularity).
 //!
 //! Names escape all but ASCII letters, digits and `.+-_~` as `%` and two hex digits. `end`: CRC-32C
 //! of the lines before.
