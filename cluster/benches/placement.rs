@@ -1,9 +1,8 @@
-//! Measures a placement of many shards on many nodes, and its changes, against computations from nothing.
+//! Compares updates of a large placement with full computations.
 //!
 //! usage: cargo bench -p cluster --bench placement -- [SHARDS NODES]
 //!
-//! Prints milliseconds, and the share of the bytes that a fifth node moves. Without numbers, as under `cargo test`, there
-//! are few shards and nodes.
+//! Prints milliseconds, and the share moved by a fifth node. Small without numbers (`cargo test`).
 
 use cluster::placement::{Node, Placement, ShardMap};
 use std::time::Instant;
@@ -72,7 +71,7 @@ fn change(map: &mut ShardMap, what: &str, nodes: &[Node], shard_count: usize) {
     );
 }
 
-/// Prints how many bytes a fifth node moves, if all shards have the same.
+/// Share of equal shards that a fifth node moves.
 fn fifth(shard_count: usize) {
     let nodes = |count: usize| {
         (0..count).map(|number| Node {
@@ -102,7 +101,7 @@ fn print(what: &str, began: Instant) {
 fn shards(count: usize) -> impl Iterator<Item = [u8; 32]> {
     (0..count).map(|number| {
         let mut id = [0; 32];
-        // Looks random, as the ids of shards do.
+        // Pseudorandom, like shard ids.
         let mut state = number as u64;
         for part in id.chunks_exact_mut(8) {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

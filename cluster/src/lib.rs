@@ -1,7 +1,5 @@
-//! What several machines agree on without a coordinator: which nodes there are, and which of them has which shard.
-//!
-//! [`membership`] keeps a map of the nodes, for which a list, the DNS or etcd is a hint. [`placement`] computes from their
-//! names who has a shard, so it is stored nowhere, and nobody decides it.
+//! Agreement without a coordinator: [`membership`] keeps a map of the nodes, with a list, DNS or
+//! etcd as a hint; [`placement`] computes the owners of a shard from their names.
 //!
 //! ```
 //! use cluster::placement::{Node, Placement};

@@ -1,11 +1,9 @@
-//! Which nodes there are: a source that is asked for them, and the map that a process goes by.
+//! Nodes of a cluster, as listed by a [`Source`]: a command-line list, DNS, or an etcd in which
+//! backends register.
 //!
-//! A [`Source`] is a list on the command line, a name in the DNS, or an etcd in which backends register themselves. What
-//! it says is a hint: [`view`] decides what becomes of the map, without clock, file or socket, and keeps nodes that a
-//! source forgets. [`map_file`] keeps the map over restarts. [`watcher`] asks the source and publishes the map,
-//! [`registration`] announces a backend.
-//!
-//! Nothing here decides whether a node answers: that is the opinion of each frontend.
+//! Lists are hints: [`view`] derives the map, without clock, file or socket. [`map_file`] keeps it
+//! over restarts, [`watcher`] polls and publishes, [`registration`] announces a backend. Liveness
+//! is each frontend's own judgement.
 
 pub mod map_file;
 pub mod registration;
@@ -24,19 +22,19 @@ use crate::placement::Node;
 use metrics::{describe_counter, describe_gauge};
 use serde::{Deserialize, Serialize};
 
-/// Nodes of a cluster. A frontend has a thread and a connection for each.
+/// Nodes of a cluster: a frontend has a thread and a connection for each.
 pub const NODES_MAX: usize = 1024;
 
-/// Bytes of a name and of a zone.
+/// Bytes of a name or zone.
 const NAME_LEN_MAX: usize = 128;
 
-/// Bytes of an address: a host name of the DNS, and a port.
+/// Bytes of a DNS host name and port.
 const ADDRESS_LEN_MAX: usize = 253 + 6;
 
-/// The largest weight: two nodes differ by a factor of a million at most.
+/// Largest weight: two nodes differ by a factor of a million at most.
 const WEIGHT_MAX: u32 = 1_000_000;
 
-/// Describes the metrics of this module.
+/// Registers the metrics of this module.
 pub fn describe_metrics() {
     describe_gauge!(
         "trawl_cluster_nodes",
@@ -56,21 +54,21 @@ pub fn describe_metrics() {
     );
 }
 
-/// A node as a source describes it.
+/// A node of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name, which no other node has; its address if it has no other name.
+    /// Unique; by default the address.
     #[serde(rename = "node")]
     pub name: String,
-    /// The host and port of its backend.
+    /// Host and port.
     pub address: String,
-    /// Where it is; nodes of one zone may be lost together.
+    /// Nodes of a zone may be lost together.
     #[serde(default)]
     pub zone: String,
-    /// How much of all shards it gets, in relation to the others; with 0 none.
+    /// Relative share of the shards; 0 for none.
     #[serde(default = "default_weight")]
     pub weight: u32,
-    /// Whether it is about to leave: it gets no new searches if another node serves its shards.
+    /// About to leave: no new searches if another node serves its shards.
     #[serde(default)]
     pub draining: bool,
 }
@@ -80,7 +78,7 @@ fn default_weight() -> u32 {
 }
 
 impl Member {
-    /// A node that has no name but its address.
+    /// A node named by its address.
     pub fn at(address: &str) -> Member {
         Member {
             name: address.to_owned(),
@@ -91,7 +89,7 @@ impl Member {
         }
     }
 
-    /// The node as placements see it.
+    /// Its node for placements.
     pub fn node(&self) -> Node {
         Node {
             name: self.name.clone(),
@@ -100,7 +98,7 @@ impl Member {
         }
     }
 
-    /// Says what is wrong with it, if something is.
+    /// Returns the first mistake.
     pub fn check(&self) -> Result<(), String> {
         check_address(&self.address)?;
         check_word("name", &self.name)?;
@@ -114,7 +112,6 @@ impl Member {
     }
 }
 
-/// Names are keys of a registry, labels of metrics and words of a log.
 fn check_word(what: &str, word: &str) -> Result<(), String> {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     if word.is_empty() || word.len() > NAME_LEN_MAX || !word.bytes().all(is_fine) {

@@ -1,16 +1,17 @@
-//! Which nodes have a shard: weighted rendezvous hashing with zones.
+//! Nodes of a shard: weighted rendezvous hashing with zones.
 //!
-//! Each pair of a shard and a node has a score, a number that looks random and grows with the node's weight. A shard
-//! belongs to the nodes with the highest scores, in different zones as far as there are any. All processes that know the
-//! same nodes compute the same placement. When a node joins or leaves, only the shards that it gets or had move.
+//! Each shard and node have a pseudorandom score that grows with the node's weight. A shard belongs
+//! to the nodes with the highest scores, in different zones if possible. The same nodes give every
+//! process the same placement. A joining or leaving node moves only its own shards.
 //!
 //! ```text
-//! u      a number in (0, 1): 52 bits of a mix of two hashes, of the shard's id and of the node's name
+//! u      a number in (0, 1): 52 bits of a mix of two hashes, of the shard's id and of the
+//!       node's name
 //! score  - weight / ln u
 //! ```
 //!
-//! The logarithm is computed in software, so that all machines get the same bits. [`ShardMap`] keeps the owners of many
-//! shards, and finds those that change with the nodes.
+//! A software logarithm gives all machines the same bits. [`ShardMap`] keeps and updates the owners
+//! of many shards.
 
 mod shard_map;
 
@@ -19,33 +20,30 @@ pub use shard_map::ShardMap;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// How much lower a bound on a score may be than the score, relatively: many times the rounding errors of both.
+/// Slack of a bound on scores: many times the rounding errors.
 const BOUND_ERROR: f64 = 1e-9;
 
-/// A machine that may have shards.
+/// A machine for shards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name, which no other node has.
+    /// Unique name.
     pub name: String,
-    /// Where it is; nodes of one zone may be lost together.
+    /// Nodes of a zone may be lost together.
     pub zone: String,
-    /// How much of all shards it gets, in relation to the weights of the others. With 0 it gets none.
+    /// Relative share of the shards; 0 for none.
     pub weight: u32,
 }
 
-/// A set of nodes, and how many of them have each shard.
+/// Nodes, and replicas per shard.
 #[derive(Clone, Debug)]
 pub struct Placement {
-    /// Ascending by name.
     nodes: Vec<Node>,
     replicas: usize,
-    /// Of each node the number of its zone.
     zone_of: Vec<u32>,
-    /// The nodes of each zone that get shards.
+    /// Nodes with a weight, by zone.
     zones: Vec<Vec<Candidate>>,
 }
 
-/// What decides the score of a node.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     hash: u64,
@@ -53,7 +51,6 @@ struct Candidate {
     node: u32,
 }
 
-/// A node that a shard belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Owner {
     score: f64,
@@ -69,8 +66,8 @@ impl Candidate {
         }
     }
 
-    /// Returns it with its score for a shard, if that may be `least_score` or more. A score that is certainly lower
-    /// takes no logarithm: `- ln u >= 1 - u`.
+    /// Returns the score if it may reach `least_score`; lower ones need no logarithm:
+    /// `- ln u >= 1 - u`.
     fn owner(&self, shard: u64, least_score: f64) -> Option<Owner> {
         let uniform = uniform(mix(shard, self.hash));
         if (1.0 - uniform) * least_score > self.weight * (1.0 + BOUND_ERROR) {
@@ -83,7 +80,7 @@ impl Candidate {
 }
 
 impl Owner {
-    /// Orders the best first. Nodes with equal scores are ordered by name.
+    /// Best first, then by name.
     fn order(&self, other: &Owner) -> Ordering {
         let by_score = other.score.total_cmp(&self.score);
         by_score.then(self.node.cmp(&other.node))
@@ -91,7 +88,7 @@ impl Owner {
 }
 
 impl Placement {
-    /// A placement on these nodes. Of nodes with one name the last is taken.
+    /// The last node of one name counts.
     pub fn new(nodes: impl IntoIterator<Item = Node>, replicas: usize) -> Placement {
         let by_name: BTreeMap<String, Node> = nodes
             .into_iter()
@@ -118,25 +115,23 @@ impl Placement {
         }
     }
 
-    /// Returns the nodes that have a shard, the preferred one first: as many as there are replicas, or fewer if there
-    /// are not so many nodes.
+    /// Owners of a shard, preferred first: as many as replicas, if there are enough nodes.
     pub fn owners(&self, shard: &[u8; 32]) -> Vec<&Node> {
         let owners = self.ranked(hash(shard));
         let node = |owner: Owner| &self.nodes[owner.node as usize];
         owners.into_iter().map(node).collect()
     }
 
-    /// The nodes, ascending by name.
+    /// Nodes by name.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// How many nodes have each shard.
+    /// Replicas per shard.
     pub fn replicas(&self) -> usize {
         self.replicas
     }
 
-    /// How many nodes each shard has: fewer than there are replicas if there are not so many nodes.
     fn owners_per_shard(&self) -> usize {
         self.zones
             .iter()
@@ -155,7 +150,7 @@ impl Placement {
         self.chosen(candidates)
     }
 
-    /// Finds the best nodes of a zone, as many as there are replicas.
+    /// Best nodes of a zone.
     fn find_best(&self, shard: u64, zone: &[Candidate], best: &mut Vec<Owner>) {
         let mut least_score = 0.0;
         for candidate in zone {
@@ -171,7 +166,7 @@ impl Placement {
         }
     }
 
-    /// Chooses among candidates: the best of each zone, and then the best that are left. Returns the best first.
+    /// Best of each zone, then of the rest; best first.
     fn chosen(&self, mut candidates: Vec<Owner>) -> Vec<Owner> {
         candidates.sort_unstable_by(Owner::order);
         let mut chosen: Vec<Owner> = Vec::with_capacity(self.replicas);
@@ -198,7 +193,7 @@ fn hash(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(*first)
 }
 
-/// Mixes two hashes: the finalizer of splitmix64.
+/// Finalizer of splitmix64.
 fn mix(shard: u64, node: u64) -> u64 {
     let mut mixed = shard ^ node;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -206,7 +201,7 @@ fn mix(shard: u64, node: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A number in (0, 1). It and its distance from 1 are exact: with one more bit the largest would be 1.
+/// In (0, 1), exact to both ends: with one more bit the largest would be 1.
 fn uniform(mixed: u64) -> f64 {
     ((mixed >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
 }

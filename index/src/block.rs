@@ -1,31 +1,27 @@
-//! Cuts a document's text into blocks of whole lines.
-//!
-//! A block takes lines while they fit into the target size. A line that is longer than that is a
-//! block of its own.
-//! **Invariant:** every byte of the text is in exactly one block, and a block ends behind a `\n` or
-//! at the end of the document. So a pattern that cannot match across lines matches inside one block.
+//! Splits text into blocks of whole lines, up to the target size; a longer line is a block of its
+//! own.
+//! **Invariant:** every byte is in exactly one block, which ends after a `\n` or at the end of the
+//! document. A single-line match is therefore inside one block.
 
 use std::ops::RangeInclusive;
 
-/// The default size of a block in bytes; `scripts/bench index` compares sizes.
+/// Default block size in bytes; `scripts/bench index` compares sizes.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// Useful sizes. With smaller blocks the table of blocks outgrows the text; with larger ones a
-/// candidate block narrows a document down too little.
+/// Useful sizes. Smaller blocks make the table of blocks outgrow the text; larger ones select too
+/// little.
 pub const BLOCK_BYTES_RANGE: RangeInclusive<usize> = 256..=1 << 20;
 
-/// Where the block that begins `text` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// At this offset.
     At(usize),
-    /// Undecided: more text must follow.
+    /// More text is needed.
     Open,
-    /// Inside a line that is a block of its own: the block ends at the next line end.
+    /// Inside a line that is its own block, up to the next line end.
     OpenLine,
 }
 
-/// Returns the end of the block that begins `text`; more text may follow.
+/// Returns the end of the first block of `text`, which may be incomplete.
 pub(crate) fn cut(text: &[u8], block_bytes: usize) -> Cut {
     if text.len() <= block_bytes {
         return Cut::Open;
@@ -38,7 +34,6 @@ pub(crate) fn cut(text: &[u8], block_bytes: usize) -> Cut {
     }
 }
 
-/// Returns the end of a block that is one line.
 pub(crate) fn cut_line(text: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', text).map(|end| end + 1)
 }

@@ -1,10 +1,8 @@
-//! Makes a *segment* of the texts of documents: blocks, and sorted runs of (trigram, block) pairs. A word
-//! that a line defines is a pair too: its key is a trigram that no text has ([`Trigram::of_definition`]).
+//! Builds a *segment*: blocks, and sorted runs of (trigram, block) pairs. Defined words are pairs
+//! with a key of [`Trigram::of_definition`].
 //!
-//! One worker makes a segment of some megabytes of documents, independently of all others; the
-//! [`writer`](crate::writer) joins segments in order. Memory is bounded by [`Limits`], whatever the
-//! length of a document or a line: text beyond the limit is spilled to a temporary file, pairs are
-//! encoded as a sorted run.
+//! A worker builds a segment of some megabytes; the [`writer`](crate::writer) joins them.
+//! [`Limits`] bound memory: excess text is spilled to a file, pairs become sorted runs.
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
 mod pairs;
@@ -24,49 +22,43 @@ use std::path::{Path, PathBuf};
 /// Bounds of a segment in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Target size of a block in bytes.
     pub(crate) block_bytes: usize,
     /// Bytes of text in memory.
     pub(crate) text_bytes: usize,
-    /// Pairs of (trigram, block) in memory, 4 bytes each.
+    /// Pairs in memory, 4 bytes each.
     pub(crate) pairs: usize,
 }
 
-/// A document of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentDocument {
-    /// Its first block, counted from the start of the segment.
+    /// Its first block in the segment.
     pub(crate) first_block: u32,
-    /// Number of lines.
     pub(crate) lines: u32,
-    /// BLAKE3 of its text.
     pub(crate) hash: [u8; 32],
 }
 
-/// Where a block begins.
+/// Start of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentBlock {
-    /// Offset in the segment's text, in bytes.
+    /// Byte offset in the segment's text.
     pub(crate) offset: u64,
-    /// The number of its first line, from 1.
+    /// Number of its first line, from 1.
     pub(crate) first_line: u32,
 }
 
-/// The documents of one segment.
 #[derive(Default)]
 pub(crate) struct Segment {
     pub(crate) documents: Vec<SegmentDocument>,
     pub(crate) blocks: Vec<SegmentBlock>,
-    /// The beginning of the text, when it was too long for memory. The file is rewound.
+    /// Spilled beginning of the text, rewound.
     pub(crate) spilled: Option<File>,
-    /// The text, or what follows the spilled part.
+    /// Text after the spilled part.
     pub(crate) text: Vec<u8>,
-    /// Sorted runs, encoded. The blocks of a run follow those of the run before it; a block too large
-    /// for one run is in several.
+    /// Ascending by block; a large block may be in several.
     pub(crate) runs: Vec<Vec<u8>>,
 }
 
-/// The state before a document began, for discarding it.
+/// State before a document.
 #[derive(Clone, Copy, Default)]
 struct Checkpoint {
     text_bytes: u64,
@@ -75,33 +67,31 @@ struct Checkpoint {
     pairs: usize,
 }
 
-/// Builds one segment after another.
 pub(crate) struct SegmentBuilder {
     limits: Limits,
-    /// Directory of spilled text.
+    /// For spilled text.
     directory: PathBuf,
     segment: Segment,
     spilled_bytes: u64,
     trigrams: TrigramSet,
-    /// Keys of the words that the block in progress defines.
+    /// Words defined in the current block.
     definitions: Vec<Trigram>,
     pairs: Pairs,
-    /// Where the document in progress began.
+    /// Start of the current document.
     checkpoint: Checkpoint,
     hasher: blake3::Hasher,
     next_line: u32,
-    /// Where the block in progress begins in the segment's text.
+    /// Current block in the segment.
     block_offset: u64,
-    /// Where it begins in `segment.text`; 0 when its beginning has been spilled.
+    /// The same in `segment.text`; 0 if spilled.
     block_start: usize,
-    /// End of the text in `segment.text` whose trigrams have been taken.
+    /// End of the processed text.
     taken: usize,
-    /// Whether the block in progress is one long line whose end has not been seen.
+    /// One long line, not yet ended.
     in_line: bool,
 }
 
 impl SegmentBuilder {
-    /// `directory` is where temporary files without a name are created.
     pub(crate) fn new(limits: Limits, directory: &Path) -> Self {
         SegmentBuilder {
             limits,
@@ -121,15 +111,13 @@ impl SegmentBuilder {
         }
     }
 
-    /// Gives the builder the buffer of an older segment's text, before the first document of a segment: memory that was
-    /// used before costs no page faults.
+    /// Reuses a buffer, before the first document: saves page faults.
     pub(crate) fn reuse(&mut self, mut text: Vec<u8>) {
         debug_assert!(self.segment.text.is_empty());
         text.clear();
         self.segment.text = text;
     }
 
-    /// Appends text to the document in progress.
     pub(crate) fn text(&mut self, text: &[u8]) -> io::Result<()> {
         self.hasher.update(text);
         self.segment.text.extend_from_slice(text);
@@ -140,7 +128,7 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Ends the document in progress, and begins the next one.
+    /// Ends the current document and begins the next.
     pub(crate) fn finish_document(&mut self) -> io::Result<()> {
         if self.text_bytes() > self.block_offset {
             self.close_block(self.segment.text.len())?;
@@ -154,12 +142,12 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Discards the document in progress, as if it had never begun.
+    /// Discards the current document.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
         self.trigrams.clear();
         self.segment.blocks.truncate(self.checkpoint.blocks);
         self.segment.runs.truncate(self.checkpoint.runs);
-        // Its pairs; those before are in runs if it has filled one.
+        // Its pairs; earlier ones are in runs if it filled one.
         if self.pairs.len() > self.checkpoint.pairs || self.checkpoint.pairs == 0 {
             self.pairs.split_off(number(self.checkpoint.blocks)?);
         }
@@ -178,12 +166,11 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Bytes of text in the segment so far.
     pub(crate) fn text_bytes(&self) -> u64 {
         self.spilled_bytes + self.segment.text.len() as u64
     }
 
-    /// Returns the segment of all documents since the last call.
+    /// Segment of the documents since the last call.
     pub(crate) fn finish(&mut self) -> io::Result<Segment> {
         self.flush_pairs();
         self.pairs.clear(0);
@@ -235,7 +222,6 @@ impl SegmentBuilder {
         }
     }
 
-    /// Takes the trigrams of the block in progress up to `end`.
     fn take_trigrams(&mut self, end: usize) -> io::Result<()> {
         let block = number(self.segment.blocks.len())?;
         let (text, pairs) = (&self.segment.text[self.taken..end], &mut self.pairs);
@@ -245,14 +231,13 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Whether a line that is a block by itself, and ends at `end`, may define something. It is all in memory then.
+    /// Tests for a short single-line block in memory.
     fn is_short(&self, end: usize) -> bool {
         let line_end = 2;
         self.spilled_bytes + self.block_start as u64 == self.block_offset
             && end - self.block_start <= definition::LINE_BYTES_MAX + line_end
     }
 
-    /// Takes the words that the lines of the block in progress define. It ends at `end`.
     fn take_definitions(&mut self, end: usize) -> io::Result<()> {
         let block = number(self.segment.blocks.len())?;
         let text = &self.segment.text[self.block_start..end];
@@ -291,7 +276,7 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Encodes all pairs. The document in progress gets a run of its own, so that it can be discarded.
+    /// Encodes all pairs; the current document gets its own run for discarding.
     fn flush_document(&mut self) -> io::Result<()> {
         if self.checkpoint.pairs > 0 {
             let first_block = number(self.checkpoint.blocks)?;
@@ -309,14 +294,13 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Encodes all pairs as a sorted run, if there are any.
     fn flush_pairs(&mut self) {
         if self.pairs.len() > 0 {
             self.segment.runs.push(self.pairs.encode());
         }
     }
 
-    /// Spills the text of all closed blocks, and the taken part of an open line, to a file.
+    /// Spills closed blocks and processed text.
     fn spill_text(&mut self) -> io::Result<()> {
         let count = self.taken;
         let file = match &mut self.segment.spilled {
@@ -337,7 +321,6 @@ fn count_lines(text: &[u8]) -> usize {
     ends + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
-/// Converts a count to the width that the format has.
 fn number(count: usize) -> io::Result<u32> {
     u32::try_from(count).map_err(|_| io::Error::other("more than 2^32 blocks or lines"))
 }

@@ -1,20 +1,17 @@
-//! Codecs of a shard's content: raw, or each block compressed with zstd.
-//!
-//! A block is what is verified, so it is what is decompressed: with larger frames, a search reads
-//! several times as much as its candidates have. Blocks of 4 KiB alone compress to 0.35 of their size;
-//! with a dictionary that all blocks of a shard share, to 0.31. It is trained from some of its texts.
-//! **Invariant:** what is encoded depends on the text and the dictionary alone; decoding allocates
-//! nothing, and fails if the text does not have the expected length.
+//! Codecs of the content: raw, or zstd per block with a shared dictionary. Larger frames would be
+//! read several times over, since blocks are verified one by one.
+//! **Invariant:** encoding depends only on text and dictionary; decoding allocates nothing and
+//! fails on a wrong length.
 
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
-/// How the texts of a shard are stored.
+/// Storage of the texts of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentCodec {
-    /// As they are, which is the fastest to read.
+    /// Uncompressed, fastest to read.
     #[default]
     Raw,
-    /// Compressed, each block for itself, with a dictionary for the shard.
+    /// Compressed by block, with a dictionary.
     Zstd,
 }
 
@@ -28,49 +25,44 @@ impl ContentCodec {
     }
 }
 
-/// Bytes of a block that is compressed, at most. A longer one, which is one line, is stored as it is, so
-/// that no reader needs memory for a whole line.
+/// Longer blocks (single lines) are stored raw, so that readers need no memory for them.
 pub(crate) const ENCODED_BLOCK_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of a dictionary, at most. Twice as many would save 2 % of the content.
+/// Bytes of a dictionary. Twice as many would save 2 % of the content.
 pub(crate) const DICTIONARY_BYTES_MAX: usize = 112 << 10;
 
-/// Text is so many times as long as its dictionary, or longer.
+/// Minimum ratio of text to dictionary.
 const TEXT_TO_DICTIONARY: u64 = 64;
 
-/// Shorter dictionaries, of less than 64 KiB of text, are not worth their time.
+/// Shorter dictionaries are not worth their time.
 const DICTIONARY_BYTES_MIN: usize = 1 << 10;
 
-/// The level of compression. Level 1 compresses to 0.34 of the text, level 3 to 0.31 in the same time, and level 9 to 0.28 in
-/// five times that time.
+/// Level 3 compresses to 0.31 of the text, level 1 to 0.34 in the same time, level 9 to 0.28 in
+/// five times that.
 const LEVEL: i32 = 3;
 
-/// Trains a dictionary from `samples`, one after the other, of which each has the length in `lengths`.
-/// Returns no bytes if it would not be worth its place in a shard with `text_bytes` of text.
+/// Trains a dictionary from concatenated `samples`, unless not worth its place.
 pub(crate) fn train(samples: &[u8], lengths: &[usize], text_bytes: u64) -> Vec<u8> {
     let most = (text_bytes / TEXT_TO_DICTIONARY).min(DICTIONARY_BYTES_MAX as u64) as usize;
     if most < DICTIONARY_BYTES_MIN {
         return Vec::new();
     }
     let mut dictionary = Vec::with_capacity(most);
-    // It refuses samples that are too few or all alike.
+    // Fails on samples that are too few or too similar.
     match zstd_safe::train_from_buffer(&mut dictionary, samples, lengths) {
         Ok(_) => dictionary,
         Err(_) => Vec::new(),
     }
 }
 
-/// The part of an encoder that several threads share.
 pub(crate) struct EncoderDictionary(Option<CDict<'static>>);
 
 impl EncoderDictionary {
-    /// Takes a dictionary that [`train`] returned.
     pub(crate) fn new(dictionary: &[u8]) -> EncoderDictionary {
         EncoderDictionary((!dictionary.is_empty()).then(|| CDict::create(dictionary, LEVEL)))
     }
 
-    /// Appends the blocks that `text` consists of to `out`, encoded, and their encoded lengths to
-    /// `encoded_lengths`. A block that would not be shorter is appended as it is.
+    /// Appends encoded blocks and their lengths; incompressible ones stay raw.
     pub(crate) fn encode(
         &self,
         text: &[u8],
@@ -103,7 +95,7 @@ impl EncoderDictionary {
             set.expect("the library has this parameter, and no frame has begun");
         };
         set(CParameter::CompressionLevel(LEVEL));
-        // A shard says all of this in its own tables.
+        // The shard's own tables have all of this.
         set(CParameter::ContentSizeFlag(false));
         set(CParameter::ChecksumFlag(false));
         set(CParameter::DictIdFlag(false));
@@ -115,11 +107,9 @@ impl EncoderDictionary {
     }
 }
 
-/// The dictionary of a shard that is read.
 pub(crate) struct DecoderDictionary(Option<DDict<'static>>);
 
 impl DecoderDictionary {
-    /// Takes the bytes of a dictionary; `None` if they are not those of one.
     pub(crate) fn new(dictionary: &[u8]) -> Option<DecoderDictionary> {
         if dictionary.is_empty() {
             return Some(DecoderDictionary(None));
@@ -128,7 +118,7 @@ impl DecoderDictionary {
     }
 }
 
-/// Decodes blocks: the memory for it, about 100 KB.
+/// Memory for decoding blocks, about 100 KB.
 pub(crate) struct Decoder(DCtx<'static>);
 
 impl Default for Decoder {
@@ -138,8 +128,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decodes a block that was encoded with `dictionary`, and fills `text`. `None` if it has another length
-    /// or is damaged.
+    /// Decodes a block into `text`, if intact and as long.
     pub(crate) fn decode(
         &mut self,
         encoded: &[u8],
@@ -159,7 +148,6 @@ impl Decoder {
 mod tests {
     use super::*;
 
-    /// Returns lines that resemble source code, and the lengths of their blocks.
     fn sample() -> (Vec<u8>, Vec<usize>) {
         let (mut text, mut lengths) = (Vec::new(), Vec::new());
         for block in 0..400_u32 {
@@ -227,7 +215,7 @@ mod tests {
     fn damaged_dictionaries_and_frames_are_noticed() {
         let (text, lengths) = sample();
         let mut dictionary = train(&text, &lengths, text.len() as u64);
-        // Behind its magic number and id are tables of probabilities.
+        // Probability tables, after magic number and id.
         dictionary[8..40].fill(0xff);
         assert!(DecoderDictionary::new(&dictionary).is_none());
         let none = DecoderDictionary::new(&[]).unwrap();
@@ -239,7 +227,7 @@ mod tests {
         );
     }
 
-    /// A frame of some kilobytes may stand for gigabytes.
+    /// Kilobytes may decode to gigabytes.
     #[test]
     fn a_frame_is_decoded_to_the_length_of_its_block_at_most() {
         let mut bomb = vec![0; 64 << 10];

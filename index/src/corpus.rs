@@ -1,15 +1,11 @@
-//! From directories to the texts of documents.
+//! Directories to texts: [`sources`], then [`walk`], then [`read`]. Paths are bytes.
 //!
-//! [`sources`] turns directories to packages, [`walk`] lists the files of a package, and [`read`]
-//! reads a file as text, chunk by chunk. This module does not know blocks, trigrams or shards, and
-//! keeps no text. Paths are bytes, as on Unix; they need not be UTF-8.
+//! **Invariant:** a regular file is in [`Walk::files`] and read to its end, or a [`Skipped`] entry
+//! (its own or a parent's) gives the reason. Size, encoding, line length or a leading dot never
+//! skip it.
 //!
-//! **Invariant:** a regular file below a source is either in [`Walk::files`] and read to its end, or
-//! one [`Skipped`] entry, its own or that of a directory above it, gives the reason. No file is
-//! skipped because of its size, its encoding, its line lengths or a leading dot.
-//!
-//! **Invariant:** a symbolic link below a source is never followed, and no configuration of the user
-//! is read: the same tree gives the same result for every user.
+//! **Invariant:** links are never followed, user configuration never read: the same tree gives the
+//! same result for every user.
 
 use std::io;
 use std::path::PathBuf;
@@ -30,54 +26,53 @@ pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub(crate) use walk::stamp;
 pub use walk::{File, Walk, Watched, signature, walk, watched};
 
-/// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead. Paths of
-/// sources are as they were given.
+/// Unreadable corpus. Problems of single files are a [`SkipReason`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
-    /// A source does not exist.
+    /// Missing source.
     #[error("{}: no such directory", .0.display())]
     Missing(PathBuf),
-    /// A source is not a directory.
+    /// Not a directory.
     #[error("{}: not a directory", .0.display())]
     NotADirectory(PathBuf),
-    /// A source cannot be listed.
+    /// A source that cannot be listed.
     #[error("{}: cannot be read", path.display())]
     Unreadable {
-        /// The source.
+        /// Source path.
         path: PathBuf,
-        /// The reason.
+        /// Cause.
         source: io::Error,
     },
-    /// A source has no name for the package: it is the root of the file system.
+    /// Root directory, without a name.
     #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", .0.display())]
     NoName(PathBuf),
-    /// There is no file below a source.
+    /// Source without files.
     #[error("{}: contains no file to index", .0.display())]
     Empty(PathBuf),
-    /// With `each`: there is no directory inside.
+    /// With `each`: no directory inside.
     #[error("{}: contains no directory that could be a package", .0.display())]
     NoPackages(PathBuf),
-    /// Two sources have the same name.
+    /// Two sources of one name.
     #[error(
         "two sources are the same package, `{package}`: {} and {}",
         first.display(),
         second.display()
     )]
     Duplicate {
-        /// The name.
+        /// Package name.
         package: String,
-        /// The first source.
+        /// First source.
         first: PathBuf,
-        /// The second source.
+        /// Second source.
         second: PathBuf,
     },
-    /// The sink failed to take the text of a document.
+    /// The sink failed.
     #[error("{}: its text could not be stored", path.display())]
     Sink {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// The sink's error.
+        /// Error of the sink.
         source: io::Error,
     },
 }

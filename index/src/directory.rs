@@ -1,9 +1,7 @@
-//! An index directory: a manifest and the files that it names: shards, their tables of revisions, and the
-//! records of repositories and sources.
+//! Index directory: the manifest and its files.
 //!
-//! The manifest is replaced atomically, so a reader sees one generation or the next, never a mixture.
-//! Files that the new manifest does not name are removed afterwards; processes that have them open
-//! keep them.
+//! The manifest is replaced atomically: a reader sees one generation, never a mixture. Unnamed
+//! files are then removed; processes that have them open keep them.
 
 mod named_file;
 
@@ -22,93 +20,92 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The manifest's name in the directory.
+/// File name of the manifest.
 pub const MANIFEST: &str = "manifest";
 
-/// The name of the file that is locked while an index is built.
+/// File locked during a build.
 const LOCK: &str = "lock";
 
-/// The content of that file, which is created before any other.
+/// Content of the lock, which is created first.
 const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
 
-/// Attempts to open an index that is replaced meanwhile, at most.
+/// Attempts to open an index that is being replaced.
 const ATTEMPTS_MAX: usize = 5;
 
-/// Why an index cannot be opened.
+/// An index that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// There is no such directory, or it holds no index.
+    /// No index here.
     #[error("{}: no Trawl index here; build one with `trawl index --out {} SOURCE...`",
             path.display(), path.display())]
     NotAnIndex {
-        /// The directory.
+        /// Directory path.
         path: PathBuf,
     },
-    /// Another process is building here.
+    /// Another build is running.
     #[error("{}: another process is building this index: wait until it ends, or choose another directory", path.display())]
     Locked {
-        /// The directory.
+        /// Directory path.
         path: PathBuf,
     },
-    /// The file system refuses.
+    /// File system error.
     #[error("{}: cannot be read or written", path.display())]
     Io {
-        /// What could not be read or written.
+        /// Failed path.
         path: PathBuf,
-        /// The reason.
+        /// Cause.
         source: io::Error,
     },
-    /// The manifest cannot be parsed.
+    /// Unparsable manifest.
     #[error("{}: {reason}", path.display())]
     Manifest {
-        /// The manifest.
+        /// Manifest path.
         path: PathBuf,
-        /// The reason.
+        /// Parse error.
         reason: manifest::ManifestError,
     },
-    /// A shard cannot be used.
+    /// Unusable shard.
     #[error(transparent)]
     Shard(#[from] shard::ShardError),
-    /// A shard is not the one that the manifest names.
+    /// Another shard than named.
     #[error("{}: not the shard that the manifest names: remove it and build the index again with \
              `trawl index`", path.display())]
     Swapped {
-        /// The shard.
+        /// Shard path.
         path: PathBuf,
     },
-    /// A table of revisions or the records of repositories cannot be used.
+    /// Damaged revisions or records.
     #[error("{}: {reason}: remove it and build the index again with `trawl index`", path.display())]
     Damaged {
-        /// The file.
+        /// File path.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// Kind and place.
         reason: String,
     },
 }
 
-/// An open index: one generation of it.
+/// One generation of an index.
 pub struct Index {
     /// Its manifest.
     pub manifest: Manifest,
-    /// The shards, in the manifest's order.
+    /// Shards in order.
     pub shards: Vec<Arc<Shard>>,
-    /// What is recorded of its repositories and sources.
+    /// Records of sources.
     pub recorded: Arc<Recorded>,
 }
 
 impl Index {
-    /// Opens the index in `directory`.
+    /// Opens an index.
     pub fn open(directory: &Path) -> Result<Index, IndexError> {
         Index::reopen(directory, &[])
     }
 
-    /// Like [`open`](Self::open), but reuses the undamaged shards among `open`: their files stay open,
-    /// checked pages stay checked, and only their sets of dead packages change.
+    /// Like [`open`](Self::open), reusing undamaged shards: files stay open, pages verified.
     pub fn reopen(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
         let mut attempts = 1;
         loop {
             match Self::open_once(directory, open) {
-                // The manifest was replaced after it was read.
+                // Replaced after it was read.
                 Err(error) if error.is_missing_file() && attempts < ATTEMPTS_MAX => attempts += 1,
                 done => return done,
             }
@@ -133,7 +130,7 @@ impl Index {
 }
 
 impl IndexError {
-    /// Whether a file that the manifest names is missing.
+    /// Whether a named file is missing.
     fn is_missing_file(&self) -> bool {
         let (IndexError::Shard(shard::ShardError::Io { source, .. })
         | IndexError::Io { source, .. }) = self
@@ -144,11 +141,11 @@ impl IndexError {
     }
 }
 
-/// Opens the shards of an index, in the manifest's order.
+/// Opens shards in manifest order.
 pub(crate) struct ShardOpener<'a> {
     directory: &'a Path,
     recorded: &'a Recorded,
-    /// The live packages of earlier shards: the next ones have other parts of them.
+    /// Live packages of earlier shards.
     begun: HashSet<Vec<u8>>,
 }
 
@@ -161,7 +158,7 @@ impl<'a> ShardOpener<'a> {
         }
     }
 
-    /// Opens the shard of a manifest's entry, or reuses it when it is among `open` and undamaged.
+    /// Opens or reuses the shard of an entry.
     pub(crate) fn open(
         &mut self,
         entry: &ShardEntry,
@@ -201,7 +198,7 @@ impl<'a> ShardOpener<'a> {
         Ok(Arc::new(with_table.with_names(dead, continued, own_names)?))
     }
 
-    /// Returns the numbers of live packages of which an earlier shard has a part.
+    /// Live packages that continue an earlier shard.
     fn continued(&mut self, entry: &ShardEntry) -> Vec<u32> {
         let numbered = (0..).zip(&entry.packages);
         let live = numbered.filter(|(_, package)| !package.is_dead);
@@ -214,7 +211,7 @@ impl<'a> ShardOpener<'a> {
     }
 }
 
-/// Reads the manifest of the index in `directory`.
+/// Reads and parses the manifest.
 pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     let path = directory.join(MANIFEST);
     let text = fs::read(&path).map_err(|source| match source.kind() {
@@ -229,28 +226,27 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     Manifest::parse(&text).map_err(|reason| IndexError::Manifest { path, reason })
 }
 
-/// Replaces the manifest of `directory` by `text`, atomically.
+/// Replaces the manifest atomically.
 pub fn write_manifest(directory: &Path, text: &str) -> io::Result<()> {
     let file = AtomicFile::create(directory, MANIFEST)?;
     file.file().write_all(text.as_bytes())?;
     file.rename(MANIFEST)
 }
 
-/// Returns a value that changes when, and only when, the manifest in `directory` is replaced, so that
-/// a new one is noticed without reading it.
+/// Changes exactly when the manifest is replaced.
 pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
     let metadata = fs::metadata(directory.join(MANIFEST))?;
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
-/// Whether `directory` is an index directory. A corpus skips it.
+/// Tests for an index, which a corpus skips.
 pub fn is_index(directory: &Path) -> bool {
     let mut mark = [0; MARK.len()];
     let lock = File::open(directory.join(LOCK));
     lock.is_ok_and(|mut lock| lock.read_exact(&mut mark).is_ok()) && mark == *MARK
 }
 
-/// Removes a directory that holds nothing but a lock. One that holds more stays.
+/// Removes the lock, and an empty directory.
 pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
     fs::remove_file(directory.join(LOCK))?;
     match fs::remove_dir(directory) {
@@ -259,11 +255,11 @@ pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// The exclusive right to write to an index directory, until it is dropped.
+/// Exclusive write access to an index.
 pub struct Lock(File);
 
 impl Lock {
-    /// Takes the lock of `directory`, which must exist.
+    /// Takes the lock of an existing directory.
     pub fn take(directory: &Path) -> Result<Lock, IndexError> {
         let path = directory.join(LOCK);
         let open = File::options()
@@ -291,8 +287,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a child process that another thread is starting has it open
-        // too, for a moment. If unlocking fails, closing is all that remains.
+        // Explicit: a starting child process may still hold the file. On failure, closing is all
+        // that remains.
         let _ = self.0.unlock();
     }
 }

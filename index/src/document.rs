@@ -1,10 +1,7 @@
-//! What is known about a document without opening it: its package's popularity, its class, which
-//! orders it within the package, and its language.
+//! Facts about a document from names alone: popularity of its package, class, language.
 //!
-//! Everything here follows from the bytes of names. No file is opened, so two machines with the same
-//! tree give the same answer; a path need not be UTF-8. It is deliberately a guess: a script without
-//! an extension has no language, and a file in `tests/` is a test whatever it holds. The guess only
-//! orders results and feeds filters; [`crate::corpus`] decides what is searchable.
+//! No file is opened, so the same tree gives the same answer everywhere. Deliberately a guess: it
+//! only orders results and feeds filters; [`crate::corpus`] decides what is searchable.
 
 mod class;
 mod language;
@@ -14,7 +11,7 @@ pub use class::{Class, classify, classify_as, may_define};
 pub use language::{language, language_named, language_similar_to, languages};
 pub use own_name::is_named_in;
 
-/// The popularity of a package.
+/// Popularity of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Popularity {
     /// Share of installations.
@@ -24,14 +21,12 @@ pub struct Popularity {
 }
 
 impl Popularity {
-    /// Returns what it adds to the static rank of the package's documents. The weights are those of
-    /// Debian Code Search.
+    /// Returns the package's part of the static rank, with the weights of Debian Code Search.
     pub fn rank(self) -> f32 {
         0.3840 * self.inst + 0.3427 * self.rdep
     }
 }
 
-/// Splits a path into its directory, without the last `/`, and its file name.
 fn split_name(path: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memrchr(b'/', path) {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -39,8 +34,7 @@ fn split_name(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Returns the extension of a file name, without its dot. A leading dot makes a hidden file, not an
-/// extension.
+/// Returns the extension without dot. A leading dot makes a hidden file, not an extension.
 pub(crate) fn extension(name: &[u8]) -> Option<&[u8]> {
     match memchr::memrchr(b'.', name) {
         None | Some(0) => None,

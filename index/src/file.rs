@@ -7,16 +7,16 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The bytes of a file.
+/// Bytes of a file.
 pub enum Bytes {
-    /// Mapped. What was read of it is valid only if [`damage`](Bytes::damage) finds nothing afterwards.
+    /// Mapped: valid only if [`damage`](Bytes::damage) finds nothing afterwards.
     Mapped(Mapping),
-    /// In memory, for tests and for bytes that were not read from a file.
+    /// In memory.
     Owned(Vec<u8>),
 }
 
 impl Bytes {
-    /// Returns what has happened to the file since it was mapped; see [`Mapping::damage`].
+    /// See [`Mapping::damage`].
     pub fn damage(&self) -> Option<Damage> {
         match self {
             Bytes::Mapped(mapping) => mapping.damage(),
@@ -31,7 +31,7 @@ impl Bytes {
         }
     }
 
-    /// Has the system read a range unless its last page is in memory.
+    /// Starts reading a range unless its last page is in memory.
     pub fn read_ahead(&self, range: Range<u64>) {
         if !range.is_empty() && self.is_cached(range.end - 1) == Some(false) {
             self.will_need(range);
@@ -42,13 +42,13 @@ impl Bytes {
     pub fn is_cached(&self, offset: u64) -> Option<bool> {
         match self {
             Bytes::Mapped(mapping) => mapping.is_cached(offset),
-            // Tests of bytes in memory read ahead as if these were on a disk.
+            // Tests read ahead as if from a disk.
             Bytes::Owned(_) => Some(!cfg!(test)),
         }
     }
 
-    /// Fills `buffer` with the bytes from `offset` on. A mapped file is read, not touched: touching a
-    /// page for the first time takes several times as long as copying it.
+    /// Fills `buffer` from `offset` on. Reads mapped files, several times faster than faulting
+    /// pages.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         match self {
             Bytes::Mapped(mapping) => mapping.read_at(buffer, offset),
@@ -80,14 +80,14 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::Mapped(Mapping::new(file)?))
 }
 
-/// A file that gets its name when it is complete and on the disk, and is removed otherwise.
+/// A file that gets its name when complete and synced, and is removed otherwise.
 pub struct AtomicFile {
     file: Option<File>,
     temporary: PathBuf,
 }
 
 impl AtomicFile {
-    /// Creates `name` in `directory` under a temporary name that [`is_temporary`] recognises.
+    /// Creates `name` under a temporary name; see [`is_temporary`].
     pub fn create(directory: &Path, name: &str) -> io::Result<Self> {
         let temporary = directory.join(format!("{name}{TEMPORARY_SUFFIX}"));
         let file = File::options()
@@ -102,13 +102,12 @@ impl AtomicFile {
         })
     }
 
-    /// The file, to write to.
+    /// File to write to.
     pub fn file(&self) -> &File {
         self.file.as_ref().expect("taken only when it is renamed")
     }
 
-    /// Syncs the file, renames it to `name` in its directory, replacing a file of that name, and syncs
-    /// the directory.
+    /// Syncs the file, renames it to `name` (replacing a file), and syncs the directory.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
         let file = self.file.take().expect("taken only here");
         file.sync_all()?;
@@ -122,20 +121,19 @@ impl AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if self.file.is_some() {
-            // Best effort: a later build removes it if this fails.
+            // Best effort: a later build removes it.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// Creates a file without a name, on the file system of `directory`. It is gone when it is closed or
-/// the process ends.
+/// Creates an unnamed file on the file system of `directory`.
 pub fn anonymous(directory: &Path) -> io::Result<File> {
     let temporary = AtomicFile::create(directory, &format!("anonymous-{}", unique()))?;
     temporary.file().try_clone()
 }
 
-/// Returns a name that this process has not used before and no other process uses now.
+/// Returns a unique name.
 fn unique() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!(
@@ -147,7 +145,7 @@ fn unique() -> String {
 
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Whether `name` is the temporary name of an [`AtomicFile`].
+/// Whether `name` is temporary for an [`AtomicFile`].
 pub fn is_temporary(name: &str) -> bool {
     name.ends_with(TEMPORARY_SUFFIX)
 }

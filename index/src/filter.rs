@@ -1,10 +1,8 @@
-//! Filters: conditions on packages, paths and languages that select the documents to search.
+//! Filters: conditions on packages, paths and languages. All must hold.
 //!
-//! All filters must hold. A package is identified by its name, without a version if it has one, a document by its path
-//! within the package and by the [`language`] of that path. Names are bytes, and regular expressions
-//! are matched against bytes: `(?-u:\xff)` finds a byte that is not UTF-8.
-//! Filters do not read a shard;
-//! [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) applies them.
+//! A package is identified by its name without version, a document by its path and the [`language`]
+//! of that path. Matching works on bytes: `(?-u:\xff)` finds a byte that is not UTF-8. Filters read
+//! no shard; [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) applies them.
 //!
 //! ```
 //! use index::filter::{DocumentFacts, Filters, Predicate, FilterExpr, NamePattern};
@@ -32,56 +30,55 @@ use crate::revisions::DocumentRevisions;
 use name::{NameMatcher, last_component};
 use revision::RevisionMatcher;
 
-/// A name that is no language.
+/// Unknown language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no language {name}")]
 pub struct UnknownLanguage {
-    /// The name.
+    /// Name as given.
     pub name: String,
-    /// The language that may have been meant.
+    /// Most similar language.
     pub similar: Option<&'static str>,
 }
 
-/// What filters test of a document.
+/// Properties of a document that filters test.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentFacts<'a> {
-    /// The directory's name of its package.
+    /// Directory name of the package.
     pub directory: &'a [u8],
-    /// The package's name.
+    /// Package name.
     pub name: &'a [u8],
-    /// Its path within the package.
+    /// Path within the package.
     pub path: &'a [u8],
-    /// Which part of its package it belongs to.
+    /// Part of its package.
     pub class: Class,
-    /// The revisions that have it.
+    /// Its revisions.
     pub revisions: DocumentRevisions<'a>,
 }
 
 /// Compiled filters. An empty set accepts every document.
 #[derive(Debug, Default)]
 pub struct Filters {
-    /// Whether documents that are not in the default revision of their repository are searched.
+    /// Includes documents outside default revisions.
     all_revisions: bool,
-    /// Conditions on packages alone, which are checked first.
+    /// Conditions on packages, tested first.
     packages: Vec<FilterExpr>,
-    /// All other conditions.
     documents: Vec<FilterExpr>,
 }
 
 /// A tree of predicates.
 #[derive(Debug)]
 pub enum FilterExpr {
-    /// A single predicate.
+    /// Single predicate.
     Predicate(Predicate),
-    /// All of these hold.
+    /// All hold.
     All(Vec<FilterExpr>),
-    /// One of these holds.
+    /// One holds.
     Any(Vec<FilterExpr>),
-    /// This does not hold.
+    /// Negation.
     Not(Box<FilterExpr>),
 }
 
-/// A condition on a document.
+/// Condition on a document.
 #[derive(Debug)]
 pub struct Predicate(Property);
 
@@ -89,10 +86,9 @@ pub struct Predicate(Property);
 enum Property {
     Package(NameMatcher),
     Path(NameMatcher),
-    /// Directory, `/` and path.
     Name(NameMatcher),
     Language(&'static str),
-    /// In lower case.
+    /// Lower case.
     Extension(Vec<u8>),
     Revision(RevisionMatcher),
     Class(Class),
@@ -108,28 +104,27 @@ impl Filters {
         }
     }
 
-    /// Searches the documents of all revisions that are indexed, not only of the default ones. An
-    /// expression with a filter of revisions does so, wherever the filter is in it.
+    /// Searches all indexed revisions, not only default ones.
     pub fn reach_all_revisions(&mut self) {
         self.all_revisions = true;
     }
 
-    /// Whether documents of all revisions are searched.
+    /// Whether all revisions are searched.
     pub fn reaches_all_revisions(&self) -> bool {
         self.all_revisions
     }
 
-    /// Whether there are conditions on packages alone.
+    /// Has conditions on packages.
     pub fn has_package_filters(&self) -> bool {
         !self.packages.is_empty()
     }
 
-    /// Whether there are other conditions.
+    /// Has other conditions.
     pub fn has_document_filters(&self) -> bool {
         !self.documents.is_empty()
     }
 
-    /// Whether a package satisfies the conditions on packages, by the name of its directory and its own.
+    /// Tests a package by directory name and name.
     pub fn accepts_package(&self, directory: &[u8], name: &[u8]) -> bool {
         let facts = DocumentFacts {
             directory,
@@ -139,14 +134,14 @@ impl Filters {
         self.packages.iter().all(|tree| tree.holds(&facts))
     }
 
-    /// Whether a document of an accepted package satisfies the other conditions.
+    /// Tests a document of an accepted package.
     pub fn accepts_document(&self, document: &DocumentFacts<'_>) -> bool {
         self.documents.iter().all(|tree| tree.holds(document))
     }
 }
 
 impl FilterExpr {
-    /// Whether it holds for a document.
+    /// Evaluates the expression for a document.
     pub fn holds(&self, document: &DocumentFacts<'_>) -> bool {
         match self {
             FilterExpr::Predicate(test) => test.holds(document),
@@ -168,22 +163,22 @@ impl FilterExpr {
 }
 
 impl Predicate {
-    /// The package's name matches.
+    /// Package name.
     pub fn package(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
         Ok(Predicate(Property::Package(NameMatcher::compile(value)?)))
     }
 
-    /// The path matches.
+    /// Path within the package.
     pub fn path(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
         Ok(Predicate(Property::Path(NameMatcher::compile(value)?)))
     }
 
-    /// The package's directory, `/` and the path match, as one string.
+    /// Package directory, `/` and path as one string.
     pub fn name(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
         Ok(Predicate(Property::Name(NameMatcher::compile(value)?)))
     }
 
-    /// The document's language is `name`; case is ignored. `unknown`: it has none.
+    /// Language, ignoring case; `unknown` for none.
     pub fn language(name: &str) -> Result<Predicate, UnknownLanguage> {
         if name.eq_ignore_ascii_case("unknown") {
             return Ok(Predicate(Property::Language("")));
@@ -195,20 +190,19 @@ impl Predicate {
         Ok(Predicate(Property::Language(named)))
     }
 
-    /// The file's name ends with a dot and `extension`; case is ignored.
+    /// File name extension, ignoring case.
     pub fn extension(extension: &str) -> Predicate {
         let extension = extension.strip_prefix('.').unwrap_or(extension);
         Predicate(Property::Extension(extension.to_ascii_lowercase().into()))
     }
 
-    /// The document is of this class.
+    /// Class of the document.
     pub fn class(class: Class) -> Predicate {
         Predicate(Property::Class(class))
     }
 
-    /// A revision has the document. A name is a short or a full one, or a glob for either; a name also
-    /// means a revision whose commit id begins with it, and `HEAD` means the default one. With `branches`
-    /// only branches count.
+    /// Revision with the document: short or full name, a glob of either, a commit id prefix, or
+    /// `HEAD` for the default. `branches`: only branches.
     pub fn revision(value: NamePattern<'_>, branches: bool) -> Result<Predicate, BadPattern> {
         RevisionMatcher::compile(value, branches).map(|it| Predicate(Property::Revision(it)))
     }
@@ -247,7 +241,7 @@ mod tests {
         }
     }
 
-    /// Parses filters like `-=text`: `-` negates, `=` is exact, `:` is a glob.
+    /// Parses filters like `-=text`: `-` negates, `=` is exact, `:` a glob.
     fn filters(test: fn(NamePattern<'_>) -> Result<Predicate, BadPattern>, typed: &str) -> Filters {
         let mut filters = Filters::default();
         for typed in typed.split_whitespace() {
@@ -282,7 +276,6 @@ mod tests {
             ("=i3", &[]),
             ("I3", &[]),
             ("(?i)I3", &[0, 1]),
-            // The version is ignored.
             ("4", &[]),
             ("-i3", &[2, 3]),
             ("i3 -=i3-wm", &[1]),

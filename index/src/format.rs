@@ -1,19 +1,19 @@
-//! The bytes of a shard, versions 2 and 3. All numbers are little endian; "page" is 4,096 bytes.
+//! Bytes of a shard, versions 2 and 3. Numbers are little endian; "page" is 4,096 bytes. Version 3
+//! adds lists of gaps (see [`posting`](crate::posting)), which older programs cannot read; a shard
+//! without any is written in version 2.
 //!
-//! Version 3 is version 2 with lists of gaps among its posting lists (see [`posting`](crate::posting)), which older
-//! programs would not understand. A shard without any is written in version 2.
-//!
-//! A *text* is stored once; a *document* is a package, a path and a text. Texts are in the order of the
-//! best document that has them: by package, then by path rank. Documents are numbered by text, so that
-//! the documents of a text are a range of numbers, and whatever ascends by text ascends by document.
+//! A *text* is stored once; a *document* is a package, a path and a text. Texts are ordered by
+//! their best document: by package, then by path rank. Documents are numbered by text, so those of
+//! a text are a range.
 //!
 //! ```text
 //! page 0       header
 //!      0    8  magic: "TRAWLSHD"
 //!      8    4  version: 2, or 3 if POSTINGS has a list of gaps
 //!     12    4  target size of a block, in bytes
-//!     16   32  id: BLAKE3 of the number 2 in 4 bytes, block size, and the sections NAMES to SKIPPED, each after
-//!              its length in 8 bytes; of DECODED, if it is there; of the rules at 100, if they are not 0
+//!      16   32  id: BLAKE3 of the number 2 in 4 bytes, block size, and the sections NAMES to
+//!               SKIPPED, each after its length in 8 bytes; of DECODED, if it is there; of the
+//!               rules at 100, if they are not 0
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
 //!     68    4  codec of the content: 0, raw; 1, zstd
@@ -21,65 +21,67 @@
 //!              as it has documents
 //!     88    8  bytes of the file
 //!     96    4  CRC-32C of the section CHECKSUMS
-//!    100    4  rules by which the words were found that lines define (see `schema::definition`); 0 in shards that
-//!              do not list them
-//!    104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those below up
-//!              to FRAMES, in this order, the last one is CHECKSUMS. The others are free: a reader skips
-//!              those that it does not know
+//!     100    4  rules by which the words were found that lines define (see `schema::definition`);
+//!               0 in shards that do not list them
+//!     104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those
+//!               below up to FRAMES, in this order, the last one is CHECKSUMS. The others are free:
+//!               a reader skips those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
 //!    CONTENT      the texts, in the order of TEXTS; without byte-order marks, and UTF-16 converted
-//!                 to UTF-8. Codec zstd: a dictionary of zstd, or nothing, then each block as a frame
-//!                 of zstd that uses it; a block that would not be shorter, or has more than 1 MiB, is
-//!                 as it is
-//!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros. A trigram
-//!                 whose first byte is an upper-case letter is in no folded text: its list has the blocks with a
-//!                 line that defines a word, by a hash of the word and how much the line looks like it
-//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
-//!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a list of
-//!                 one block, bit 39 and the block
+//!                 to UTF-8. Codec zstd: a dictionary of zstd, or nothing, then each block as a
+//!                 frame of zstd that uses it; a block that would not be shorter, or has more than
+//!                 1 MiB, is as it is
+//!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros. A
+//!                 trigram whose first byte is an upper-case letter is in no folded text: its list
+//!                 has the blocks with a line that defines a word, by a hash of the word and how
+//!                 much the line looks like it
+//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 |
+//!                 b << 48 | c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a
+//!                 list of one block, bit 39 and the block
 //!    NAMES        for each package the name of its directory, then the paths of its documents
-//!    PACKAGES     40 per package, best first: offset in NAMES 8, length 4, first text 4, first entry
-//!                 in SHARED 4, documents 4, bytes of their texts 8, popularity (`inst`) f32,
+//!    PACKAGES     40 per package, best first: offset in NAMES 8, length 4, first text 4, first
+//!                 entry in SHARED 4, documents 4, bytes of their texts 8, popularity (`inst`) f32,
 //!                 (`rdep`) f32
 //!    TEXTS        44 per text: first block 4, lines 4, first document 4, BLAKE3 32
-//!    DOCUMENTS    24 per document, by text, then in the order of packages and of path ranks: offset
-//!                 of its path in NAMES 8, length 4, package 4, text 4, static rank f32
+//!    DOCUMENTS    24 per document, by text, then in the order of packages and of path ranks:
+//!                 offset of its path in NAMES 8, length 4, package 4, text 4, static rank f32
 //!    SHARED       4 per document whose text is not in the range of its own package: the document;
 //!                 by package, ascending
-//!    BLOCKS       12 per block: offset in the texts 8, number of its first line, from 1, 4; and one
-//!                 more entry for the end of the last block: offset, 0
+//!    BLOCKS       12 per block: offset in the texts 8, number of its first line, from 1, 4; and
+//!                 one more entry for the end of the last block: offset, 0
 //!    SKIPPED      for each skipped file: varints package, length of path; path; varint length of
 //!                 reason; reason
-//!    DECODED      8 per document whose file was decoded: the document, ascending, 4; its encoding 4:
-//!                 1, UTF-16 with the low byte first, or 2, with the high byte first. Absent if there
-//!                 is none, and in shards of older programs, which did not note it
-//!    PATHS        which documents may have a text in their path: the number of trigrams, 4; zeros, 4; then as in
-//!                 DICTIONARY 8 per trigram, and as in POSTINGS the lists, none of gaps, and 8 zeros. A list has the
-//!                 groups of 64 documents in which a path has the trigram. Absent in shards of older programs,
-//!                 and without documents
+//!    DECODED      8 per document whose file was decoded: the document, ascending, 4; its encoding
+//!                 4: 1, UTF-16 with the low byte first, or 2, with the high byte first. Absent if
+//!                 there is none, and in shards of older programs, which did not note it
+//!    PATHS        which documents may have a text in their path: the number of trigrams, 4; zeros,
+//!                 4; then as in DICTIONARY 8 per trigram, and as in POSTINGS the lists, none of
+//!                 gaps, and 8 zeros. A list has the groups of 64 documents in which a path has the
+//!                 trigram. Absent in shards of older programs, and without documents
 //!    FRAMES       codec zstd: for each block its offset in CONTENT 8, the first of which ends the
-//!                 dictionary; and one more, the end of the last block. A block that takes as many bytes
-//!                 there as in the texts is as it is, any other one is a frame. Codec raw: absent
+//!                 dictionary; and one more, the end of the last block. A block that takes as many
+//!                 bytes there as in the texts is as it is, any other one is a frame. Codec raw:
+//!                 absent
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
-//! Ranges go up to the next entry's first one: a text's blocks and documents, and a package's texts and
-//! entries in SHARED. The texts of a package's range are those whose best document is in the package;
-//! other packages may have them too. An empty text has no block. Every text has a document.
+//! Ranges end at the first one of the next entry: blocks and documents of a text, texts and SHARED
+//! entries of a package. A package's texts are those with their best document in it. An empty text
+//! has no block; every text has a document.
 //!
-//! The id says nothing of the codec and the posting lists: shards of the same documents have the same answers and the
-//! same id.
+//! The id ignores codec and posting lists: shards of the same documents have the same answers and
+//! id.
 //!
-//! **Invariant:** a shard never changes after it has been written. A reader verifies a checksum
-//! before it uses a byte: the header's at open, any other page's when it is first read. The checksum of
-//! CHECKSUMS needs no comparison before: if an entry is wrong, the page that it is for is rejected.
+//! **Invariant:** a shard never changes once written. A reader verifies a checksum before it uses a
+//! byte: the header's at open, others on first read. CHECKSUMS itself needs no prior check: a wrong
+//! entry only rejects its page.
 //!
-//! Worked example: packages `p_1` and `q_1`, of unknown popularity. The first has two documents and a
-//! binary file; the only document of the second is a copy. A test builds this shard and compares it
-//! with the text below. `testdata/` has an index of every released version of the format. (The
-//! dictionary's first entry, read backwards: 20 61 3b, which is `" a;"`, then bit 39, then block 0.)
+//! Worked example: packages `p_1` and `q_1`, of unknown popularity. The first has two documents and
+//! a binary file; the only document of the second is a copy. A test compares this shard with the
+//! text below; `testdata/` has an index of every released version. (First dictionary entry,
+//! backwards: 20 61 3b, which is `" a;"`, then bit 39, then block 0.)
 //!
 #![doc = include_str!("format/example_2.md")]
 
@@ -89,27 +91,25 @@ use std::ops::Range;
 use zerocopy::little_endian::{F32, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The first bytes of a shard.
 pub(crate) const MAGIC: [u8; 8] = *b"TRAWLSHD";
-/// The latest version, which has lists of gaps.
+/// Latest version, with lists of gaps.
 pub const VERSION: u32 = 3;
-/// The version without them, which is a part of the id of a shard of either.
+/// Version without them; part of every shard's id.
 pub(crate) const VERSION_2: u32 = 2;
-/// Bytes that one checksum covers.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// The codec of the content: raw bytes.
+/// Raw content.
 pub(crate) const CODEC_RAW: u32 = 0;
-/// The codec of the content: blocks that are compressed one by one.
+/// Content compressed by block.
 pub(crate) const CODEC_ZSTD: u32 = 1;
 
-/// Bytes of a package's name or a document's path, at most. Operating systems limit a path to 4 KiB;
-/// a frame holds one of each and has room for these.
+/// Bytes of a directory name or path. Operating systems limit a path to 4 KiB; a frame has room for
+/// one of each.
 pub(crate) const NAME_BYTES_MAX: u32 = 64 << 10;
 
-/// The sections of a shard, in their order in the file; the numbers are their places in the header.
+/// Sections in file order; the numbers are their places in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// The texts.
+    /// Texts.
     Content,
     /// Posting lists.
     Postings,
@@ -119,28 +119,28 @@ pub enum Section {
     Names,
     /// Packages.
     Packages,
-    /// Texts; version 1 has none, because each of its documents has a text of its own.
+    /// Texts; none in version 1, with one text per document.
     Texts,
     /// Documents.
     Documents,
-    /// Documents whose text is in the range of another package; version 1 has none.
+    /// Documents with a text in the range of another package; none in version 1.
     Shared,
     /// Blocks.
     Blocks,
-    /// Files that were left out, and why.
+    /// Skipped files, with reasons.
     Skipped,
-    /// Documents that were decoded, and from what.
+    /// Decoded documents and their encodings.
     Decoded,
-    /// Trigrams of paths; absent in shards of older programs.
+    /// Trigrams of paths; absent in old shards.
     Paths,
-    /// Where compressed blocks begin.
+    /// Offsets of compressed blocks.
     Frames,
-    /// A checksum for every page of the other sections.
+    /// Checksums of all other pages.
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
-    /// All sections, in their order.
+    /// All sections in order.
     pub const ALL: [Section; 14] = [
         Section::Content,
         Section::Postings,
@@ -159,10 +159,9 @@ impl Section {
     ];
 }
 
-/// Sections that a header has room for.
+/// Sections in a header.
 pub(crate) const SECTIONS_MAX: usize = 16;
 
-/// Offset and length of a section.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct Extent {
@@ -171,14 +170,14 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// The range in the file; `None` when it is not below `file_bytes`.
+    /// Range in the file; `None` beyond `file_bytes`.
     pub(crate) fn range(self, file_bytes: u64) -> Option<Range<u64>> {
         let end = self.offset.get().checked_add(self.bytes.get())?;
         (end <= file_bytes).then_some(self.offset.get()..end)
     }
 }
 
-/// Bytes between the last field of the header and its checksum.
+/// Bytes between the last header field and the checksum.
 const RESERVED_BYTES: usize = PAGE_BYTES - 360 - 4;
 
 /// Page 0.
@@ -205,12 +204,11 @@ pub(crate) struct Header {
     pub(crate) crc: U32,
 }
 
-/// Computes the checksum of a header of any version: `page` is page 0.
+/// Checksum of a header of any version; `page` is page 0.
 pub(crate) fn header_checksum(page: &[u8]) -> u32 {
     crc32c::crc32c(&page[..PAGE_BYTES - 4])
 }
 
-/// An entry of PACKAGES.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct PackageRecord {
@@ -224,7 +222,6 @@ pub(crate) struct PackageRecord {
     pub(crate) rdep: F32,
 }
 
-/// An entry of TEXTS.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct TextRecord {
@@ -234,7 +231,6 @@ pub(crate) struct TextRecord {
     pub(crate) hash: [u8; 32],
 }
 
-/// An entry of DOCUMENTS.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct DocumentRecord {
@@ -245,7 +241,6 @@ pub(crate) struct DocumentRecord {
     pub(crate) static_rank: F32,
 }
 
-/// An entry of BLOCKS.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct BlockRecord {
@@ -253,7 +248,6 @@ pub(crate) struct BlockRecord {
     pub(crate) first_line: U32,
 }
 
-/// An entry of DECODED.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct DecodedRecord {
@@ -261,17 +255,17 @@ pub(crate) struct DecodedRecord {
     pub(crate) encoding: U32,
 }
 
-/// An encoding of files that are decoded.
+/// Encoding of decoded files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextEncoding {
-    /// UTF-16, the low byte first.
+    /// UTF-16, low byte first.
     Utf16Le = 1,
-    /// UTF-16, the high byte first.
+    /// UTF-16, high byte first.
     Utf16Be = 2,
 }
 
 impl TextEncoding {
-    /// Returns its name, as in the header `Content-Type`.
+    /// Name as in `Content-Type`.
     pub fn name(self) -> &'static str {
         match self {
             TextEncoding::Utf16Le => "utf-16le",
@@ -279,7 +273,6 @@ impl TextEncoding {
         }
     }
 
-    /// Returns the encoding that an entry of DECODED names.
     pub(crate) fn of(number: u32) -> Option<TextEncoding> {
         match number {
             1 => Some(TextEncoding::Utf16Le),
@@ -289,13 +282,13 @@ impl TextEncoding {
     }
 }
 
-/// Documents of a group in PATHS.
+/// Documents per group in PATHS.
 pub(crate) const PATH_GROUP_DOCUMENTS: u32 = 64;
 
-/// Set in the low 40 bits of a dictionary entry when they hold a block.
+/// Marks a block in the low 40 bits of a dictionary entry.
 pub(crate) const SINGLE: u64 = 1 << 39;
 
-/// The low bits of a dictionary entry: an offset in POSTINGS, or `SINGLE` and a block.
+/// Low bits of a dictionary entry: offset in POSTINGS, or `SINGLE` and a block.
 pub(crate) const PAYLOAD: u64 = (1 << 40) - 1;
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
-//! Builds an index directory from sources, or brings one up to date.
+//! Builds or updates an index directory.
 //!
-//! An update compares the sources with the current index (`current`, `update_plan`), writes the
-//! packages that have changed to new shards (`pipeline`), merges shards when that pays (`merging`),
-//! and replaces the manifest. Existing shards are never changed: when a newer shard has a package,
-//! the manifest marks it as dead in the older one. Merging uses the same pipeline, which then reads
-//! the packages from older shards instead of directories.
-//! **Invariant:** the same files give the same bytes, whatever the number of workers, and whether
-//! they come from directories or from older shards; an existing index stays as it is until the new
-//! one is complete.
+//! An update compares the sources with the index (`current`, `update_plan`), writes changed
+//! packages (`pipeline`), merges shards (`merging`) and replaces the manifest. Shards never change:
+//! superseded packages are marked dead. Merging runs the same pipeline on older shards.
+//! **Invariant:** the same files give the same bytes, for any number of workers, from directories
+//! or shards; the old index stays valid until the new one is complete.
 
 mod current;
 mod error;
@@ -42,8 +39,7 @@ use std::sync::PoisonError;
 use std::{fs, io, mem};
 use update_plan::UpdatePlan;
 
-/// Builds an index of `sources` in the directory `out`, which is created. An index that is there is
-/// replaced.
+/// Builds an index of `sources` in `out`, replacing any index there.
 pub fn build(
     sources: Vec<Source>,
     out: &Path,
@@ -58,10 +54,9 @@ pub fn build(
     current.publish(progress)
 }
 
-/// Brings the index in `out` up to date, or builds it when there is none: reads those of `sources`
-/// that have changed or are new, and keeps packages that are not given, also other versions of given ones,
-/// unless `changes` drop them. An index that was built with other options is rebuilt. New shards have the codec of
-/// the newest one, unless the options have one.
+/// Updates or builds the index in `out`: reads new and changed `sources`, keeps other packages and
+/// versions unless `changes` drop them. Other options cause a rebuild. New shards take the newest
+/// codec by default.
 pub fn update(
     sources: Vec<Source>,
     changes: &Changes,
@@ -108,8 +103,8 @@ pub fn update(
     current.publish(progress)
 }
 
-/// Finds what [`update`] would do, by names alone, and changes nothing. The report has the packages that
-/// would be dropped, kept beside other versions, read from another place, or named otherwise.
+/// Computes by names alone what [`update`] would do. The report has dropped, kept, moved and
+/// renamed packages.
 pub fn preview(
     sources: &[Source],
     changes: &Changes,
@@ -133,7 +128,7 @@ pub fn preview(
     })
 }
 
-/// Returns the options of an update: those of the index, as far as the sources do not need others.
+/// Returns the options of an update; without sources, those of the index.
 fn options_for(
     sources: &[Source],
     changes: &Changes,
@@ -143,21 +138,20 @@ fn options_for(
     let mut options = options.clone();
     if sources.is_empty() {
         match directory::read_manifest(out) {
-            // Packages that stay keep the options of the index.
+            // Packages that stay keep their options.
             Ok(before) if changes.repositories.is_empty() => options.options = before.options,
-            // This one does not concern repositories.
+            // Does not concern repositories.
             Ok(before) => options.options.no_ignore = before.options.no_ignore,
             Err(IndexError::NotAnIndex { .. }) if !changes.repositories.is_empty() => {}
-            // An index must exist to drop packages from.
+            // Dropping packages needs an index.
             Err(error) => return Err(error.into()),
         }
     }
     Ok(options)
 }
 
-/// Cleans up after a build that another thread of this process runs in `out`, and keeps it from
-/// replacing the manifest from now on; the caller then ends the process. The index is what it was
-/// before, or the new one if the manifest has been replaced. Returns whether there is an index.
+/// Cleans up after a build of another thread and blocks its publication; the caller then exits.
+/// Returns whether there is an index, old or new.
 pub fn abandon(out: &Path, progress: &Progress) -> io::Result<bool> {
     let publishing = progress.publishing.lock();
     // Never released.
@@ -169,13 +163,12 @@ pub fn abandon(out: &Path, progress: &Progress) -> io::Result<bool> {
             directory::remove_empty(out)?;
             Ok(false)
         }
-        // It is not known which files it names.
+        // Its files are unknown.
         Err(_) => Ok(true),
     }
 }
 
-/// Whether [`update`] would find nothing to do. Needs no right to write. An index that cannot be
-/// read is not current.
+/// Whether [`update`] would do nothing. Needs no write access; an unreadable index is not current.
 pub fn is_current(
     sources: Vec<Source>,
     changes: &Changes,
@@ -198,7 +191,6 @@ pub fn is_current(
             .all(|package| task::is_unchanged(package, options))
 }
 
-/// Creates the directory and takes its lock.
 fn begin(out: &Path) -> Result<Lock, BuildError> {
     fs::create_dir_all(out).map_err(BuildError::write(out))?;
     Ok(Lock::take(out)?)

@@ -1,14 +1,13 @@
-//! From directories of source code to shards, and from a trigram query to the blocks that may match.
+//! From source directories to shards, and from a trigram query to candidate blocks.
 //!
-//! Indexing: [`corpus`] finds and reads files; `builder` cuts their text into [`block`]s and collects
-//! (trigram, block) pairs; `writer` merges these to [`posting`] lists and writes a shard in the
-//! [`format`](mod@format). [`indexing`] drives all of it and writes an index [`directory`], whose
-//! [`manifest`] names the shards.
+//! Indexing: [`corpus`] finds and reads files; `builder` cuts [`block`]s and collects (trigram,
+//! block) pairs; `writer` merges them to [`posting`] lists and writes a shard in the
+//! [`format`](mod@format). [`indexing`] drives this and writes an index [`directory`] with its
+//! [`manifest`].
 //!
-//! Searching: [`plan`] turns a pattern to a [`TrigramQuery`](plan::TrigramQuery),
-//! [`Filters`](filter::Filters) select documents, and a [`Shard`](shard::Shard) answers both with
-//! [`Candidates`](shard::Candidates) and gives the text in which to verify them. This crate does not
-//! verify matches.
+//! Searching: [`plan`] turns a pattern into a [`TrigramQuery`](plan::TrigramQuery),
+//! [`Filters`](filter::Filters) select documents, a [`Shard`](shard::Shard) returns
+//! [`Candidates`](shard::Candidates) and text. Matches are verified by the caller.
 //!
 //! ```
 //! use index::indexing::{BuildOptions, Progress, build};

@@ -1,5 +1,5 @@
-//! The manifest: the shards of an index, their packages, and which of these are dead. It parses and
-//! renders text; it reads no file.
+//! Manifest: the shards of an index, their packages, and the dead ones. Parses and renders text;
+//! reads no file.
 //!
 //! ```text
 //! trawl-index 1
@@ -12,99 +12,97 @@
 //! end 1a2b3c4d
 //! ```
 //!
-//! One record per line, fields separated by a space. `options` are the block size and whether git's
-//! rules were applied (`ignore`) or not (`no-ignore`). A `shard` is followed by all its packages in
-//! its order: `package`, or `dead` when a later shard has a newer copy or the package was removed. A
-//! package's number is the signature of what it was read from (its tree, see
-//! [`corpus::signature`](crate::corpus::signature), and its popularity). In its name every byte except
-//! ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the CRC-32C of
-//! all lines before it. Version 2 has records of what lies beside packages and is in none of them:
-//! `beside`, the reason and the path, both written like names. Version 3 names more files, each with its
-//! BLAKE3: `revisions`, behind the packages of a shard, is its table of revisions, and `repositories` has
-//! the records of repositories and sources. Version 4 writes `own` for a live package with a name that looks
-//! as if it had a version and has none, such as `log4j-2`. Without such records an earlier version is
-//! written, which older programs read.
-//! **Invariant:** no file is named twice. No two live packages have the same name, unless both shards have
-//! a table of revisions: then they are parts of one package.
+//! One record per line, space-separated. `options`: block size, and git's rules applied (`ignore`)
+//! or not (`no-ignore`). `shard` is followed by its packages: `package`, or `dead` if removed or
+//! superseded. The number of a package is its signature
+//! ([`corpus::signature`](crate::corpus::signature) and popularity).
+//!
+//! Names escape all but ASCII letters, digits and `.+-_~` as `%` and two hex digits. `end`: CRC-32C
+//! of the lines before.
+//!
+//! Version 2 adds `beside`: reason and path of entries beside packages. Version 3 adds files with
+//! their BLAKE3: `revisions`, the table of a shard, and `repositories`, the records of sources.
+//! Version 4 adds `own`: a live package with an unversioned name like `log4j-2`. The earliest
+//! sufficient version is written.
+//! **Invariant:** no file is named twice. Live packages of one name are parts of one package: both
+//! shards have a table of revisions.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// The version of the manifest and of the directory's layout.
+/// Latest version.
 pub const VERSION: u32 = 4;
 
-/// The first line, up to the version.
 const TITLE: &str = "trawl-index ";
 
-/// The content of an index directory.
+/// Content of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// The options that it was built with.
+    /// Build options.
     pub options: Options,
-    /// Its shards.
+    /// Shards, in order.
     pub shards: Vec<ShardEntry>,
-    /// What was left out beside packages.
+    /// Entries beside packages.
     pub beside: Vec<Beside>,
-    /// The file of recorded repositories and sources, if there is one.
+    /// Records of sources.
     pub recorded: Option<NamedFile>,
 }
 
-/// A file that the manifest names, besides shards.
+/// A named file, other than a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
     /// BLAKE3 of the file.
     pub hash: [u8; 32],
-    /// Its name in the directory.
+    /// File name.
     pub file: String,
 }
 
-/// A file or directory that lies beside packages and is in none of them.
+/// Entry beside packages, in none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
-    /// Its absolute path.
+    /// Absolute path.
     pub path: Vec<u8>,
-    /// Why it was left out, in words.
+    /// Reason, in words.
     pub reason: String,
 }
 
-/// The options that decide what is in an index.
+/// Options that decide the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Target size of a block in bytes.
+    /// Target block size in bytes.
     pub block_bytes: usize,
-    /// Whether files that git's rules exclude are included.
+    /// Includes files that git excludes.
     pub no_ignore: bool,
 }
 
-/// A shard of the index.
+/// Shard of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEntry {
-    /// The id of its file, which the file's header must repeat.
+    /// Id, repeated in its header.
     pub id: [u8; 32],
-    /// The name of its file in the directory.
+    /// File name.
     pub file: String,
-    /// Its packages, in its order.
+    /// Packages, in order.
     pub packages: Vec<PackageEntry>,
-    /// The file of its table of revisions; without one all documents of live packages are current.
+    /// Table of revisions; without it all live documents are current.
     pub revisions: Option<NamedFile>,
 }
 
-/// A package of a shard.
+/// Package of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageEntry {
-    /// Hash of its popularity and of the names, sizes, times and inodes of its files, when it was
-    /// read.
+    /// Signature of its source, when read.
     pub signature: u64,
-    /// Its directory's name.
+    /// Directory name.
     pub directory: Vec<u8>,
-    /// Whether it is dead: a later shard has a newer copy, or it was removed.
+    /// Removed or superseded.
     pub is_dead: bool,
-    /// Whether its name has no version, although it looks as if. Not said of dead packages.
+    /// Unversioned name that looks versioned; unset for dead packages.
     pub has_own_name: bool,
 }
 
 impl ShardEntry {
-    /// Returns the entry as it is parsed when it was rendered: of dead packages no names are said.
+    /// Entry after a round trip: dead packages lose `has_own_name`.
     pub(crate) fn as_parsed(&self) -> ShardEntry {
         let mut entry = self.clone();
         for package in &mut entry.packages {
@@ -113,7 +111,7 @@ impl ShardEntry {
         entry
     }
 
-    /// Returns the ids of the dead packages, ascending.
+    /// Dead packages, ascending.
     pub fn dead(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         numbered
@@ -121,7 +119,6 @@ impl ShardEntry {
             .collect()
     }
 
-    /// Returns the ids of the live packages with names of their own that look otherwise, ascending.
     pub(crate) fn own_names(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         numbered
@@ -130,34 +127,34 @@ impl ShardEntry {
             .collect()
     }
 
-    /// Iterates over the live packages.
+    /// Live packages.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.packages.iter().filter(|package| !package.is_dead)
     }
 }
 
-/// Why text is not a manifest.
+/// Invalid manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// It does not begin as a manifest does.
+    /// Wrong beginning.
     #[error("not the manifest of a Trawl index")]
     NotAManifest,
-    /// A later version of Trawl has written it.
+    /// Later version of Trawl.
     #[error(
         "an index of format {0}; this version of Trawl reads format {VERSION}: update Trawl, or \
          build the index again"
     )]
     Newer(u32),
-    /// It was truncated or changed.
+    /// Truncated or changed.
     #[error("a damaged manifest (line {line}): build the index again")]
     Corrupt {
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
     },
 }
 
 impl Manifest {
-    /// Renders the manifest as text.
+    /// Renders the manifest.
     pub fn render(&self) -> String {
         let ignore = if self.options.no_ignore {
             "no-ignore"
@@ -170,7 +167,6 @@ impl Manifest {
             self.options.block_bytes
         );
         for shard in &self.shards {
-            // Writing to a string cannot fail.
             let _ = writeln!(text, "shard {} {}", hex(&shard.id), shard.file);
             for package in &shard.packages {
                 let kind = match package {
@@ -197,7 +193,7 @@ impl Manifest {
         text
     }
 
-    /// The earliest version that has all of it.
+    /// Earliest sufficient version.
     fn version(&self) -> u32 {
         let has_revisions = self.shards.iter().any(|shard| shard.revisions.is_some());
         if self.live().any(|package| package.has_own_name) {
@@ -211,7 +207,7 @@ impl Manifest {
         }
     }
 
-    /// Iterates over the names of all files that it names.
+    /// All file names.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let shards = self.shards.iter().map(|shard| &*shard.file);
         let tables = self
@@ -254,7 +250,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Iterates over the live packages, shard by shard.
+    /// Live packages by shard.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.shards.iter().flat_map(ShardEntry::live)
     }
@@ -327,7 +323,7 @@ impl Manifest {
     }
 }
 
-/// Returns the lines before `end` when their checksum is correct.
+/// Lines before a correct `end`.
 fn checked_body(text: &str) -> Option<&str> {
     let (body, crc) = text.strip_suffix('\n')?.rsplit_once("\nend ")?;
     let body = &text[..body.len() + 1];
@@ -342,12 +338,12 @@ fn named_file(hash: &str, name: &str, suffix: &str) -> Option<NamedFile> {
     })
 }
 
-/// Returns a name if it is that of a file inside the index directory.
+/// Accepts only names inside the index directory.
 fn file_name(name: &str, suffix: &str) -> Option<String> {
     (name.ends_with(suffix) && !name.contains('/')).then(|| name.to_owned())
 }
 
-/// Renders bytes as lower-case hex digits.
+/// Lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -514,7 +510,6 @@ mod tests {
         for bit in 0..text.len() * 8 {
             let mut broken = text.clone();
             broken[bit / 8] ^= 1 << (bit % 8);
-            // A digit of the checksum may change its case.
             let same = Manifest::parse(&broken);
             assert!(same.is_err() || same == Ok(manifest()), "bit {bit}");
         }
@@ -555,7 +550,7 @@ mod tests {
         check_corrupt(&no_blocks);
     }
 
-    /// Only an attacker writes these: their checksums are correct.
+    /// Forged, with correct checksums.
     #[test]
     fn rejects_forged_records() {
         for records in [

@@ -1,18 +1,13 @@
-//! Maps files for reading, so that the process survives when a file loses bytes.
+//! Read-only file mappings that survive the loss of file bytes.
 //!
-//! Touching a page that the file no longer has, or that the disk does not deliver, raises SIGBUS,
-//! which ends a process; `catch_unwind` does not help. A [`Mapping`] survives: a handler, installed
-//! with the first mapping, finds the mapping of the address, records the offset, and maps zeros in
-//! place of the rest of the file. So what was read is valid only if [`Mapping::damage`], called
-//! *afterwards*, finds nothing. It also checks the file's length and modification time: when a file is
-//! cut inside a page, the rest of that page becomes zeros without a signal, and a file may be cut and
-//! rewritten in between.
+//! Touching a lost page raises SIGBUS, which ends a process; `catch_unwind` does not help. The
+//! handler of a [`Mapping`] records the offset and maps zeros over the rest. Bytes are valid only
+//! if [`Mapping::damage`], called *afterwards*, finds nothing. It also compares length and
+//! modification time, since truncation inside a page raises no signal.
 //!
-//! This is the only module with `unsafe`, apart from a test that writes to a mapping. A mapping is a `&[u8]`,
-//! which must not change while it is borrowed.
-//! **Invariant:** Trawl never writes to a shard after it has its name: it writes a temporary file,
-//! syncs and renames it. Changes by others can make reads wrong and are detected as described, except
-//! a write through another mapping, or one that restores the modification time.
+//! The only module with `unsafe`, apart from one test.
+//! **Invariant:** Trawl never writes to a shard once it has its name. Changes by others are
+//! detected, except a write through another mapping or one that restores the modification time.
 
 use memmap2::{Advice, Mmap};
 use rustix::fs::fadvise;
@@ -25,47 +20,44 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Files that may be mapped at once. An index has one shard for some gigabytes of text and a handful of
-/// small ones; the registry takes 128 KiB for a few thousand of them.
+/// Files mapped at once: an index has one shard per some gigabytes of text, and few small ones. The
+/// registry takes 128 KiB.
 pub const MAPPINGS_MAX: usize = 4096;
 
 /// A mapped file.
 pub struct Mapping {
     map: Mmap,
     file: File,
-    /// The state of the file when it was mapped.
     stamp: Stamp,
     slot: &'static Slot,
 }
 
-/// What has happened to a mapped file.
+/// Change of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It was truncated, or the disk has failed: at least the bytes from here on are lost.
+    /// Truncated or unreadable from `offset` on.
     Lost {
         /// Offset in bytes.
         offset: u64,
     },
-    /// It was written to.
+    /// The file was written to.
     Written,
 }
 
 impl Mapping {
-    /// Maps a file, which must not be empty. At most [`MAPPINGS_MAX`] are mapped at once.
+    /// Maps a nonempty file, at most [`MAPPINGS_MAX`] at once.
     pub fn new(file: File) -> io::Result<Mapping> {
         Mapping::beyond_end(file, 0)
     }
 
-    /// Maps a file and `more` bytes behind its end, which touching faults.
+    /// `more`: bytes past the end; touching them faults.
     fn beyond_end(file: File, more: usize) -> io::Result<Mapping> {
         let stamp = Stamp::of(&file.metadata()?);
         let bytes = usize::try_from(stamp.bytes).map_err(io::Error::other)? + more;
-        // SAFETY: see the module docs: Trawl does not change the file, and when somebody else does,
-        // only bytes are read, for which every value is valid.
+        // SAFETY: Trawl does not change the file. Under changes by others, any byte value is valid.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(&file)? };
-        // A page fault reads one page, not megabytes around it. Callers that need more call
-        // [`Mapping::will_need`]. If the advice fails, only time is lost.
+        // A fault then reads one page, not megabytes. Failure only costs time.
         let _ = map.advise(Advice::Random);
         let start = map.as_ptr() as usize;
         Ok(Mapping {
@@ -76,10 +68,9 @@ impl Mapping {
         })
     }
 
-    /// Returns what has happened to the file since it was mapped. After `None`, every byte that was
-    /// read before the call was the file's.
+    /// Returns the damage since mapping. After `None`, all earlier reads are correct.
     pub fn damage(&self) -> Option<Damage> {
-        // Reads of the mapping happen before the checks below.
+        // Orders earlier reads of the mapping.
         fence(Ordering::Acquire);
         let lost = self.slot.lost.load(Ordering::Relaxed);
         let now = self.file.metadata().map(|metadata| Stamp::of(&metadata));
@@ -92,15 +83,14 @@ impl Mapping {
         (now.ok() != Some(self.stamp)).then_some(Damage::Written)
     }
 
-    /// Fills `buffer` with the file's bytes from `offset` on, without touching the mapping.
+    /// Fills `buffer` from `offset` on, without touching the mapping.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }
 
-    /// Has the system read a range of the file from the disk, and does not wait for it.
+    /// Starts reading a range, without waiting.
     pub fn will_need(&self, range: Range<u64>) {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
-            // Advice only.
             let _ = fadvise(
                 &self.file,
                 range.start,
@@ -110,7 +100,7 @@ impl Mapping {
         }
     }
 
-    /// Whether the page at `offset` is in memory; `None` if the file system cannot tell.
+    /// Whether the page at `offset` is in memory; `None` if unknown.
     pub fn is_cached(&self, offset: u64) -> Option<bool> {
         let mut byte = [0];
         let read = preadv2(
@@ -137,13 +127,12 @@ impl Deref for Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // The addresses are still mapped, so no other mapping can have them yet.
+        // Still mapped, so not reused yet.
         let _registry = lock();
         self.slot.set(0..0);
     }
 }
 
-/// Length and modification time of a file: they change when it is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -159,17 +148,16 @@ impl Stamp {
     }
 }
 
-/// The addresses of a mapping, for the handler. It changes only under the lock of [`REGISTRY`].
-///
-/// **Invariant:** a thread that faults in a mapping has borrowed it, so its slot does not change
-/// meanwhile. Other slots may; `version` shows that.
+/// Addresses for the handler, changed under the lock of [`REGISTRY`].
+/// **Invariant:** a thread that faults in a mapping borrows it, so its slot is stable. Others may
+/// change; `version` detects that.
 struct Slot {
-    /// Odd while the slot is being changed.
+    /// Odd during a change.
     version: AtomicUsize,
     start: AtomicUsize,
-    /// 0 when nothing is mapped.
+    /// 0 if free.
     end: AtomicUsize,
-    /// Offset of the first lost byte that was noticed, or [`NOTHING`].
+    /// First lost offset, or [`NOTHING`].
     lost: AtomicUsize,
 }
 
@@ -201,7 +189,6 @@ impl Slot {
             .store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// Returns the addresses, unless they are being changed.
     fn addresses(&self) -> Option<Range<usize>> {
         let version = self.version.load(Ordering::Acquire);
         let addresses = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
@@ -210,7 +197,6 @@ impl Slot {
         (same && version.is_multiple_of(2)).then_some(addresses)
     }
 
-    /// Records a lost byte, unless one has been recorded.
     fn note(&self, offset: usize) {
         let (first, order) = (NOTHING, Ordering::Relaxed);
         let _ = self.lost.compare_exchange(first, offset, order, order);
@@ -219,11 +205,11 @@ impl Slot {
 
 static SLOTS: [Slot; MAPPINGS_MAX] = [const { Slot::new() }; MAPPINGS_MAX];
 
-/// The right to change slots. The flag says whether the handler is installed.
+/// Lock for slots. The flag: handler installed.
 static REGISTRY: Mutex<bool> = Mutex::new(false);
 
 fn lock() -> std::sync::MutexGuard<'static, bool> {
-    // Slots are changed only by stores, which do not panic.
+    // Only stores run under the lock.
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -243,15 +229,13 @@ fn register(addresses: Range<usize>) -> io::Result<&'static Slot> {
     Ok(slot)
 }
 
-/// The signal handler. It interrupts a faulting instruction, so it uses only loads, stores and system
-/// calls.
+/// Signal handler: it interrupts a faulting instruction, so only loads, stores and system calls.
 #[allow(unsafe_code)]
 mod handler {
     use super::*;
     use std::mem::MaybeUninit;
     use std::ptr;
 
-    /// The action for SIGBUS before the handler was installed.
     static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
     static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
@@ -261,7 +245,7 @@ mod handler {
         let page_bytes = usize::try_from(page_bytes).map_err(io::Error::other)?;
         PAGE_BYTES.store(page_bytes, Ordering::Relaxed);
         let mut previous = MaybeUninit::zeroed();
-        // SAFETY: all zeros is a valid `sigaction`, which the call fills in; it changes nothing.
+        // SAFETY: all zeros is valid; the call only fills it in.
         let previous = unsafe {
             check(libc::sigaction(
                 libc::SIGBUS,
@@ -271,11 +255,11 @@ mod handler {
             previous.assume_init()
         };
         PREVIOUS.get_or_init(|| previous);
-        // SAFETY: all zeros is a valid action: the default one, with an empty mask.
+        // SAFETY: all zeros is the default action with an empty mask.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = on_sigbus as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the action is initialised, and its handler has the signature for SA_SIGINFO.
+        // SAFETY: initialised, with the signature for SA_SIGINFO.
         check(unsafe { libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()) })
     }
 
@@ -291,14 +275,14 @@ mod handler {
         info: *mut libc::siginfo_t,
         _context: *mut libc::c_void,
     ) {
-        // SAFETY: with SA_SIGINFO the kernel passes `info`, and for SIGBUS it has an address.
+        // SAFETY: SA_SIGINFO passes `info`; SIGBUS has an address.
         let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-        // Codes above 0 come from the kernel, others from processes.
+        // Positive codes come from the kernel.
         let is_fault = code > 0;
         if is_fault && map_zeros(address) {
             return;
         }
-        // Not a fault of ours: restore the previous action. A fault repeats by itself.
+        // Not a fault in a mapping: restore the previous action. A fault repeats by itself.
         // SAFETY: both calls are allowed in a handler; the action came from the kernel.
         unsafe {
             if let Some(previous) = PREVIOUS.get() {
@@ -310,9 +294,8 @@ mod handler {
         }
     }
 
-    /// Replaces a mapping from the page of `address` on by zeros and records the offset; returns false
-    /// when the address is in no mapping. All following pages are replaced too: they cannot be trusted
-    /// either, and replacing them one by one would make a kernel mapping for each.
+    /// Maps zeros from the page of `address` on; false if no mapping has it. Later pages are lost
+    /// too: one by one, each would cost a kernel mapping.
     fn map_zeros(address: usize) -> bool {
         let found = SLOTS.iter().find_map(|slot| {
             let addresses = slot.addresses()?;
@@ -322,12 +305,11 @@ mod handler {
             return false;
         };
         let page = address & !(PAGE_BYTES.load(Ordering::Relaxed).wrapping_sub(1));
-        // Recorded before the zeros become visible.
+        // Before the zeros are visible.
         slot.note(page.wrapping_sub(addresses.start));
         fence(Ordering::SeqCst);
-        // SAFETY: the pages belong to a mapping of ours that the faulting thread has borrowed, so it
-        // is not unmapped meanwhile; mappings begin at a page. `mmap` is a plain system call: it
-        // takes no lock, and sets `errno` only when it fails.
+        // SAFETY: the faulting thread borrows the mapping, so it stays mapped; mappings begin at a
+        // page. `mmap` takes no lock.
         let zeros = unsafe {
             libc::mmap(
                 page as *mut libc::c_void,
@@ -352,11 +334,9 @@ mod tests {
     use std::thread;
     use std::time::{Duration, SystemTime};
 
-    /// The size of a page, and a file of several pages.
     const PAGE: usize = 4096;
     const BYTES: usize = 64 * PAGE;
 
-    /// A hostile header may say anything of where something is.
     #[test]
     fn advice_for_bytes_that_are_not_there_changes_nothing() {
         let there = tempfile::tempdir().unwrap();
@@ -382,7 +362,7 @@ mod tests {
         assert_eq!((&mapping[..], mapping.damage()), (&[1; BYTES][..], None));
     }
 
-    /// Creates a file of ones, last modified a minute ago; returns it and its path.
+    /// Ones, last modified a minute ago.
     fn ones(there: &tempfile::TempDir) -> (File, PathBuf) {
         let path = there.path().join("ones");
         fs::write(&path, [1; BYTES]).unwrap();
@@ -422,7 +402,6 @@ mod tests {
         }
     }
 
-    /// Lost bytes stay lost, although the file is as it was.
     #[test]
     fn a_truncated_file_that_grows_again_stays_damaged() {
         let there = tempfile::tempdir().unwrap();
@@ -452,7 +431,7 @@ mod tests {
         assert_eq!(mapping.damage(), Some(Damage::Written));
     }
 
-    /// A page of the file that cannot be read, as when a disk fails: its length and time do not show it.
+    /// A bad page changes neither length nor time.
     #[test]
     fn an_unreadable_page_reads_as_zeros() {
         let there = tempfile::tempdir().unwrap();
@@ -466,7 +445,6 @@ mod tests {
         assert!(matches!(mapping.damage(), Some(Damage::Lost { .. })));
     }
 
-    /// Files are truncated under many readers, while other files are mapped and unmapped.
     #[test]
     fn readers_survive_truncation_while_other_mappings_change() {
         let over = AtomicBool::new(false);

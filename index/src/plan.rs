@@ -1,18 +1,14 @@
-//! A pattern's trigram query: the condition that a block satisfies if the pattern matches in it.
+//! Trigram query of a pattern: a condition on every block in which it matches.
 //!
-//! The method is Russ Cox's ("Regular Expression Matching with a Trigram Index", 2012) over
-//! `regex-syntax`'s HIR. Differences: strings are folded as the index is (so a search that ignores
-//! case needs no alternatives), sets are larger (`[0-9]-[0-9]` is a union of a hundred short lists,
-//! far cheaper than a scan), and prefixes and suffixes keep only the two bytes that can be part of a
-//! trigram across the border.
+//! Russ Cox's method ("Regular Expression Matching with a Trigram Index", 2012) over the HIR of
+//! `regex-syntax`. But strings are folded, sets are larger (`[0-9]-[0-9]` is a union of a hundred
+//! short lists), and affixes keep only the two bytes that can cross a border.
 //!
-//! For every sub-expression it is known (`Info`): the set of its matches when that is small
-//! (`exact`); else sets of prefixes and suffixes; and a query that each match satisfies. When two
-//! expressions are concatenated, the strings that cross the border give new trigrams.
+//! `Info` of a sub-expression: its matches if few, else affixes, and a query that every match
+//! satisfies. Concatenation adds trigrams across the border.
 //!
-//! **Invariant:** never a false negative: a line that matches satisfies the query. Where a set would
-//! exceed its bound the query gets weaker, in the end "all".
-//! Planning does not look at an index: what a trigram costs is decided by the shard.
+//! **Invariant:** never a false negative: a matching line satisfies the query. A set beyond its
+//! bound weakens the query, in the end to "all". Planning looks at no index.
 
 mod multiline;
 mod query;
@@ -25,21 +21,21 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 use regex_syntax::{Error, ParserBuilder};
 use std::collections::BTreeSet;
 
-/// Nesting of a pattern, at most: ripgrep's limit.
+/// Nesting of a pattern: ripgrep's limit.
 pub(crate) const NESTING_MAX: u32 = 250;
-/// Strings in an exact set. A pattern with more alternatives is planned by prefixes and suffixes.
+/// Strings in an exact set; beyond, affixes are used.
 const EXACT_MAX: usize = 128;
-/// Bytes of all strings of an exact set.
+/// Bytes of an exact set.
 const EXACT_BYTES_MAX: usize = 16 << 10;
-/// Strings in a set of prefixes or suffixes, and in the product of two such sets.
+/// Strings in a set of affixes or product.
 const AFFIXES_MAX: usize = 256;
-/// Code points of a class that are enumerated; `[^a]` has a million.
+/// Enumerated code points; `[^a]` has a million.
 const CLASS_MAX: u32 = 512;
-/// Copies of a repeated expression that are analysed: more add no new trigram.
+/// Analysed copies of a repetition: more add no trigram.
 const COPIES_MAX: u32 = 4;
 
-/// Returns the query of the regular expression `pattern`, as ripgrep reads it (Unicode, `^` and `$`
-/// at lines), when it is searched for within a line.
+/// Returns the query of a regular expression within a line, as ripgrep reads it (Unicode, `^` and
+/// `$` at lines).
 ///
 /// ```
 /// let query = index::plan::plan("fopen\\(.*\"r\"", false).unwrap();
@@ -51,11 +47,10 @@ pub fn plan(pattern: &str, ignore_case: bool) -> Result<TrigramQuery, BadPattern
     Ok(Info::of(&hir).into_query())
 }
 
-/// Returns the query of a text that is searched for as it is, or without regard to case.
+/// Returns the query of a literal, optionally ignoring case.
 ///
-/// [`plan`] would find the same query for most texts, through a parser and sets of strings. Only where a letter has more than two cases
-/// (`s` has `ſ`, `k` has the Kelvin sign) this query is the weaker and much smaller one: each three letters may be
-/// written in any of their ways, whatever their neighbours are. `test_subclass` has 16 ways, of 13 trigrams each.
+/// Equals [`plan`] for most texts, without a parser. Weaker but much smaller for letters with more
+/// than two cases (`s` has `ſ`, `k` the Kelvin sign), since each window is planned alone.
 ///
 /// ```
 /// let query = index::plan::plan_literal("Hash", true).unwrap();
@@ -76,7 +71,7 @@ pub fn plan_literal(text: &str, ignore_case: bool) -> Result<TrigramQuery, BadPa
     })))
 }
 
-/// Returns the query of the ways to write an ASCII text, without regard to case, that are not ASCII.
+/// Query of the non-ASCII spellings of an ASCII text.
 ///
 /// ```
 /// let query = index::plan::plan_other_cases("Hash").unwrap();
@@ -105,7 +100,6 @@ pub fn plan_other_cases(text: &str) -> Option<TrigramQuery> {
     Some(TrigramQuery::or(queries))
 }
 
-/// Returns the character that is not ASCII and a case of an ASCII letter.
 fn other_case(byte: u8) -> Option<&'static str> {
     match byte.to_ascii_lowercase() {
         b'k' => Some("\u{212a}"),
@@ -114,12 +108,11 @@ fn other_case(byte: u8) -> Option<&'static str> {
     }
 }
 
-/// Returns a query for texts that contain three letters in any case.
+/// Query for texts with three letters in any case.
 fn ways_to_write(letters: [u8; 3]) -> TrigramQuery {
     trigrams_of(&spellings(letters).into_iter().collect())
 }
 
-/// Returns the ways to write three letters, with ASCII ones in lower case.
 fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     let mut ways = vec![Vec::with_capacity(9)];
     for letter in letters {
@@ -133,18 +126,18 @@ fn spellings(letters: [u8; 3]) -> Vec<Vec<u8>> {
     ways
 }
 
-/// Why a pattern cannot be planned or searched.
+/// Invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadPattern {
-    /// Offset of the mistake in the pattern, in bytes, if known.
+    /// Offset in bytes, if known.
     pub at: Option<usize>,
-    /// What is wrong.
+    /// Kind of mistake.
     pub reason: String,
 }
 
 impl BadPattern {
-    /// Returns a mistake at an unknown offset.
+    /// Mistake at an unknown offset.
     pub fn new(reason: impl Into<String>) -> BadPattern {
         BadPattern {
             at: None,
@@ -153,7 +146,6 @@ impl BadPattern {
     }
 }
 
-/// Parses a regular expression.
 pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern> {
     let parsed = ParserBuilder::new()
         .utf8(false)
@@ -173,19 +165,16 @@ pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern>
     })
 }
 
-/// Strings, with ASCII letters in lower case.
 type Strings = BTreeSet<Vec<u8>>;
 
-/// What is known about all matches of an expression.
+/// Facts about all matches of an expression.
 #[derive(Clone)]
 struct Info {
-    /// All matches, when they are few.
     exact: Option<Strings>,
-    /// Every match begins with one of these, of at most two bytes; used when not exact.
+    /// Every match begins with one, of up to two bytes; unused if exact.
     prefixes: Strings,
-    /// Every match ends with one of these, of at most two bytes; used when not exact.
+    /// Every match ends with one, of up to two bytes; unused if exact.
     suffixes: Strings,
-    /// Holds for every match.
     query: TrigramQuery,
 }
 
@@ -229,7 +218,7 @@ impl Info {
         }
     }
 
-    /// An expression that matches `strings` and nothing else.
+    /// An expression that matches exactly `strings`.
     fn exact(strings: Strings) -> Info {
         let info = Info {
             exact: Some(strings),
@@ -244,7 +233,6 @@ impl Info {
         }
     }
 
-    /// An expression that may match anything.
     fn any() -> Info {
         let empty: Strings = [Vec::new()].into();
         Info {
@@ -255,7 +243,6 @@ impl Info {
         }
     }
 
-    /// The same knowledge without the exact set.
     fn inexact(self) -> Info {
         let Some(strings) = self.exact else {
             return self;
@@ -279,7 +266,7 @@ impl Info {
                 ..Info::exact(both)
             };
         }
-        // Through a short exact side, the prefixes or suffixes extend into the other side.
+        // A short exact side extends the affixes of the other.
         let prefixes = self.exact.as_ref().and_then(|strings| {
             let beyond = next.clone().inexact().prefixes;
             widest(|bytes| product(strings, &shorten(&beyond, prefix, bytes), AFFIXES_MAX))
@@ -338,7 +325,6 @@ fn fits(strings: &Strings) -> bool {
     strings.len() <= EXACT_MAX && strings.iter().map(Vec::len).sum::<usize>() <= EXACT_BYTES_MAX
 }
 
-/// Takes a string's first or last bytes: [`prefix`] or [`suffix`].
 type Affix = fn(&[u8], usize) -> &[u8];
 
 fn prefix(string: &[u8], bytes: usize) -> &[u8] {
@@ -349,7 +335,6 @@ fn suffix(string: &[u8], bytes: usize) -> &[u8] {
     &string[string.len().saturating_sub(bytes)..]
 }
 
-/// Cuts every string to at most `bytes` bytes.
 fn shorten(strings: &Strings, affix: Affix, bytes: usize) -> Strings {
     strings
         .iter()
@@ -357,18 +342,18 @@ fn shorten(strings: &Strings, affix: Affix, bytes: usize) -> Strings {
         .collect()
 }
 
-/// Returns the first set that fits: with two bytes, with one, with none.
+/// Returns the first set that fits: two bytes, one, none.
 fn widest(strings: impl Fn(usize) -> Option<Strings>) -> Option<Strings> {
     (0..=2).rev().find_map(strings)
 }
 
-/// Cuts every string to two bytes, or to fewer when the set would exceed its bound.
+/// Two bytes, or fewer beyond the bound.
 fn cut(strings: &Strings, affix: Affix) -> Strings {
     widest(|bytes| Some(shorten(strings, affix, bytes)).filter(|cut| cut.len() <= AFFIXES_MAX))
         .expect("a set of empty strings has one element")
 }
 
-/// Returns every string of `a` followed by every string of `b`; `None` when these exceed `max`.
+/// Concatenates all pairs, up to `max`.
 fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     if a.len() * b.len() > max {
         return None;
@@ -380,8 +365,7 @@ fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
     )
 }
 
-/// Returns a query for texts that contain one of `strings`. A string with a line end matches in no
-/// line.
+/// Texts with one of `strings`; none with a line end.
 fn trigrams_of(strings: &Strings) -> TrigramQuery {
     TrigramQuery::or(strings.iter().map(|string| {
         let windows = string
@@ -394,7 +378,6 @@ fn trigrams_of(strings: &Strings) -> TrigramQuery {
     }))
 }
 
-/// Returns the strings of a small class.
 fn strings_of(class: &Class) -> Option<Strings> {
     match class {
         Class::Unicode(class) => {

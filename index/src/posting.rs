@@ -1,28 +1,26 @@
 //! Posting lists: the blocks that hold a trigram.
 //!
-//! A list of `n` ascending block ids out of a shard's `universe` blocks is stored with the smallest
-//! of three codecs. Which one of the first two that is follows from `n` and the universe alone:
+//! `n` ascending block ids out of a shard's `universe` are stored with the smallest of three
+//! codecs; `n` and the universe decide between the first two:
 //!
 //! - **Elias-Fano** (P. Elias 1974; S. Vigna, "Quasi-succinct indices", 2013): the low
 //!   `l = floor(log2(universe / n))` bits of every id, then the high bits in unary: id number `i`
-//!   sets bit `(id >> l) + i`. About `2 + l` bits an id, and `seek` skips whole words of zeros.
-//! - **bitmap**: one bit for each block, for very common trigrams.
-//! - **gaps**, for 16 to 1,023 ids: the difference of each id to the one before (of the first one to -1) in the
-//!   gamma code (P. Elias, "Universal codeword sets", 1975): if its highest bit is bit `z`, `z` zeros and a one, then
-//!   the `z` bits below the highest. Blocks with a trigram lie close together, since they are of the same
-//!   files: such lists take three quarters of the bytes of Elias-Fano. `seek` reads every id, which is why longer lists
-//!   are not stored so.
+//!   sets bit `(id >> l) + i`. About `2 + l` bits an id; `seek` skips words of zeros.
+//! - **bitmap**: one bit per block, for very common trigrams.
+//! - **gaps**, for 16 to 1,023 ids: differences (the first one to -1) in the gamma code (P. Elias,
+//!   "Universal codeword sets", 1975): with highest bit `z`, `z` zeros, a one, the lower bits.
+//!   Three quarters of Elias-Fano, since blocks cluster; `seek` reads every id, hence the bound.
 //!
-//! A list begins with `n` as a varint. One of gaps begins with 0, then `n` and the bytes of the codes as varints. A list
-//! of one block is stored in the dictionary instead.
+//! A list begins with `n` as a varint; one of gaps with 0, then `n` and the bytes of the codes. A
+//! single block is stored in the dictionary.
 //!
 //! Worked example: blocks 2, 3, 9 of a universe of 12. `l = 2`; low bits 2, 3, 1 as `10 11 01`,
-//! from the least significant bit: `01_11_10` = 0x1e; high bits 0, 0, 2 set bits 0, 1 and 4: 0x13.
-//! With the length: `03 1e 13`. (The bitmap would be `03 0c 02`, which is not smaller. The gaps 3, 1, 6 would be
-//! `01 1`, `1` and `001 01`, each from the least significant bit on: 0x4e 0x01.)
+//! least significant first: `01_11_10` = 0x1e; high bits 0, 0, 2 set bits 0, 1 and 4: 0x13. With
+//! the length: `03 1e 13`. The bitmap `03 0c 02` is not smaller. Gaps 3, 1, 6: `01 1`, `1`,
+//! `001 01`: 0x4e 0x01.
 //!
-//! **Invariant:** decoding malformed bytes never panics: it yields wrong ids below the universe or
-//! ends early. (A shard verifies checksums first.)
+//! **Invariant:** malformed bytes never panic: they give wrong ids below the universe or an early
+//! end. (Shards verify checksums first.)
 
 mod bits;
 mod elias_fano;
@@ -42,23 +40,22 @@ use forward::take_within;
 use gaps::GapCursor;
 use std::ops::Range;
 
-/// Bytes that must be readable behind a list, so that loads of 8 bytes need no bounds check.
+/// Readable bytes after a list: loads of 8 bytes then need no bounds check.
 pub const PADDING_BYTES: usize = 8;
 
-/// How the ids of a list are encoded.
+/// Encoding of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// Low bits verbatim, high bits in unary.
     EliasFano,
-    /// One bit for each block.
+    /// One bit per block.
     Bitmap,
-    /// Differences in the gamma code.
+    /// Gamma-coded differences.
     Gaps,
 }
 
 impl Codec {
-    /// Returns the smaller one of Elias-Fano and bitmap for `n` ids out of `universe`, Elias-Fano when both
-    /// are equal.
+    /// Returns the smaller of Elias-Fano (on a tie) and bitmap for `n` ids.
     pub fn of(n: u32, universe: u32) -> Codec {
         let bytes = |codec| Layout::of(codec, n, universe).bytes();
         if bytes(Codec::Bitmap) < bytes(Codec::EliasFano) {
@@ -68,7 +65,7 @@ impl Codec {
         }
     }
 
-    /// Like [`encode`], but with this codec even when it is not the smallest one.
+    /// Like [`encode`], but with this codec.
     pub fn encode(self, ids: &[u32], universe: u32, out: &mut Vec<u8>) {
         if self == Codec::Gaps {
             let code_bytes = gaps::code_bytes(ids).expect("ids that can be stored as gaps");
@@ -87,8 +84,7 @@ impl Codec {
         }
     }
 
-    /// Decodes the list that `bytes` begin with, which must have this codec; [`PADDING_BYTES`] more
-    /// must follow it.
+    /// Decodes a list of this codec, followed by [`PADDING_BYTES`].
     pub fn decode(self, bytes: &[u8], universe: u32) -> Option<PostingList<'_>> {
         let mut data = bytes;
         if self == Codec::Gaps {
@@ -114,14 +110,10 @@ impl Codec {
     }
 }
 
-/// Sizes of the parts of a list behind its length, in Elias-Fano or as a bitmap.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Number of low bits of each id (Elias-Fano).
     low_bits: u32,
-    /// Bytes of the low bits.
     low_bytes: usize,
-    /// Bytes of the high bits, or of the bitmap.
     high_bytes: usize,
 }
 
@@ -148,8 +140,8 @@ impl Layout {
     }
 }
 
-/// Appends the list of `ids`: ascending, distinct, each below `universe`, at least one. Returns the smallest codec,
-/// which it has.
+/// Appends `ids` (ascending, distinct, below `universe`, not empty) with the smallest codec, and
+/// returns it.
 pub fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) -> Codec {
     let n = length(ids);
     let other = Codec::of(n, universe);
@@ -167,42 +159,41 @@ fn length(ids: &[u32]) -> u32 {
     u32::try_from(ids.len()).expect("distinct u32 ids")
 }
 
-/// A posting list, borrowed from a shard.
+/// A borrowed posting list.
 #[derive(Clone, Copy)]
 pub enum PostingList<'a> {
-    /// One block, stored in the dictionary.
+    /// Block in the dictionary.
     One(u32),
-    /// Encoded with [`Codec::EliasFano`].
+    /// See [`Codec::EliasFano`].
     EliasFano {
         /// Number of ids.
         n: u32,
-        /// Bits of each id in `low`.
+        /// Bits per id in `low`.
         low_bits: u32,
-        /// Low bits, followed by [`PADDING_BYTES`] more bytes.
+        /// Low bits, then padding.
         low: &'a [u8],
-        /// High bits, in unary.
+        /// High bits in unary.
         high: &'a [u8],
     },
-    /// Encoded with [`Codec::Bitmap`].
+    /// See [`Codec::Bitmap`].
     Bitmap {
         /// Number of ids.
         n: u32,
-        /// One bit for each block.
+        /// One bit per block.
         bits: &'a [u8],
     },
-    /// Encoded with [`Codec::Gaps`].
+    /// See [`Codec::Gaps`].
     Gaps {
         /// Number of ids.
         n: u32,
-        /// The codes, followed by [`PADDING_BYTES`] more bytes.
+        /// Codes, then padding.
         codes: &'a [u8],
     },
 }
 
-/// Bytes of a list's length, at most.
 const LENGTH_BYTES_MAX: usize = 5;
 
-/// Returns the number of ids of the list that `bytes` begin with, and its size in bytes. Only its length must be there.
+/// Number of ids and bytes of a list, from its length alone.
 pub(crate) fn list_size(bytes: &[u8], universe: u32) -> Option<(u32, usize)> {
     let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX)];
     let mut rest = head;
@@ -216,7 +207,7 @@ pub(crate) fn list_size(bytes: &[u8], universe: u32) -> Option<(u32, usize)> {
 }
 
 impl<'a> PostingList<'a> {
-    /// Decodes the list that `bytes` begin with; [`PADDING_BYTES`] more must follow it.
+    /// Decodes a list, followed by [`PADDING_BYTES`].
     pub fn decode(bytes: &'a [u8], universe: u32) -> Option<PostingList<'a>> {
         let codec = if gaps::is_head(bytes) {
             Codec::Gaps
@@ -227,7 +218,7 @@ impl<'a> PostingList<'a> {
         codec.decode(bytes, universe)
     }
 
-    /// Number of blocks: at least one.
+    /// Number of blocks, at least one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u32 {
         match *self {
@@ -238,7 +229,7 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Its codec; `None` when it is stored in the dictionary.
+    /// Its codec, outside the dictionary.
     pub fn codec(&self) -> Option<Codec> {
         match self {
             PostingList::One(_) => None,
@@ -248,7 +239,7 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Its size in bytes, without its entry in the dictionary.
+    /// Bytes without the dictionary entry.
     pub fn bytes(&self) -> usize {
         let head = varint_bytes(self.len().into());
         match self {
@@ -264,21 +255,20 @@ impl<'a> PostingList<'a> {
         }
     }
 
-    /// Returns the ids inside `ranges`, which ascend. Ids outside are skipped over.
+    /// Ids inside ascending `ranges`.
     pub fn within(&self, ranges: &[Range<u32>]) -> Vec<u32> {
         let mut ids = Vec::with_capacity(self.count_within(ranges));
         self.for_each_within(ranges, |id| ids.push(id));
         ids
     }
 
-    /// Returns an upper bound of the number of ids inside `ranges`.
+    /// Upper bound of the ids inside `ranges`.
     fn count_within(&self, ranges: &[Range<u32>]) -> usize {
         let positions: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         positions.min(self.len() as usize)
     }
 
-    /// Calls `take` with the ids inside `ranges`. An iterator would have to remember the kind of list
-    /// that it is in, and takes twice the time.
+    /// Passes ids inside `ranges` to `take`; twice as fast as an iterator over all codecs.
     pub fn for_each_within(&self, ranges: &[Range<u32>], mut take: impl FnMut(u32)) {
         match *self {
             PostingList::One(id) => {

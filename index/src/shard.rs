@@ -1,16 +1,14 @@
-//! A shard, read: documents, packages, blocks and candidates, from bytes.
+//! Read access to a shard: documents, packages, blocks and candidates ([`format`](crate::format)).
 //!
-//! [`format`](crate::format) describes the bytes. Some packages of a shard may be dead
-//! ([`Shard::with_dead`]), and some of its documents superseded ([`Shard::with_revisions`]): ids and counts
-//! include them; candidates, [`Shard::find`] and [`Shard::skipped`] do not.
-//! **Invariant:** foreign bytes give a [`ShardError`] that names file and offset, never a panic and
-//! never a wrong answer.
+//! Ids and counts include dead packages and superseded documents; candidates, [`Shard::find`] and
+//! [`Shard::skipped`] do not.
 //!
-//! A file may lose bytes while it is open, when it is truncated or its disk fails: reads then see
-//! zeros. So a caller may believe what it borrowed from a shard ([`Shard::text`], names, entries)
-//! only after [`Shard::intact`] has succeeded; it asks once for a unit of work, before any result
-//! leaves it. Methods that return owned data ([`Shard::candidates`], [`Shard::skipped`]) have
-//! already asked.
+//! **Invariant:** foreign bytes give a [`ShardError`] with file and offset, never a panic or a
+//! wrong answer.
+//!
+//! A file that loses bytes while open reads as zeros. Borrowed data ([`Shard::text`], names,
+//! entries) is valid only after [`Shard::intact`] succeeds: check once per unit of work, before
+//! results leave it. Methods that return owned data check themselves.
 
 mod best_first;
 mod candidates;
@@ -50,7 +48,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use zerocopy::little_endian::U64;
 
-/// Bytes that are enough to read the length of a posting list.
+/// Enough for the length of a list.
 const LENGTH_BYTES_MAX: u64 = 5;
 
 /// An open shard.
@@ -58,68 +56,67 @@ pub struct Shard {
     file: Arc<ShardFile>,
     live: LiveSet,
     revisions: Option<Arc<Revisions>>,
-    /// Packages with names of their own that look as if they had a version, ascending.
+    /// Unversioned names that look versioned, ascending.
     own_names: Arc<[u32]>,
-    /// Sorted when it is first asked for; shared by shards of the same file and revisions.
+    /// Sorted on first use; shared with equal shards.
     best_first: Arc<OnceLock<BestFirst>>,
 }
 
-/// A text of a shard: dense, in the order of the best documents that have it.
+/// A text: dense, by best document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextId(pub u32);
 
-/// A document of a shard: dense, in the order of the texts; documents of one text are in the order of
-/// packages, then of classes.
+/// A document: dense, by text, package and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 
-/// A package of a shard: dense, best first.
+/// A package: dense, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackageId(pub u32);
 
-/// A block of a shard: dense, in the order of the texts.
+/// A block: dense, by text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
-/// A text's entry, borrowed from the shard.
+/// Entry of a text.
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
-    /// Its id.
+    /// Id in the shard.
     pub id: TextId,
-    /// The documents that have it, the best one first. There is one at least.
+    /// Documents, best first; never empty.
     pub documents: Range<u32>,
-    /// Its blocks.
+    /// Blocks of the text.
     pub blocks: Range<u32>,
     /// Number of lines.
     pub lines: u32,
-    /// BLAKE3 of it.
+    /// BLAKE3 hash.
     pub hash: &'a [u8; 32],
 }
 
-/// A document's entry, borrowed from the shard.
+/// Entry of a document.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
-    /// Its id.
+    /// Id in the shard.
     pub id: DocId,
     /// Its package.
     pub package: PackageId,
     /// Its text.
     pub text: TextId,
-    /// Its path within its package.
+    /// Path in the package.
     pub path: &'a [u8],
-    /// The blocks of its text.
+    /// Blocks of the text.
     pub blocks: Range<u32>,
     /// Number of lines.
     pub lines: u32,
-    /// The part of its rank that does not depend on the query.
+    /// Query-independent rank.
     pub static_rank: f32,
-    /// BLAKE3 of its text.
+    /// BLAKE3 of the text.
     pub hash: &'a [u8; 32],
 }
 
 impl Document<'_> {
-    /// Returns its class, as it was when it was indexed. A repository may have said it; by the path alone it
-    /// would be another one.
+    /// Returns its class when indexed. By path alone it may differ, since a repository may have set
+    /// it.
     pub fn class(&self, package: &Package<'_>) -> Class {
         let popularity = Popularity {
             inst: package.inst,
@@ -129,21 +126,20 @@ impl Document<'_> {
     }
 }
 
-/// A package's entry, borrowed from the shard.
+/// Entry of a package.
 #[derive(Clone, Debug)]
 pub struct Package<'a> {
-    /// Its id.
+    /// Id in the shard.
     pub id: PackageId,
-    /// The name of its directory, version included.
+    /// Directory name, with version.
     pub directory: &'a [u8],
-    /// Its name: without a version, unless the directory's is its own.
+    /// Name, without version if it has one.
     pub name: &'a [u8],
-    /// The texts whose best document is in it. The others of its documents have texts of packages
-    /// before it.
+    /// Texts with their best document here. Other documents have texts of earlier packages.
     pub texts: Range<u32>,
-    /// Entries in the list of documents whose text is in the range of another package.
+    /// Entries of SHARED.
     shared: Range<u32>,
-    /// Number of its documents.
+    /// Number of documents.
     pub documents: u32,
     /// Share of installations, 0 when unknown.
     pub inst: f32,
@@ -151,34 +147,30 @@ pub struct Package<'a> {
     pub rdep: f32,
 }
 
-/// A file that was left out of the index.
+/// A skipped file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
     /// Its package.
     pub package: PackageId,
-    /// Its path within the package.
+    /// Path in the package.
     pub path: Vec<u8>,
-    /// Why it was left out.
+    /// Reason, in words.
     pub reason: String,
-    /// Its number among the skipped files of the shard, dead ones included.
+    /// Index among all skipped files of the shard.
     pub number: u32,
 }
 
-/// A posting list of which only the length was read: a search reads few of the lists that it looks up, and the pages of
-/// a list are checked when it is read.
+/// A posting list with only its length read: searches read few of the lists they look up.
 enum UnreadList {
-    /// One block, stored in the dictionary.
     One(u32),
     Many {
-        /// Number of blocks.
         blocks: u32,
-        /// Where it is in its section, with what must be readable behind it.
+        /// With padding.
         bytes: Range<u64>,
     },
 }
 
 impl UnreadList {
-    /// Number of blocks.
     fn len(&self) -> u32 {
         match self {
             UnreadList::One(_) => 1,
@@ -188,7 +180,7 @@ impl UnreadList {
 }
 
 impl Shard {
-    /// Opens the file at `path`.
+    /// Opens a shard file.
     pub fn open(path: &Path) -> Result<Shard, ShardError> {
         let bytes = crate::file::map(path).map_err(|source| ShardError::Io {
             path: path.to_owned(),
@@ -197,7 +189,7 @@ impl Shard {
         Shard::from_bytes(path, bytes)
     }
 
-    /// Opens a shard of `bytes`; `path` is for messages.
+    /// Opens a shard from `bytes`; `path` is for messages.
     pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, ShardError> {
         let file = Arc::new(ShardFile::new(path, bytes)?);
         let live = LiveSet::all(file.layout());
@@ -210,76 +202,74 @@ impl Shard {
         })
     }
 
-    /// Fails when the file is no longer what was opened. After success, everything that was read
-    /// before the call is correct. Once it has failed it always fails, and the shard must be opened
-    /// again. Costs one system call, some tenths of a microsecond.
+    /// Fails if the file has changed since it was opened; this is permanent. On success everything
+    /// read before is correct. One system call.
     pub fn intact(&self) -> Result<(), ShardError> {
         self.file.intact()
     }
 
-    /// Whether damage is known: the file is not [`intact`](Self::intact), or a page had a wrong
-    /// checksum. The file may have been replaced since, so opening it again may help.
+    /// Whether [`intact`](Self::intact) or a page checksum has failed. Reopening may find a new
+    /// file.
     pub fn is_damaged(&self) -> bool {
         self.file.is_damaged()
     }
 
-    /// Checks every page that has not been checked yet.
+    /// Verifies all unverified pages.
     pub fn verify(&self) -> Result<(), ShardError> {
         self.file.verify()
     }
 
-    /// The file's path.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// A hash of the live part: the file's own, or, when packages are dead, BLAKE3 of the file's
-    /// hash and the ids of the dead packages.
+    /// Hash of the file; with dead packages BLAKE3 of it and their ids.
     pub fn id(&self) -> [u8; 32] {
         self.live.id
     }
 
-    /// A hash of the file's content, dead packages included.
+    /// Hash of the whole content.
     pub fn file_id(&self) -> [u8; 32] {
         self.file.layout().id
     }
 
-    /// Number of packages, dead ones included.
+    /// Packages, dead ones included.
     pub fn package_count(&self) -> u32 {
         self.file.layout().packages
     }
 
-    /// The version of its format.
+    /// Format version.
     pub fn version(&self) -> u32 {
         self.file.layout().version
     }
 
-    /// Target size of a block, in bytes.
+    /// Target block size in bytes.
     pub fn block_bytes(&self) -> u32 {
         self.file.layout().block_bytes
     }
 
-    /// Number of texts, dead ones included.
+    /// Texts, dead ones included.
     pub fn text_count(&self) -> u32 {
         self.file.layout().texts
     }
 
-    /// Number of documents, dead ones included.
+    /// Documents, dead ones included.
     pub fn document_count(&self) -> u32 {
         self.file.layout().documents
     }
 
-    /// Number of blocks, dead ones included.
+    /// Blocks, dead ones included.
     pub fn block_count(&self) -> u32 {
         self.file.layout().blocks
     }
 
-    /// Bytes of the texts, dead ones included.
+    /// Bytes of all texts.
     pub fn content_bytes(&self) -> u64 {
         self.file.layout().content_bytes
     }
 
-    /// Bytes of the documents, dead ones included: each text as often as it has documents.
+    /// Bytes of all documents: each text counts once per document.
     pub fn text_bytes(&self) -> u64 {
         self.file.layout().text_bytes
     }
@@ -289,30 +279,28 @@ impl Shard {
         self.file.layout().file_bytes
     }
 
-    /// Length of a section in bytes.
+    /// Bytes of a section.
     pub fn section_bytes(&self, section: Section) -> u64 {
         self.file.section_bytes(section)
     }
 
-    /// Number of distinct trigrams.
+    /// Distinct trigrams.
     pub fn trigram_count(&self) -> u64 {
         self.section_bytes(Section::Dictionary) / 8
     }
 
-    /// Returns trigram number `index`, in ascending order; `index` must be below
-    /// [`trigram_count`](Self::trigram_count).
+    /// Returns an ascending trigram; `index` < [`trigram_count`](Self::trigram_count).
     pub fn trigram(&self, index: u32) -> Result<Trigram, ShardError> {
         let value = self.dictionary_entry(index)? >> 40;
         Ok(Trigram::from_value(value as u32))
     }
 
-    /// Returns a trigram's posting list, dead blocks included; `None` when no block holds it.
+    /// Returns a trigram's posting list, dead blocks included, if any block has it.
     pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
         let list = self.unread_postings(trigram)?;
         list.map(|list| self.read_postings(&list)).transpose()
     }
 
-    /// Returns a trigram's posting list, of which only the length is read.
     fn unread_postings(&self, trigram: Trigram) -> Result<Option<UnreadList>, ShardError> {
         let entry = self.file.find_trigram(trigram)?;
         entry
@@ -354,16 +342,13 @@ impl Shard {
         list.ok_or_else(|| self.corrupt(Section::Dictionary, "a posting list"))
     }
 
-    /// Returns the files of live packages that are not searchable, ordered by package. A file is included
-    /// if any current revision has it.
+    /// Returns the current skipped files of live packages, by package.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
         self.skipped_where(|_, _| true)
     }
 
-    /// Returns the files that were left out of live packages and whose package and path `keep`
-    /// accepts; the others are not copied. In a shard with revisions, superseded files are left out. `keep`
-    /// sees bytes before [`intact`](Self::intact) was
-    /// asked; when the file turns out to be damaged, what it decided is dropped.
+    /// Like `skipped`, for files that `keep` accepts. `keep` sees unverified bytes; if the file is
+    /// damaged, its decisions are dropped.
     pub fn skipped_where(
         &self,
         mut keep: impl FnMut(PackageId, &[u8]) -> bool,
@@ -382,7 +367,7 @@ impl Shard {
                 .revisions()
                 .is_none_or(|of| of.is_indexed_skipped(number));
             if is_indexed && self.is_live(package) && keep(package, path) {
-                // Copied before it is validated: the mapping could change between the two.
+                // Copied first: the mapping could change.
                 let reason = String::from_utf8(reason.to_vec());
                 files.push(SkippedFile {
                     package,
@@ -396,7 +381,7 @@ impl Shard {
         Ok(files)
     }
 
-    /// The error for tables that contradict each other although their checksums are right.
+    /// Error for contradictory tables.
     pub fn inconsistent(&self, what: &'static str) -> ShardError {
         self.corrupt(Section::Documents, what)
     }
@@ -405,7 +390,6 @@ impl Shard {
         self.file.corrupt(section, what)
     }
 
-    /// Like [`corrupt`](Self::corrupt), at an offset of the section.
     fn corrupt_in(&self, section: Section, offset: u64, what: &'static str) -> ShardError {
         self.file.corrupt_in(section, offset, what)
     }
@@ -419,7 +403,6 @@ impl Shard {
     }
 }
 
-/// Takes one entry from the front of `rest`: package, path, reason.
 fn parse_entry<'a>(rest: &mut &'a [u8]) -> Option<(PackageId, &'a [u8], &'a [u8])> {
     let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
     let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;

@@ -1,26 +1,24 @@
 //! Trigrams: three consecutive bytes of one line, ASCII letters folded to lower case.
 //!
-//! Folding halves the common part of the dictionary and makes a search that ignores case cost the
-//! same as one that does not; verification applies the case. Only ASCII is folded; the planner
-//! enumerates the other characters that Unicode folds.
+//! Folding shrinks the dictionary and makes case-insensitive search as fast. Verification applies
+//! the case; the planner enumerates non-ASCII folds.
 //! **Invariant:** a trigram never contains `\n`, neither in an index nor in a plan.
 
 use fnv::FnvHasher;
 use std::fmt;
 use std::hash::Hasher;
 
-/// Three folded bytes, the first one the most significant, so trigrams are ordered as their bytes.
+/// Three folded bytes, first byte most significant: ordered like the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trigram(u32);
 
-/// Values of the first byte of a key that stands for a defined word: folded text has none of them.
+/// Number of first bytes of definition keys: upper-case letters, absent from folded text.
 const UPPER: u32 = 26;
 
-/// Number of values that a trigram can have.
 const VALUES: usize = 1 << 24;
 
 impl Trigram {
-    /// Returns the trigram of three bytes of text; `None` when one of them is a line end.
+    /// Returns the trigram of three bytes; `None` if one is a line end.
     pub fn of(bytes: [u8; 3]) -> Option<Trigram> {
         if bytes.contains(&b'\n') {
             return None;
@@ -29,8 +27,8 @@ impl Trigram {
         Some(Trigram(a << 16 | b << 8 | c))
     }
 
-    /// Returns the key under which a shard lists the blocks that define a word at this level: one that no trigram of
-    /// text has, because its first byte is an upper-case letter. Several words may share a key.
+    /// Returns the key for blocks that define a word at this level. It begins with an upper-case
+    /// letter, unlike trigrams of text. Words may share a key.
     pub fn of_definition(word: &[u8], level: u8) -> Trigram {
         let mut hasher = FnvHasher::default();
         for byte in word {
@@ -42,18 +40,16 @@ impl Trigram {
         Trigram(((u32::from(b'A') + hash % UPPER) << 16) | ((hash / UPPER) & 0xffff))
     }
 
-    /// Converts a value below 2^24.
     pub(crate) fn from_value(value: u32) -> Trigram {
         debug_assert!((value as usize) < VALUES);
         Trigram(value)
     }
 
-    /// Returns its value, below 2^24.
     pub(crate) fn value(self) -> u32 {
         self.0
     }
 
-    /// Returns its three folded bytes.
+    /// Returns the three folded bytes.
     pub fn bytes(self) -> [u8; 3] {
         let [_, a, b, c] = self.0.to_be_bytes();
         [a, b, c]
@@ -66,42 +62,38 @@ impl fmt::Debug for Trigram {
     }
 }
 
-/// The distinct trigrams of one block, collected from pieces of its text.
-///
-/// One bit for every possible trigram: 2 MiB, which fit into a second-level cache. Emptying it costs as much as the block,
-/// not the size of the set.
+/// Distinct trigrams of one block: a bitmap of 2 MiB, which fits a second-level cache. Clearing
+/// takes time proportional to the block.
 pub(crate) struct TrigramSet {
-    /// A bit for each trigram. Its first byte is the least significant one of the number, so that a shift makes the next
-    /// window of text from the last. The words have 32 bits: two writes to one word in a row, of which the second has to
-    /// wait for the first, are rare.
+    /// First byte least significant, so a shift turns one window into the next. Words of 32 bits
+    /// make dependent writes rare.
     bits: Box<[u32; VALUES / 32]>,
-    /// The members that have not been reported, in the order of bits. Some contain a line end.
+    /// Unreported members; some contain a line end.
     found: Box<[u32; FOUND_MAX]>,
     count: usize,
-    /// The windows of a part of a piece, those that were in the set before with the bit [`KNOWN`].
+    /// Windows of a part of a piece; the bit [`KNOWN`] marks those already in the set.
     windows: [u32; PART_BYTES],
     inside: InsideLine,
-    /// Whether some members have been reported, so that only `bits` has all.
+    /// Some were reported: only `bits` is complete.
     is_partly_reported: bool,
-    /// The last three bytes of text, folded; line ends where there were less.
+    /// Last three bytes, folded; padded with line ends.
     window: u32,
 }
 
-/// Bytes of text whose trigrams are collected at once; a power of two.
+/// Bytes processed at once; a power of two.
 const PIECE_BYTES: usize = 4096;
 
-/// Members that are not reported yet, at most: as many as those of a few blocks. Only a long line has more.
+/// Unreported members, at most: enough for a few blocks.
 const FOUND_MAX: usize = 4 * PIECE_BYTES;
 
-/// Bytes of a piece that both loops go over in turn: their windows stay in the first-level cache.
+/// Bytes of a piece per loop pass: their windows stay in the first-level cache.
 const PART_BYTES: usize = 256;
 
-/// Above all bits of a window.
 const KNOWN: u32 = 1 << 31;
 
 const LINE_ENDS: u32 = 0x0a_0a_0a;
 
-/// For each byte its folded value, as the last one of a window.
+/// Folded value of each byte, as the last one of a window.
 static FOLDED: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -125,8 +117,8 @@ impl TrigramSet {
         }
     }
 
-    /// Adds the trigrams of `text`, which continues the text added before. Calls `report` with members that there is no
-    /// room for; the rest is left to [`finish`](Self::finish).
+    /// Adds the trigrams of `text`, which continues the previous text. Calls `report` on overflow;
+    /// [`finish`](Self::finish) reports the rest.
     pub(crate) fn extend(&mut self, text: &[u8], mut report: impl FnMut(&[Trigram])) {
         for piece in text.chunks(PIECE_BYTES) {
             if self.count > FOUND_MAX - PIECE_BYTES {
@@ -137,12 +129,11 @@ impl TrigramSet {
         }
     }
 
-    /// Adds the trigrams of a piece of text. One in five is new, which a processor cannot predict, so there is no branch:
-    /// one that is not new is overwritten by the next one. Those that contain a line end are dropped later, when they are
-    /// distinct.
+    /// Adds the trigrams of a piece. Branch-free: a known one is overwritten by the next. Those
+    /// with a line end are dropped later.
     ///
-    /// There are two loops. In a single one, each read of `bits` had to wait for the one before, which decides where
-    /// `found` is written: a processor does not know that the two places differ. Two loops take three quarters of the time.
+    /// Two loops: in a single one each read of `bits` waits for the previous write to `found`,
+    /// because the processor cannot rule out aliasing.
     fn extend_by_piece(&mut self, piece: &[u8]) {
         let found = &mut self.found[self.count..][..PIECE_BYTES];
         let found: &mut [u32; PIECE_BYTES] = found.try_into().expect("a slice of this length");
@@ -166,7 +157,7 @@ impl TrigramSet {
         self.count += count;
     }
 
-    /// Reports the members that have not been reported, and makes the set empty.
+    /// Reports the unreported members and empties the set.
     pub(crate) fn finish(&mut self, mut report: impl FnMut(&[Trigram])) {
         let found = &self.found[..self.count];
         if self.is_partly_reported {
@@ -181,18 +172,15 @@ impl TrigramSet {
         self.window = LINE_ENDS;
     }
 
-    /// Makes the set empty.
     pub(crate) fn clear(&mut self) {
         self.finish(|_| {});
     }
 }
 
-/// Trigrams of windows that are inside a line.
 struct InsideLine(Box<[Trigram; FOUND_MAX]>);
 
 impl InsideLine {
-    /// Returns the trigrams of windows that contain no line end. There is no branch, for the same reason as in
-    /// [`TrigramSet::extend_by_piece`].
+    /// Returns the trigrams without a line end, branch-free.
     fn of(&mut self, windows: &[u32]) -> &[Trigram] {
         let mut count = 0;
         for &window in windows {
@@ -205,7 +193,7 @@ impl InsideLine {
     }
 }
 
-/// Returns `N` times `value`, without an array on the stack.
+/// Avoids an array on the stack.
 fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
     let values = vec![value; N].into_boxed_slice();
     values.try_into().ok().expect("a slice of this length")

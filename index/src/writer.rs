@@ -1,12 +1,10 @@
 //! Writes a shard: joins segments in order, merges their sorted runs, lays out the sections.
 //!
-//! Text is written to the shard at once, sorted runs to a temporary file beside it. A text that the
-//! shard has already is left out, with its blocks, and its blocks are left out of the sorted runs
-//! when these are merged. The tables of texts, documents, paths and blocks (about 250 bytes a
-//! document, of which the table of hashes takes 16 to 32, and 12 a block, 16 in a segment of which texts
-//! are left out) stay in memory until the end. Who hands out packages bounds them, by ending the shard.
-//! **Invariant:** the bytes follow from the documents alone, in their order, however they were cut
-//! into segments; and the file gets its name only when all of it is on the disk.
+//! Text goes to the shard at once, sorted runs to a temporary file. Known texts are left out with
+//! their blocks, also from the runs when merged. Tables (about 250 bytes a document, 12 to 16 a
+//! block) stay in memory until the end; the caller bounds them by ending the shard.
+//! **Invariant:** the bytes follow from the documents in order, however cut into segments; the file
+//! gets its name only when it is on disk.
 
 mod content;
 mod merge;
@@ -41,7 +39,6 @@ use tables::{Tables, count};
 use write_back::WriteBack;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// A finished shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShardSummary {
     pub(crate) id: [u8; 32],
@@ -50,20 +47,19 @@ pub(crate) struct ShardSummary {
     pub(crate) documents: u32,
     /// Bytes of the documents.
     pub(crate) text_bytes: u64,
-    /// Bytes of the texts, each once.
+    /// Bytes of the distinct texts.
     pub(crate) unique_bytes: u64,
     pub(crate) file_bytes: u64,
     pub(crate) tags: ShardTags,
 }
 
-/// What the caller of a writer said of documents and skipped files, in the order of the finished shard.
+/// Tags of documents and skipped files, in shard order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShardTags {
     pub(crate) documents: Vec<u32>,
     pub(crate) skipped: Vec<u32>,
 }
 
-/// A shard in progress.
 pub(crate) struct ShardWriter {
     shard: AtomicFile,
     write_back: WriteBack,
@@ -74,25 +70,22 @@ pub(crate) struct ShardWriter {
     runs: Vec<RunExtent>,
     runs_bytes: u64,
     tables: Tables,
-    /// Encoded, as `skipped` is.
+    /// Encoded, like `skipped`.
     blocks: Vec<u8>,
     skipped: Vec<u8>,
     skipped_tags: Vec<u32>,
-    /// Bytes of the texts so far.
     content_bytes: u64,
     block_bytes: u32,
-    /// Whether a posting list is one of gaps.
+    /// Has a list of gaps.
     has_gaps: bool,
 }
 
-/// Bytes written at a time.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// The name of a shard in progress.
+/// Name in progress.
 const UNFINISHED: &str = "unfinished";
 
 impl ShardWriter {
-    /// Begins a shard in `directory`.
     pub(crate) fn create(
         directory: &Path,
         block_bytes: usize,
@@ -121,12 +114,12 @@ impl ShardWriter {
         })
     }
 
-    /// Begins a package. Documents and skipped files that follow belong to it.
+    /// Begins a package for the documents and files that follow.
     pub(crate) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
         self.tables.package(directory, inst, rdep)
     }
 
-    /// Records a file of the package in progress that was skipped.
+    /// Records a skipped file.
     pub(crate) fn skipped(&mut self, path: &[u8], reason: &str, tag: u32) {
         self.skipped_tags.push(tag);
         encode_varint(self.tables.package_number() as u64, &mut self.skipped);
@@ -136,14 +129,12 @@ impl ShardWriter {
         self.skipped.extend_from_slice(reason.as_bytes());
     }
 
-    /// Adds the next document of the package in progress. `text` is the number of its text, as
-    /// [`segment`](Self::segment) returned it.
+    /// Adds a document with a text number from [`segment`](Self::segment).
     pub(crate) fn document(&mut self, name: &DocumentName, text: u32) -> io::Result<()> {
         self.tables.document(name, text)
     }
 
-    /// Appends what is new in a segment: texts, blocks and sorted runs. Returns the number of the text
-    /// of each of its documents.
+    /// Appends new texts, blocks and sorted runs. Returns the text number of each document.
     pub(crate) fn segment(&mut self, segment: &Segment) -> io::Result<Vec<u32>> {
         let base = self.block_count()?;
         let text = SegmentText::new(segment)?;
@@ -184,7 +175,7 @@ impl ShardWriter {
         Ok(texts)
     }
 
-    /// Adds the blocks of a text that begins at `start` in its segment.
+    /// Adds the blocks of a text that starts at `start`.
     fn add_blocks(&mut self, blocks: &[SegmentBlock], start: u64) {
         for block in blocks {
             let entry = BlockRecord {
@@ -195,8 +186,7 @@ impl ShardWriter {
         }
     }
 
-    /// Merges the sorted runs with at most `merge_bytes` of buffers, writes the remaining sections and
-    /// gives the file its name.
+    /// Merges the sorted runs with `merge_bytes` of buffers, writes the rest and names the file.
     pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<ShardSummary> {
         let end = BlockRecord {
             offset: self.content_bytes.into(),
@@ -234,7 +224,7 @@ impl ShardWriter {
             self.section(section, bytes)?;
             id.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
         }
-        // A shard without it is as it was before there was this section.
+        // Omitted if empty, as in old shards.
         let decoded = &tables.decoded;
         if !decoded.is_empty() {
             self.section(Section::Decoded, decoded)?;
@@ -292,7 +282,6 @@ impl ShardWriter {
         })
     }
 
-    /// Writes the section of posting lists and returns the dictionary.
     fn write_postings(&mut self, blocks: u32, merge_bytes: usize) -> io::Result<Vec<u8>> {
         self.align()?;
         let start = self.out.offset();
@@ -305,7 +294,7 @@ impl ShardWriter {
             merge_bytes,
             |trigram, list| {
                 let payload = match *list {
-                    // All of its blocks were left out.
+                    // All blocks were left out.
                     [] => return Ok(()),
                     [block] => SINGLE | u64::from(block),
                     _ => {
@@ -341,7 +330,7 @@ impl ShardWriter {
         self.out.write_all(bytes)
     }
 
-    /// Writes the checksums of all pages so far and returns the checksum of that table.
+    /// Writes the page checksums and returns their checksum.
     fn write_checksums(&mut self) -> io::Result<u32> {
         self.align()?;
         let table: Vec<u8> = self.out.checksums().flat_map(u32::to_le_bytes).collect();
@@ -359,7 +348,6 @@ impl ShardWriter {
     }
 }
 
-/// Appends a range, joining it to the last one when they touch; an empty range is dropped.
 fn push_joined<T: PartialOrd>(ranges: &mut Vec<Range<T>>, range: Range<T>) {
     match ranges.last_mut() {
         _ if range.is_empty() => {}
@@ -368,7 +356,7 @@ fn push_joined<T: PartialOrd>(ranges: &mut Vec<Range<T>>, range: Range<T>) {
     }
 }
 
-/// Returns the name of a shard's file.
+/// Returns the file name of a shard.
 pub(crate) fn shard_name(id: &[u8; 32]) -> String {
     format!("{}.shard", crate::manifest::hex(&id[..8]))
 }

@@ -1,8 +1,8 @@
-//! Names in the DNS as a list of nodes: SRV records of a service, or the addresses of a host.
+//! DNS as a list of nodes: SRV records or addresses.
 //!
-//! A node has no name but its address, the zone that the name was given on the command line, and the weight 1. Answers are asked for again when they expire, between 1
-//! and 30 s later. A name without records is an empty list, about which [`view`](super::view) has an opinion; a server that
-//! fails is no list.
+//! A node is named by its address, with the zone of its DNS name and weight 1. Answers are
+//! refreshed on expiry, after 1 to 30 s. Without records the list is empty, judged by
+//! [`view`](super::view); a failing server gives none.
 
 use super::source::DnsName;
 use super::{Member, NODES_MAX};
@@ -16,24 +16,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// The time until the next look-up, whatever the records say.
+/// Least and greatest time to the next lookup.
 const AGAIN_MIN: Duration = Duration::from_secs(1);
 const AGAIN_MAX: Duration = Duration::from_secs(30);
 
-/// The time until the next look-up if there are no records.
+/// Time to the next lookup without records.
 const AGAIN_EMPTY: Duration = Duration::from_secs(5);
 
-/// The time of one attempt to ask a server.
+/// Time of an attempt.
 const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 
-/// Names in the DNS that list nodes.
 pub(super) struct Names {
     resolver: TokioResolver,
     names: Vec<DnsName>,
 }
 
 impl Names {
-    /// Reads the configuration of the system, unless a server is given.
+    /// By default with the system configuration.
     pub(super) fn new(names: &[DnsName], server: Option<SocketAddr>) -> Result<Names, NetError> {
         let runtime = TokioRuntimeProvider::default();
         let mut builder = match server {
@@ -52,7 +51,7 @@ impl Names {
             }
         };
         let options = builder.options_mut();
-        // What has expired is to be asked for.
+        // Expired records must be fetched.
         options.cache_size = 0;
         options.timeout = ATTEMPT_MAX;
         options.attempts = 2;
@@ -62,7 +61,7 @@ impl Names {
         })
     }
 
-    /// Sends lists, and reasons why there is none, until `send` returns false.
+    /// Sends lists and errors until `send` returns false.
     pub(super) async fn follow<F: Future<Output = bool>>(
         self,
         send: impl Fn(Result<Vec<Member>, String>) -> F,
@@ -83,7 +82,7 @@ impl Names {
         }
     }
 
-    /// Returns the nodes, and how long that holds.
+    /// Nodes and their validity.
     async fn look_up(&self) -> Result<(Vec<Member>, Duration), String> {
         let (mut members, mut again) = (BTreeMap::new(), AGAIN_MAX);
         for name in &self.names {
@@ -95,7 +94,7 @@ impl Names {
                     ..Member::at(&address)
                 };
                 if member.check().is_ok() {
-                    // If several names list a node, the first one gives its zone.
+                    // The first name gives the zone.
                     members.entry(address).or_insert(member);
                 }
             }
@@ -103,7 +102,7 @@ impl Names {
         Ok((members.into_values().collect(), again.max(AGAIN_MIN)))
     }
 
-    /// Returns the addresses of a name, and how long they hold.
+    /// Addresses and their validity.
     async fn addresses(&self, name: &DnsName) -> Result<(BTreeSet<String>, Duration), String> {
         let types: &[RecordType] = if name.name.starts_with('_') {
             &[RecordType::SRV]

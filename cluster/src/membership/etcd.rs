@@ -1,11 +1,11 @@
-//! etcd as a list of nodes, through the JSON gateway of its version 3.
+//! etcd as a list of nodes, through the JSON gateway of version 3.
 //!
-//! The node `b1` is the key `/trawl/nodes/b1` with a lease of 5 s; the key `/trawl/nodes/b1/drain`, without one, says that an
-//! operator wants it empty: it gets no searches and no shards, also after it was started again. Only whole lists are believed: a watch says that
-//! something has changed, and what it says beyond that is not read. So events that are late, lost, repeated or out of
-//! order, a revision that goes back and a store that was wiped change nothing but when the next list is asked for.
+//! Node `b1` is the key `/trawl/nodes/b1` with a lease of 5 s. The key `/trawl/nodes/b1/drain`,
+//! without a lease, drains it: no searches and no shards, also after a restart. Only whole lists
+//! are believed; a watch only triggers the next. So late, lost or reordered events, or a wiped
+//! store, change only its time.
 //!
-//! **Bounds**: each request has 3 s, an answer [`ANSWER_BYTES_MAX`] bytes, a watch 10 s, after which a list is due anyway.
+//! **Bounds**: 3 s a request, [`ANSWER_BYTES_MAX`] bytes an answer, 10 s a watch.
 
 pub(super) mod follow;
 pub(super) mod gateway;
@@ -24,84 +24,84 @@ use std::time::Duration;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, BodyReader};
 
-/// The end of a key that drains a node. Names have no slash.
+/// Suffix of a draining key. Names have no slash.
 const DRAIN: &str = "/drain";
 
-/// Keys that are listed: each node may be drained.
+/// Listed keys: each node may be drained.
 const KEYS_MAX: usize = 2 * NODES_MAX;
 
-/// The time of a request, and of the parts of one that opens a watch.
+/// Time of a request, and of opening a watch.
 const REQUEST_MAX: Duration = Duration::from_secs(3);
 
-/// How long a watch is read.
+/// Time of a watch: a list is due then anyway.
 const WATCH_MAX: Duration = Duration::from_secs(10);
 
-/// Bytes of an answer: 1,024 nodes have half of that.
+/// Bytes of an answer: 1,024 nodes take half.
 const ANSWER_BYTES_MAX: u64 = 2 << 20;
 
-/// Bytes of an event. It is not read but for its end.
+/// Bytes of an event; only its end is read.
 const EVENT_BYTES_MAX: u64 = 64 << 10;
 
-/// Why etcd has not answered.
+/// Failed request to etcd.
 #[derive(Debug, thiserror::Error)]
 pub enum EtcdError {
-    /// It cannot be reached, or takes too long.
+    /// Unreachable or slow.
     #[error("{endpoint}: {reason}")]
     Unreachable {
-        /// The member of the cluster that was asked.
+        /// Member of etcd.
         endpoint: String,
-        /// What happened.
+        /// Cause.
         reason: String,
     },
-    /// It says no.
+    /// Rejected.
     #[error("{endpoint}: status {status}: {reason}")]
     Refused {
-        /// The member of the cluster that was asked.
+        /// Member of etcd.
         endpoint: String,
-        /// Of HTTP.
+        /// HTTP status.
         status: u16,
-        /// What it says.
+        /// Its message.
         reason: String,
     },
-    /// Another node has the name.
+    /// Name taken by another node.
     #[error("another node has the name {name:?}, at {address}; give this one another with --name")]
     NameTaken {
-        /// The name.
+        /// Taken name.
         name: String,
-        /// The address of the other node.
+        /// Its address.
         address: String,
     },
-    /// There are too many nodes.
+    /// Too many nodes.
     #[error("more than {NODES_MAX} nodes are registered")]
     TooMany,
-    /// Somebody else changes the same key.
+    /// Concurrent changes of a key.
     #[error("the key of the node changes all the time")]
     Raced,
 }
 
-/// A client of an etcd cluster.
+/// Client of an etcd cluster.
 #[derive(Debug)]
 pub struct Etcd {
     agent: Agent,
     watcher: Agent,
     endpoints: Vec<String>,
-    /// The member that is asked next.
+    /// Next member to ask.
     next: AtomicUsize,
-    /// What the keys of nodes begin with.
+    /// Prefix of node keys.
     prefix: String,
 }
 
-/// The nodes of a moment.
+/// Nodes of a revision.
 #[derive(Debug)]
 pub(super) struct Listing {
     pub(super) members: Vec<Member>,
-    /// What is wrong with the others.
+    /// Problems of the others.
     pub(super) malformed: Vec<String>,
     pub(super) revision: i64,
 }
 
 impl Etcd {
-    /// A client, which connects when something is asked. `None` if the source is not etcd.
+    /// Connects lazily; `None` for other sources.
     pub fn new(source: &Source, tls: Option<TlsConfig>) -> Option<Etcd> {
         let Source::Etcd { endpoints, prefix } = source else {
             return None;
@@ -130,7 +130,6 @@ impl Etcd {
         })
     }
 
-    /// Lists all nodes.
     pub(super) fn list(&self) -> Result<Listing, EtcdError> {
         let range: Range = self.ask("/v3/kv/range", &self.range(KEYS_MAX + 1))?;
         if range.more || range.kvs.len() > KEYS_MAX {
@@ -163,14 +162,14 @@ impl Etcd {
         Ok(listing)
     }
 
-    /// The name of a node that an operator drains, if the key says so.
+    /// Node drained by a key.
     fn drained(&self, kv: &Kv) -> Option<String> {
         let key = kv.key().ok()?;
         let name = key.strip_prefix(&self.prefix)?.strip_suffix(DRAIN)?;
         Some(name.to_owned())
     }
 
-    /// Drains a node until [`Etcd::undrain`], whether it is there or not.
+    /// Drains a node, present or not, until [`Etcd::undrain`].
     pub fn drain(&self, node: &str) -> Result<(), EtcdError> {
         let key = STANDARD.encode(format!("{}{node}{DRAIN}", self.prefix));
         let _: Value = self.ask(
@@ -203,14 +202,13 @@ impl Etcd {
         Ok(member)
     }
 
-    /// The keys of all nodes: those between the prefix and the one that has the next byte at its end.
     fn range(&self, limit: usize) -> Value {
         let mut end = self.prefix.clone().into_bytes();
         *end.last_mut().expect("it ends with a slash") += 1;
         json!({"key": STANDARD.encode(&self.prefix), "range_end": STANDARD.encode(end), "limit": limit})
     }
 
-    /// Opens a watch, which has begun when this returns.
+    /// Opens a watch, which has begun on return.
     pub(super) fn watch(&self) -> Result<Watch, EtcdError> {
         let endpoint = self.endpoint();
         let request = json!({"create_request": self.range(0)});
@@ -227,27 +225,26 @@ impl Etcd {
         })
     }
 
-    /// Takes a lease, which ends by itself if it is not kept.
+    /// Takes a lease.
     pub(super) fn grant(&self, seconds: u32) -> Result<i64, EtcdError> {
         let lease: Lease = self.ask("/v3/lease/grant", &json!({"TTL": seconds}))?;
         Ok(lease.id)
     }
 
-    /// Keeps a lease. Returns whether there was one.
+    /// Keeps a lease; false if it is gone.
     pub(super) fn keep(&self, lease: i64) -> Result<bool, EtcdError> {
         let kept: Answer<Lease> =
             self.ask("/v3/lease/keepalive", &json!({"ID": lease.to_string()}))?;
         Ok(kept.result.ttl > 0)
     }
 
-    /// Ends a lease, and removes the keys that have it.
+    /// Ends a lease and removes its keys.
     pub(super) fn revoke(&self, lease: i64) -> Result<(), EtcdError> {
         let _: Value = self.ask("/v3/lease/revoke", &json!({"ID": lease.to_string()}))?;
         Ok(())
     }
 
-    /// Writes the key of a node if it is not there, or as it was before this node began again. Another node with this
-    /// name, at another address, is left alone.
+    /// Writes the key of a node if missing or outdated; another node's is left alone.
     pub(super) fn ensure(&self, member: &Member, lease: i64) -> Result<(), EtcdError> {
         let key = STANDARD.encode(format!("{}{}", self.prefix, member.name));
         let value = serde_json::to_string(member).expect("strings and numbers");
@@ -282,7 +279,7 @@ impl Etcd {
         &self.endpoints[self.next.load(Relaxed) % self.endpoints.len()]
     }
 
-    /// Asks one member of the cluster. After a failure the next one is asked.
+    /// A failure moves on to the next member.
     fn ask<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -336,11 +333,11 @@ impl Etcd {
     }
 }
 
-/// A stream of events, of which each is a line.
+/// Events, one per line.
 pub(super) struct Watch(BufReader<BodyReader<'static>>);
 
 impl Watch {
-    /// Waits for an event. Returns false if there is none and the stream has ended.
+    /// Waits for an event; false at the end.
     pub(super) fn next(&mut self) -> bool {
         let mut line = Vec::new();
         let mut bounded = (&mut self.0).take(EVENT_BYTES_MAX);

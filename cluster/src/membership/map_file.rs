@@ -1,12 +1,11 @@
-//! The map of nodes on disk: what a process goes by until its source answers.
+//! Map of nodes on disk, used until the source answers.
 //!
 //! ```text
 //! trawl nodes 1 <BLAKE3 of the rest, in hexadecimal>
 //! {"source":"etcd:http://127.0.0.1:2379/trawl","nodes":[{"node":"b1","address":"10.0.0.1:28082",…}]}
 //! ```
 //!
-//! It is written to a new file that replaces the old one. A damaged one, one of a later version and one of another source
-//! are ignored, with a reason: the map is only a hint.
+//! Replaced atomically. Damaged, later or foreign files are ignored: the map is only a hint.
 
 use super::{Member, NODES_MAX};
 use serde::{Deserialize, Serialize};
@@ -17,22 +16,22 @@ use std::path::Path;
 const HEADER: &str = "trawl nodes ";
 const VERSION: &str = "1";
 
-/// Bytes of a file: more than the longest map has.
+/// Bytes of a file: beyond the longest map.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Why a file is ignored.
+/// Reason to ignore a file.
 #[derive(Debug, thiserror::Error)]
 pub enum MapFileError {
-    /// It cannot be read.
+    /// Unreadable.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
-    /// It is another file, or damaged.
+    /// Another file, or damaged.
     #[error("it is damaged: {0}")]
     Damaged(&'static str),
-    /// Another program has written it.
+    /// Written by another version.
     #[error("it has version {0}, this program reads {VERSION}")]
     Version(String),
-    /// It is the map of another source.
+    /// Map of another source.
     #[error("it is of {0}")]
     OtherSource(String),
 }
@@ -43,7 +42,7 @@ struct Content {
     nodes: Vec<Member>,
 }
 
-/// Reads the map of a source. A file that does not exist is an empty map.
+/// Reads the map of a source; empty without a file.
 pub fn read(path: &Path, source: &str) -> Result<Vec<Member>, MapFileError> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -76,7 +75,7 @@ fn encode(source: &str, nodes: &[Member]) -> Vec<u8> {
     format!("{HEADER}{VERSION} {hash}\n{content}").into_bytes()
 }
 
-/// Reads the bytes of a file.
+/// Decodes a file.
 pub fn decode(bytes: &[u8], source: &str) -> Result<Vec<Member>, MapFileError> {
     let damaged = MapFileError::Damaged;
     if bytes.len() as u64 > BYTES_MAX {

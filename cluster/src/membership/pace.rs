@@ -1,24 +1,21 @@
-//! Pauses between attempts.
+//! Back-off between attempts.
 
 use std::time::Duration;
 
-/// The first pause after a failure, doubled each time up to the maximum.
+/// First pause after a failure, doubled up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Counts failures in a row.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     failures: u32,
 }
 
 impl Backoff {
-    /// Begins again with the shortest pause.
     pub(super) fn succeed(&mut self) {
         self.failures = 0;
     }
 
-    /// Returns the pause after a failure.
     pub(super) fn fail(&mut self) -> Duration {
         let pause = PAUSE_MIN * (1 << self.failures.min(5));
         self.failures += 1;
@@ -26,7 +23,7 @@ impl Backoff {
     }
 }
 
-/// A time that is up to a quarter longer, so that processes that began together do not ask together.
+/// Adds up to a quarter, so that processes started together spread out.
 pub(super) fn jittered(time: Duration) -> Duration {
     time.mul_f64(1.0 + fastrand::f64() / 4.0)
 }

@@ -1,8 +1,6 @@
-//! A backend's entry in etcd.
-//!
-//! Its lease is kept, and the entry compared, several times in the life of a lease. Whatever happened to it meanwhile, be
-//! it that the lease expired, the key was deleted or the whole store wiped, it is written again. The registry has nothing
-//! that the nodes do not write by themselves.
+//! Entry of a backend in etcd. Several times per lease it is renewed and compared; after expiry,
+//! deletion or a wipe it is written again. The registry has nothing that nodes do not write
+//! themselves.
 
 use super::Member;
 use super::etcd::{Etcd, EtcdError};
@@ -14,16 +12,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How long an entry outlives its node.
+/// Time that an entry outlives its node.
 const LEASE_SECONDS: u32 = 5;
 
-/// The pause between two renewals.
+/// Pause between renewals.
 const RENEW_EVERY: Duration = Duration::from_millis(1200);
 
-/// How long the entry says that the node leaves before it is removed: time for frontends to see it.
+/// Time for frontends to see a node leave.
 const LEAVING: Duration = Duration::from_millis(500);
 
-/// A backend that is registered.
+/// A registered backend.
 #[derive(Debug)]
 pub struct Registration {
     leaves: Arc<AtomicBool>,
@@ -32,7 +30,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Begins to register a node, and to keep it registered, on a thread of its own. Waits for nothing.
+    /// Keeps a node registered, on a thread. Does not wait.
     pub fn start(etcd: Etcd, member: Member) -> io::Result<Registration> {
         let leaves = Arc::new(AtomicBool::new(false));
         let (finished, done) = mpsc::channel();
@@ -55,11 +53,11 @@ impl Registration {
         })
     }
 
-    /// Says that the node leaves, and removes its entry, in at most `time`. The entry ends by itself otherwise.
+    /// Announces the leave and removes the entry within `time`; else it expires.
     pub fn leave(self, time: Duration) {
         self.leaves.store(true, Ordering::Relaxed);
         self.thread.unpark();
-        // A thread that takes longer ends with the process.
+        // Slower threads end with the process.
         let _ = self.done.recv_timeout(time);
     }
 }
@@ -68,22 +66,20 @@ struct Entry {
     etcd: Etcd,
     member: Member,
     lease: Option<i64>,
-    /// What keeps it from being registered; `None` if it is.
     fault: Option<Fault>,
     leaves: Arc<AtomicBool>,
 }
 
-/// Why a node is not registered. The log says so when that changes, not for each attempt.
+/// Logged on change only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// It has just begun.
+    /// Just started.
     NotYet,
     NameTaken,
     Other,
 }
 
 impl Entry {
-    /// Renews the entry until the node leaves.
     fn keep(&mut self) {
         let mut backoff = Backoff::default();
         while !self.leaves.load(Ordering::Relaxed) {
@@ -112,7 +108,6 @@ impl Entry {
         }
     }
 
-    /// Sleeps until the time has passed or the node leaves.
     fn pause(&self, time: Duration) {
         let until = Instant::now() + time;
         while !self.leaves.load(Ordering::Relaxed) {
@@ -150,11 +145,10 @@ impl Entry {
                 }
             }
         }
-        // Nobody may wait any more.
+        // The receiver may be gone.
         let _ = finished.send(());
     }
 
-    /// Logs why the node is not registered, when that changes.
     fn set_fault(&mut self, fault: Option<Fault>, reason: &str) {
         metrics::gauge!("trawl_cluster_registered").set(f64::from(u8::from(fault.is_none())));
         if self.fault == fault {

@@ -1,82 +1,82 @@
-//! The words after `--nodes`: where the nodes are listed.
+//! Argument of `--nodes`: the source of nodes.
 
 use super::{Member, check_address};
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-/// The port of a backend, if none is given.
+/// Default port of a backend.
 const PORT_DEFAULT: u16 = 28082;
 
-/// Keys in etcd begin with this, if nothing else is given.
+/// Default prefix of keys.
 const PREFIX_DEFAULT: &str = "/trawl";
 
-/// Members of an etcd cluster that are asked in turn.
+/// Members of an etcd cluster.
 const ENDPOINTS_MAX: usize = 16;
 
-/// Names in the DNS that are asked for, each for a zone.
+/// DNS names, one per zone.
 const DNS_NAMES_MAX: usize = 16;
 
-/// Where the nodes are listed.
+/// Source of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// On the command line.
+    /// Command-line list.
     Static(Vec<Member>),
-    /// In DNS records.
+    /// DNS records.
     Dns {
-        /// The names, whose nodes are taken together.
+        /// Names to combine.
         names: Vec<DnsName>,
-        /// The server to ask instead of those of the system.
+        /// Server, if not the system's.
         server: Option<SocketAddr>,
     },
-    /// In etcd.
+    /// etcd.
     Etcd {
-        /// Its URLs, of which each is as good as the others.
+        /// Equivalent URLs.
         endpoints: Vec<String>,
-        /// What its keys begin with, without a slash at the end.
+        /// Key prefix, without a final slash.
         prefix: String,
     },
 }
 
-/// A name that stands for nodes.
+/// DNS name of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsName {
-    /// It has SRV records if it begins with `_`, else addresses.
+    /// With SRV records if it begins with `_`, else addresses.
     pub name: String,
-    /// The port of addresses; SRV records have their own.
+    /// Port of addresses.
     pub port: u16,
-    /// The zone of its nodes.
+    /// Zone of its nodes.
     pub zone: String,
 }
 
-/// What is wrong with the words.
+/// Invalid source.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SourceError {
-    /// There is no such source.
+    /// Unknown source.
     #[error(
         "{given:?} is not a source of nodes{}; expected static:HOST:PORT,…, dns:NAME or etcd:URL",
         suggestion(.meant)
     )]
     Unknown {
-        /// What was given before the colon.
+        /// Text before the colon.
         given: String,
-        /// What was probably meant.
+        /// Likely intention.
         meant: Option<&'static str>,
     },
-    /// A node of the list is malformed, or there twice.
+    /// Malformed or duplicate node.
     #[error("node {node:?}: {reason}; expected [NAME=]HOST:PORT[/zone=ZONE][/weight=N]")]
     Node {
-        /// What was given.
+        /// Given node.
         node: String,
-        /// What is wrong with it.
+        /// Mistake.
         reason: String,
     },
-    /// The name is malformed.
+    /// Malformed name.
     #[error(
         "dns:{0}: expected dns:NAME[:PORT][/zone=ZONE][,NAME…][?server=IP:PORT], or dns:_SERVICE._tcp.NAME for SRV records"
     )]
     Dns(String),
-    /// The URL is malformed.
+    /// Malformed URL.
     #[error("etcd:{0}: expected etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX], or https://")]
     Etcd(String),
 }
@@ -103,7 +103,7 @@ impl FromStr for Source {
 }
 
 impl fmt::Display for Source {
-    /// The kind and the place, as in logs and in the file of the map.
+    /// For logs and the map file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Static(_) => write!(f, "static"),
@@ -126,7 +126,7 @@ impl fmt::Display for DnsName {
     }
 }
 
-/// The source whose name is closest to what was given.
+/// Most similar source.
 fn meant(given: &str) -> Option<&'static str> {
     let known = [
         ("static", "static"),

@@ -1,36 +1,36 @@
-//! What becomes of the map of nodes when a source lists them.
+//! Derives the map of nodes from lists. No clock, file or socket.
 //!
-//! Nodes join at once. One that a list lacks stays in the map, *absent*, for [`Absence::max`]: a frontend notices by itself
-//! whether it answers. After that it is removed, unless the map is *frozen*:
-//! - more than half of the nodes are absent, which says more about the source than about them, or
-//! - without the node a shard would have no replica, or the map no node.
+//! Nodes join at once. An unlisted node stays, *absent*, for [`Absence::max`]: frontends notice by
+//! themselves if it answers. Then it is removed, unless the map is *frozen*:
+//! - more than half of the nodes are absent, so the source is probably wrong, or
+//! - a shard would have no replica, or the map no node.
 //!
-//! A node that was draining when it was last listed is removed at once, if its shards have other replicas. A frozen map
-//! thaws when the nodes come back; those that do not are absent from then on. An operator who wants them gone starts the
-//! process with a view that accepts the first list.
+//! A node last listed as draining is removed at once if its shards have other replicas. A frozen
+//! map thaws when nodes come back; the absence of others restarts. An operator drops them with a
+//! view that accepts the first list.
 //!
-//! **Invariant**: whatever the source says, no node that did not announce it leaves within that time, and none with
-//! the last replica of a shard ever does. There is no clock, file or socket in here.
+//! **Invariant**: whatever is listed, no node leaves unannounced within that time, and none with
+//! the last replica of a shard ever.
 
 use super::{Member, NODES_MAX};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How long frontends keep a node that is absent.
+/// Absence that frontends tolerate.
 pub const ABSENT_MAX: Duration = Duration::from_secs(60);
 
-/// When a node that is absent is removed.
+/// Removal of absent nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
-    /// How long it may be absent.
+    /// Longest absence.
     pub max: Duration,
-    /// Whether one that has said that it leaves is removed at once.
+    /// Removes announced leavers at once.
     pub ends_if_draining: bool,
 }
 
 impl Default for Absence {
-    /// That of frontends.
+    /// Settings of frontends.
     fn default() -> Self {
         Absence {
             max: ABSENT_MAX,
@@ -39,13 +39,13 @@ impl Default for Absence {
     }
 }
 
-/// What the process knows of the shards that nodes have.
+/// Shards of nodes.
 pub trait Holdings {
-    /// Whether a shard would have no replica without these nodes.
+    /// Tests if a shard would have no replica without these nodes.
     fn would_lose(&self, nodes: &BTreeSet<&str>) -> bool;
 }
 
-/// Nobody knows which node has which shard.
+/// Unknown holdings.
 #[derive(Clone, Copy, Debug)]
 pub struct NoHoldings;
 
@@ -55,17 +55,17 @@ impl Holdings for NoHoldings {
     }
 }
 
-/// Why nodes that are absent are not removed.
+/// Reason to keep absent nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frozen {
-    /// More than half of the nodes vanished.
+    /// More than half vanished.
     MostVanished {
-        /// Nodes that are absent.
+        /// Absent nodes.
         absent: usize,
         /// Nodes of the map.
         nodes: usize,
     },
-    /// These absent nodes have the last replica of a shard, or are the last nodes.
+    /// Nodes with the last replica of a shard, or the last ones.
     LastReplicas(Vec<String>),
 }
 
@@ -86,34 +86,34 @@ impl fmt::Display for Frozen {
     }
 }
 
-/// The nodes that a process goes by.
+/// Nodes that a process uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeMap {
-    /// Ascending by name, with those that are absent.
+    /// By name, including absent ones.
     pub members: Vec<Member>,
-    /// The names of those that the last list lacked.
+    /// Names not in the last list.
     pub absent: BTreeSet<String>,
-    /// Why none is removed.
+    /// Reason to remove none.
     pub frozen: Option<Frozen>,
-    /// Whether a source has listed nodes since the process began.
+    /// Nodes were listed since the start.
     pub is_confirmed: bool,
 }
 
-/// A list that cannot be believed.
+/// Implausible list.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ListError {
-    /// It is too long.
+    /// Too long.
     #[error("{0} nodes are more than {NODES_MAX}")]
     TooMany(usize),
 }
 
-/// The state machine.
+/// State machine of the map.
 #[derive(Debug)]
 pub struct View {
     known: BTreeMap<String, Known>,
     frozen: Option<Frozen>,
     is_confirmed: bool,
-    /// Whether the next list that is not empty replaces the map.
+    /// The next nonempty list replaces the map.
     accepts: bool,
     absence: Absence,
 }
@@ -125,7 +125,7 @@ struct Known {
 }
 
 impl Known {
-    /// Whether it may be removed: it was away for long enough, or has said that it leaves.
+    /// Long absent, or an announced leaver.
     fn is_gone(&self, now: Instant, absence: Absence) -> bool {
         let has_left = absence.ends_if_draining && self.member.draining;
         self.absent_since
@@ -134,8 +134,7 @@ impl Known {
 }
 
 impl View {
-    /// A view that begins with the map of an earlier process. With `accepts` the first list that is not empty replaces
-    /// it.
+    /// Starts with an earlier map; with `accepts` the first nonempty list replaces it.
     pub fn new(kept: Vec<Member>, accepts: bool, absence: Absence) -> View {
         let known = |member: Member| {
             let absent_since = None;
@@ -156,7 +155,7 @@ impl View {
         }
     }
 
-    /// Takes a whole list of the source. Members that are malformed were left out.
+    /// Applies a whole list.
     pub fn on_list(
         &mut self,
         list: Vec<Member>,
@@ -173,7 +172,7 @@ impl View {
         self.is_confirmed |= !list.is_empty();
         let mut listed: BTreeMap<String, Member> = BTreeMap::new();
         for member in list {
-            // Of two nodes with one name the first is taken.
+            // The first of one name counts.
             listed.entry(member.name.clone()).or_insert(member);
         }
         for (name, known) in &mut self.known {
@@ -182,7 +181,7 @@ impl View {
             }
         }
         for (name, member) in listed {
-            // While absent nodes are kept, there may be more than a list may have.
+            // Absent nodes count too.
             if self.known.len() < NODES_MAX || self.known.contains_key(&name) {
                 let absent_since = None;
                 self.known.insert(
@@ -198,12 +197,12 @@ impl View {
         Ok(())
     }
 
-    /// Takes the time.
+    /// Advances the time.
     pub fn on_time(&mut self, now: Instant, holdings: &dyn Holdings) {
         self.settle(now, holdings);
     }
 
-    /// The map.
+    /// Current map.
     pub fn map(&self) -> NodeMap {
         let known = self.known.values();
         let absent = known.clone().filter(|known| known.absent_since.is_some());
@@ -215,7 +214,7 @@ impl View {
         }
     }
 
-    /// Removes nodes that are gone, or freezes.
+    /// Removes gone nodes, or freezes.
     fn settle(&mut self, now: Instant, holdings: &dyn Holdings) {
         let vanished = self
             .known
@@ -249,7 +248,7 @@ impl View {
         self.frozen = (!kept.is_empty()).then_some(Frozen::LastReplicas(kept));
     }
 
-    /// Counts the time of those that are absent from now on.
+    /// Restarts the absence.
     fn absent_from(&mut self, now: Instant) {
         let known = self.known.values_mut();
         for known in known.filter(|known| known.absent_since.is_some()) {

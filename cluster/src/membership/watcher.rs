@@ -1,4 +1,4 @@
-//! Asks a source for nodes, keeps the map on disk, and publishes it when it changes.
+//! Polls a source, keeps the map on disk, publishes changes.
 
 use super::dns::Names;
 use super::etcd::{Etcd, follow::follow};
@@ -11,31 +11,30 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::spawn_blocking;
 use ureq::tls::TlsConfig;
 
-/// How often the time is looked at.
+/// Interval of time checks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What a source says: a list, or why there is none.
 type Said = Result<Vec<Member>, String>;
 
-/// How a source is watched.
+/// Options of a watcher.
 #[derive(Clone, Debug, Default)]
 pub struct WatcherOptions {
-    /// Where the map is kept.
+    /// File of the map.
     pub file: Option<PathBuf>,
-    /// Whether the first list that is not empty replaces that map.
+    /// The first nonempty list replaces the map.
     pub accepts: bool,
     /// For etcd over HTTPS.
     pub tls: Option<TlsConfig>,
-    /// When a node that is not listed any more is removed.
+    /// Removal of unlisted nodes.
     pub absence: Absence,
 }
 
-/// Why a source cannot be watched.
+/// Source that cannot be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WatchError(String);
 
-/// A source that is asked, and the map.
+/// Source and its map.
 #[derive(Debug)]
 pub struct Watcher {
     kind: &'static str,
@@ -44,12 +43,12 @@ pub struct Watcher {
     said: Receiver<Said>,
     view: View,
     map: NodeMap,
-    /// Why there is no list.
+    /// Reason for no list.
     error: Option<String>,
 }
 
 impl Watcher {
-    /// Reads the kept map, and begins to ask the source.
+    /// Starts polling, with the kept map.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -80,7 +79,7 @@ impl Watcher {
         })
     }
 
-    /// Waits for the first list, at most for some time. Returns the map, which is the kept one if there is no list.
+    /// Waits for a list up to `time`; returns the map, maybe the kept one.
     pub async fn first(&mut self, time: Duration) -> &NodeMap {
         let deadline = tokio::time::Instant::now() + time;
         while !self.map.is_confirmed {
@@ -95,17 +94,17 @@ impl Watcher {
         &self.map
     }
 
-    /// The map.
+    /// Current map.
     pub fn map(&self) -> &NodeMap {
         &self.map
     }
 
-    /// Why the source has no list, if it has none.
+    /// Reason for no list.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Publishes the map whenever it changes, for ever. `holdings` says what would be lost with a node.
+    /// Publishes changes of the map, forever.
     pub async fn run(mut self, holdings: impl Holdings, mut publish: impl FnMut(&NodeMap)) {
         let mut ticks = tokio::time::interval(TICK);
         loop {
@@ -143,7 +142,7 @@ impl Watcher {
         self.error = error;
     }
 
-    /// Takes the map of the view, says what changed, and keeps it. Returns whether something did.
+    /// Updates, logs and keeps the map; true on change.
     async fn set_map(&mut self) -> bool {
         let map = self.view.map();
         if map == self.map {
@@ -174,7 +173,7 @@ impl Watcher {
     }
 }
 
-/// Begins to ask a source. Returns its kind.
+/// Starts polling; returns the kind of source.
 fn ask(
     source: &Source,
     tls: Option<TlsConfig>,

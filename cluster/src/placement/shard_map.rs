@@ -1,29 +1,28 @@
-//! The owners of many shards, kept up to date while nodes join, leave and change.
+//! Owners of many shards, updated as nodes change.
 //!
-//! A row has the owners of a shard with their scores, the best first. Three facts make a change cheap:
-//! 1. When a node leaves, only the shards that it owned get other owners.
-//! 2. When a node joins, the new owners are among the old ones and the node.
-//! 3. If there were as many owners as replicas, and the node opens no zone while there are fewer zones than replicas, it
-//!    is an owner only if its score is at least the lowest in the row.
+//! A row has the owners of a shard with scores, best first:
+//! 1. A leaving node affects only its shards.
+//! 2. A joining node can only replace owners.
+//! 3. In a full row, without opening a needed zone, it must reach the lowest score.
 //!
-//! So all scores are computed only for the shards that a leaving node had, and for others one, mostly without a
-//! logarithm. **Invariant**: the rows are those that a computation from nothing gives.
+//! So all scores are computed only for shards of leaving nodes; others need one, mostly without a
+//! logarithm.
+//! **Invariant**: rows equal those of a full computation.
 
 use super::{Candidate, Node, Owner, Placement, hash};
 use std::collections::BTreeMap;
 
-/// If more nodes change than one in so many, everything is computed again.
+/// Reciprocal share of changed nodes for a full computation.
 const CHANGED_SHARE_MAX: usize = 4;
 
-/// A placement of many shards.
+/// Placement of many shards.
 #[derive(Clone, Debug)]
 pub struct ShardMap {
     placement: Placement,
-    /// Ascending, without repetition.
+    /// Ascending and distinct.
     shards: Vec<[u8; 32]>,
-    /// The hash of each.
     hashes: Vec<u64>,
-    /// Of each shard its owners, all of one length.
+    /// Owners, all of one length.
     rows: Vec<Owner>,
     row_len: usize,
 }
@@ -45,13 +44,12 @@ impl ShardMap {
         map
     }
 
-    /// The nodes, and the number of replicas.
+    /// Nodes and replicas.
     pub fn placement(&self) -> &Placement {
         &self.placement
     }
 
-    /// The shards in ascending order, each with the numbers of its owners in [`Placement::nodes`], the preferred one
-    /// first.
+    /// Ascending shards with indices into [`Placement::nodes`], preferred first.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8; 32], impl Iterator<Item = usize>)> {
         let shards = self.shards.iter().enumerate();
         shards.map(|(at, shard)| {
@@ -60,14 +58,14 @@ impl ShardMap {
         })
     }
 
-    /// Returns the owners of a shard, the preferred one first; `None` if it is not one of the shards.
+    /// Owners of a known shard, preferred first.
     pub fn owners(&self, shard: &[u8; 32]) -> Option<impl Iterator<Item = &Node>> {
         let at = self.shards.binary_search(shard).ok()?;
         let owners = self.row(at).iter();
         Some(owners.map(|owner| &self.placement.nodes[owner.node as usize]))
     }
 
-    /// Replaces the nodes. Rows that cannot change are not computed again.
+    /// Replaces the nodes; recomputes affected rows.
     pub fn set_nodes(&mut self, nodes: impl IntoIterator<Item = Node>) {
         let next = Placement::new(nodes, self.placement.replicas);
         let changes = Changes::new(&self.placement.nodes, &next.nodes);
@@ -93,7 +91,7 @@ impl ShardMap {
         }
     }
 
-    /// Replaces the shards. The rows of those that were there before are kept.
+    /// Replaces the shards; keeps known rows.
     pub fn set_shards(&mut self, shards: impl IntoIterator<Item = [u8; 32]>) {
         let mut shards: Vec<[u8; 32]> = shards.into_iter().collect();
         shards.sort_unstable();
@@ -131,7 +129,6 @@ impl ShardMap {
         &mut self.rows[at * self.row_len..][..self.row_len]
     }
 
-    /// Finds the shards that belong to nodes with these numbers, ascending.
     fn rows_of(&self, nodes: &[u32]) -> Vec<bool> {
         let has = |row: &[Owner]| {
             let mut owners = row.iter();
@@ -143,14 +140,14 @@ impl ShardMap {
         self.rows.chunks_exact(self.row_len).map(has).collect()
     }
 
-    /// Gives the nodes other numbers. The order of those that stay is the same, so rows stay in order.
+    /// The order of remaining nodes, and so of rows, is kept.
     fn renumber(&mut self, numbers: &[u32]) {
         for owner in &mut self.rows {
             owner.node = numbers[owner.node as usize];
         }
     }
 
-    /// Lets nodes join a row that has none of the nodes that left.
+    /// Joins nodes to a row that lost none.
     fn join(&mut self, at: usize, joins: &Joins) {
         let shard = self.hashes[at];
         let least_score = if joins.always {
@@ -171,13 +168,13 @@ impl ShardMap {
     }
 }
 
-/// What differs between two lists of nodes. A node with another weight or zone leaves and joins.
+/// A changed weight or zone leaves and joins.
 struct Changes {
-    /// The old numbers of those that left, ascending.
+    /// Old numbers, ascending.
     left: Vec<u32>,
-    /// The new numbers of those that joined.
+    /// New numbers.
     joined: Vec<u32>,
-    /// The new number of each old one; of those that left any.
+    /// New number of each old one.
     numbers: Vec<u32>,
 }
 
@@ -205,10 +202,10 @@ impl Changes {
     }
 }
 
-/// Nodes that join all rows that they are good enough for.
+/// Nodes to join where they qualify.
 struct Joins {
     candidates: Vec<Candidate>,
-    /// Whether a node may be chosen although its score is lower than all others.
+    /// Even the lowest score may win.
     always: bool,
 }
 

@@ -18,7 +18,7 @@ fn zone_and_weight() -> impl Strategy<Value = (usize, u32)> {
     (0..3_usize, weight)
 }
 
-/// Nodes some of whose names are left out.
+/// Nodes with gaps in their names.
 fn nodes() -> impl Strategy<Value = Vec<Node>> {
     let one = prop::option::weighted(0.8, zone_and_weight());
     prop::collection::vec(one, 0..12).prop_map(|all| {
@@ -37,7 +37,7 @@ fn score(shard: &[u8; 32], node: &Node) -> f64 {
     -f64::from(node.weight) / libm::log(uniform)
 }
 
-/// The definition: all scores, sorted, one node of each zone, then the rest.
+/// All scores sorted, one node per zone, then the rest.
 fn naive(nodes: &[Node], replicas: usize, shard: &[u8; 32]) -> Vec<String> {
     let weighted = nodes.iter().filter(|node| node.weight > 0);
     let mut all: Vec<(f64, &Node)> = weighted.map(|node| (score(shard, node), node)).collect();
@@ -54,15 +54,14 @@ fn naive(nodes: &[Node], replicas: usize, shard: &[u8; 32]) -> Vec<String> {
     chosen.map(|(_, node)| node.name.clone()).collect()
 }
 
-/// A change of the nodes of a map.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A node joins, or has another zone and weight.
+    /// Adds a node, or changes its zone and weight.
     Set(usize, usize, u32),
     Leave(usize),
-    /// Everything is another.
+    /// Replaces everything.
     Replace(Vec<Node>),
-    /// The shards with these numbers remain, or come.
+    /// These shards remain or come.
     Shards(u32, u32),
 }
 
@@ -101,7 +100,7 @@ proptest! {
         }
     }
 
-    /// A map that went through any changes is the map that a computation from nothing gives, to the last bit.
+    /// Equal to the last bit.
     #[test]
     fn a_map_that_was_changed_is_the_map_from_nothing(
         more in 0..25_usize,
@@ -160,7 +159,7 @@ fn nodes_get_shards_in_proportion_to_their_weights() {
     }
 }
 
-/// With shards of random sizes, and two zones or one.
+/// Random sizes, one or two zones.
 #[test]
 fn a_fifth_node_moves_at_most_a_quarter_of_the_bytes() {
     for zones in [1, 2] {

@@ -1,29 +1,24 @@
-//! Codecs of posting lists: the shard's own, and those that it is compared with.
-//!
-//! A list begins with its length where decoding needs it. Lists of one block are not stored, since they
-//! are in the dictionary. Skipping is implemented simply but efficiently: the benchmark compares
-//! layouts, not implementations.
+//! Codecs of posting lists to compare. Skipping is simple but efficient: the benchmark compares
+//! layouts.
 
 use bitpacking::{BitPacker, BitPacker4x};
 use index::posting::{self, Codec as Own, PostingList};
 use roaring::RoaringBitmap;
 use std::slice;
 
-/// A codec for ascending ids below a universe.
+/// Codec of ascending ids below a universe.
 pub(crate) trait Codec {
     const NAME: &'static str;
 
-    /// Appends a list of at least two ids.
     fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>);
 
-    /// Visits each id of the list that `bytes` begin with.
+    /// Visits the ids of a list.
     fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32));
 
-    /// Keeps those of the ascending `ids` that are in the list that `bytes` begin with.
+    /// Keeps the ascending `ids` in the list.
     fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32);
 }
 
-/// The codecs of a shard.
 pub(crate) struct Smallest;
 
 impl Codec for Smallest {
@@ -42,7 +37,7 @@ impl Codec for Smallest {
     }
 }
 
-/// The codecs of a shard of version 2.
+/// Codecs of version 2.
 pub(crate) struct Hybrid;
 
 impl Codec for Hybrid {
@@ -66,7 +61,6 @@ fn list(bytes: &[u8], universe: u32) -> PostingList<'_> {
     PostingList::decode(bytes, universe).expect("it was encoded here")
 }
 
-/// Elias-Fano for lists of any length.
 pub(crate) struct EliasFano;
 
 impl Codec for EliasFano {
@@ -91,7 +85,7 @@ fn elias_fano(bytes: &[u8], universe: u32) -> PostingList<'_> {
         .expect("it was encoded here")
 }
 
-/// Differences as varints, without skips, as in codesearch.
+/// Varint differences without skips, as in codesearch.
 pub(crate) struct Varint;
 
 impl Codec for Varint {
@@ -114,14 +108,11 @@ impl Codec for Varint {
     }
 }
 
-/// Differences in blocks of 128, each with the bits of its largest one (frame of reference), after a
-/// skip table with the last id and the bits of each block; the remaining ids as varints. As in Lucene
-/// and tantivy.
+/// Blocks of 128 differences at the width of the largest (frame of reference), with a skip table;
+/// the rest as varints. As in Lucene and tantivy.
 pub(crate) struct Packed;
 
-/// Ids of a packed block.
 const PACKED: usize = BitPacker4x::BLOCK_LEN;
-/// Bytes of a block in the skip table.
 const SKIP_BYTES: usize = 5;
 
 impl Codec for Packed {
@@ -170,14 +161,12 @@ impl Codec for Packed {
     }
 }
 
-/// Iterates over the blocks of a packed list.
 struct PackedBlocks<'a> {
     table: &'a [u8],
-    /// The remaining blocks, and what follows them.
     data: &'a [u8],
-    /// The last id of the block before.
+    /// Last id of the previous block.
     before: u32,
-    /// Ids behind the last block.
+    /// Ids after the last block.
     rest: u32,
     buffer: [u32; PACKED],
 }
@@ -195,7 +184,7 @@ impl<'a> PackedBlocks<'a> {
         }
     }
 
-    /// Decodes the next block whose last id satisfies `wanted`; returns false when there is none.
+    /// Decodes the next block with a last id that is `wanted`; false at the end.
     fn next_block(&mut self, wanted: impl Fn(u32) -> bool) -> bool {
         while let Some((skip, table)) = self.table.split_first_chunk::<SKIP_BYTES>() {
             let [a, b, c, d, bits] = *skip;
@@ -213,7 +202,7 @@ impl<'a> PackedBlocks<'a> {
     }
 }
 
-/// Chunks of 2^16 ids, each an array, a bitmap or runs; the portable format of Roaring bitmaps.
+/// Chunks of 2^16 ids as arrays, bitmaps or runs: portable Roaring format.
 pub(crate) struct Roaring;
 
 impl Codec for Roaring {
@@ -239,12 +228,10 @@ impl Codec for Roaring {
     }
 }
 
-/// Partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014) with partitions of equal length: for each
-/// partition Elias-Fano, a bitmap or nothing, in the universe that it spans, and the last ids as a skip
-/// table.
+/// Partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014), equal partitions: Elias-Fano, bitmap
+/// or nothing in each one's universe, and a skip table.
 pub(crate) struct Partitioned;
 
-/// Ids of a partition.
 const PARTITION: usize = 128;
 
 impl Codec for Partitioned {
@@ -288,19 +275,17 @@ impl Codec for Partitioned {
     }
 }
 
-/// Iterates over the partitions of a list.
 struct Partitions<'a> {
     universe: u32,
-    /// Number of remaining ids.
+    /// Remaining ids.
     n: u32,
-    /// The last ids of the remaining partitions; empty for a list of one partition.
+    /// Last ids of the remaining partitions; empty for one partition.
     table: &'a [u8],
     data: &'a [u8],
-    /// The base of the ids of the next partition.
+    /// Base of the next partition.
     base: u32,
 }
 
-/// Ids of a list, relative to `base`; without a list the first `n`.
 struct Part<'a> {
     base: u32,
     n: u32,
@@ -324,7 +309,7 @@ impl<'a> Partitions<'a> {
         }
     }
 
-    /// Returns the next partition whose last id satisfies `wanted`.
+    /// Returns the next partition with a last id that is `wanted`.
     fn next(&mut self, wanted: impl Fn(u32) -> bool) -> Option<Part<'a>> {
         while self.n > 0 {
             let (n, base) = (self.n.min(PARTITION as u32), self.base);
@@ -357,7 +342,7 @@ impl Part<'_> {
     }
 }
 
-/// Keeps those of ascending ids that equal one of ascending others.
+/// Intersects ascending ids with ascending others.
 struct Merge<'a> {
     ids: &'a mut Vec<u32>,
     kept: usize,
@@ -373,7 +358,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The least id that another may still equal.
+    /// Least id that another may still equal.
     fn wanted(&self) -> Option<u32> {
         self.ids.get(self.passed).copied()
     }

@@ -1,15 +1,13 @@
-//! Measures codecs of posting lists: the bytes of all lists of an index, and the time to evaluate the
-//! candidates of queries.
+//! Measures codecs of posting lists: bytes of all lists of an index, and time to evaluate queries.
 //!
 //! ```text
 //! codecs --index DIR --runs N (literal|regexp PATTERN)...
 //! ```
 //!
-//! Prints a line for each codec: its name, bytes, and one median in microseconds for each query. In
-//! each round every codec evaluates every query once. All codecs are evaluated in the same way, that of
-//! `Shard::candidates`, and their results are compared with it. Work that does not depend on the codec
-//! is not timed: dictionary lookups and page checksums. Without `--index` (under `cargo test`) it
-//! measures this crate's own sources, which only shows that the codecs agree.
+//! Prints name, bytes and one median in microseconds per query for each codec. Each round runs
+//! every query with every codec, like `Shard::candidates`, and compares the results. Dictionary
+//! lookups and page checksums are not timed. Without `--index` (`cargo test`) it indexes this
+//! crate, which only checks that the codecs agree.
 
 mod codec;
 
@@ -25,7 +23,6 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::Instant;
 
-/// The default queries.
 const QUERIES: [&str; 8] = [
     "literal",
     "errno == EINTR",
@@ -39,7 +36,7 @@ const QUERIES: [&str; 8] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo bench` puts one of its own behind them.
+    // Appended by `cargo bench`.
     let arguments = arguments.iter().map(String::as_str);
     let arguments = arguments.filter(|&argument| argument != "--bench");
     match arguments.collect::<Vec<_>>()[..] {
@@ -47,7 +44,7 @@ fn main() {
             let runs = runs.parse().expect("a number of runs");
             measure(Path::new(index), runs, queries);
         }
-        // A test's filter, or what else cargo gives.
+        // Test filters and other cargo arguments.
         _ => {
             let there = tempfile::tempdir().expect("a directory");
             measure(&own_index(there.path()), 1, &QUERIES);
@@ -55,7 +52,7 @@ fn main() {
     }
 }
 
-/// Builds an index of this crate's sources, with small blocks, so that there are many.
+/// Indexes this crate with small, hence many, blocks.
 fn own_index(there: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut options = BuildOptions::default();
@@ -74,7 +71,7 @@ fn measure(index: &Path, runs: usize, queries: &[&str]) {
     let queries: Vec<TrigramQuery> = queries.chunks_exact(2).map(planned).collect();
     let layouts = encode(shard, &queries);
     let mut times = vec![vec![Vec::with_capacity(runs); queries.len()]; layouts.len()];
-    // One run more, to warm up.
+    // The first run is a warm-up.
     for run in 0..=runs {
         for (column, query) in queries.iter().enumerate() {
             let expected = match shard.candidates(query).expect("a sound shard") {
@@ -115,7 +112,6 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The lists of an index in each layout.
 fn encode(shard: &Shard, queries: &[TrigramQuery]) -> Vec<Box<dyn Layout>> {
     let universe = shard.block_count();
     let mut layouts: Vec<Box<dyn Layout>> = vec![
@@ -154,29 +150,25 @@ fn trigrams(query: &TrigramQuery, found: &mut HashSet<Trigram>) {
     }
 }
 
-/// All lists in one layout.
 trait Layout {
     fn name(&self) -> &'static str;
-    /// Bytes of all lists.
     fn bytes(&self) -> usize;
-    /// Adds a list, and keeps it when queries need it.
     fn add(&mut self, trigram: Trigram, ids: &[u32], keep: bool);
-    /// Ends the lists with padding, because bytes behind the last one may be read.
+    /// Pads the end, since bytes after the last list may be read.
     fn pad(&mut self);
-    /// Returns the candidates; `None` means all blocks.
     fn candidates(&self, query: &TrigramQuery) -> Option<Vec<u32>>;
 }
 
 struct Lists<C> {
     universe: u32,
     bytes: usize,
-    /// For each list that is kept its length, and its offset in `kept`.
+    /// Length and offset in `kept`.
     lists: HashMap<Trigram, (u32, usize)>,
     kept: Vec<u8>,
     codec: PhantomData<C>,
 }
 
-/// A list this many times as long as the candidates is not read. (`Shard::candidates` counts bytes instead.)
+/// Longer lists in relation to the candidates are not read. (`Shard::candidates` counts bytes.)
 const WORTH_READING_RATIO: u64 = 1000;
 
 impl<C: Codec> Lists<C> {
@@ -190,7 +182,7 @@ impl<C: Codec> Lists<C> {
         }
     }
 
-    /// Visits a list's ids; lists of one id are stored without a codec, as in the dictionary.
+    /// Visits the ids of a list; single ids are stored as in the dictionary.
     fn for_each(&self, trigram: Trigram, mut take: impl FnMut(u32)) {
         match self.lists.get(&trigram) {
             None => {}

@@ -1,47 +1,44 @@
-//! The (trigram, block) pairs of a segment in progress.
-//!
-//! They are distributed to buckets as they come, by the upper half of the trigram. A sorted run is encoded a bucket at a time,
-//! sorted by the lower half: that stays in the caches, and needs no second copy of all pairs. A radix sort of all
-//! pairs at once took twice the time, and four times the memory.
-//! **Invariant:** blocks ascend in each bucket, since pairs come by block.
+//! (trigram, block) pairs in buckets by the upper half of the trigram. A run is encoded by bucket,
+//! sorted by the lower half: it stays in the caches, twice as fast as a radix sort and in a quarter
+//! of the memory.
+//! **Invariant:** blocks ascend in each bucket.
 
 use super::sorted_run::RunWriter;
 use crate::trigram::Trigram;
 use std::{iter, mem};
 
-/// Bits of a trigram that the position in a bucket tells apart; the others tell the bucket.
+/// Trigram bits stored in a pair; the rest select the bucket.
 const LOW_BITS: u32 = 12;
 const LOWS: usize = 1 << LOW_BITS;
 const BUCKETS: usize = 1 << (24 - LOW_BITS);
 
-/// Bits of a pair for its block.
+/// Block bits of a pair.
 const BLOCK_BITS: u32 = 32 - LOW_BITS;
 const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
 
-/// Blocks that the pairs of one run may have.
+/// Blocks in a run.
 const BLOCKS_MAX: u32 = 1 << BLOCK_BITS;
 
-/// Pairs of a chunk of a bucket: half of the last chunk of each is unused on average, together at most 1 MiB.
+/// Half of each last chunk is unused, at most 1 MiB in total.
 const CHUNK_PAIRS: usize = 128;
 
-/// A bucket of less pairs is sorted by comparing, since counting looks at all lower halves.
+/// Smaller buckets are sorted by comparison; counting visits all lower halves.
 const COUNTED_PAIRS_MIN: usize = 512;
 
-/// Pairs that have not been encoded yet, 4 bytes each.
+/// Unencoded pairs, 4 bytes each.
 pub(super) struct Pairs {
-    /// Chunks of pairs: the lower bits of the trigram, then the block, counted from `base`.
+    /// Low trigram bits, then block relative to `base`.
     pairs: Vec<u32>,
-    /// For each chunk the next one of its bucket.
+    /// Next chunk in the bucket.
     next: Vec<u32>,
-    /// Chunks that no bucket has.
+    /// Unused chunks.
     free: Vec<u32>,
-    /// The first chunk of each bucket that is not empty.
+    /// First chunk of each nonempty bucket.
     firsts: Box<[u32]>,
-    /// Where the last chunk of each bucket ends in `pairs`; 0 if the bucket is empty.
+    /// End in `pairs`; 0 if empty.
     ends: Box<[u32]>,
     count: usize,
     base: u32,
-    /// Pairs of one bucket.
     scratch: Vec<u32>,
 }
 
@@ -59,18 +56,16 @@ impl Pairs {
         }
     }
 
-    /// Number of pairs.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether pairs of `block` have no room any more.
+    /// No room for pairs of `block`.
     pub(super) fn is_beyond(&self, block: u32) -> bool {
         block - self.base >= BLOCKS_MAX
     }
 
-    /// Adds pairs of `block` that are not there. It is not below the block of the pairs before, nor
-    /// [beyond](Self::is_beyond).
+    /// Adds new pairs; blocks ascend, none is [beyond](Self::is_beyond).
     pub(super) fn extend(&mut self, trigrams: &[Trigram], block: u32) {
         let block = block - self.base;
         for trigram in trigrams {
@@ -86,7 +81,7 @@ impl Pairs {
         self.count += trigrams.len();
     }
 
-    /// Adds an empty chunk to a bucket of full ones, and returns where it begins.
+    /// Adds a chunk to a full bucket.
     #[cold]
     fn begin_chunk(&mut self, bucket: usize) -> usize {
         let chunk = self.free.pop().unwrap_or_else(|| {
@@ -101,7 +96,6 @@ impl Pairs {
         chunk as usize * CHUNK_PAIRS
     }
 
-    /// The chunks of a bucket, as ranges of `pairs`.
     fn chunks(&self, bucket: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
         let end = self.ends[bucket] as usize;
         let mut next = (end > 0).then_some(self.firsts[bucket] as usize);
@@ -121,7 +115,7 @@ impl Pairs {
         self.chunks(bucket).map(|range| &self.pairs[range])
     }
 
-    /// Removes the pairs of `block` and of blocks behind it, and returns them.
+    /// Removes and returns pairs from `block` on.
     pub(super) fn split_off(&mut self, block: u32) -> Vec<(Trigram, u32)> {
         let first = block.saturating_sub(self.base);
         let mut removed = Vec::new();
@@ -150,12 +144,12 @@ impl Pairs {
         if self.count == 0 {
             self.base = block;
         }
-        // By block, as they came.
+        // By block, in order of arrival.
         removed.sort_by_key(|&(_, block)| block);
         removed
     }
 
-    /// Removes all pairs. Those that follow have no block below `block`.
+    /// Later blocks are at least `block`.
     pub(super) fn clear(&mut self, block: u32) {
         self.pairs.clear();
         self.next.clear();
@@ -164,7 +158,6 @@ impl Pairs {
         (self.count, self.base) = (0, block);
     }
 
-    /// Encodes all pairs as a sorted run.
     pub(super) fn encode(&mut self) -> Vec<u8> {
         let mut run = RunWriter::new(self.count * 5 / 4);
         let mut scratch = mem::take(&mut self.scratch);
@@ -192,7 +185,7 @@ impl Pairs {
         scratch.clear();
         self.bucket(bucket)
             .for_each(|pairs| scratch.extend_from_slice(pairs));
-        // Blocks are below the trigram's bits, and ascend.
+        // Blocks are the low bits.
         scratch.sort_unstable();
         for list in scratch.chunk_by(|a, b| a >> BLOCK_BITS == b >> BLOCK_BITS) {
             let blocks = list.iter().map(|pair| self.base + (pair & BLOCK_MASK));
@@ -227,7 +220,7 @@ impl Pairs {
                 *at += 1;
             }
         }
-        // Each start has moved to the end of its list.
+        // Each start is now the end of its list.
         let mut start = 0;
         for (trigram, &end) in (upper..).zip(starts.iter()) {
             if end > start {

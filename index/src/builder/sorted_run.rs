@@ -1,30 +1,28 @@
-//! Sorted runs: (trigram, block) pairs, sorted by trigram and encoded.
+//! Sorted runs: encoded (trigram, block) pairs.
 //!
-//! For each trigram, ascending, a run has these varints: the difference to the trigram before, the
-//! number of blocks, the first block, and for each further block the difference to the one before.
-//! That is about 1.1 bytes for a pair, which takes 4 in memory.
+//! Varints per ascending trigram: difference to the previous trigram, number of blocks, first
+//! block, differences of further blocks. About 1.1 bytes a pair, which takes 4 in memory.
 
 use crate::posting::decode_varint;
 use std::io::{self, BufRead};
 
-/// Bytes of a varint of 32 bits, at most.
 const VARINT_BYTES_MAX: usize = 5;
 
-/// The bits of eight bytes that are set if a varint goes on behind one of them.
+/// Continuation bits of eight bytes.
 const CONTINUED: u64 = 0x8080_8080_8080_8080;
 
-/// Writes a sorted run, one trigram at a time.
+/// Writes a sorted run, by trigram.
 pub(super) struct RunWriter {
-    /// The run, and zeros behind it.
+    /// Run, then zeros.
     out: Vec<u8>,
-    /// Length of the run so far.
+    /// Length so far.
     bytes: usize,
-    /// The trigram before.
+    /// Previous trigram.
     trigram: u32,
 }
 
 impl RunWriter {
-    /// Begins a run of about this many bytes.
+    /// Begins a run of about this size.
     pub(super) fn new(bytes: usize) -> Self {
         RunWriter {
             out: vec![0; bytes],
@@ -33,7 +31,7 @@ impl RunWriter {
         }
     }
 
-    /// Appends the blocks of the next trigram: ascending, at least one.
+    /// Appends the ascending blocks of the next trigram.
     pub(super) fn list(&mut self, trigram: u32, blocks: impl ExactSizeIterator<Item = u32>) {
         let bytes_max = (2 + blocks.len()) * VARINT_BYTES_MAX;
         if self.out.len() - self.bytes < bytes_max {
@@ -42,7 +40,7 @@ impl RunWriter {
         }
         let out = &mut self.out[self.bytes..][..bytes_max];
         let mut at = put(trigram - self.trigram, out, 0);
-        // A segment has less than 2^32 blocks.
+        // Below 2^32 blocks in a segment.
         at = put(blocks.len() as u32, out, at);
         let mut previous = 0;
         for block in blocks {
@@ -53,15 +51,14 @@ impl RunWriter {
         self.bytes += at;
     }
 
-    /// Returns the run.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.out.truncate(self.bytes);
         self.out
     }
 }
 
-/// Writes a varint to `out[at..]`, and returns where it ends. It need not grow a vector, as
-/// [`encode_varint`](crate::posting::encode_varint) must.
+/// Writes a varint at `at` and returns its end. Unlike
+/// [`encode_varint`](crate::posting::encode_varint), never grows.
 #[inline]
 fn put(mut value: u32, out: &mut [u8], mut at: usize) -> usize {
     while value >= 0x80 {
@@ -73,19 +70,17 @@ fn put(mut value: u32, out: &mut [u8], mut at: usize) -> usize {
     at + 1
 }
 
-/// Reads a sorted run, one trigram at a time.
 pub(crate) struct RunReader<R> {
     from: R,
     trigram: u64,
 }
 
 impl<R: BufRead> RunReader<R> {
-    /// Reads from the start of a run.
     pub(crate) fn new(from: R) -> Self {
         RunReader { from, trigram: 0 }
     }
 
-    /// Returns the next trigram, or `None` at the end. Call [`list`](Self::list) for its blocks.
+    /// Returns the next trigram; [`list`](Self::list) reads its blocks.
     pub(crate) fn trigram(&mut self) -> io::Result<Option<u32>> {
         let Some(gap) = self.varint()? else {
             return Ok(None);
@@ -94,7 +89,7 @@ impl<R: BufRead> RunReader<R> {
         Ok(Some(self.trigram as u32))
     }
 
-    /// Appends the trigram's blocks, each with `base` added, to `blocks`.
+    /// Appends the trigram's blocks plus `base`.
     pub(crate) fn list(&mut self, base: u32, blocks: &mut Vec<u32>) -> io::Result<()> {
         let mut count = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut block = base;
@@ -102,7 +97,7 @@ impl<R: BufRead> RunReader<R> {
             let buffered = self.from.fill_buf()?;
             let mut rest = buffered;
             while count > 0 {
-                // Most gaps have one byte.
+                // Most gaps are one byte.
                 if count >= 8
                     && let Some((gaps, behind)) = rest.split_first_chunk::<8>()
                     && u64::from_le_bytes(*gaps) & CONTINUED == 0
@@ -127,7 +122,7 @@ impl<R: BufRead> RunReader<R> {
             let decoded = buffered.len() - rest.len();
             self.from.consume(decoded);
             if decoded == 0 {
-                // It continues behind the buffer.
+                // Continues in the next buffer.
                 let gap = self.varint()?.ok_or(io::ErrorKind::UnexpectedEof)?;
                 block = block.wrapping_add(gap as u32);
                 blocks.push(block);
@@ -137,7 +132,7 @@ impl<R: BufRead> RunReader<R> {
         Ok(())
     }
 
-    /// Returns the next varint, or `None` at the end.
+    /// Returns the next varint.
     #[inline]
     fn varint(&mut self) -> io::Result<Option<u64>> {
         let buffered = self.from.fill_buf()?;
@@ -150,7 +145,7 @@ impl<R: BufRead> RunReader<R> {
         self.varint_across_buffers()
     }
 
-    /// Reads a varint byte by byte, since its last bytes may be in the next buffer.
+    /// Reads by byte across buffers.
     #[cold]
     fn varint_across_buffers(&mut self) -> io::Result<Option<u64>> {
         let (mut value, mut shift) = (0, 0);

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// Converts a segment to plain data: the text, the blocks' starts and lines, and each trigram's blocks.
 #[derive(Debug, PartialEq)]
 struct Plain {
     text: Vec<u8>,
@@ -45,7 +44,7 @@ fn plain(mut segment: Segment) -> Plain {
     }
 }
 
-/// Computes the segment of `documents` in the simplest way.
+/// Naive segment of `documents`.
 fn expected(documents: &[Vec<u8>], block_bytes: usize) -> Plain {
     let mut plain = Plain {
         text: documents.concat(),
@@ -125,7 +124,7 @@ fn a_line_longer_than_memory_is_one_block() {
     assert_eq!(segment.postings[b"abc"], [1]);
 }
 
-/// A pair has room for 2^20 blocks only.
+/// A pair has 20 bits for its block.
 #[test]
 fn a_segment_of_very_many_blocks_has_several_runs() {
     let count = (1 << 20) + 3;
@@ -144,7 +143,7 @@ fn a_segment_of_very_many_blocks_has_several_runs() {
     builder.text(&b"abc\n".repeat(count % 4096)).unwrap();
     builder.finish_document().unwrap();
     let segment = builder.finish().unwrap();
-    // What was before the long document has one of its own.
+    // The preceding document has its own run.
     assert_eq!(segment.runs.len(), 3);
     let postings = plain(segment).postings;
     assert_eq!(postings[b"xyz"], [0]);

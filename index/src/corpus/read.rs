@@ -1,13 +1,11 @@
-//! Reads the text of a file once, from front to end, chunk by chunk.
+//! Reads the text of a file once, by chunks. The first decides its form, in this order:
 //!
-//! The first chunk decides whether a file is text, in this order:
+//! 1. a UTF-16 byte-order mark: decoded as by ripgrep, with U+FFFD for malformed sequences (a
+//!    UTF-32 mark begins with one);
+//! 2. a NUL in the first 8,000 bytes: binary, by git's rule;
+//! 3. otherwise text, UTF-8 or not, without a UTF-8 byte-order mark.
 //!
-//! 1. a UTF-16 byte-order mark: the file is decoded to UTF-8 as ripgrep does, malformed sequences
-//!    becoming U+FFFD (a UTF-32 mark begins with the one of UTF-16 and is treated like it, as there);
-//! 2. a NUL byte in the first 8,000 bytes: binary, by git's rule; the sink gets nothing;
-//! 3. anything else is text, UTF-8 or not; a UTF-8 byte-order mark is dropped.
-//!
-//! **Invariant:** memory is bounded by [`CHUNK_BYTES`], whatever the size of the file.
+//! **Invariant:** memory is bounded by [`CHUNK_BYTES`].
 
 use std::cell::Cell;
 use std::fs;
@@ -22,19 +20,18 @@ use super::walk::unreadable;
 use super::{CorpusError, File, SkipReason, Source};
 use crate::format::TextEncoding;
 
-/// Bytes that are read at once: enough to make system calls rare.
+/// Bytes read at once: system calls become rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
 
-/// Bytes at the beginning of a text file that hold no NUL: git's `FIRST_FEW_BYTES`.
+/// Bytes without a NUL in a text file: git's `FIRST_FEW_BYTES`.
 pub const BINARY_HEAD_BYTES: usize = 8_000;
 
-/// Bytes of UTF-8 that are decoded at once from UTF-16.
+/// Bytes decoded at once from UTF-16.
 const DECODED_BYTES: usize = 64 << 10;
 
-/// Takes the text of a document, piece by piece. A piece may end anywhere, also inside a line or a
-/// character.
+/// Consumes text in pieces, which may split lines and characters.
 pub trait TextSink {
-    /// Takes the next piece, which is never empty.
+    /// Takes a nonempty piece.
     fn text(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -45,28 +42,27 @@ impl TextSink for Vec<u8> {
     }
 }
 
-/// The result of reading a file.
+/// Result of reading a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReadOutcome {
-    /// The sink got all of its text.
+    /// The sink got the whole text.
     Text {
-        /// The size of the file, before anything was dropped or decoded.
+        /// File size before decoding.
         bytes_read: u64,
-        /// What it was decoded from; `None` if its bytes are its text.
+        /// Original encoding, if decoded.
         encoding: Option<TextEncoding>,
     },
-    /// It is not searchable. Unless the reason is [`SkipReason::Binary`], the sink may have got a part
-    /// of its text and must discard it.
+    /// Unsearchable. The sink must discard a partial text.
     Skipped(SkipReason),
 }
 
-/// Reads a file of `source` and gives its text to `sink`.
+/// Reads a file of `source` into `sink`.
 ///
-/// The size may differ from the one that [`walk`](super::walk) saw, but a size that changes while the
-/// file is read is [`SkipReason::Changed`]. A link that has replaced the file is not followed.
+/// Its size may differ from that in [`walk`](super::walk), but a change during the read is
+/// [`SkipReason::Changed`]. Links are not followed.
 ///
 /// # Errors
-/// Only the sink's. A problem with the file is a [`ReadOutcome`].
+/// Only the sink's; others are a [`ReadOutcome`].
 pub fn read(
     source: &Source,
     file: &File,
@@ -84,7 +80,7 @@ pub fn read(
     }
 }
 
-/// Gives the text of a file of these bytes to `sink`, by the same rules as [`read`].
+/// Like [`read`], from memory.
 ///
 /// # Errors
 /// Only the sink's.
@@ -96,7 +92,6 @@ pub fn read_bytes(bytes: &[u8], sink: &mut dyn TextSink) -> io::Result<ReadOutco
     }
 }
 
-/// Returns the BLAKE3 of a file's text; `None` when it is not searchable.
 pub(crate) fn hash(source: &Source, file: &File) -> Result<Option<[u8; 32]>, CorpusError> {
     let mut sink = HashSink(blake3::Hasher::new());
     Ok(match read(source, file, &mut sink)? {
@@ -114,7 +109,6 @@ impl TextSink for HashSink {
     }
 }
 
-/// Why reading stops early.
 #[derive(Debug)]
 enum Stop {
     Skip(SkipReason),
@@ -122,14 +116,12 @@ enum Stop {
 }
 
 impl Stop {
-    /// Converts an error of the file (not of the sink).
     fn file(error: io::Error) -> Stop {
         Stop::Skip(unreadable(&error))
     }
 }
 
-/// Opens a regular file without following a link at its path, nor waiting for the other end of a pipe, and returns
-/// its size.
+/// Opens a regular file without following links or waiting for pipes.
 fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = fs::File::options()
@@ -137,7 +129,7 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
         .custom_flags(flags.bits() as i32)
         .open(path);
     let file = opened.map_err(|error| match error.raw_os_error() {
-        // A link, or a pipe or socket without another end.
+        // A link, or a half-open pipe or socket.
         Some(code) if [libc::ELOOP, libc::EMLINK, libc::ENXIO].contains(&code) => {
             Stop::Skip(SkipReason::Changed)
         }
@@ -151,11 +143,10 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
 }
 
 thread_local! {
-    /// The buffer of a thread for the files that it reads.
     static CHUNK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Calls `read` with a buffer of [`CHUNK_BYTES`]: to clear one for each file takes longer than to read a small one.
+/// Reuses a buffer of [`CHUNK_BYTES`]: clearing one takes longer than reading a small file.
 fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut chunk = CHUNK.take();
     chunk.resize(CHUNK_BYTES, 0);
@@ -164,9 +155,9 @@ fn with_chunk<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Gives the text of `reader` to `sink`; the number of bytes read must be `bytes`.
+/// Reads exactly `bytes` into `sink`.
 fn text(reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<ReadOutcome, Stop> {
-    // One byte more than the file has, so that its end is seen without another chunk.
+    // One byte more shows the end.
     let chunk_bytes = bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize;
     with_chunk(|chunk| text_by_chunks(reader, bytes, &mut chunk[..chunk_bytes], sink))
 }
@@ -184,7 +175,7 @@ fn text_by_chunks(
         let filled = fill(&mut reader, chunk, expected).map_err(Stop::file)?;
         let is_last = filled < chunk.len();
         bytes_read += filled as u64;
-        // Stops also for a file that grows as fast as it is read.
+        // Also stops at a growing file.
         if bytes_read > bytes || (is_last && bytes_read < bytes) {
             return Err(Stop::Skip(SkipReason::Changed));
         }
@@ -206,8 +197,7 @@ fn text_by_chunks(
     }
 }
 
-/// Reads until `chunk` is full or the file ends. A single read may return less; but one that returns less, and all that
-/// is `expected`, has met the end, so that it need not be asked for.
+/// Reads until full or the end; a short read of all `expected` bytes is the end.
 fn fill(reader: &mut impl Read, chunk: &mut [u8], expected: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
@@ -226,21 +216,20 @@ fn fill(reader: &mut impl Read, chunk: &mut [u8], expected: u64) -> io::Result<u
     Ok(filled)
 }
 
-/// How the bytes of a file become text.
+/// Conversion from bytes to text.
 enum Form {
     AsIs,
     Utf16 {
-        /// Keeps an incomplete character at the end of a chunk.
+        /// Keeps incomplete characters.
         decoder: Decoder,
-        /// Its output buffer.
         decoded: Vec<u8>,
     },
 }
 
 impl Form {
-    /// Returns the form of a file that begins with `head`, and the length of its byte-order mark.
+    /// Form of a file, and length of its mark.
     fn of(head: &[u8]) -> Result<(Form, usize), SkipReason> {
-        // The decoder drops a second mark, as ripgrep's does.
+        // The decoder drops a second mark, as in ripgrep.
         match head {
             [0xff, 0xfe, ..] => Ok((Form::utf16(UTF_16LE.new_decoder_with_bom_removal()), 2)),
             [0xfe, 0xff, ..] => Ok((Form::utf16(UTF_16BE.new_decoder_with_bom_removal()), 2)),
@@ -257,7 +246,6 @@ impl Form {
         }
     }
 
-    /// Returns what the text is decoded from.
     fn encoding(&self) -> Option<TextEncoding> {
         match self {
             Form::AsIs => None,

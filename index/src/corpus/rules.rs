@@ -1,21 +1,16 @@
-//! Which files git excludes from a work tree: `.gitignore` and `.git/info/exclude`.
+//! Files that git excludes from a work tree: `.gitignore` and `.git/info/exclude`.
 //!
-//! [`Rules`] are a chain: the deepest `.gitignore` first, the work tree's `info/exclude` last. The
-//! first file with a matching pattern decides, and inside a file the last such pattern. The `ignore`
-//! crate matches the patterns. It follows gitignore(5) except in a few cases, where it would exclude
-//! files that git does not; [`pattern`] rewrites those.
+//! [`Rules`] are a chain from the deepest `.gitignore` to `info/exclude`. The first file with a
+//! match decides, by its last match. The `ignore` crate matches; [`pattern`] rewrites what it reads
+//! differently from gitignore(5). Tracked files are always searchable; without a readable git index
+//! the patterns decide alone.
 //!
-//! A file that git tracks is searchable whatever the patterns say, as git searches it: they only tell git
-//! what not to add. [`WorkTree`] reads the git index when a pattern matches. Without a readable index the
-//! patterns decide alone.
+//! Deliberate differences from git:
+//! - a directory given as a source is never excluded itself;
+//! - any `.git` marks a work tree, even of an invalid repository;
+//! - `core.excludesFile` is not read: the same tree gives the same result for every user.
 //!
-//! Three things deliberately differ from git. A directory that was given as a source is never excluded
-//! itself, even by a rule above it; rules apply to its content. Any `.git` marks a work tree, whether or not
-//! it is a valid repository. And `core.excludesFile` is not read: it is a setting of the user, and the same tree
-//! gives the same result for every user.
-//!
-//! Input that cannot be parsed or read (a pattern that is not UTF-8, an unreadable file) excludes
-//! nothing: in doubt a file is searchable.
+//! Unreadable or invalid input excludes nothing.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -28,42 +23,37 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::work_tree::{WorkTree, base, bounded};
 
-/// Bytes of a pattern file that are read. Real ones have some KiB (the Linux kernel's: 3); the bound
-/// limits the matcher that a hostile file can cause.
+/// Bytes read of a pattern file. Real ones have some KiB (Linux kernel: 3).
 const PATTERNS_BYTES_MAX: u64 = 1 << 20;
 
-/// The rules in force in one directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
     work_tree: Option<Rc<WorkTree>>,
     deepest: Option<Rc<Level>>,
-    /// The rule that excludes the directory itself, in which only tracked files count.
+    /// Rule that excludes the directory; only tracked files count.
     excluded_by: Option<Rc<str>>,
 }
 
-/// What the rules say of a file or directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Searchable,
-    /// It is a directory that this rule excludes, but something below it is tracked.
+    /// Excluded directory with tracked files.
     PartlyTracked(String),
-    /// This rule excludes it: `file:line:pattern`.
+    /// Excluding rule: `file:line:pattern`.
     Excluded(String),
 }
 
-/// The patterns of one file, and the next file of the chain. A chain is dropped recursively, which is
-/// safe: a path of at most 4,096 bytes has at most 2,048 levels.
+/// Patterns of one file. Dropped recursively, at most 2,048 levels of a 4,096-byte path.
 #[derive(Debug)]
 struct Level {
     matcher: Gitignore,
-    /// Length in bytes of the directory that the patterns are relative to, with its last `/`.
+    /// Bytes of the directory with its last `/`.
     base: usize,
     next: Option<Rc<Level>>,
 }
 
 impl Rules {
-    /// Returns the rules of the directories above `source`, up to the root of its work tree. There are
-    /// none when `source` is the root of a work tree itself, or in no work tree.
+    /// Returns the rules above `source` in its work tree.
     pub(super) fn above(source: &Path) -> Rules {
         let mut rules = Rules::default();
         for (index, parent) in parents(source).iter().enumerate().rev() {
@@ -72,8 +62,8 @@ impl Rules {
         rules
     }
 
-    /// Returns the rules inside `directory`, to which these rules apply. `label` is the directory's name
-    /// in messages: empty, or a relative path that ends with `/`.
+    /// Returns the rules inside `directory`. `label`: its name in messages, empty or with a final
+    /// `/`.
     pub(super) fn enter(&self, directory: &Path, label: &[u8]) -> Rules {
         let mut rules = self.clone();
         if let Some(work_tree) = WorkTree::at(directory, label) {
@@ -86,7 +76,7 @@ impl Rules {
         }
         if rules.work_tree.is_some() {
             let file = directory.join(".gitignore");
-            // Like git: otherwise a link could make patterns of any file of the machine.
+            // As in git: a link could load any file.
             let is_regular = fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
             let text = is_regular
                 .then(|| bounded(&file, PATTERNS_BYTES_MAX))
@@ -96,19 +86,16 @@ impl Rules {
         rules
     }
 
-    /// The same rules in a directory that one of them excludes.
     pub(super) fn excluded_by(mut self, rule: &str) -> Rules {
         self.excluded_by = Some(rule.into());
         self
     }
 
-    /// The innermost work tree.
     pub(super) fn work_tree(&self) -> Option<&Rc<WorkTree>> {
         self.work_tree.as_ref()
     }
 
-    /// Judges the file or directory at this absolute path. Directories above it are not checked: the caller
-    /// walks from the top.
+    /// Judges an absolute path below judged directories.
     pub(super) fn judge(&self, absolute: &Path, is_directory: bool) -> Verdict {
         let above = self.excluded_by.as_deref().map(str::to_owned);
         let Some(rule) = above.or_else(|| self.pattern_of(absolute, is_directory)) else {
@@ -124,14 +111,13 @@ impl Rules {
         }
     }
 
-    /// Returns the rule that matches a path, if one does.
     fn pattern_of(&self, absolute: &Path, is_directory: bool) -> Option<String> {
         let mut next = self.deepest.as_deref();
         while let Some(level) = next {
             let path = OsStr::from_bytes(&absolute.as_os_str().as_bytes()[level.base..]);
             match level.matcher.matched(path, is_directory) {
                 Match::Ignore(glob) => {
-                    // `parse` has stored the whole rule there.
+                    // Stored there by `parse`.
                     return Some(glob.from().map(Path::to_string_lossy)?.into_owned());
                 }
                 Match::Whitelist(_) => return None,
@@ -154,19 +140,19 @@ impl Rules {
     }
 }
 
-/// Returns the directories above `source` in its work tree, the nearest first.
+/// Directories above `source` in its work tree, nearest first.
 pub(super) fn parents(source: &Path) -> Vec<&Path> {
     let holds_git = |directory: &Path| fs::symlink_metadata(directory.join(".git")).is_ok();
     let depth = source.ancestors().position(holds_git).unwrap_or(0);
     source.ancestors().take(depth + 1).skip(1).collect()
 }
 
-/// Parses the patterns of a file, which are relative to its directory. Invalid ones are dropped.
+/// Parses patterns; drops invalid ones.
 fn parse(text: &[u8], label: &[u8]) -> Gitignore {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let label = String::from_utf8_lossy(label);
     let mut builder = GitignoreBuilder::new("");
-    // In git, a `[` without `]` matches nothing.
+    // In git, an unclosed `[` matches nothing.
     builder.allow_unclosed_class(false);
     for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let Ok(line) = str::from_utf8(line) else {
@@ -176,10 +162,9 @@ fn parse(text: &[u8], label: &[u8]) -> Gitignore {
         let Some(pattern) = pattern(line) else {
             continue;
         };
-        // The builder stores a file name with each pattern. It gets the whole rule as the name, because
-        // it stores the pattern in its rewritten form.
+        // The whole rule, since the pattern is stored rewritten.
         let rule = format!("{label}:{}:{}", index + 1, trim(line));
-        // Invalid patterns are dropped; in git they match nothing.
+        // In git, invalid patterns match nothing.
         let _ = builder.add_line(Some(PathBuf::from(rule)), &pattern);
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
@@ -187,12 +172,12 @@ fn parse(text: &[u8], label: &[u8]) -> Gitignore {
 
 /// Rewrites a line of a `.gitignore` so that the `ignore` crate reads it as git does:
 ///
-/// - only spaces are trimmed at the end, and only unescaped ones;
+/// - only unescaped trailing spaces are trimmed;
 /// - `{a,b}` is literal: git has no alternatives;
-/// - `***` is `**`, and `**` is `*` when it is only a part of a component;
+/// - `***` is `**`; `**` within a component is `*`;
 /// - classes support `[:alpha:]` and `\]`, and `[!a]` does not match a slash.
 ///
-/// Returns `None` for a comment and for a pattern that never matches: `/`, `a//b`, an unclosed class.
+/// Returns `None` for comments and impossible patterns: `/`, `a//b`, an unclosed class.
 fn pattern(line: &str) -> Option<String> {
     let line = trim(line);
     if line.starts_with('#') {
@@ -214,8 +199,7 @@ fn pattern(line: &str) -> Option<String> {
         }
     }
     let sign = &line[..line.len() - body.len()];
-    // A slash that `class` has added must not bind the pattern to the directory of its file, as a slash
-    // of its own would.
+    // Only its own slash binds a pattern, not one added by `class`.
     let unbind = if has_slash(&rewritten) && !has_slash(body) {
         "**/"
     } else {
@@ -224,12 +208,11 @@ fn pattern(line: &str) -> Option<String> {
     Some([sign, unbind, &rewritten].concat())
 }
 
-/// Whether a pattern is bound to the directory of its file.
 fn has_slash(body: &str) -> bool {
     body.strip_suffix('/').unwrap_or(body).contains('/')
 }
 
-/// Trims spaces at the end, except an escaped one.
+/// Trims trailing spaces, except an escaped one.
 fn trim(line: &str) -> &str {
     let trimmed = line.trim_end_matches(' ');
     let backslashes = trimmed
@@ -241,34 +224,32 @@ fn trim(line: &str) -> &str {
     &line[..trimmed.len() + usize::from(is_escaped)]
 }
 
-/// Writes a character that is neither in a class nor escaped.
 fn literal(next: char, rewritten: &mut String) {
     match next {
         '{' | '}' => rewritten.extend(['\\', next]),
-        // A class, so that the builder does not trim it.
+        // Protected from trimming by the builder.
         _ if next.is_whitespace() => rewritten.extend(['[', next, ']']),
         _ => rewritten.push(next),
     }
 }
 
-/// Writes an escaped character and returns the rest.
 fn escaped<'a>(rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
     let next = rest.chars().next()?;
     match next {
         _ if next.is_whitespace() => literal(next, rewritten),
-        // git removes the slash at the end first, which leaves a backslash without a character.
+        // git removes the final slash first: a lone backslash.
         '/' if rest.len() == 1 => return None,
         // No path begins with a slash.
         '/' if rewritten.is_empty() => return None,
-        // Unescaped, so that stars before or behind it form a component.
+        // Adjacent stars then form a component.
         '/' => rewritten.push('/'),
         _ => rewritten.extend(['\\', next]),
     }
     Some(&rest[next.len_utf8()..])
 }
 
-/// Writes consecutive stars, the first of which precedes `rest`, and returns the text behind them. Two
-/// or more cross directories when they form a whole component; otherwise they are one star.
+/// Writes a run of stars that starts before `rest` and returns the text after. A whole component of
+/// several crosses directories; otherwise they are one.
 fn stars<'a>(rest: &'a str, rewritten: &mut String) -> &'a str {
     let after = rest.trim_start_matches('*');
     let begins = rewritten.is_empty() || rewritten.ends_with('/');
@@ -290,12 +271,11 @@ const CLASSES: &[(&str, &str)] = &[
     ("[:xdigit:]", "0-9a-fA-F"),
 ];
 
-/// Writes the class whose `[` precedes `rest` and returns the text behind its `]`. Returns `None` when
-/// it is not closed or holds a slash.
+/// Writes a class and returns the text after `]`; `None` if unclosed or with a slash.
 fn class<'a>(mut rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
     let negated = rest.starts_with(['!', '^']);
     rest = &rest[usize::from(negated)..];
-    // A `]` is only literal at the beginning, a `-` only at the end.
+    // `]` is literal only at the beginning, `-` only at the end.
     let (mut has_bracket, mut has_hyphen, mut body) = (false, false, String::new());
     let mut is_first = true;
     while !rest.starts_with(']') || is_first {
@@ -310,7 +290,7 @@ fn class<'a>(mut rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
         let next = rest.chars().next()?;
         rest = &rest[next.len_utf8()..];
         match next {
-            // No class matches a slash in git; in the `ignore` crate it would.
+            // In git no class matches a slash.
             '/' => return None,
             ']' => has_bracket = true,
             '-' if is_escaped || body.is_empty() || rest.starts_with(']') => has_hyphen = true,

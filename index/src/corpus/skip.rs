@@ -1,63 +1,59 @@
-//! Why a file or a directory is not searchable, in words and in a stored form.
-//!
-//! A shard stores a reason in words, from which [`SkipReason::from_words`] reads it. The words are part
-//! of the index format: new ones may be added, but none may change its meaning.
+//! Skip reasons, as stored words. The words are part of the index format: new ones may be added,
+//! none may change its meaning.
 
 use std::fmt;
 
-/// A file that was skipped, or a directory that was skipped with all its content.
+/// A skipped file, or a directory skipped with its content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
-    /// Relative to the source, `/`-separated. Empty for the source's own directory.
+    /// Relative to the source; empty for the source directory.
     pub path: Vec<u8>,
-    /// Why it is not searchable.
+    /// Reason for skipping.
     pub reason: SkipReason,
 }
 
-/// Why something is not searchable. `Display` renders the words, with the detail.
+/// Reason for skipping; `Display` renders words and detail.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SkipReason {
-    /// It is `.git`: the repository's own data.
+    /// `.git`.
     GitDirectory,
-    /// A rule of the work tree excludes it. The rule is in the form of `git check-ignore -v`: file,
-    /// line, pattern (`src/.gitignore:3:*.o`), with the file relative to the source (`../` for one
-    /// above it).
+    /// Excluded by a rule, as `git check-ignore -v` prints it (`src/.gitignore:3:*.o`), relative to
+    /// the source.
     Ignored(String),
-    /// It is an index directory of Trawl.
+    /// Index directory of Trawl.
     Index,
-    /// It is a symbolic link. Its target may be searchable under its own name.
+    /// Symbolic link; its target may be searchable.
     Symlink,
-    /// It is a pipe, a socket or a device.
+    /// Pipe, socket or device.
     NotRegular,
-    /// It has a NUL byte near its beginning: git's rule.
+    /// NUL byte near the beginning: git's rule.
     Binary,
-    /// The operating system refuses to list or to read it, with this message.
+    /// Error of the operating system.
     Unreadable(String),
-    /// It is a hidden directory beside packages.
+    /// Hidden directory beside packages.
     Hidden,
-    /// It is a file beside packages.
+    /// File beside packages.
     Loose,
-    /// It is a directory among git repositories, and has none.
+    /// Directory among repositories, without one.
     NoRepository,
-    /// It was deleted, replaced, or changed in size while it was read.
+    /// Deleted, replaced or resized during the read.
     Changed,
-    /// It is a submodule at this commit of another repository.
+    /// Submodule at this commit.
     Submodule(String),
-    /// Git LFS keeps its content elsewhere: the size in bytes, and the id.
+    /// Git LFS pointer: size and id.
     Lfs(String),
-    /// It has so many bytes, more than a repository's file may have.
+    /// Larger than a repository file may be.
     TooLarge(String),
-    /// A component of its path in a repository is empty, `.` or `..`, or has a slash.
+    /// Path in a repository with an empty, `.`, `..` or slashed component.
     UnsafePath,
 }
 
 impl SkipReason {
-    /// Returns a short word for the reason, stable over versions.
+    /// Short key, stable over versions.
     pub fn key(&self) -> &'static str {
         self.key_and_words().0
     }
 
-    /// Returns the key, and the words before the detail.
     fn key_and_words(&self) -> (&'static str, &'static str) {
         match self {
             SkipReason::GitDirectory => ("git", "git's own data"),
@@ -78,7 +74,7 @@ impl SkipReason {
         }
     }
 
-    /// Returns the rule, the message of the operating system, or what else belongs to the reason; empty for the other reasons.
+    /// Rule, message or other detail; may be empty.
     pub fn detail(&self) -> &str {
         match self {
             SkipReason::Ignored(detail)
@@ -90,7 +86,7 @@ impl SkipReason {
         }
     }
 
-    /// Parses the words of a reason; `None` when no reason has them.
+    /// Parses the words of a reason.
     pub fn from_words(words: &str) -> Option<SkipReason> {
         const PLAIN: [SkipReason; 10] = [
             SkipReason::GitDirectory,
@@ -119,7 +115,7 @@ impl SkipReason {
     }
 }
 
-/// The words before the detail, for reasons that have one.
+/// Words before the detail.
 const EXCLUDED_BY: &str = "excluded by ";
 const CANNOT_BE_READ: &str = "cannot be read: ";
 const SUBMODULE_AT: &str = "a submodule at commit ";

@@ -1,7 +1,5 @@
-//! Turns directories to packages.
-//!
-//! A package has the name of its directory. Two packages of the same name could not be distinguished in a
-//! result, so they are an error, which is found before anything is indexed.
+//! Directories to packages, each named after its directory. Duplicate names would be ambiguous in
+//! results: an error, found before indexing.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -17,42 +15,40 @@ use crate::directory::is_index;
 use crate::format::NAME_BYTES_MAX;
 use crate::manifest::Beside;
 
-/// A directory that is to be indexed as a package.
+/// A directory to index as a package.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Source {
-    /// Absolute and canonical: no link, no `..`.
+    /// Canonical, without links or `..`.
     pub directory: PathBuf,
-    /// The last component of the directory. May be any bytes but `/` and NUL.
+    /// Last component of the directory: any bytes but `/` and NUL.
     pub name: Vec<u8>,
-    /// Whether the name may end in a version: it was found inside a directory of packages. Otherwise the
-    /// name is its own.
+    /// The name may end in a version, since it comes from a directory of packages.
     pub is_versioned: bool,
 }
 
-/// The packages that were found at some paths, and what lies beside them.
+/// Packages found at some paths, and the entries beside them.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
-    /// The packages, in the order of the paths.
+    /// Packages in path order.
     pub sources: Vec<Source>,
-    /// The directories that hold packages (`each`), canonical.
+    /// Directories of packages (`each`), canonical.
     pub parents: Vec<PathBuf>,
-    /// What lies beside packages and is in none of them, by parent and path.
+    /// Entries beside packages, by parent and path.
     pub beside: Vec<Beside>,
 }
 
-/// Entries that are listed as beside the packages of one parent, at most. The rest is counted.
+/// Entries listed beside the packages of a parent; the rest is counted.
 pub const BESIDE_LISTED_MAX: usize = 10_000;
 
 /// Returns the packages at `paths`.
 ///
-/// Each path is a package; with `each`, every directory directly inside it is one, in order of name.
-/// Hidden directories, files, symbolic links, indexes, and without `no_ignore` what git's rules
-/// exclude are not: they are in [`Packages::beside`], with the reason. A path may be a link itself;
-/// the package then has the name of the link's target.
+/// Each path is a package; with `each`, every directory directly inside is one, by name. Hidden
+/// directories, files, links, indexes and (without `no_ignore`) excluded entries go to
+/// [`Packages::beside`]. A path that is a link takes the name of its target.
 ///
 /// # Errors
-/// A path that is missing, not a directory, not readable, without a name or without a file inside;
-/// with `each`, a path without a package inside; two packages of the same name.
+/// A path that is missing, unreadable, nameless, not a directory or without files; with `each`, a
+/// path without packages; two packages of one name.
 pub fn packages(paths: &[PathBuf], each: bool, no_ignore: bool) -> Result<Packages, CorpusError> {
     let mut found = Packages::default();
     for path in paths {
@@ -70,8 +66,7 @@ pub fn packages(paths: &[PathBuf], each: bool, no_ignore: bool) -> Result<Packag
     Ok(found)
 }
 
-/// Returns the packages at `paths` like [`packages`], without what lies beside them. A package may be
-/// empty.
+/// Like [`packages`], without entries beside them; packages may be empty.
 pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError> {
     if each {
         return packages(paths, true, false).map(|found| found.sources);
@@ -85,7 +80,7 @@ pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError
 }
 
 impl Packages {
-    /// Adds the packages directly inside `directory`, which was given as `given`.
+    /// Adds the packages inside `directory`, given as `given`.
     fn add_inside(
         &mut self,
         given: &Path,
@@ -123,7 +118,6 @@ impl Packages {
     }
 }
 
-/// Returns why an entry is not a package; `None` when it is one.
 fn why_beside(entry: &fs::DirEntry, rules: Option<&Rules>) -> Option<SkipReason> {
     let (path, name) = (entry.path(), entry.file_name());
     let kind = match entry.file_type() {
@@ -146,8 +140,7 @@ fn why_beside(entry: &fs::DirEntry, rules: Option<&Rules>) -> Option<SkipReason>
     }
 }
 
-/// Whether there is anything but directories below `directory`, outside of `.git`. It looks no
-/// further than the first.
+/// Whether anything but directories is below, outside of `.git`. Stops at the first.
 fn holds_file(directory: &Path) -> bool {
     let mut pending = vec![directory.to_owned()];
     while let Some(directory) = pending.pop() {
@@ -175,8 +168,8 @@ impl Source {
         })
     }
 
-    /// Returns a path at which the operating system finds a file or directory of the package, however
-    /// deep it is. A path of more than [`NAME_BYTES_MAX`] bytes is an error.
+    /// Returns a path that the operating system accepts, at any depth. Paths beyond
+    /// [`NAME_BYTES_MAX`] are errors.
     pub(super) fn reach(&self, path: &[u8]) -> io::Result<ReachedPath> {
         let absolute = self.absolute(path);
         if absolute.as_os_str().len() <= SYSTEM_PATH_BYTES_MAX || !cfg!(target_os = "linux") {
@@ -190,7 +183,7 @@ impl Source {
         while rest.len() > SYSTEM_PATH_BYTES_MAX {
             let cut = memchr::memrchr(b'/', &rest[..SYSTEM_PATH_BYTES_MAX]);
             let cut = cut.ok_or(io::ErrorKind::InvalidFilename)?;
-            // The dot makes anything but a directory an error, which opening a pipe would not be.
+            // The dot makes opening anything but a directory fail; a pipe would block.
             let directory = [&rest[..cut], b"/."].concat();
             above = Some(fs::File::open(below(above.as_ref(), &directory))?);
             rest = &rest[cut + 1..];
@@ -201,28 +194,25 @@ impl Source {
         })
     }
 
-    /// Returns the absolute path of a file or directory of the package. It may be too long for the
-    /// operating system.
+    /// Absolute path, maybe too long for the operating system.
     pub(super) fn absolute(&self, path: &[u8]) -> PathBuf {
         if path.is_empty() {
-            // `join` of an empty path would add a slash.
+            // `join` of an empty path adds a slash.
             return self.directory.clone();
         }
         self.directory.join(OsStr::from_bytes(path))
     }
 }
 
-/// Bytes of a path that are given to the operating system, which takes at most 4,095. The rest is for
-/// the name of an open directory before it.
+/// The operating system takes 4,095 bytes; the rest is for the prefix of an open directory.
 const SYSTEM_PATH_BYTES_MAX: usize = 4000;
 
-/// A path that the operating system accepts, and an open directory that it begins with.
+/// A valid path and the open directory it starts from.
 pub(super) struct ReachedPath {
     pub(super) path: PathBuf,
     _above: Option<fs::File>,
 }
 
-/// Returns the path of `path` below an open directory.
 fn below(directory: Option<&fs::File>, path: &[u8]) -> PathBuf {
     let path = Path::new(OsStr::from_bytes(path));
     match directory {
@@ -233,7 +223,7 @@ fn below(directory: Option<&fs::File>, path: &[u8]) -> PathBuf {
     }
 }
 
-/// Refuses a path that is too long for an index, with the reason.
+/// Rejects paths too long for an index.
 pub(crate) fn check_length(path: &[u8]) -> Result<(), String> {
     if path.len() <= NAME_BYTES_MAX as usize {
         return Ok(());
@@ -243,7 +233,6 @@ pub(crate) fn check_length(path: &[u8]) -> Result<(), String> {
     ))
 }
 
-/// Returns the canonical path of a directory that can be listed.
 fn open(path: &Path) -> Result<PathBuf, CorpusError> {
     let opened = fs::canonicalize(path).and_then(|directory| {
         fs::read_dir(&directory)?;
@@ -252,7 +241,6 @@ fn open(path: &Path) -> Result<PathBuf, CorpusError> {
     opened.map_err(|error| explain(path, error))
 }
 
-/// Converts the error of listing `path`.
 pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     let path = path.to_owned();
     match source.kind() {
@@ -262,7 +250,6 @@ pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     }
 }
 
-/// Fails when two sources have the same name.
 fn check_unique(sources: &[Source]) -> Result<(), CorpusError> {
     let mut seen = HashMap::new();
     for source in sources {
@@ -283,7 +270,6 @@ mod tests {
 
     use super::*;
 
-    /// Creates a directory with these directories inside.
     fn tree(directories: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for directory in directories {

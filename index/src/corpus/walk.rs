@@ -1,14 +1,10 @@
-//! Lists the files of a package: every regular file below its directory, except excluded ones.
+//! Lists the regular files of a package, except excluded ones.
 //!
-//! The walk keeps its own stack, so memory bounds its depth, not the thread's stack, and it holds one
-//! directory open at a time. It reads names and metadata, no text; whether a file is binary is found
-//! when it is [`read`](super::read).
+//! An own stack bounds the depth by memory, and only one directory is open at a time. The walk
+//! reads names and metadata; binary files are found when they are [`read`](super::read). Paths may
+//! exceed `PATH_MAX`, but `.gitignore` files that deep are not read.
 //!
-//! Paths may be longer than the operating system takes (`PATH_MAX`); `.gitignore` files that deep are
-//! not read.
-//!
-//! **Invariant:** the result depends on the tree alone, not on the order in which the file system
-//! lists it.
+//! **Invariant:** the result depends on the tree alone, not on the listing order.
 
 use std::fs;
 use std::hash::Hasher;
@@ -27,33 +23,32 @@ use crate::directory::is_index;
 use crate::document::classify;
 use crate::revisions::ObjectId;
 
-/// The content of a package: searchable files, and what was skipped.
+/// Searchable and skipped files of a package.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Walk {
-    /// The regular files: ordered by [`Class`](crate::document::Class), best first, then by the bytes of
-    /// their paths.
+    /// Regular files by [`Class`](crate::document::Class), best first, then by path bytes.
     pub files: Vec<File>,
-    /// What is not searchable, ordered by the bytes of the path.
+    /// Unsearchable entries, by path bytes.
     pub skipped: Vec<Skipped>,
 }
 
-/// A regular file of a package, with its metadata at the time of the walk.
+/// A regular file with its metadata during the walk.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct File {
     /// Relative to the package, `/`-separated.
     pub path: Vec<u8>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Modification time in nanoseconds since 1970; negative before.
     pub modified_ns: i128,
-    /// Time of the last change of its text, name or metadata, likewise. Programs cannot set it.
+    /// Change time in nanoseconds since 1970. Programs cannot set it.
     pub changed_ns: i128,
-    /// Its number in the file system.
+    /// Inode number.
     pub inode: u64,
 }
 
 impl File {
-    /// A file at this path, of which nothing else is known. It can be read.
+    /// A readable file without metadata.
     pub(crate) fn at(path: &[u8]) -> File {
         File {
             path: path.to_vec(),
@@ -65,20 +60,19 @@ impl File {
     }
 }
 
-/// Places below and beside a directory in which a change may change [`Walk`]. All are absolute.
+/// Absolute places where a change may change [`Walk`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Watched {
-    /// Directories that are not excluded.
+    /// Directories not excluded.
     pub directories: Vec<PathBuf>,
-    /// Files outside of them that decide what is excluded: patterns, and the indexes of git. They need not exist.
+    /// Outside files that decide exclusion: patterns and git indexes. They need not exist.
     pub deciding: Vec<PathBuf>,
 }
 
-/// Lists the files of a package; with `no_ignore`, also those that git's rules exclude.
+/// Lists the files of a package; with `no_ignore`, also excluded ones.
 ///
 /// # Errors
-/// Only when the package's own directory is gone or no longer a directory. Everything else that cannot
-/// be listed is in [`Walk::skipped`].
+/// Only if the package directory is gone or no directory. Other failures are in [`Walk::skipped`].
 pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     let metadata = fs::symlink_metadata(&source.directory)
         .map_err(|error| explain(&source.directory, error))?;
@@ -92,7 +86,7 @@ pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     Ok(walker.finish())
 }
 
-/// Lists the places to watch for changes of the packages at or below a directory.
+/// Lists the places to watch for changes at or below a directory.
 pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
     let source = Source {
         directory: directory.to_owned(),
@@ -117,12 +111,11 @@ pub fn watched(directory: &Path, no_ignore: bool) -> Watched {
     walker.watched.unwrap_or_default()
 }
 
-/// Computes a hash that shows whether a package's tree has changed: FNV-1a over path, size, times and
-/// inode of the files, and over path and reason of what was skipped, in order.
+/// Hash of a package's tree: FNV-1a over path, size, times and inode of files, and path and reason
+/// of skipped ones, in order.
 ///
-/// A file that was rewritten with its old size and modification time, or replaced by one that has
-/// both, has another time of change or inode. What only a comparison of the bytes shows, such as a
-/// disk that returns others, [`Changes::verify`](crate::indexing::Changes::verify) finds.
+/// Rewriting or replacing a file changes its change time or inode. Silent disk errors are found by
+/// [`Changes::verify`](crate::indexing::Changes::verify).
 pub fn signature(walk: &Walk) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write(&(walk.files.len() as u64).to_le_bytes());
@@ -141,7 +134,6 @@ pub fn signature(walk: &Walk) -> u64 {
     hasher.finish()
 }
 
-/// Computes a hash of what shows that a file has changed: its size, times and inode.
 pub(crate) fn stamp(file: &File) -> ObjectId {
     let mut hasher = FnvHasher::default();
     hasher.write(&file.bytes.to_le_bytes());
@@ -151,7 +143,7 @@ pub(crate) fn stamp(file: &File) -> ObjectId {
     ObjectId::new(&hasher.finish().to_le_bytes()).unwrap_or(ObjectId::NONE)
 }
 
-/// Hashes the length too, so that `ab`, `c` and `a`, `bc` differ.
+/// With the length, so that `ab`, `c` and `a`, `bc` differ.
 fn write_bytes(hasher: &mut FnvHasher, bytes: &[u8]) {
     hasher.write(&(bytes.len() as u64).to_le_bytes());
     hasher.write(bytes);
@@ -160,15 +152,15 @@ fn write_bytes(hasher: &mut FnvHasher, bytes: &[u8]) {
 struct Walker<'a> {
     source: &'a Source,
     pending: Vec<Directory>,
-    /// Places that are noted; files are then passed over.
+    /// If set, only places are noted and files ignored.
     watched: Option<Watched>,
     walk: Walk,
 }
 
-/// A directory that is still to be listed.
+/// A directory to list.
 struct Directory {
     path: Vec<u8>,
-    /// The rules that apply to it, to which it may add its own; `None` with `no_ignore`.
+    /// Inherited rules; `None` with `no_ignore`.
     rules: Option<Rules>,
 }
 
@@ -186,7 +178,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns what was found, in order.
     fn finish(self) -> Walk {
         let mut walk = self.walk;
         walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -290,7 +281,6 @@ fn nanoseconds(seconds: i64, nanoseconds: i64) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
 }
 
-/// Converts the error of reading an entry that was listed a moment ago.
 pub(super) fn unreadable(error: &io::Error) -> SkipReason {
     match error.kind() {
         io::ErrorKind::NotFound => SkipReason::Changed,
@@ -298,7 +288,6 @@ pub(super) fn unreadable(error: &io::Error) -> SkipReason {
     }
 }
 
-/// Returns `directory/name`; the path of the package's own directory is empty.
 fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
     if directory.is_empty() {
         return name.to_vec();

@@ -1,7 +1,7 @@
-//! A git work tree: where git keeps what decides which of its files are searchable.
+//! Git work tree: files that decide what is searchable.
 //!
-//! **Invariant:** any `.git` marks a work tree, whether or not it is a valid repository. What cannot be read
-//! there tracks and excludes nothing; a damaged or missing index is reported by [`WorkTree::problem`].
+//! **Invariant:** any `.git` marks a work tree. Unreadable data tracks and excludes nothing;
+//! `take_problem` reports a damaged or missing index.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
@@ -14,34 +14,33 @@ use git::TrackedFiles;
 
 use super::{SkipReason, Skipped};
 
-/// Bytes of a `.git` or `commondir` file that are read: it holds a keyword and a path.
+/// A keyword and a path.
 const LINK_BYTES_MAX: u64 = 8 << 10;
 
-/// A work tree.
 #[derive(Debug)]
 pub(super) struct WorkTree {
-    /// Length in bytes of the path of its root, with the last `/`.
+    /// Bytes of the root path, with its last `/`.
     base: usize,
-    /// Its root in messages: empty, or a relative path that ends with `/`.
+    /// Root in messages, empty or with a final `/`.
     label: Vec<u8>,
     root: PathBuf,
     git: GitDirectories,
-    /// Read when a pattern matches for the first time; the reason if that failed.
+    /// Read at the first pattern match.
     tracked: OnceCell<Result<Option<TrackedFiles>, String>>,
     is_reported: Cell<bool>,
 }
 
-/// The directories of a repository, which are the same unless the work tree is a linked one.
+/// Directories of a repository; they differ in a linked work tree.
 #[derive(Debug)]
 struct GitDirectories {
-    /// Has the index.
+    /// With the index.
     own: PathBuf,
-    /// Has `info/exclude` and the branches.
+    /// With `info/exclude` and branches.
     common: PathBuf,
 }
 
 impl WorkTree {
-    /// Returns the work tree with this root; `None` if the directory is none.
+    /// Returns the work tree at `root`, if it is one.
     pub(super) fn at(root: &Path, label: &[u8]) -> Option<WorkTree> {
         fs::symlink_metadata(root.join(".git")).ok()?;
         Some(WorkTree {
@@ -54,12 +53,11 @@ impl WorkTree {
         })
     }
 
-    /// The file of patterns that is not in the work tree.
     pub(super) fn exclude_file(&self) -> PathBuf {
         self.git.common.join("info/exclude")
     }
 
-    /// Files outside of the work tree that decide, and directories of which the creation does.
+    /// Outside paths that decide exclusion by content or creation.
     pub(super) fn deciding(&self) -> [PathBuf; 5] {
         [
             self.root.join(".git"),
@@ -70,7 +68,7 @@ impl WorkTree {
         ]
     }
 
-    /// Whether git tracks the file at this absolute path, or anything below the directory.
+    /// Tests for tracked files.
     pub(super) fn tracks(&self, absolute: &Path, is_directory: bool) -> bool {
         let Ok(Some(tracked)) = self.tracked.get_or_init(|| self.git.read_index()) else {
             return false;
@@ -83,7 +81,7 @@ impl WorkTree {
         }
     }
 
-    /// Returns the index, if it cannot be read although a pattern has matched; once.
+    /// Returns an unreadable index that was needed, once.
     pub(super) fn take_problem(&self) -> Option<Skipped> {
         let Some(Err(reason)) = self.tracked.get() else {
             return None;
@@ -101,8 +99,8 @@ impl WorkTree {
 }
 
 impl GitDirectories {
-    /// Finds the directories for a `.git`: itself, or, when it is a file (`gitdir: PATH`, in a submodule or a
-    /// linked work tree), the one that it names. A `commondir` there names the common one.
+    /// `.git` itself, or the target of a file (`gitdir: PATH`, in submodules and linked work
+    /// trees). `commondir` names the common one.
     fn of(git: &Path) -> GitDirectories {
         let named = || {
             let text = bounded(git, LINK_BYTES_MAX)?;
@@ -118,7 +116,7 @@ impl GitDirectories {
         }
     }
 
-    /// Reads the index. A repository without objects needs none.
+    /// Optional without objects.
     fn read_index(&self) -> Result<Option<TrackedFiles>, String> {
         let index = self.own.join("index");
         if fs::symlink_metadata(&index).is_err() && !self.has_objects() {
@@ -127,7 +125,7 @@ impl GitDirectories {
         TrackedFiles::read(&index).map(Some)
     }
 
-    /// Whether anything was ever added or fetched.
+    /// Whether anything was added or fetched.
     fn has_objects(&self) -> bool {
         let objects = self.common.join("objects");
         let has_entries = |path: &Path, empty: &[&str]| {
@@ -141,15 +139,14 @@ impl GitDirectories {
     }
 }
 
-/// Returns the length of a directory's path with the `/` behind it.
 pub(super) fn base(directory: &Path) -> usize {
     let bytes = directory.as_os_str().as_bytes();
     bytes.len() + usize::from(!bytes.ends_with(b"/"))
 }
 
-/// Reads the first bytes of a regular file; links are followed.
+/// Reads the start of a regular file, following links.
 pub(super) fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
-    // Checked before it is opened: opening a pipe would wait for its other end.
+    // Checked first: opening a pipe would block.
     if !path.is_file() {
         return None;
     }

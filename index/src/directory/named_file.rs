@@ -1,8 +1,6 @@
-//! Files that the manifest names with their BLAKE3, besides shards: tables of revisions, and the records
-//! of repositories and sources.
+//! Named files: tables of revisions and records of sources.
 //!
-//! **Invariant:** a file gets its name, which has the first bytes of its hash, when all of it is on the
-//! disk; bytes with another hash are an error.
+//! **Invariant:** a file gets its name (its hash prefix) when on disk; another hash is an error.
 
 use super::IndexError;
 use crate::file::AtomicFile;
@@ -15,20 +13,18 @@ use std::path::Path;
 const REVISIONS: &str = "revisions";
 const RECORDED: &str = "repositories";
 
-/// Whether `name` is the name of a file that only a manifest keeps.
+/// Accepts names of files that only a manifest keeps.
 pub fn is_named(name: &str) -> bool {
     let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
     suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED].contains(&suffix))
 }
 
-/// Writes a table of revisions to the index in `directory`. Returns its entry in a manifest, and its
-/// length in bytes.
+/// Writes a table; returns its entry and bytes.
 pub fn write_revisions(directory: &Path, table: &RevisionTable) -> io::Result<(NamedFile, u64)> {
     write(directory, &table.encode(), REVISIONS)
 }
 
-/// Writes the records of repositories and sources. Returns their entry in a manifest, and their length in
-/// bytes.
+/// Writes the records; returns their entry and bytes.
 pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(NamedFile, u64)> {
     let bytes = recorded.encode().map_err(|error: MessageError| {
         io::Error::other(format!("a record of a repository: {error}"))
@@ -36,7 +32,7 @@ pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(Name
     write(directory, &bytes, RECORDED)
 }
 
-/// The entry in a manifest of a file with these bytes, which are records of repositories and sources.
+/// Entry of encoded records.
 pub fn recorded_name(bytes: &[u8]) -> NamedFile {
     named(bytes, RECORDED)
 }
@@ -47,7 +43,7 @@ pub fn read_revisions(directory: &Path, named: &NamedFile) -> Result<RevisionTab
     RevisionTable::decode(&bytes).map_err(|error| damaged(directory, named, error.to_string()))
 }
 
-/// Reads the records of repositories and sources.
+/// Reads the records.
 pub fn read_recorded(directory: &Path, named: &NamedFile) -> Result<Recorded, IndexError> {
     let bytes = read(directory, named)?;
     Recorded::decode(&bytes).map_err(|error| damaged(directory, named, error.to_string()))
@@ -67,8 +63,7 @@ fn named(bytes: &[u8], suffix: &str) -> NamedFile {
     NamedFile { hash, file }
 }
 
-/// Reads a file. What is damaged says where, as far as its own checksums tell; a whole file with another
-/// hash is another file.
+/// Damage is located by the file's own checksums; otherwise it is another file.
 fn read(directory: &Path, named: &NamedFile) -> Result<Vec<u8>, IndexError> {
     let path = directory.join(&named.file);
     let bytes = std::fs::read(&path).map_err(|source| IndexError::Io {

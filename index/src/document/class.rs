@@ -1,23 +1,23 @@
-//! The class of a document: which part of a package it belongs to, by its path.
+//! Class of a document: the part of its package, by path.
 //!
-//! The class orders documents inside a package, best first, so that a search that stops early has seen
-//! the best, and it is a part of the static rank. Flat tables decide it. The first table that matches
-//! the path wins, and worse classes are tried first: a test in a vendored library is vendored.
+//! Classes order documents in a package, so that a search that stops early has seen the best, and
+//! are part of the static rank. Flat tables decide, worst class first: a test in a vendored library
+//! is vendored.
 
 use super::language::{self, language};
 use super::{extension, split_name};
 
-/// The part of a package that a document belongs to, best first.
+/// Part of a package, best first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Class {
     /// Source code of the package.
     #[default]
     Source,
-    /// Documentation and configuration, and every file whose name matches no table.
+    /// Documentation, configuration and unmatched files.
     Documentation,
     /// Tests, benchmarks and examples.
     Tests,
-    /// Files written by others or by programs: vendored, generated, minified.
+    /// Foreign or generated: vendored, minified.
     Vendored,
 }
 
@@ -30,14 +30,13 @@ impl Class {
         Class::Vendored,
     ];
 
-    /// Returns the class of a document with this static rank, of which `popularity` is the part that its
-    /// package adds; `None` if no class explains it.
+    /// Returns the class that explains a static rank, given the package's part.
     pub fn of_rank(static_rank: f32, popularity: f32) -> Option<Class> {
         let explains = |class: &Class| popularity + class.share() == static_rank;
         Class::ALL.into_iter().find(explains)
     }
 
-    /// Returns the class's share of a document's static rank.
+    /// Part of the static rank.
     pub fn share(self) -> f32 {
         match self {
             Class::Source => 0.30,
@@ -48,13 +47,12 @@ impl Class {
     }
 }
 
-/// Returns the class of the document at `path`, which is relative to its package and `/`-separated.
+/// Returns the class of a path relative to its package.
 pub fn classify(path: &[u8]) -> Class {
     classify_as(path, None)
 }
 
-/// Like [`classify`], of a repository that says itself whether the file was written by others or by a
-/// program.
+/// Like [`classify`]; the repository may say whether the file is foreign or generated.
 pub fn classify_as(path: &[u8], is_foreign: Option<bool>) -> Class {
     let (directories, name) = split_name(path);
     let is_listed = || has_component(directories, VENDORED_DIRECTORIES) || is_generated(name);
@@ -73,9 +71,8 @@ pub fn classify_as(path: &[u8], is_foreign: Option<bool>) -> Class {
     Class::Documentation
 }
 
-/// Returns whether a line of the document at `path` may be the definition of a name. Patches only
-/// change lines that do, directories of quilt (`.pc`) have copies of what they change, and
-/// documentation quotes them.
+/// Whether lines of a document may define names. Excludes patches, quilt copies (`.pc`) and
+/// documentation.
 pub fn may_define(path: &[u8]) -> bool {
     let (directories, name) = split_name(path);
     let is_left_out = has_component(directories, &[".pc"])
@@ -89,21 +86,21 @@ pub fn may_define(path: &[u8]) -> bool {
     !is_left_out && !is_prose
 }
 
-/// Beginnings of the names of files for people, most without an extension.
+/// Name prefixes of prose files.
 #[rustfmt::skip]
 const PROSE_NAMES: &[&str] = &[
     "AUTHORS", "CHANGES", "CONTRIBUTING", "COPYING", "ChangeLog", "Changes", "FAQ", "HACKING", "HISTORY", "INSTALL",
     "LICENSE", "NEWS", "README", "RELEASE", "THANKS", "TODO", "changelog", "copyright",
 ];
 
-/// Directories of code from other projects, and of files that build systems write.
+/// Foreign code, and output of build systems.
 #[rustfmt::skip]
 const VENDORED_DIRECTORIES: &[&str] = &[
     "vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty",
     "node_modules", "bower_components", "autom4te.cache", "__pycache__", ".pc",
 ];
 
-/// Exact names of generated files: output of autotools, and lock files.
+/// Output of autotools, and lock files.
 #[rustfmt::skip]
 const GENERATED_NAMES: &[&str] = &[
     "configure", "aclocal.m4", "Makefile.in", "config.h.in", "config.guess", "config.sub",
@@ -114,9 +111,9 @@ const GENERATED_NAMES: &[&str] = &[
     "poetry.lock", "uv.lock", "flake.lock", "go.sum",
 ];
 
-/// Ends of the names of generated files; case is ignored.
+/// Suffixes of generated files, ignoring case.
 ///
-/// `*.map` is listed only for source maps: `libfoo.map` is a linker's version script, written by hand.
+/// `*.map` only for source maps: `libfoo.map` is a handwritten linker script.
 #[rustfmt::skip]
 const GENERATED_ENDS: &[&str] = &[
     ".min.js", ".min.mjs", ".min.css", "-min.js", "-min.css", ".bundle.js", ".js.map", ".mjs.map",
@@ -124,10 +121,10 @@ const GENERATED_ENDS: &[&str] = &[
     "_pb2.py", "_pb2_grpc.py", ".g.dart",
 ];
 
-/// Parts of the names of generated files: words that generators put before the extension.
+/// Infixes of generated files.
 const GENERATED_PARTS: &[&str] = &["_generated.", ".generated.", "-generated."];
 
-/// Directories of tests, benchmarks and examples.
+/// Tests, benchmarks and examples.
 #[rustfmt::skip]
 const TEST_DIRECTORIES: &[&str] = &[
     "test", "tests", "testing", "testdata", "test-data", "test_data", "testsuite", "__tests__",
@@ -135,24 +132,21 @@ const TEST_DIRECTORIES: &[&str] = &[
     "benchmark", "benchmarks", "fixture", "fixtures",
 ];
 
-/// Exact names of test files.
 const TEST_NAMES: &[&str] = &["tests.rs", "test.rs", "tests.py", "conftest.py"];
 
-/// Ends of the names of test files before the extension, in lower case.
+/// Stem suffixes of test files, in lower case.
 const TEST_ENDS: &[&str] = &[
     "_test", "_tests", "-test", "-tests", "_spec", ".test", ".spec",
 ];
 
-/// Extensions of languages that name a test file after its class: `ParserTest.java`.
+/// Languages that name test files after classes: `ParserTest.java`.
 #[rustfmt::skip]
 const TEST_CLASS_EXTENSIONS: &[&str] = &[
     "java", "kt", "scala", "groovy", "cs", "php", "swift", "m", "mm",
 ];
 
-/// Directories of documentation.
 const DOCUMENTATION_DIRECTORIES: &[&str] = &["doc", "docs", "documentation", "man"];
 
-/// Whether one of the directories has one of these names; case is ignored.
 fn has_component(directories: &[u8], names: &[&str]) -> bool {
     let mut components = directories.split(|&byte| byte == b'/');
     components.any(|it| {
@@ -162,8 +156,8 @@ fn has_component(directories: &[u8], names: &[&str]) -> bool {
     })
 }
 
-/// Patches of a Debian package are written by its maintainer, whatever they change. Many are named
-/// after a test or have no extension.
+/// Patches of a Debian package are the maintainer's own. Many have no extension or are named after
+/// tests.
 fn is_debian_patch(directories: &[u8]) -> bool {
     let below = directories.strip_prefix(b"debian/patches".as_slice());
     below.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
@@ -188,7 +182,7 @@ fn is_test(name: &[u8]) -> bool {
     TEST_ENDS.iter().any(|end| ends_with(stem, end)) || is_test_class(stem, extension)
 }
 
-/// Respects case, which distinguishes a test (`ParserTest.java`) from a word (`latest.java`).
+/// Case distinguishes a test (`ParserTest.java`) from a word (`latest.java`).
 fn is_test_class(stem: &[u8], extension: &[u8]) -> bool {
     is_one_of(extension, TEST_CLASS_EXTENSIONS)
         && (stem.ends_with(b"Test") || stem.ends_with(b"Tests"))
@@ -198,7 +192,7 @@ fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names.iter().any(|known| known.as_bytes() == name)
 }
 
-/// Like `ends_with`, ignoring case. A name that equals `end` does not count.
+/// Ignores case; a name equal to `end` does not count.
 fn ends_with(name: &[u8], end: &str) -> bool {
     name.len() > end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
 }

@@ -1,11 +1,9 @@
-//! The language of a document, by its path: a flat table with names as linguist spells them.
+//! Language of a document by its path: a flat table with linguist's names.
 //!
-//! Only the path is used, so an extension that several languages share belongs to the most common one:
-//! `.h` is C, `.m` is Objective-C (not MATLAB), `.pp` is Puppet, `.v` is Verilog. Shebang lines are
-//! not read. A path that the table does not cover has no language.
+//! A shared extension belongs to the most common language: `.h` is C, `.m` Objective-C, `.pp`
+//! Puppet, `.v` Verilog. Shebang lines are not read. Other paths have no language.
 //!
-//! **Invariant:** no extension and no file name is in the table twice (a test checks it), so the order
-//! of the table has no effect.
+//! **Invariant:** keys are unique (tested), so the order has no effect.
 
 use std::sync::LazyLock;
 
@@ -13,13 +11,12 @@ use fnv::FnvHashMap;
 
 use super::{extension, split_name};
 
-/// Returns the canonical name of the language of the document at `path`, if its path tells it.
+/// Returns the canonical language name of a path.
 pub fn language(path: &[u8]) -> Option<&'static str> {
     find(path).map(|language| language.name)
 }
 
-/// Returns the canonical name of the language that `name` means; case is ignored. `name` may be the
-/// language's own name, an alias, or one of its extensions.
+/// Returns the canonical name for a name, alias or extension, ignoring case.
 pub fn language_named(name: &str) -> Option<&'static str> {
     let by_name = |name: &str| {
         let is_it = |language: &&Language| language.name.eq_ignore_ascii_case(name);
@@ -33,12 +30,12 @@ pub fn language_named(name: &str) -> Option<&'static str> {
         .or_else(|| by_extension(name.to_ascii_lowercase().as_bytes()).map(|it| it.name))
 }
 
-/// Returns the canonical names of all languages.
+/// Canonical names of all languages.
 pub fn languages() -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().map(|language| language.name)
 }
 
-/// Other names for languages, which are not extensions.
+/// Aliases that are not extensions.
 #[rustfmt::skip]
 const ALIASES: [(&str, &str); 17] = [
     ("csharp", "C#"), ("cplusplus", "C++"), ("elisp", "Emacs Lisp"), ("fsharp", "F#"),
@@ -48,8 +45,7 @@ const ALIASES: [(&str, &str); 17] = [
     ("terraform", "HCL"), ("viml", "Vim Script"), ("vimscript", "Vim Script"),
 ];
 
-/// Returns the language that an unknown `name` may mean: the one with this extension, or the one with
-/// the most similar name.
+/// Returns the language for an unknown `name`: by extension, or the most similar name.
 pub fn language_similar_to(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let by_extension = by_extension(name.as_bytes()).map(|language| language.name);
@@ -62,22 +58,21 @@ pub fn language_similar_to(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether the language of `path` is one for programs or builds.
+/// True for programming and build languages.
 pub(super) fn is_code(path: &[u8]) -> bool {
-    // `.inc` is source code without naming a language: C++, PHP, Assembly or Pascal.
+    // `.inc` may be C++, PHP, Assembly or Pascal.
     let is_inc = |extension: &[u8]| extension.eq_ignore_ascii_case(b"inc");
     find(path).is_some_and(|language| language.is_code)
         || extension(split_name(path).1).is_some_and(is_inc)
 }
 
-/// A row of the table.
 struct Language {
     name: &'static str,
-    /// Whether its documents are source code, not documentation, configuration or data.
+    /// Source code, not documentation, configuration or data.
     is_code: bool,
-    /// Extensions without the dot, in lower case; they match in any case.
+    /// Without dot, lower case; match in any case.
     extensions: Keys,
-    /// Whole file names, which match only in this case: `BUILD` is Starlark, `build` is not.
+    /// Case-sensitive file names: `BUILD` is Starlark, `build` is not.
     names: Keys,
 }
 
@@ -99,8 +94,7 @@ const fn prose(name: &'static str, extensions: Keys, names: Keys) -> Language {
     }
 }
 
-/// Finds a language by file name, by extension, by the name without `.in`, or by the part of the name
-/// before the first dot.
+/// Looks up file name, extension, name without `.in`, first word.
 fn find(path: &[u8]) -> Option<&'static Language> {
     let (directories, name) = split_name(path);
     if name == b"rules" && split_name(directories).1 == b"debian" {
@@ -128,7 +122,7 @@ fn by_name(name: &[u8]) -> Option<&'static Language> {
 }
 
 fn by_extension(extension: &[u8]) -> Option<&'static Language> {
-    // The only extensions that differ by case: C++ from before `.cc` was common.
+    // The only case-sensitive extensions: old C++.
     let extension = match extension {
         b"C" | b"H" => b"cc",
         other => other,
@@ -142,10 +136,9 @@ fn by_extension(extension: &[u8]) -> Option<&'static Language> {
         .copied()
 }
 
-/// Longer than any extension in the table. Longer extensions are not looked up.
+/// Longer than any extension in the table.
 const EXTENSION_BYTES_MAX: usize = 16;
 
-/// The table by file name and by extension.
 struct Tables {
     names: FnvHashMap<&'static [u8], &'static Language>,
     extensions: FnvHashMap<&'static [u8], &'static Language>,

@@ -1,27 +1,25 @@
-//! Finds the name of a package in paths and queries: `png` of `libpng1.6_1.6.39-2` in
-//! `png_create_info_struct`.
-//!
-//! A copy of a file in another package has the same path, but not under the package's own name.
+//! Finds a package's name in paths and queries: `png` of `libpng1.6_1.6.39-2` in
+//! `png_create_info_struct`. Copies of a file in other packages lack it.
 
 use super::split_name;
 
-/// Words in the names of packages that say what they are written in, or where they come from.
+/// Generic words of package names.
 #[rustfmt::skip]
 const COMMON: &[&[u8]] = &[
     b"com", b"common", b"core", b"dev", b"dfsg", b"github", b"golang", b"google", b"haskell", b"java", b"lib",
     b"node", b"org", b"perl", b"php", b"python", b"ruby", b"rust", b"src", b"tools", b"utils",
 ];
 
-/// Letters of a word, at least: one stands for nothing.
+/// Minimum letters of a word.
 const LETTERS_MIN: usize = 2;
 
-/// Returns whether a word of the package's name is a word of `text`, or a part of one that `_`,
-/// digits or a change of case set off.
+/// Whether a word of the package name is a word of `text`, or set off in one by `_`, digits or
+/// case.
 pub fn is_named_in(package: &[u8], text: &[u8]) -> bool {
     words(package).any(|word| has_part(text, word))
 }
 
-/// Returns the words of a package's name without version, `lib` and numbers.
+/// Words of a package name without version, `lib` and numbers.
 fn words(package: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (_, name) = split_name(package);
     let version = name
@@ -56,7 +54,6 @@ fn has_part(text: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Returns true if a part of a name ends between two bytes.
 fn sets_off(before: u8, behind: u8) -> bool {
     !before.is_ascii_alphabetic()
         || !behind.is_ascii_alphabetic()

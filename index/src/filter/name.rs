@@ -1,4 +1,4 @@
-//! Patterns of names: regular expressions, whole names and globs.
+//! Name patterns: regular expressions, whole names, globs.
 
 use crate::plan::{self, BadPattern};
 use globset::{GlobBuilder, GlobMatcher};
@@ -7,29 +7,27 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Bytes of a compiled regular expression, at most; the states of its lazy DFA may take as much
-/// again. `\w{10}` takes 0.4 MB.
+/// Bytes of a compiled regular expression, and again of its lazy DFA. `\w{10}` takes 0.4 MB.
 pub const FILTER_BYTES_MAX: usize = 1 << 20;
 
-/// The pattern that a name is compared with.
+/// Pattern for a name.
 #[derive(Clone, Copy, Debug)]
 pub enum NamePattern<'a> {
-    /// A regular expression, case sensitive, that matches anywhere in the name.
+    /// Case-sensitive regular expression, unanchored.
     Regexp(&'a str),
-    /// The same, in any case.
+    /// Case-insensitive regular expression.
     RegexpIgnoringCase(&'a str),
-    /// The whole name. For a package, also the name of its directory, with the version.
+    /// Whole name; for a package, also its directory name.
     Exact(&'a str),
-    /// A glob for the whole name; without a `/`, for the last component of a path.
+    /// Glob of the whole name; without `/`, of the last path component.
     Glob(&'a str),
 }
 
-/// A compiled [`NamePattern`].
 #[derive(Debug)]
 pub(super) enum NameMatcher {
     Regexp(Regex),
     Exact(Vec<u8>),
-    /// The flag says that it is matched against the last component of a path.
+    /// The flag: match the last path component only.
     Glob(GlobMatcher, bool),
 }
 
@@ -47,7 +45,7 @@ impl NameMatcher {
     }
 
     fn regexp(text: &str, ignore_case: bool) -> Result<NameMatcher, BadPattern> {
-        // Reports the offset of a mistake, which `regex` only shows inside its message.
+        // Reports the offset of a mistake; `regex` only renders it.
         plan::parse(text, false)?;
         RegexBuilder::new(text)
             .case_insensitive(ignore_case)
@@ -78,14 +76,14 @@ pub(super) fn last_component(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// Compiles a glob. `separates` says that `*` does not match a `/`.
+/// Compiles a glob; with `separates`, `*` does not match `/`.
 pub(super) fn compile_glob(text: &str, separates: bool) -> Result<GlobMatcher, BadPattern> {
     let glob = GlobBuilder::new(text)
         .literal_separator(separates)
         .backslash_escape(true)
         .build();
     let glob = glob.map_err(|error| BadPattern::new(format!("not a glob: {}", error.kind())))?;
-    // Alternatives multiply, so a glob has the same limit as a regular expression.
+    // Alternatives multiply: same limit as a regular expression.
     NameMatcher::regexp(glob.regex(), false).map_err(|_| too_large())?;
     Ok(glob.compile_matcher())
 }

@@ -1,4 +1,4 @@
-//! Filters of revisions: exact names, globs, beginnings of commit ids, and the default revision.
+//! Revision filters: names, globs, commit id prefixes, the default.
 
 use super::name::{NamePattern, compile_glob};
 use crate::plan::BadPattern;
@@ -10,16 +10,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Classes of documents for which a decision is kept. Documents of one class have the same revisions; a
-/// shard has a few hundred classes. A decision takes about 32 bytes.
+/// Cached decisions by class (documents of equal revisions). A shard has a few hundred classes; a
+/// decision takes about 32 bytes.
 const DECISIONS_MAX: usize = 1 << 16;
 
-/// A compiled filter of revisions.
 #[derive(Debug)]
 pub(super) struct RevisionMatcher {
     name: RevisionName,
     branches: bool,
-    /// Whether it matches documents of a class.
+    /// By class.
     decisions: Mutex<HashMap<(u64, u32), bool>>,
 }
 
@@ -37,7 +36,7 @@ impl RevisionMatcher {
         let name = match value {
             NamePattern::Exact(text) => RevisionName::Exact(text.into()),
             NamePattern::Glob(text) => {
-                // `*` matches a `/` too: it means all revisions.
+                // `*` also matches `/`: all revisions.
                 RevisionName::Glob(compile_glob(text, false)?)
             }
             NamePattern::Regexp(_) | NamePattern::RegexpIgnoringCase(_) => {
@@ -52,7 +51,6 @@ impl RevisionMatcher {
         })
     }
 
-    /// Whether one of the revisions matches.
     pub(super) fn matches(&self, revisions: DocumentRevisions<'_>) -> bool {
         let Some(key) = revisions.key() else {
             return false;

@@ -1,5 +1,5 @@
-//! The bytes of a shard of version 1, which is read and no longer written: each document has a text
-//! of its own. All numbers are little endian; "page" is 4,096 bytes.
+//! Bytes of a shard of version 1, read but no longer written: each document has its own text.
+//! Numbers are little endian; "page" is 4,096 bytes.
 //!
 //! ```text
 //! page 0       header
@@ -18,15 +18,16 @@
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
 //!    CONTENT      the texts of the documents, in the order of DOCUMENTS; without byte-order marks,
 //!                 and UTF-16 converted to UTF-8
-//!    POSTINGS     posting lists (see [`posting`](crate::posting)), in the order of their trigrams, and 8 zeros
-//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
-//!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a list of
-//!                 one block, bit 39 and the block
+//!    POSTINGS     posting lists (see [`posting`](crate::posting)), in the order of their trigrams,
+//!                 and 8 zeros
+//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 |
+//!                 b << 48 | c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a
+//!                 list of one block, bit 39 and the block
 //!    NAMES        for each package the name of its directory, then the paths of its documents
 //!    PACKAGES     24 per package, best first: offset in NAMES 8, length 4, first document 4,
 //!                 popularity (`inst`) f32, (`rdep`) f32
-//!    DOCUMENTS    56 per document: offset of its path in NAMES 8, length 4, first block 4, lines 4,
-//!                 static rank f32, BLAKE3 of its text 32
+//!    DOCUMENTS    56 per document: offset of its path in NAMES 8, length 4, first block 4, lines
+//!                 4, static rank f32, BLAKE3 of its text 32
 //!    BLOCKS       12 per block: offset in CONTENT 8, number of its first line, from 1, 4; and one
 //!                 more entry for the end of the last block: offset, 0
 //!    SKIPPED      for each skipped file: varints package, length of path; path; varint length of
@@ -34,10 +35,10 @@
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
-//! A document's blocks go up to the next document's first one; an empty document has none.
+//! The blocks of a document end at the next document's first one; an empty document has none.
 //!
-//! Worked example: a package `p_1` of two documents and a binary file, its popularity unknown. A test
-//! reads this shard from the text below.
+//! Worked example: a package `p_1` of two documents and a binary file, of unknown popularity. A
+//! test reads this shard from the text below.
 //!
 #![doc = include_str!("example_1.md")]
 
@@ -45,10 +46,8 @@ use super::{PAGE_BYTES, Section};
 use zerocopy::little_endian::{F32, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The version that this module describes.
 pub(crate) const VERSION: u32 = 1;
 
-/// The sections that it has, in their order.
 pub(crate) const SECTIONS: [Section; 9] = [
     Section::Content,
     Section::Postings,
@@ -61,7 +60,6 @@ pub(crate) const SECTIONS: [Section; 9] = [
     Section::Checksums,
 ];
 
-/// Page 0.
 #[derive(Clone, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct HeaderOne {
@@ -81,7 +79,6 @@ pub(crate) struct HeaderOne {
     pub(crate) crc: U32,
 }
 
-/// An entry of PACKAGES.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct PackageOne {
@@ -92,7 +89,6 @@ pub(crate) struct PackageOne {
     pub(crate) rdep: F32,
 }
 
-/// An entry of DOCUMENTS.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct DocumentOne {

@@ -1,6 +1,6 @@
-//! The current index, and its change into the next one.
+//! The current index, and its change into the next.
 //!
-//! **Invariant:** nothing that the manifest names is changed or removed before the next manifest is
+//! **Invariant:** nothing named by the manifest is changed or removed before the next manifest is
 //! in place.
 
 mod names;
@@ -26,35 +26,33 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-/// The shards of an index that is being updated.
+/// Shards of an index under update.
 pub(super) struct CurrentIndex<'a> {
     pub(super) directory: &'a Path,
-    /// The manifest that is in place, if there is one to be updated.
+    /// Manifest in place, if it is updated.
     pub(super) manifest: Option<Manifest>,
-    /// The options of the next manifest.
+    /// For the next manifest.
     options: Options,
     pub(super) shards: Vec<CurrentShard>,
-    /// Directories' names of the packages that are live in the manifest.
+    /// Directory names of live packages in the manifest.
     pub(super) before: HashSet<Vec<u8>>,
-    /// Those of them whose shard cannot be opened.
+    /// Those in unopenable shards.
     pub(super) lost: HashSet<Vec<u8>>,
-    /// Directories' names that are names of packages, although they may look as if they had a version.
+    /// Directory names that are package names despite a seeming version.
     own_names: HashSet<Vec<u8>>,
-    /// What lies beside packages, for the next manifest.
+    /// For the next manifest.
     beside: Vec<Beside>,
-    /// What is recorded of repositories and sources, and the file that has it.
+    /// Records of sources, and their file.
     pub(super) recorded: (Recorded, Option<NamedFile>),
     pub(super) report: Report,
 }
 
-/// A shard of the index.
 pub(super) struct CurrentShard {
     pub(super) entry: ShardEntry,
     pub(super) shard: Arc<Shard>,
 }
 
 impl<'a> CurrentIndex<'a> {
-    /// An index without shards.
     pub(super) fn empty(directory: &'a Path, options: Options) -> Self {
         CurrentIndex {
             directory,
@@ -70,8 +68,7 @@ impl<'a> CurrentIndex<'a> {
         }
     }
 
-    /// Opens the index in `directory`, if there is one. With `prune`, an index whose manifest cannot
-    /// be used counts as none.
+    /// Opens the index in `directory`, if any. With `prune`, an unusable manifest counts as none.
     pub(super) fn open(
         directory: &'a Path,
         options: Options,
@@ -111,7 +108,7 @@ impl<'a> CurrentIndex<'a> {
         Ok(())
     }
 
-    /// Replaces what lies beside the packages of the given directories; with `prune`, everything.
+    /// Replaces entries beside packages of the given directories; with `prune`, all.
     pub(super) fn replace_beside(&mut self, changes: &Changes) {
         let known = self.manifest.iter().flat_map(|manifest| &manifest.beside);
         let is_kept = |it: &&Beside| {
@@ -124,8 +121,7 @@ impl<'a> CurrentIndex<'a> {
         self.beside.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Verifies the checksums of all shards. Those that are damaged count as lost. Returns how many
-    /// are lost.
+    /// Verifies all shards; damaged ones become lost. Returns their number.
     pub(super) fn verify_shards(&mut self) -> u64 {
         let lost = &mut self.lost;
         self.shards.retain(|current| {
@@ -140,24 +136,22 @@ impl<'a> CurrentIndex<'a> {
         (named.count() - self.shards.len()) as u64
     }
 
-    /// The options that the index was built with.
     pub(super) fn options(&self) -> Option<Options> {
         self.manifest.as_ref().map(|manifest| manifest.options)
     }
 
-    /// The codec of the newest shard that can be opened: new shards are listed last. So an index keeps the
-    /// codec that its last run was given, and the manifest needs no version that has it.
+    /// Codec of the newest (last) open shard: an index keeps the codec of its last run without
+    /// recording it.
     pub(super) fn newest_codec(&self) -> Option<ContentCodec> {
         self.shards.last().map(|newest| newest.shard.codec())
     }
 
-    /// Iterates over the live packages.
     pub(super) fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.shards.iter().flat_map(|shard| shard.entry.live())
     }
 
-    /// Marks packages as dead that have been written again or for which `is_dead` holds, and drops
-    /// shards without a live package.
+    /// Marks packages dead that were rewritten or satisfy `is_dead`; drops shards without live
+    /// packages.
     pub(super) fn mark_dead(
         &mut self,
         outcome: Outcome,
@@ -180,7 +174,7 @@ impl<'a> CurrentIndex<'a> {
         self.reopen()
     }
 
-    /// Opens the shards again as their entries are now; files that are open stay open.
+    /// Applies the current entries; open files stay open.
     fn reopen(&mut self) -> Result<(), BuildError> {
         let mut opener = ShardOpener::new(self.directory, &self.recorded.0);
         for shard in &mut self.shards {
@@ -189,7 +183,7 @@ impl<'a> CurrentIndex<'a> {
         Ok(())
     }
 
-    /// Adds the shards of the packages that were read from the sources.
+    /// Adds the shards read from sources.
     pub(super) fn add_read(&mut self, written: NewShards) -> Result<(), BuildError> {
         let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
         let kept: HashSet<_> = self.live().map(|package| &package.directory).collect();
@@ -198,7 +192,6 @@ impl<'a> CurrentIndex<'a> {
         self.add(written.shards, written.file_bytes)
     }
 
-    /// Adds new shards.
     pub(super) fn add(
         &mut self,
         shards: Vec<ShardEntry>,
@@ -213,8 +206,7 @@ impl<'a> CurrentIndex<'a> {
         self.reopen()
     }
 
-    /// Puts the next manifest in place, unless it equals the current one, and removes the files that
-    /// it does not name.
+    /// Writes the next manifest unless unchanged, and removes unnamed files.
     pub(super) fn publish(mut self, progress: &Progress) -> Result<Report, BuildError> {
         let _publishing = (progress.publishing.lock()).unwrap_or_else(PoisonError::into_inner);
         self.write_recorded()?;
@@ -225,8 +217,8 @@ impl<'a> CurrentIndex<'a> {
             recorded: self.recorded.1.clone(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
-        // When a lost shard was written again, possibly with the same name, processes that have the
-        // damaged one open must notice, so the manifest is replaced although it is equal.
+        // A rewritten lost shard may have the old name; replacing the manifest makes readers of the
+        // damaged one notice.
         let is_same = |other: &Option<Manifest>| {
             let content = |of: &Option<Manifest>| {
                 of.clone().map(|it| Manifest {
@@ -274,13 +266,12 @@ impl<'a> CurrentIndex<'a> {
         }
     }
 
-    /// Removes shards that `manifest` does not name, and files that an interrupted build has left.
+    /// Removes unnamed files and leftovers of interrupted builds.
     pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), BuildError> {
         remove_others(self.directory, manifest).map_err(BuildError::write(self.directory))
     }
 }
 
-/// Whether the shard is lost and its packages must be read again.
 fn is_damage(error: &directory::IndexError) -> bool {
     match error {
         directory::IndexError::Swapped { .. } | directory::IndexError::Damaged { .. } => true,
@@ -292,8 +283,7 @@ fn is_damage(error: &directory::IndexError) -> bool {
     }
 }
 
-/// Removes shards and other files of an index that `manifest` does not name, and files that an interrupted
-/// build has left.
+/// Removes index files not in `manifest`, and leftovers of interrupted builds.
 pub(super) fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
     let named: HashSet<&str> = manifest.iter().flat_map(Manifest::files).collect();
     for entry in fs::read_dir(directory)? {

@@ -1,4 +1,4 @@
-//! Why an index could not be built.
+//! Errors of a build.
 
 use crate::corpus::CorpusError;
 use crate::directory::IndexError;
@@ -6,72 +6,71 @@ use crate::shard::ShardError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an index could not be built.
+/// Failed build.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A source cannot be used.
+    /// Unusable source.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
-    /// The index directory cannot be used.
+    /// Unusable index directory.
     #[error(transparent)]
     Directory(#[from] IndexError),
-    /// The index directory cannot be written.
+    /// Unwritable index directory.
     #[error("{}: cannot be written", path.display())]
     Write {
-        /// The index directory.
+        /// Index directory.
         path: PathBuf,
-        /// The reason.
+        /// Cause.
         source: io::Error,
     },
-    /// The manifest cannot be used, so it is unknown which packages would be lost.
+    /// Unusable manifest: a rebuild could lose packages.
     #[error("{0}; with --prune the index is rebuilt from the given sources alone")]
     Unusable(IndexError),
-    /// A package that is to be removed is not in the index.
+    /// Removal of an unknown package.
     #[error("no package `{name}` in the index{}", did_you_mean(nearest.as_deref()))]
     UnknownPackage {
-        /// The name that was given.
+        /// Given name.
         name: String,
-        /// The most similar name in the index, if one is similar.
+        /// Most similar name, if any.
         nearest: Option<String>,
     },
-    /// There is no index yet, and none of the repositories could be read.
+    /// No index, and no readable repository.
     #[error("no repository could be read, so no index was written: {}", problems(.0))]
     NothingRead(Vec<(String, String)>),
-    /// A source has the name of a package that is read from another place.
+    /// Source with the name of a package from another place.
     #[error(
         "two sources have the name `{package}`: the {known}, which the index has, and the {given}; \
              drop the first with --remove {package}, or put both below one directory and name that with \
              --git-dir-each or --each"
     )]
     SameName {
-        /// The name.
+        /// Package name.
         package: String,
-        /// The place that the index has it from.
+        /// Indexed place.
         known: String,
-        /// The other place.
+        /// Given place.
         given: String,
     },
-    /// A package is to be removed and is also among the sources.
+    /// Package both removed and given.
     #[error("package `{name}` is to be removed and is also among the sources: drop one of the two")]
     RemovedAndGiven {
-        /// Its directory's name.
+        /// Directory name.
         name: String,
     },
-    /// Packages must be read again and are not among the sources.
+    /// Packages to be read again are not given.
     #[error("{}: {why}, but these are not among the sources: {}; name their directories too, or \
              drop them with --prune", path.display(), list(packages))]
     NotGiven {
-        /// The index directory.
+        /// Index directory.
         path: PathBuf,
-        /// Why they must be read again.
+        /// Reason to read them again.
         why: &'static str,
-        /// Their directories' names.
+        /// Directory names.
         packages: Vec<String>,
     },
 }
 
 impl BuildError {
-    /// Converts errors of writing to the index directory `path`.
     pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> BuildError + Copy {
         |source| BuildError::Write {
             path: path.to_owned(),
@@ -101,7 +100,7 @@ fn problems(problems: &[(String, String)]) -> String {
     }
 }
 
-/// Names listed in a message, at most; a longer list does not help.
+/// Names listed in a message.
 const LISTED_MAX: usize = 10;
 
 fn list(names: &[String]) -> String {

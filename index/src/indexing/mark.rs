@@ -1,39 +1,37 @@
-//! What a table of revisions says of the documents of a shard in progress, and of one that changes.
+//! Marks: entries of the table of revisions for documents of new and changed shards.
 
 use crate::revisions::{CURRENT, ObjectId, RevisionTable, SUPERSEDED, TableBuilder, TableEntry};
 use crate::writer::{NO_TAG, ShardTags};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Full names of references, ascending.
+/// Full ref names, ascending.
 pub(super) type NameList = Arc<Vec<Vec<u8>>>;
 
-/// The revisions that have a document or a skipped file.
+/// Revisions with a document or skipped file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum InRevisions {
-    /// None: something else took its place.
     Superseded,
-    /// It is current, in a directory.
+    /// Current file of a directory.
     #[default]
     Current,
-    /// These.
     Named(NameList),
 }
 
-/// What a table says of one document or skipped file.
+/// Mark of a document or skipped file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) revisions: InRevisions,
-    /// What it was read from.
+    /// Object it was read from.
     pub(super) object: ObjectId,
 }
 
-/// The marks of a shard in progress, by tag.
+/// Marks of a shard in progress, by tag.
 #[derive(Default)]
 pub(super) struct ShardMarks(Vec<Mark>);
 
 impl ShardMarks {
-    /// Returns the tag that stands for a mark in the writer.
+    /// Returns the writer's tag for a mark.
     pub(super) fn tag(&mut self, mark: Mark) -> u32 {
         if mark == Mark::default() {
             return NO_TAG;
@@ -42,8 +40,7 @@ impl ShardMarks {
         (self.0.len() - 1) as u32
     }
 
-    /// Returns the table of the finished shard; `None` if all documents are current and nothing more is
-    /// known.
+    /// Returns the table of the finished shard; `None` if it would be trivial.
     pub(super) fn table(&self, shard: [u8; 32], tags: &ShardTags) -> Option<RevisionTable> {
         if self.0.is_empty() {
             return None;
@@ -63,7 +60,7 @@ impl ShardMarks {
     }
 }
 
-/// New marks of documents and skipped files of an older shard, by number.
+/// New marks of an older shard, by number.
 #[derive(Default)]
 pub(super) struct ChangedMarks {
     pub(super) documents: HashMap<u32, Mark>,
@@ -71,7 +68,7 @@ pub(super) struct ChangedMarks {
 }
 
 impl ChangedMarks {
-    /// Returns the table with these marks in the place of the old ones.
+    /// Returns the table with these marks replaced.
     pub(super) fn apply(&self, old: &RevisionTable) -> RevisionTable {
         let mut table = MarkedTable::new(old.shard());
         let mut known = HashMap::new();
@@ -93,7 +90,7 @@ impl ChangedMarks {
     }
 }
 
-/// Returns the table of a shard that has none: everything is current.
+/// Table with everything current.
 pub(super) fn plain_table(shard: [u8; 32], documents: u32, skipped: usize) -> RevisionTable {
     let mut builder = TableBuilder::new(shard);
     (0..documents).for_each(|_| builder.document(CURRENT, ObjectId::NONE));
@@ -101,12 +98,11 @@ pub(super) fn plain_table(shard: [u8; 32], documents: u32, skipped: usize) -> Re
     builder.finish()
 }
 
-/// The lists of names of an older table, each made once.
+/// Name lists of an older table, created once each.
 #[derive(Default)]
 pub(super) struct OldSets(HashMap<u32, InRevisions>);
 
 impl OldSets {
-    /// Returns the mark that an entry stands for.
     pub(super) fn mark(&mut self, table: &RevisionTable, entry: TableEntry) -> Mark {
         let revisions = match entry.set {
             SUPERSEDED => InRevisions::Superseded,
@@ -126,10 +122,10 @@ impl OldSets {
     }
 }
 
-/// A table in progress, which finds the number of a list of names by its address.
+/// Table in progress; finds sets by the address of their list.
 struct MarkedTable {
     builder: TableBuilder,
-    /// Lists are kept, so that no other one gets the address.
+    /// Kept alive, so that addresses are not reused.
     known: HashMap<*const Vec<Vec<u8>>, (u32, NameList)>,
 }
 
@@ -156,7 +152,6 @@ impl MarkedTable {
         number
     }
 
-    /// Returns the number of a set of another table.
     fn old_set(&mut self, old: &RevisionTable, set: u32, known: &mut HashMap<u32, u32>) -> u32 {
         match set {
             SUPERSEDED | CURRENT => set,

@@ -1,8 +1,7 @@
-//! Merges shards: small ones when there are many, and those that are mostly dead.
+//! Merges shards: small ones if there are many, and mostly dead ones.
 //!
-//! Packages are read from the shards, not from the directories that they were made of, which may be
-//! gone. The same pipeline writes them in the same order, so the new shard is byte for byte the one
-//! that would have been built from the directories.
+//! Packages are read from shards, since their directories may be gone. The same pipeline gives byte
+//! for byte the shard that the directories would give.
 
 use super::current::{CurrentIndex, CurrentShard};
 use super::error::BuildError;
@@ -17,24 +16,21 @@ use crate::document::Popularity;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Small shards that an index may have. Each costs every query a search of its dictionary, some
-/// microseconds.
+/// Small shards in an index. Each costs every query a dictionary lookup, some microseconds.
 const SMALL_SHARDS_MAX: usize = 8;
 
-/// A shard is small when what lives in it is less than one in so many parts of what a shard should have: of
-/// text, and of the memory for tables while it is written.
+/// Reciprocal of the live share of a full shard (text, and memory for tables) below which a shard
+/// is small.
 const SMALL_SHARE: u64 = 8;
 
-/// How much text a shard has, live and in total.
 #[derive(Clone, Copy, Debug)]
 struct ShardSize {
     live_bytes: u64,
     bytes: u64,
-    /// Whether it would be full if it had a few times as many files, although it has little text.
+    /// Full with a few times as many files, despite little text.
     has_many_files: bool,
 }
 
-/// Merges shards, if any should be.
 pub(super) fn merge(
     current: &mut CurrentIndex<'_>,
     options: &BuildOptions,
@@ -83,7 +79,6 @@ impl ShardSize {
     }
 }
 
-/// Returns the indices of the shards to be merged, ascending.
 fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let small = choose_small(sizes, shard_bytes);
     let numbered = sizes.iter().enumerate();
@@ -91,10 +86,9 @@ fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     chosen.map(|(index, _)| index).collect()
 }
 
-/// Returns small shards to be merged, when there are too many: from the smallest on, up to the last
-/// one that is not larger than all smaller ones together, and at least as many as make the rest few
-/// enough. So text is written again only when its shard at least doubles, or when nothing else
-/// makes the shards few enough.
+/// Returns small shards to merge if there are too many: the smallest ones, up to the last that is
+/// not larger than all smaller ones together, and enough of them. So text is rewritten only if its
+/// shard doubles or no other choice suffices.
 fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let mut small: Vec<(u64, usize)> = (0..)
         .zip(sizes)
@@ -144,7 +138,7 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
             origin: Origin::Shards(vec![ShardPackage {
                 shard: shard.clone(),
                 id,
-                // The manifest has as many packages as the shard, which is checked at open.
+                // Package counts were compared at open.
                 signature: entry.packages[id.0 as usize].signature,
                 skipped: skipped.collect(),
                 table: table.clone(),
@@ -155,7 +149,7 @@ fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPack
     Ok(packages)
 }
 
-/// Joins the parts of each package. They follow each other.
+/// Joins adjacent parts of each package.
 fn join_parts(packages: &mut Vec<InputPackage>) {
     packages.dedup_by(|later, first| {
         if later.name != first.name {

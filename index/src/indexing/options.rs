@@ -1,4 +1,4 @@
-//! What a caller decides about a build.
+//! Options of a build.
 
 use super::repository::RepositorySource;
 use crate::block::BLOCK_BYTES;
@@ -10,20 +10,18 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::thread;
 
-/// How an index is built.
+/// Options of a build.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// The options that decide what is in the index; the manifest records them.
+    /// Options that decide the content; recorded in the manifest.
     pub options: Options,
-    /// Approximate limit of the memory to use, in bytes; see [`MEMORY_BYTES_MIN`].
+    /// Approximate memory limit in bytes; see [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
-    /// Number of worker threads.
+    /// Worker threads.
     pub jobs: usize,
-    /// How the texts of new shards are stored; `None` as in the newest shard of the index, or raw if it has
-    /// none. Shards that exist stay as they are until they are merged.
+    /// Codec of new shards; by default that of the newest, or raw. Others keep theirs until merged.
     pub content: Option<ContentCodec>,
-    /// Bytes of text after which the next package goes to another shard; it does so earlier if the tables of the shard
-    /// would take too much of the memory.
+    /// Bytes of text per shard, unless its tables take too much memory.
     pub shard_bytes: u64,
     /// Popularity by package name, without version.
     pub popularity: HashMap<Vec<u8>, Popularity>,
@@ -46,52 +44,50 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// The codec of new shards.
+    /// Codec of new shards.
     pub(super) fn codec(&self) -> ContentCodec {
         self.content.unwrap_or_default()
     }
 }
 
-/// The default limit of memory.
+/// Default memory limit.
 pub const MEMORY_BYTES: usize = 512 << 20;
 
-/// The least memory that a build needs: the tables for sorting, the buffers, and a segment of the
-/// smallest useful size.
+/// Minimum memory: sorting tables, buffers, and the smallest useful segment.
 pub const MEMORY_BYTES_MIN: usize = 64 << 20;
 
-/// The default amount of text in a shard. Its tables, which are in memory while it is written, then
-/// take 170 MB; with less memory than the default a shard ends before it has so much text.
+/// Default text per shard. Its tables take 170 MB; with less memory it ends earlier.
 pub const SHARD_BYTES: u64 = 4 << 30;
 
-/// What an update does besides reading what has changed.
+/// Effects of an update besides reading changes.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Packages to drop: names of directories, or names without version for all versions.
+    /// Packages to drop: directory names, or names for all versions.
     pub remove: Vec<Vec<u8>>,
-    /// Drop every package that is not among the sources.
+    /// Drops packages not given.
     pub prune: bool,
-    /// Drop other versions of the packages that are given.
+    /// Drops other versions of given packages.
     pub replace_versions: bool,
-    /// Directories whose subdirectories are packages. What lies beside their packages is replaced.
+    /// Parents of packages; their entries beside packages are replaced.
     pub parents: Vec<PathBuf>,
-    /// What lies beside the packages of these directories.
+    /// Entries beside the packages of `parents`.
     pub beside: Vec<Beside>,
-    /// Git repositories that are packages, beside the sources.
+    /// Git repositories given as packages.
     pub repositories: Vec<RepositorySource>,
-    /// What the index records as its sources. With `prune` they replace the recorded ones.
+    /// Recorded sources; with `prune` the only ones.
     pub recorded: Vec<RecordedSource>,
-    /// Compare the bytes of everything that counts as unchanged, and read again what differs.
+    /// Compares unchanged files by their bytes.
     pub verify: bool,
-    /// Compare the bytes of these, too.
+    /// Files to compare too.
     pub suspects: Suspects,
 }
 
-/// Files of sources that may have another text although size and times are as before: a store through a mapping
-/// moves no time while the page is dirty, and none at all on some file systems.
+/// Files that may differ at equal size and times: a store through a mapping moves no time while the
+/// page is dirty, on some file systems never.
 #[derive(Clone, Debug, Default)]
 pub struct Suspects {
-    /// Those that were modified at this time or later, in nanoseconds since 1970.
+    /// Modified at or after this time, in nanoseconds since 1970.
     pub modified_from_ns: Option<i128>,
-    /// Those at these absolute paths.
+    /// Absolute paths.
     pub paths: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A package to be indexed: where it is read from, and its place among the others.
+//! Packages to index: origin and order.
 
 use super::mark::Mark;
 use super::part::{Part, PartChange};
@@ -13,80 +13,71 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A package to be written to a new shard.
+/// Package to write to a new shard.
 pub(super) struct InputPackage {
-    /// Its directory's name.
     pub(super) name: Vec<u8>,
-    /// Whether that is its name, although it may look as if it had a version.
+    /// The directory name is the package name despite a seeming version.
     pub(super) has_own_name: bool,
     pub(super) popularity: Popularity,
     pub(super) origin: Origin,
 }
 
-/// The paths of files that differ, by the names of their packages' directories.
+/// Paths of differing files, by directory name.
 pub(super) type Differing = HashMap<Vec<u8>, HashSet<Vec<u8>>>;
 
-/// Where a package is read from.
 pub(super) enum Origin {
     Directory {
         source: Source,
-        /// The signature of the package as the index has it.
+        /// Indexed signature.
         recorded: Option<u64>,
-        /// What the index has of it, if single documents of it are to be replaced.
+        /// Indexed parts, if single documents are to be replaced.
         parts: Vec<Part>,
-        /// Files that are read whatever their times tell.
+        /// Files read regardless of their times.
         differing: HashSet<Vec<u8>>,
-        /// What became of the parts, once it has been listed.
+        /// Changes of the parts, once listed.
         outcome: Mutex<Option<(u64, Vec<PartChange>)>>,
     },
     Repository(Box<RepositoryPackage>),
-    /// Parts that older shards have.
+    /// Parts in older shards.
     Shards(Vec<ShardPackage>),
 }
 
-/// A package that is a git repository.
 pub(super) struct RepositoryPackage {
     pub(super) source: RepositorySource,
-    /// What the index has of it.
+    /// Indexed parts.
     pub(super) parts: Vec<Part>,
-    /// The signature of the package as the index has it.
+    /// Indexed signature.
     pub(super) recorded: Option<u64>,
-    /// What became of it, once it has been listed.
+    /// Set once listed.
     pub(super) outcome: Mutex<Option<RepositoryOutcome>>,
 }
 
-/// What became of a repository.
 pub(super) enum RepositoryOutcome {
-    /// It could not be read, for this reason. What the index has of it stays.
+    /// Unreadable; its indexed content stays.
     Failed(String),
-    /// It was read, or had not changed.
     Listed {
         record: RecordedRepository,
         signature: u64,
         changes: Vec<PartChange>,
-        /// Patterns that chose nothing, with the reason.
+        /// Patterns without a match, with the reason.
         missing: Vec<(String, String)>,
     },
 }
 
-/// A package, or a part of one, that is copied from an older shard.
 pub(super) struct ShardPackage {
     pub(super) shard: Arc<Shard>,
     pub(super) id: PackageId,
-    /// Its signature in the manifest.
     pub(super) signature: u64,
-    /// Its table, if it has one.
     pub(super) table: Option<Arc<RevisionTable>>,
     pub(super) skipped: Vec<SkippedEntry>,
 }
 
-/// A file that is not searchable.
 #[derive(Clone)]
 pub(super) struct SkippedEntry {
     pub(super) path: Vec<u8>,
-    /// The reason in words.
+    /// In words.
     pub(super) reason: String,
-    /// The reason's key; `None` when an older shard had already skipped the file.
+    /// `None` if an older shard skipped the file.
     pub(super) key: Option<&'static str>,
     pub(super) mark: Mark,
 }
@@ -103,7 +94,6 @@ impl From<Skipped> for SkippedEntry {
 }
 
 impl InputPackage {
-    /// The path that errors name.
     pub(super) fn path(&self) -> &Path {
         match &self.origin {
             Origin::Directory { source, .. } => &source.directory,
@@ -114,14 +104,12 @@ impl InputPackage {
 }
 
 impl RepositoryPackage {
-    /// Records what became of the repository.
     pub(super) fn end(&self, outcome: RepositoryOutcome) {
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     }
 }
 
-/// Returns the packages of `sources`, best first. `recorded` has the signatures of packages in the
-/// index, by the names of their directories.
+/// Returns packages best first. `recorded`: indexed signatures by directory name.
 pub(super) fn best_first(
     sources: Vec<Source>,
     known: &HashMap<Vec<u8>, Popularity>,
@@ -144,7 +132,7 @@ pub(super) fn best_first(
     packages
 }
 
-/// Makes an update read the files that differ.
+/// Makes an update read the differing files.
 pub(super) fn distrust(packages: &mut [InputPackage], mut of: Differing) {
     for package in packages {
         if let Origin::Directory { differing, .. } = &mut package.origin {
@@ -153,13 +141,12 @@ pub(super) fn distrust(packages: &mut [InputPackage], mut of: Differing) {
     }
 }
 
-/// Returns the popularity of a package, by its name.
 pub(super) fn popularity_of(name: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularity {
     known.get(name).copied().unwrap_or_default()
 }
 
-/// Whether the manifest must say of a name that it is its own: it looks otherwise, to this program or to
-/// those before it.
+/// Whether the manifest must record that a name is unversioned: it looks versioned to this or an
+/// older program.
 pub(super) fn is_to_be_said(directory: &[u8], has_own_name: bool) -> bool {
     if package_name(directory) == directory {
         former_name(directory) != directory
@@ -168,7 +155,7 @@ pub(super) fn is_to_be_said(directory: &[u8], has_own_name: bool) -> bool {
     }
 }
 
-/// Sorts packages best first: their order in a shard.
+/// Best first, the order in a shard.
 pub(super) fn sort(packages: &mut [InputPackage]) {
     packages.sort_by(|a, b| {
         let by_rank = b.popularity.rank().total_cmp(&a.popularity.rank());

@@ -1,7 +1,7 @@
-//! The parts of a package that older shards have, and which of their documents an update keeps.
+//! Indexed parts of a package, and the documents an update keeps.
 //!
-//! **Invariant:** a document is kept if path, object and rank are those of the source; everything else of
-//! the package is superseded, and what the parts do not have is left to be read.
+//! **Invariant:** a document is kept if path, object and rank equal the source's; the rest of the
+//! package is superseded, and missing items are read.
 
 use super::mark::{ChangedMarks, InRevisions, Mark};
 use crate::corpus::{File, SkipReason};
@@ -10,34 +10,32 @@ use crate::shard::{PackageId, Shard, ShardError, SkippedFile};
 use git::SourceRepository;
 use std::sync::{Arc, OnceLock};
 
-/// An older shard with its table.
 pub(super) struct OldShard {
-    /// Its place among the shards of the current index.
+    /// Index among the current shards.
     pub(super) index: usize,
     pub(super) shard: Arc<Shard>,
     pub(super) table: RevisionTable,
-    /// The files that were left out and are current.
+    /// Current skipped files.
     skipped: OnceLock<Vec<SkippedFile>>,
 }
 
-/// A package as an older shard has it.
+/// A package in an older shard.
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) of: Arc<OldShard>,
     pub(super) id: PackageId,
 }
 
-/// What becomes of a part.
 pub(super) struct PartChange {
-    /// The place of its shard among those of the current index.
+    /// Index among the current shards.
     pub(super) shard: usize,
     pub(super) package: PackageId,
     pub(super) marks: ChangedMarks,
-    /// Whether anything of it is kept.
+    /// Anything is kept.
     pub(super) is_live: bool,
 }
 
-/// A file of a source, with what is known before it is read.
+/// A file of a source, before reading.
 pub(super) struct SourceItem {
     pub(super) path: Vec<u8>,
     pub(super) mark: Mark,
@@ -45,17 +43,15 @@ pub(super) struct SourceItem {
     pub(super) content: ItemContent,
 }
 
-/// Where the text of an item comes from.
 pub(super) enum ItemContent {
-    /// A file of a directory.
     File(File),
-    /// A blob of a repository, and its bytes once they are known.
+    /// Blob of a repository; `bytes` once known.
     Blob {
         repository: Arc<SourceRepository>,
         id: git::ObjectId,
         bytes: u64,
     },
-    /// Nowhere: it is skipped.
+    /// No text.
     Skipped(SkipReason),
 }
 
@@ -69,7 +65,6 @@ impl OldShard {
         }
     }
 
-    /// Returns the files that were left out and are current.
     fn skipped(&self) -> Result<&[SkippedFile], ShardError> {
         if self.skipped.get().is_none() {
             let files = self.shard.skipped()?;
@@ -80,7 +75,6 @@ impl OldShard {
 }
 
 impl SourceItem {
-    /// Bytes that are read for it.
     pub(super) fn bytes(&self) -> u64 {
         match &self.content {
             ItemContent::File(file) => file.bytes,
@@ -106,11 +100,11 @@ impl SourceItem {
         !is_skipped && self.static_rank.to_bits() == static_rank.to_bits()
     }
 
-    /// Whether it would be skipped again for this reason.
+    /// Would be skipped again for this reason.
     fn is_skipped_for(&self, words: &str) -> bool {
         let reason = SkipReason::from_words(words);
         match &self.content {
-            // An object may be readable now. Of a file, the walk has just said so again.
+            // An object may be readable now. A file was just found unreadable again.
             ItemContent::Skipped(SkipReason::Unreadable(_))
                 if self.mark.object != ObjectId::NONE =>
             {
@@ -126,8 +120,8 @@ impl SourceItem {
     }
 }
 
-/// Decides what of `parts` is kept, and removes from `items` what they have. `has_text` compares a file with
-/// the hash of a document without a stamp.
+/// Decides what `parts` keep, and removes it from `items`. `has_text` compares a file with a
+/// document that has no stamp.
 pub(super) fn keep(
     parts: &[Part],
     items: &mut Vec<SourceItem>,
@@ -143,7 +137,6 @@ pub(super) fn keep(
     Ok(changes)
 }
 
-/// The items of a source by path and object.
 struct Wanted<'a> {
     items: &'a [SourceItem],
     sorted: Vec<u32>,
@@ -161,7 +154,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Takes the item with this path and object that `is_equal` accepts, if no part has it yet.
+    /// Takes an item by path and object, unless taken.
     fn take(
         &mut self,
         path: &[u8],
@@ -171,7 +164,7 @@ impl<'a> Wanted<'a> {
         self.take_where(path, |item| item.mark.object == object && is_equal(item))
     }
 
-    /// Takes the item with this path that `is_equal` accepts, if no part has it yet.
+    /// Takes an item by path, unless taken.
     fn take_where(
         &mut self,
         path: &[u8],

@@ -1,8 +1,8 @@
-//! The pipeline: one thread lists packages and hands out tasks, workers make segments of them, the
-//! calling thread joins the segments to new shards, in the order of the tasks.
+//! Pipeline: one thread lists packages and hands out tasks, workers make segments, the calling
+//! thread joins them to shards in task order.
 //!
-//! **Invariant:** the tasks that are handed out and not joined yet are bounded by the number of workers, so memory holds a
-//! few segments, also while one of them takes long; the result does not depend on that number.
+//! **Invariant:** unjoined tasks are bounded by the number of workers, which bounds memory; the
+//! result does not depend on that number.
 
 use super::error::BuildError;
 use super::mark::ShardMarks;
@@ -23,17 +23,17 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-/// Part of the memory that the buffers of a merge may take: one in so many bytes.
+/// Reciprocal share of memory for merge buffers.
 const MERGE_SHARE: usize = 8;
 
-/// Tasks for each worker that are handed out and not joined yet, at most: one to be taken, one in work, and two finished ones
-/// that wait for an earlier one. While the file of one task took long, the segments of all that followed took 100 MB.
+/// Unjoined tasks per worker: one queued, one in work, two finished that wait for an earlier one.
+/// Unbounded, one slow file let 100 MB of segments pile up.
 const TASKS_AHEAD: usize = 4;
 
-/// The signature of a package of which something could not be read.
+/// Signature of a partly unreadable package.
 const UNSETTLED: u64 = 0;
 
-/// Writes packages to new shards, except those that are unchanged since they were recorded.
+/// Writes packages to new shards, except unchanged ones.
 pub(super) fn write(
     packages: &[InputPackage],
     directory: &Path,
@@ -51,7 +51,7 @@ pub(super) fn write(
     (0..TASKS_AHEAD * jobs).for_each(|_| {
         let _ = joined.send(());
     });
-    // Only the workers own the receiver: when they have ended, early or not, so does `hand_out`.
+    // Only the workers own the receiver: their end ends `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
     let large = LargeBlobs::default();
     let buffers = TextBuffers::new(jobs);
@@ -69,7 +69,7 @@ pub(super) fn write(
         scope.spawn(move || {
             if let Err(error) = hand_out(packages, options, &sizes, progress, &places, &task_sender)
             {
-                // Nobody receives it when the build has failed already.
+                // Fails if the build has failed already.
                 let _ = finished_sender.send(Err(error));
             }
         });
@@ -78,7 +78,7 @@ pub(super) fn write(
     assembly.finish().map_err(BuildError::write(directory))
 }
 
-/// Receives segments and joins them in the order of their tasks. For each of them another task may be handed out.
+/// Joins segments in task order; each joined one permits another task.
 fn join_in_order(
     finished: mpsc::Receiver<Result<FinishedTask, BuildError>>,
     joined: mpsc::Sender<()>,
@@ -95,14 +95,13 @@ fn join_in_order(
             let result = assembly.join(result, packages);
             buffers.put(result.map_err(BuildError::write(assembly.directory))?);
             next += 1;
-            // Nobody receives it when everything has been handed out.
+            // Fails once everything is handed out.
             let _ = joined.send(());
         }
     }
     Ok(())
 }
 
-/// The shards written so far, and the one in progress.
 struct ShardAssembly<'a> {
     directory: &'a Path,
     options: &'a BuildOptions,
@@ -117,17 +116,16 @@ struct ShardInProgress {
     packages: Vec<PackageEntry>,
 }
 
-/// The shards that have been written, and the sums over them.
+/// Written shards and their sums.
 #[derive(Default)]
 pub(super) struct NewShards {
     pub(super) shards: Vec<ShardEntry>,
-    /// `skipped` is without the files that an older shard had already skipped.
+    /// `skipped` excludes files that an older shard skipped.
     pub(super) stats: ReadStats,
     pub(super) file_bytes: u64,
 }
 
 impl NewShards {
-    /// Iterates over the packages that have been written.
     pub(super) fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.shards.iter().flat_map(ShardEntry::live)
     }
@@ -143,7 +141,7 @@ impl<'a> ShardAssembly<'a> {
         }
     }
 
-    /// Joins the next segment, and returns the buffer of its text.
+    /// Joins the next segment and returns its text buffer.
     fn join(&mut self, finished: FinishedTask, packages: &[InputPackage]) -> io::Result<Vec<u8>> {
         let current = self.in_progress.as_ref().map(|shard| shard.number);
         if current.is_some_and(|number| number != finished.shard) {
@@ -190,7 +188,6 @@ impl<'a> ShardAssembly<'a> {
         Ok(finished.segment.text)
     }
 
-    /// Finishes the last shard.
     fn finish(mut self) -> io::Result<NewShards> {
         self.finish_shard()?;
         Ok(self.written)
@@ -240,7 +237,7 @@ impl ShardInProgress {
     fn skipped(&mut self, skipped: SkippedEntry) {
         let is_unreadable = skipped.key == Some(SkipReason::Unreadable(String::new()).key());
         if is_unreadable && skipped.mark.object != ObjectId::NONE {
-            // An object may be readable at the next run, although no reference has changed.
+            // An object may become readable without any ref changing.
             self.packages
                 .iter_mut()
                 .rev()

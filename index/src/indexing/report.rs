@@ -1,99 +1,96 @@
-//! What a build tells its caller: progress while it runs, a report at the end.
+//! Progress and report of a build.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// How far a build is. Another thread may read it at any time.
+/// Progress of a build.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Packages in total.
     pub packages: AtomicU64,
-    /// Packages whose files have been listed.
+    /// Listed packages.
     pub packages_walked: AtomicU64,
-    /// Bytes of the files that have been listed.
+    /// Bytes of listed files.
     pub bytes_walked: AtomicU64,
-    /// Files that have been read, including those that turned out not to be searchable.
+    /// Files read.
     pub files: AtomicU64,
-    /// Their bytes.
+    /// Bytes read.
     pub bytes: AtomicU64,
-    /// Held while the manifest is replaced, and from [`abandon`](super::abandon) on.
+    /// Locked to replace the manifest, and by [`abandon`](super::abandon).
     pub(super) publishing: Mutex<()>,
 }
 
-/// The result of a build or an update.
+/// Result of a build or an update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What happened to the index that was there before.
+    /// Change of the previous index.
     pub outcome: Outcome,
     /// Packages in the index.
     pub packages: u64,
     /// Documents in the index.
     pub documents: u64,
-    /// Bytes of their text.
+    /// Bytes of documents.
     pub text_bytes: u64,
-    /// Bytes of their text, where each text counts once in a shard.
+    /// Bytes of texts, once per shard.
     pub unique_bytes: u64,
-    /// Bytes of the index's files.
+    /// Bytes of index files.
     pub file_bytes: u64,
-    /// Shards.
+    /// Number of shards.
     pub shards: u64,
-    /// What was read from the sources.
+    /// Reads from sources.
     pub read: ReadStats,
-    /// Packages that were in the index before, were not read again, and are still in it.
+    /// Packages kept unread.
     pub kept: u64,
-    /// Packages that were in the index before and no longer are: other versions, removed or pruned;
-    /// ascending.
+    /// Packages no longer in the index, ascending.
     pub dropped: Vec<Vec<u8>>,
-    /// Packages that are kept although another version of them was given, with that one.
+    /// Kept packages with a given other version.
     pub kept_versions: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Packages that were read from another place than before.
+    /// Packages read elsewhere.
     pub moved: Vec<Moved>,
-    /// Packages that have another name than an older program gave them.
+    /// Packages named differently before.
     pub renamed: Vec<Renamed>,
-    /// Patterns that chose no revision of some repositories.
+    /// Patterns without a match.
     pub unmatched: Vec<Unmatched>,
-    /// Packages that were moved from older shards to a new one.
+    /// Packages merged into a new shard.
     pub merged: u64,
-    /// Bytes of all files that were written.
+    /// Bytes written.
     pub written_bytes: u64,
-    /// Number of entries beside the packages of the index, by
-    /// [`SkipReason::key`](crate::corpus::SkipReason::key).
+    /// Entries beside packages, by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub beside: BTreeMap<String, u64>,
-    /// Repositories that could not be read, and references of others that lead nowhere, with the reason.
-    /// What the index had of them stays.
+    /// Unreadable repositories and dangling references, with reasons. Their indexed content stays.
     pub problems: Vec<(String, String)>,
-    /// The result of comparing bytes, if that was asked for.
+    /// Result of a comparison.
     pub verified: Option<Verified>,
 }
 
 /// Result of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
-    /// Packages that are given and not in the index, ascending.
+    /// Given unindexed packages, ascending.
     pub new: Vec<Vec<u8>>,
-    /// The report, without counts.
+    /// Report without counts.
     pub report: Report,
 }
 
-/// A package that was read from another place than before.
+/// A package read elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Its name.
+    /// Package name.
     pub package: Vec<u8>,
-    /// The former place.
+    /// Previous place.
     pub before: SourcePlace,
-    /// The place that it was read from now.
+    /// Current place.
     pub now: SourcePlace,
 }
 
-/// A place that a package is read from.
+/// Origin of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePlace {
-    /// Whether it is a git repository, or else a directory.
+    /// A git repository, else a directory.
     pub is_repository: bool,
-    /// Its path or URL.
+    /// Path or URL.
     pub location: Vec<u8>,
 }
 
@@ -108,69 +105,69 @@ impl fmt::Display for SourcePlace {
     }
 }
 
-/// A package with a name that is its own, of which an older program split a version.
+/// A package that an older program gave a version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Renamed {
-    /// The name of its directory, which is its name now.
+    /// Directory name, now the name.
     pub directory: Vec<u8>,
-    /// The name that it had.
+    /// Previous name.
     pub before: Vec<u8>,
 }
 
-/// A pattern that chose no revision of some repositories.
+/// A pattern without a match in some repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
-    /// The pattern, as it was given.
+    /// Pattern as given.
     pub pattern: String,
-    /// The repositories, ascending.
+    /// Repositories, ascending.
     pub repositories: Vec<Vec<u8>>,
-    /// The reason for the first of them.
+    /// Reason for the first of them.
     pub reason: String,
-    /// Whether no repository has such a revision.
+    /// No repository matches.
     pub is_everywhere: bool,
 }
 
-/// The result of comparing an index with its sources, byte by byte.
+/// Byte-by-byte comparison with the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Files of packages that count as unchanged. All of them were read.
+    /// Files of unchanged packages.
     pub files: u64,
-    /// Files whose text differs from the index, or that are only there or only in the index.
+    /// Files that differ or are on one side only.
     pub differing: u64,
-    /// The first of them, as `package/path`, at most [`DIFFERING_LISTED_MAX`].
+    /// First [`DIFFERING_LISTED_MAX`] of them, as `package/path`.
     pub differing_listed: Vec<String>,
-    /// Shards whose checksums are wrong, or that are missing. Their packages were read again.
+    /// Damaged or missing shards, read again.
     pub damaged_shards: u64,
 }
 
-/// Names of differing files in a [`Verified`], at most. The packages are read again in any case.
+/// Listed differing files; all are read again.
 pub const DIFFERING_LISTED_MAX: usize = 20;
 
-/// What was read from the sources.
+/// Reads from the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadStats {
-    /// Packages.
+    /// Number of packages.
     pub packages: u64,
-    /// Documents.
+    /// Number of documents.
     pub documents: u64,
-    /// Bytes of their text.
+    /// Bytes of documents.
     pub text_bytes: u64,
-    /// Bytes of their text, where each text counts once in a shard.
+    /// Bytes of texts, once per shard.
     pub unique_bytes: u64,
-    /// Number of skipped files by [`SkipReason::key`](crate::corpus::SkipReason::key).
+    /// Skipped files by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub skipped: BTreeMap<String, u64>,
 }
 
-/// What happened to the index that was there before.
+/// Change of the previous index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// There was no index, or it was to be replaced.
+    /// No previous index, or replaced.
     #[default]
     Built,
-    /// It had been built with other options, so everything was read again.
+    /// Rebuilt with other options.
     Rebuilt,
-    /// It has a new manifest.
+    /// New manifest.
     Updated,
-    /// Nothing had changed, and at most what is recorded of sources was written.
+    /// No change, except to records of sources.
     Unchanged,
 }

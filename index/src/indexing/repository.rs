@@ -1,4 +1,4 @@
-//! A git repository as a source of a package: its revisions, and the files that they have.
+//! Git repositories as packages: revisions and their files.
 
 use super::mark::{InRevisions, Mark};
 use super::part::{ItemContent, SourceItem};
@@ -13,36 +13,34 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A git repository that is to be indexed as a package.
+/// Git repository to index as a package.
 #[derive(Clone, Debug, Default)]
 pub struct RepositorySource {
-    /// The package's name.
+    /// Package name.
     pub name: Vec<u8>,
-    /// Where it is on this machine.
+    /// Local path.
     pub path: PathBuf,
-    /// Where it came from, as the index records it: the path or the URL.
+    /// Recorded origin: path or URL.
     pub location: Vec<u8>,
-    /// Whether that is a URL.
+    /// The origin is a URL.
     pub is_url: bool,
-    /// Which revisions are chosen, as [`SourceRepository::select`] takes them.
+    /// Revision patterns for [`SourceRepository::select`].
     pub patterns: Vec<String>,
-    /// When it was fetched, in seconds since 1970; 0 if never.
+    /// Fetch time in seconds since 1970; 0 if never.
     pub fetched: u64,
-    /// Directories that it may take objects from.
+    /// Allowed alternates.
     pub alternates_roots: Vec<PathBuf>,
-    /// The directory of its objects, if the environment names another one.
+    /// Object directory, if overridden by the environment.
     pub object_directory: Option<PathBuf>,
-    /// Further directories of objects that the environment names.
+    /// Further object directories of the environment.
     pub alternate_object_directories: Vec<PathBuf>,
 }
 
-/// Part of the memory that the caches of deltas of all threads may take: one in so many bytes.
+/// Reciprocal share of memory for delta caches.
 const CACHE_SHARE: usize = 16;
 
-/// The least bytes of such a cache.
 const CACHE_BYTES_MIN: usize = 1 << 20;
 
-/// An open repository, and the revisions that were chosen.
 pub(super) struct OpenRepository {
     repository: Arc<SourceRepository>,
     selection: Selection,
@@ -50,7 +48,7 @@ pub(super) struct OpenRepository {
 }
 
 impl RepositorySource {
-    /// Opens the repository, and chooses revisions. `memory_bytes` is that of the whole build.
+    /// Opens the repository and selects revisions. `memory_bytes`: of the whole build.
     pub(super) fn open(
         &self,
         popularity: Popularity,
@@ -77,7 +75,6 @@ impl RepositorySource {
         })
     }
 
-    /// Names the patterns that chose nothing.
     fn with_patterns(&self, error: LookupError) -> LookupError {
         match error {
             LookupError::UnknownRevision { .. } => LookupError::Refused {
@@ -87,7 +84,7 @@ impl RepositorySource {
         }
     }
 
-    /// Returns what the index records of the repository with these revisions.
+    /// Returns the record of the repository.
     pub(super) fn record(&self, open: &OpenRepository) -> RecordedRepository {
         let selection = &open.selection;
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -117,12 +114,11 @@ impl RepositorySource {
 }
 
 impl OpenRepository {
-    /// Patterns that chose nothing, with the reason.
     pub(super) fn missing(&self) -> Vec<(String, String)> {
         self.selection.missing.clone()
     }
 
-    /// Computes a hash that changes when what is to be indexed does.
+    /// Hash of everything that affects the index.
     pub(super) fn signature(&self) -> u64 {
         let mut hasher = FnvHasher::default();
         let mut write = |bytes: &[u8]| {
@@ -139,7 +135,7 @@ impl OpenRepository {
         hasher.finish()
     }
 
-    /// Lists the files of all revisions, in the order of a shard. Sizes of blobs are not known yet.
+    /// Lists the files of all revisions in shard order, without blob sizes.
     pub(super) fn items(&self) -> Result<Vec<SourceItem>, LookupError> {
         let revisions = &self.selection.revisions;
         let trees: Vec<String> = revisions.iter().map(|it| it.commit.tree.clone()).collect();
@@ -199,7 +195,7 @@ impl OpenRepository {
     }
 }
 
-/// Finds the sizes of blobs. Those that cannot be read become skipped ones. Returns the sum.
+/// Fills in blob sizes and returns their sum. Unreadable blobs become skipped.
 pub(super) fn measure(items: &mut [SourceItem]) -> u64 {
     let mut sum = 0;
     for item in items {
@@ -227,7 +223,6 @@ pub(super) fn measure(items: &mut [SourceItem]) -> u64 {
     sum
 }
 
-/// The reason for a blob of so many bytes.
 pub(super) fn too_large(bytes: u64) -> SkipReason {
     let most = git::BLOB_BYTES_MAX;
     SkipReason::TooLarge(format!("{bytes} bytes, more than {most} (BLOB_BYTES_MAX)"))

@@ -1,5 +1,5 @@
-//! Tasks: some megabytes of files, or of documents of older shards, that one worker makes a segment
-//! of. This module lists packages and hands out tasks; it reads no text.
+//! Tasks: some megabytes of files, or of documents of older shards, for one worker and one segment.
+//! Lists packages and hands out tasks; reads no text.
 
 use super::error::BuildError;
 use super::mark::{InRevisions, Mark, OldSets};
@@ -21,28 +21,26 @@ use std::hash::Hasher;
 use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, mpsc};
 
-/// Files and documents for one shard, in order.
 #[derive(Default)]
 pub(super) struct Task {
     pub(super) number: u64,
-    /// The number of the new shard that its segment goes to.
+    /// Index of the new shard.
     pub(super) shard: usize,
-    /// Index of the package of the first items, until an item names another one.
+    /// Package of the first items, up to the next `TaskItem::Package`.
     pub(super) package: usize,
     pub(super) items: Vec<TaskItem>,
 }
 
 pub(super) enum TaskItem {
-    /// The items that follow are in this package.
+    /// Package of the items that follow.
     Package {
         index: usize,
         signature: u64,
     },
     File(File),
-    /// A file of a repository, or of a directory of which the index has parts.
+    /// A file of a repository or of a partly indexed directory.
     Source(SourceItem),
-    /// A document of an older shard: the number of the part of the package, the bytes of its text, and
-    /// its mark.
+    /// Document of an older shard: part of the package, document, text bytes, mark.
     Document(usize, DocId, u64, Mark),
     Skipped(SkippedEntry),
 }
@@ -58,62 +56,54 @@ impl TaskItem {
     }
 }
 
-/// Bounds of a task and of its segment.
 #[derive(Clone, Copy)]
 pub(super) struct TaskSizes {
-    /// Bytes of files in a task.
     task_bytes: u64,
-    /// Items in a task.
     task_items: usize,
-    /// Memory that the tables of a shard in progress may take, in bytes.
+    /// Memory for tables of the shard in progress.
     shard_tables: u64,
     pub(super) limits: Limits,
 }
 
-/// Files, packages and skipped entries in a task, at most: empty files would never fill it.
+/// Items in a task: empty files would never fill it.
 const TASK_ITEMS_MAX: usize = 1 << 15;
 
-/// Memory of an item of a task and of its segment, beside its text.
+/// Memory per item in a task and its segment, without text.
 const ITEM_BYTES: usize = 512;
 
-/// Bytes of files in a task, at most; larger tasks make nothing faster.
+/// Larger tasks are no faster.
 const TASK_BYTES_MAX: usize = 16 << 20;
 
-/// How many times the text of a task may be in memory, in one form or another: for each worker its text, its pairs, its
-/// sorted runs, and the segments that wait to be joined.
+/// Copies of a task's text per worker: text, pairs, sorted runs, waiting segments.
 const COPIES: usize = 16;
 
-/// Memory that is not for segments, one in so many bytes: the buffers of a merge, which runs while
-/// workers fill segments, and the tables of the shard in progress. When segments had all of it, 512 MiB
-/// were exceeded by 2 % on 5.8 GB of text.
+/// Reciprocal share of memory for merge buffers and tables. Without it, 5.8 GB of text exceeded 512
+/// MiB by 2 %.
 const RESERVED_SHARE: usize = 8;
 
-/// Memory that is in use whatever the size of a segment: 8 MiB of the program's file, buffers for
-/// writing, the tables of the first half gigabyte of text, and what the allocator keeps of freed memory. Without it,
-/// a limit of 64 MiB was exceeded by 7 MiB.
+/// Memory independent of the segment size: program file, write buffers, first tables, allocator.
+/// Without it, a 64 MiB limit was exceeded by 7 MiB.
 const FIXED_BYTES: usize = 26 << 20;
 
-/// Memory of a worker beside its segment: the set of trigrams, and the reading of a file.
+/// Trigram set and file reading.
 const WORKER_BYTES: usize = 4 << 20;
 
-/// Memory of an encoder of texts: samples and training of a dictionary, and the texts of a batch. Without it, a
-/// limit of 64 MiB was exceeded by 13 MiB more.
+/// Memory of a text encoder: dictionary training and a batch of texts. Without it, a 64 MiB limit
+/// was exceeded by 13 MiB more.
 const ENCODER_BYTES: usize = 14 << 20;
 
-/// Part of the memory that is for segments in any case, one in so many bytes.
+/// Reciprocal of the least share of memory for segments.
 const SEGMENTS_SHARE_MIN: usize = 4;
 
-/// Part of the memory that the tables of a shard in progress may take, in so many eighths. A shard of 4 GiB of
-/// source code takes 170 MB for them, so at the default memory its size ends it. When nothing but its size ended a shard,
-/// 11.6 GB of text took 290 MB with a limit of 64 MiB.
+/// Eighths of the memory for tables. A 4 GiB shard of source code takes 170 MB, so by default its
+/// size ends it. Without this bound, 11.6 GB of text took 290 MB at a limit of 64 MiB.
 const SHARD_TABLES_EIGHTHS: u64 = 3;
 
-/// Memory of a shard in progress for each file, on average: 176 bytes for text, document, tag and entry in the table of
-/// hashes, the path, and the lists of its trigrams.
+/// Average table memory per file: 176 bytes for text, document, tag and hash entry; the path;
+/// trigram lists.
 const FILE_TABLE_BYTES: u64 = 300;
 
-/// Memory of a shard in progress for its text, one in so many bytes: entries of blocks, checksums, buffers for the
-/// sorted runs, and the dictionary.
+/// Reciprocal share of text: block entries, checksums, sorted-run buffers, dictionary.
 const TEXT_TABLE_SHARE: u64 = 64;
 
 impl TaskSizes {
@@ -131,7 +121,7 @@ impl TaskSizes {
         let limits = Limits {
             block_bytes: options.options.block_bytes,
             text_bytes: 2 * task_bytes,
-            // Source code has 0.38 distinct pairs a byte of text at 4 KiB blocks.
+            // Source code: 0.38 distinct pairs per byte at 4 KiB blocks.
             pairs: task_bytes / 2,
         };
         TaskSizes {
@@ -143,18 +133,17 @@ impl TaskSizes {
     }
 }
 
-/// Returns the memory that the tables of a shard in progress may take, in bytes.
 pub(super) fn shard_tables(options: &BuildOptions) -> u64 {
     options.memory_bytes.max(MEMORY_BYTES_MIN) as u64 / 8 * SHARD_TABLES_EIGHTHS
 }
 
-/// Estimates the memory that files take in the tables of a shard in progress.
+/// Estimates the table memory of files.
 pub(super) fn table_bytes(files: u64, bytes: u64) -> u64 {
     files * FILE_TABLE_BYTES + bytes / TEXT_TABLE_SHARE
 }
 
-/// Lists the contents of all packages and sends them as tasks. A package that is unchanged since it
-/// was recorded is left out. Takes one of `places` for each task.
+/// Lists all packages and sends their contents as tasks, one of `places` each. Unchanged packages
+/// are left out.
 pub(super) fn hand_out(
     packages: &[InputPackage],
     options: &BuildOptions,
@@ -196,23 +185,19 @@ pub(super) fn hand_out(
     Ok(())
 }
 
-/// Whether a package is unchanged since it was recorded, as far as names, sizes and times of files
-/// tell.
+/// Whether names, sizes and times equal the recorded ones.
 pub(super) fn is_unchanged(package: &InputPackage, options: &BuildOptions) -> bool {
     matches!(changed_contents(package, options), Ok(None))
 }
 
-/// What is in a package.
 struct Contents {
     signature: u64,
     bytes: u64,
-    /// Number of the items.
     files: u64,
-    /// Made one by one: an item takes more memory than what it is made of.
+    /// Lazy: an item takes more memory than its source.
     items: Box<dyn Iterator<Item = TaskItem>>,
 }
 
-/// Returns what is in a package, or `None` when it is unchanged since it was recorded.
 fn changed_contents(
     package: &InputPackage,
     options: &BuildOptions,
@@ -246,7 +231,6 @@ fn changed_contents(
     }
 }
 
-/// Computes a hash that changes when a package does.
 fn signature(walk: &Walk, popularity: Popularity) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write(&corpus::signature(walk).to_le_bytes());
@@ -268,7 +252,7 @@ fn directory_contents(walk: Walk, signature: u64) -> Contents {
     }
 }
 
-/// Lists the files of a directory with what is known before they are read.
+/// Lists the files of a directory without reading them.
 fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
     let skipped = walk.skipped.into_iter().map(|skipped| SourceItem {
         path: skipped.path,
@@ -288,8 +272,7 @@ fn source_items(walk: Walk, popularity: Popularity) -> Vec<SourceItem> {
     skipped.chain(files).collect()
 }
 
-/// Lists the files of a directory that the index does not have or that are `differing`, and what becomes of its
-/// parts.
+/// Lists files that are unindexed or `differing`, and changes of the parts.
 fn changed_documents(
     source: &Source,
     mut items: Vec<SourceItem>,
@@ -312,7 +295,7 @@ fn changed_documents(
     Ok((contents, changes))
 }
 
-/// Lists a repository. What the index has of it already is left out.
+/// Lists the unindexed files of a repository.
 fn repository_contents(
     package: &RepositoryPackage,
     popularity: Popularity,
@@ -362,7 +345,7 @@ fn repository_contents(
     }))
 }
 
-/// Lists the documents that some revision has, or that are current.
+/// Lists documents that are current or in a revision.
 fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
     let (mut items, mut all_bytes) = (Vec::new(), 0);
     let mut found = Vec::new();
@@ -381,7 +364,7 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
             }
         }
     }
-    // Shards have them by text; a source has them in this order.
+    // Shards order them by text, sources in this order.
     found.sort_by(|(_, a, a_mark), (_, b, b_mark)| {
         let by_rank = b.static_rank.total_cmp(&a.static_rank);
         by_rank.then_with(|| (a.path, a_mark.object).cmp(&(b.path, b_mark.object)))
@@ -403,15 +386,14 @@ fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
     })
 }
 
-/// Collects items into tasks of the right size and sends them.
 struct TaskSender<'a> {
     task: Task,
     bytes: u64,
     sizes: &'a TaskSizes,
-    /// Has an entry for each task that may be sent.
+    /// One entry per task that may be sent.
     places: &'a mpsc::Receiver<()>,
     tasks: &'a mpsc::SyncSender<Task>,
-    /// No worker receives tasks any more: the build has failed, and its error is on its way.
+    /// The build has failed; its error follows.
     closed: bool,
 }
 
@@ -430,7 +412,7 @@ impl TaskSender<'_> {
         self.task.items.push(item);
     }
 
-    /// Sends the task in progress, if it has any items, and begins one for `shard`.
+    /// Sends the task in progress, if any, and begins one for `shard`.
     fn send(&mut self, shard: usize) {
         let number = self.task.number + u64::from(!self.task.items.is_empty());
         let next = Task {
@@ -453,7 +435,7 @@ mod tests {
     use std::collections::{BTreeMap, HashMap};
     use std::fs;
 
-    /// Returns the tasks of packages of so many files, of four bytes each, as far as there are places for them.
+    /// Returns the tasks of packages with these numbers of files, up to `places`.
     fn tasks(packages: &[usize], sizes: &TaskSizes, places: usize) -> Vec<Task> {
         let there = tempfile::tempdir().expect("a directory");
         let paths = packages.iter().enumerate().map(|(number, &files)| {
@@ -469,7 +451,6 @@ mod tests {
         let packages = best_first(sources, &HashMap::new(), &HashMap::new());
         let (joined, free) = mpsc::channel();
         (0..places).for_each(|_| joined.send(()).expect("it is received"));
-        // As if joining had failed.
         drop(joined);
         let (sender, tasks) = mpsc::sync_channel(places);
         let (options, progress) = (BuildOptions::default(), Progress::default());
@@ -478,7 +459,6 @@ mod tests {
         tasks.into_iter().collect()
     }
 
-    /// Returns how many files of the packages go to each shard.
     fn files_by_shard(packages: &[usize], sizes: &TaskSizes) -> Vec<usize> {
         let mut files = BTreeMap::new();
         for task in tasks(packages, sizes, 20) {
@@ -494,7 +474,7 @@ mod tests {
         assert_eq!(files_by_shard(&[3, 3, 3], &sizes), [9]);
         sizes.shard_tables = table_bytes(7, 28);
         assert_eq!(files_by_shard(&[3, 3, 3, 3, 1], &sizes), [6, 7]);
-        // A package is in one shard, however large it is.
+        // A package is never split.
         assert_eq!(files_by_shard(&[1, 20, 1, 2], &sizes), [1, 20, 3]);
     }
 

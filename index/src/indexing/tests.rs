@@ -7,7 +7,6 @@ use crate::document::Popularity;
 use crate::shard::{BlockId, DocId, TextCache};
 use std::fs;
 
-/// Writes a source directory with `files` below `there`.
 fn source(there: &Path, name: &str, files: &[(&str, &[u8])]) -> Source {
     for (path, text) in files {
         let path = there.join(name).join(path);
@@ -17,13 +16,12 @@ fn source(there: &Path, name: &str, files: &[(&str, &[u8])]) -> Source {
     versioned(corpus::sources(&[there.join(name)], false).unwrap()).remove(0)
 }
 
-/// Makes sources be such that lie inside a directory of packages.
+/// As if found in a directory of packages.
 fn versioned(mut sources: Vec<Source>) -> Vec<Source> {
     sources.iter_mut().for_each(|it| it.is_versioned = true);
     sources
 }
 
-/// Returns paths and texts of all documents of an index, package by package.
 fn contents(index: &Index) -> Vec<(String, String, Vec<u8>)> {
     let mut all = Vec::new();
     for shard in &index.shards {
@@ -252,7 +250,7 @@ fn tables_of_a_shard_take_no_more_memory_than_estimated() {
     );
     let report = build(sources, &out, &options(), &Progress::default()).unwrap();
     let index = Index::open(&out).unwrap();
-    // What is written of the tables was in memory, and the table of hashes beside it.
+    // Tables were in memory, as was the table of hashes.
     use crate::format::Section;
     let sections = [
         Section::Dictionary,

@@ -1,8 +1,7 @@
-//! Decides which packages of an index an update keeps, drops or reads again, by names alone, before
-//! anything is read.
+//! Decides by names alone which packages an update keeps, drops or rereads.
 //!
-//! **Invariant:** a package is dropped only if it was removed by name, pruned, or is another version of a
-//! given one and versions are to be replaced.
+//! **Invariant:** a package is dropped only if removed by name, pruned, or replaced as another
+//! version of a given one.
 
 use super::current::CurrentIndex;
 use super::error::BuildError;
@@ -13,17 +12,16 @@ use crate::manifest::Options;
 use schema::name::package_name;
 use std::collections::{HashMap, HashSet};
 
-/// Which packages are given, and which are to be dropped. Sets hold names of directories.
+/// Given and dropped packages, by directory name.
 pub(super) struct UpdatePlan {
-    /// The sources, and whether the name of each is its own.
+    /// Sources, and whether they are unversioned.
     given: HashMap<Vec<u8>, bool>,
-    /// Packages to be removed.
     removed: HashSet<Vec<u8>>,
-    /// Packages of the index that are other versions of given ones, each with the given one.
+    /// Indexed versions of given packages, with the given one.
     other_versions: HashMap<Vec<u8>, Vec<u8>>,
     replace_versions: bool,
     prune: bool,
-    /// The index was built with other options, so nothing of it can be kept.
+    /// Built with other options: nothing can be kept.
     is_rebuild: bool,
 }
 
@@ -33,7 +31,7 @@ const OTHER_OPTIONS: &str =
 const DAMAGED: &str = "a shard of it is damaged or missing, so its packages must be read again";
 
 impl UpdatePlan {
-    /// Fails when the update would lose packages that nobody asked to drop.
+    /// Fails if packages would be lost without request.
     pub(super) fn new(
         current: &CurrentIndex<'_>,
         sources: &[Source],
@@ -83,20 +81,18 @@ impl UpdatePlan {
         })
     }
 
-    /// Whether a package of the index will no longer be in it.
     fn is_dropped(&self, directory: &[u8]) -> bool {
         let is_replaced = || self.replace_versions && self.other_versions.contains_key(directory);
         !self.given.contains_key(directory)
             && (self.prune || self.removed.contains(directory) || is_replaced())
     }
 
-    /// Whether the index's copy of a package cannot be kept.
+    /// Whether the indexed copy must go.
     pub(super) fn is_dead(&self, directory: &[u8]) -> bool {
         self.is_rebuild || self.is_dropped(directory)
     }
 
-    /// Returns the packages that are kept although another version of them is given, with that one;
-    /// ascending.
+    /// Packages kept beside another given version, ascending.
     pub(super) fn kept_versions(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let known = self.other_versions.iter();
         let kept = known.filter(|(other, _)| !self.is_dropped(other));
@@ -107,8 +103,7 @@ impl UpdatePlan {
         kept
     }
 
-    /// Returns the packages that are given and not in the index, and those of it that will be dropped; both
-    /// ascending.
+    /// Given unindexed packages, and packages to drop; ascending.
     pub(super) fn new_and_dropped(
         &self,
         current: &CurrentIndex<'_>,
@@ -127,13 +122,13 @@ impl UpdatePlan {
         both
     }
 
-    /// Whether the name of a package's directory is its own: as it is given, else as the index has it.
+    /// Whether a directory name is unversioned, as given or else as indexed.
     pub(super) fn has_own_name(&self, current: &CurrentIndex<'_>, directory: &[u8]) -> bool {
         let given = self.given.get(directory).copied();
         given.unwrap_or_else(|| current.has_own_name(directory))
     }
 
-    /// Returns the signatures of the packages that can be kept, by the names of their directories.
+    /// Signatures of packages that can be kept.
     pub(super) fn recorded(&self, current: &CurrentIndex<'_>) -> HashMap<Vec<u8>, u64> {
         let kept = current
             .live()
@@ -151,7 +146,7 @@ impl UpdatePlan {
     }
 }
 
-/// Returns the packages of the index that are other versions of given ones, and are not given themselves.
+/// Indexed versions of given packages that are not given themselves.
 fn other_versions(
     current: &CurrentIndex<'_>,
     given: &HashMap<Vec<u8>, bool>,
@@ -169,8 +164,7 @@ fn other_versions(
     others.collect()
 }
 
-/// Returns the packages that `names` mean: each is a directory's name, or a name without version
-/// that means all its versions.
+/// Resolves directory names, and names that mean all versions.
 fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
@@ -188,7 +182,7 @@ fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<
     Ok(removed)
 }
 
-/// Returns the name in the index that is most similar to `name`, if one is similar.
+/// Returns the most similar indexed name.
 fn nearest(current: &CurrentIndex<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);

@@ -1,8 +1,5 @@
-//! Compares an index with its sources, byte by byte: the packages that count as unchanged by names,
-//! sizes, times and inodes.
-//!
-//! It reads every file once and compares hashes; texts are not kept. What differs is reported and
-//! read again by the update that follows. [`compare`] does the same for single files.
+//! Compares seemingly unchanged packages with the index by hash. Differences are reported, and read
+//! again by the update. [`compare`] does so for single files.
 
 use super::current::CurrentIndex;
 use super::error::BuildError;
@@ -16,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
-/// Compares those of `packages` that are unchanged.
+/// Compares unchanged `packages`.
 pub(super) fn verify(
     current: &CurrentIndex<'_>,
     packages: &[InputPackage],
@@ -57,7 +54,7 @@ pub(super) fn verify(
     Ok(differing)
 }
 
-/// Compares the suspects among the files that the index has.
+/// Compares suspects that are indexed.
 pub(super) fn compare(
     current: &CurrentIndex<'_>,
     packages: &[InputPackage],
@@ -96,7 +93,6 @@ impl Suspects {
         self.modified_from_ns.is_none() && self.paths.is_empty()
     }
 
-    /// Returns those of a source.
     fn files(&self, source: &Source, options: &BuildOptions) -> Result<Vec<File>, BuildError> {
         let named = self.paths.iter().filter_map(|path| {
             let path = path.strip_prefix(&source.directory).ok()?;
@@ -123,10 +119,8 @@ impl Verified {
     }
 }
 
-/// Where a package is: in one shard or more.
 type Places<'a> = HashMap<Vec<u8>, Vec<(&'a Shard, PackageId)>>;
 
-/// Returns where the live packages are, by the names of their directories.
 fn places<'a>(current: &'a CurrentIndex<'_>) -> Result<Places<'a>, BuildError> {
     let mut places = Places::new();
     for current in &current.shards {
@@ -139,7 +133,7 @@ fn places<'a>(current: &'a CurrentIndex<'_>) -> Result<Places<'a>, BuildError> {
     Ok(places)
 }
 
-/// Returns the hashes of a package's current documents, by path.
+/// Hashes of current documents, by path.
 fn documents(parts: &[(&Shard, PackageId)]) -> Result<HashMap<Vec<u8>, [u8; 32]>, BuildError> {
     let mut documents = HashMap::new();
     for (shard, package) in parts {

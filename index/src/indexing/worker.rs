@@ -1,7 +1,7 @@
-//! A worker: reads the files and documents of tasks and makes segments of them.
+//! Worker: makes segments from the files and documents of tasks.
 //!
-//! **Invariant:** a document of an older shard is written as its file would be: the same text, cut
-//! by the same rule, with the same name and rank.
+//! **Invariant:** a document of an older shard is written as its file would be: same text, blocks,
+//! name and rank.
 
 use super::error::BuildError;
 use super::mark::Mark;
@@ -21,7 +21,6 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
-/// A task's segment, and the list of what it was made of.
 pub(super) struct FinishedTask {
     pub(super) number: u64,
     pub(super) shard: usize,
@@ -29,14 +28,14 @@ pub(super) struct FinishedTask {
     pub(super) segment: Segment,
 }
 
-/// What a segment was made of; its documents are in the order of the entries.
+/// Entry of a segment; documents are in entry order.
 pub(super) enum SegmentEntry {
     Package { index: usize, signature: u64 },
     Document(DocumentName, Mark),
     Skipped(SkippedEntry),
 }
 
-/// Buffers of texts that have been written, for the next segments; one for each worker at most.
+/// Text buffers for reuse, at most one per worker.
 pub(super) struct TextBuffers {
     free: Mutex<Vec<Vec<u8>>>,
     free_max: usize,
@@ -54,7 +53,6 @@ impl TextBuffers {
         self.free().pop()
     }
 
-    /// Takes a buffer back, or frees it.
     pub(super) fn put(&self, text: Vec<u8>) {
         let mut free = self.free();
         if free.len() < self.free_max {
@@ -67,7 +65,7 @@ impl TextBuffers {
     }
 }
 
-/// Makes segments of tasks until there are no more, or one fails.
+/// Makes segments until there are no more tasks or one fails.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn work(
     packages: &[InputPackage],
@@ -140,7 +138,6 @@ fn sink_error(package: &InputPackage) -> impl Fn(io::Error) -> BuildError + Copy
     }
 }
 
-/// Reads a file into the builder.
 fn read_file(
     package: &InputPackage,
     file: &File,
@@ -170,14 +167,14 @@ fn read_file(
     }
 }
 
-/// Taken while a blob is read that is larger than a task: git's objects are decoded as a whole.
+/// Locked to read a large blob: git decodes objects whole.
 #[derive(Default)]
 pub(super) struct LargeBlobs(Mutex<()>);
 
-/// Bytes of a blob that several workers may read at once.
+/// Bytes of blobs read concurrently.
 const BLOB_BYTES_AT_ONCE: u64 = 16 << 20;
 
-/// Reads a file of a repository into the builder, or finds out why it is skipped.
+/// Reads an item into the builder, or returns why it is skipped.
 fn read_item(
     package: &InputPackage,
     item: SourceItem,
@@ -228,7 +225,7 @@ fn read_item(
     }
 }
 
-/// Gives the text of a blob to the builder, unless it is a pointer of Git LFS.
+/// Passes a blob to the builder, except Git LFS pointers.
 fn read_blob(bytes: &[u8], builder: &mut SegmentBuilder) -> io::Result<ReadOutcome> {
     if let Some((id, size)) = git::lfs_pointer(bytes) {
         let detail = format!("{size} bytes, sha256 {id}");
@@ -243,9 +240,8 @@ impl TextSink for SegmentBuilder {
     }
 }
 
-/// Texts of older shards. Pages of a mapping count as memory in use until it is unmapped, and those
-/// of a whole shard would exceed the limit. So a task maps shards for itself, and maps them again
-/// after it has read much.
+/// Texts of older shards. Mapped pages count as memory in use until unmapped, so each task maps
+/// shards itself, and again after reading much.
 #[derive(Default)]
 struct ShardTexts {
     open: Vec<Shard>,
@@ -253,14 +249,13 @@ struct ShardTexts {
     cache: Rc<TextCache>,
 }
 
-/// Bytes that are read of a mapping before it is unmapped.
+/// Bytes read before a mapping is dropped.
 const MAPPED_BYTES_MAX: u64 = 4 << 20;
 
-/// Bytes of an older text that are given to the builder at once.
+/// Bytes passed to the builder at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
 impl ShardTexts {
-    /// Copies a document's text to the builder.
     fn copy(
         &mut self,
         package: &InputPackage,
@@ -295,7 +290,6 @@ impl ShardTexts {
         Ok(name)
     }
 
-    /// Returns the shard at `path`, of which `bytes` are going to be read.
     fn shard(&mut self, path: &Path, bytes: u64) -> Result<&Shard, ShardError> {
         if self.read_bytes > MAPPED_BYTES_MAX {
             *self = ShardTexts::default();

@@ -1,24 +1,22 @@
-//! Queries for patterns that may match over several lines: conditions on documents, not on blocks.
+//! Queries for patterns that match across lines: conditions on documents.
 //!
-//! A match over several lines may cross blocks, but a trigram without a line end is always inside one
-//! block. So a pattern is planned as if a line end could be any text, and its query is asked of
-//! documents instead of blocks.
-//! **Invariant:** never a false negative: a document that matches satisfies the query.
+//! Such a match may cross blocks, but a trigram without a line end is inside one block. So the
+//! pattern is planned as if a line end were any text, and the query applies to documents.
+//! **Invariant:** never a false negative: a matching document satisfies the query.
 
 use super::query::{TrigramQuery, write_joined};
 use super::{BadPattern, Info, parse};
 use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
 use std::fmt;
 
-/// The condition that a document must satisfy to be a candidate.
+/// Condition on candidate documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentQuery {
-    /// One of its blocks satisfies this. [`TrigramQuery::All`] holds for every document, even for one
-    /// without blocks.
+    /// One block satisfies this. [`TrigramQuery::All`] holds even without blocks.
     Block(TrigramQuery),
-    /// All of these hold.
+    /// All hold.
     And(Vec<DocumentQuery>),
-    /// One of these holds.
+    /// One holds.
     Or(Vec<DocumentQuery>),
 }
 
@@ -26,7 +24,7 @@ impl DocumentQuery {
     /// Holds for every document.
     pub const ALL: DocumentQuery = DocumentQuery::Block(TrigramQuery::All);
 
-    /// Whether it holds for every document.
+    /// True for every document.
     pub fn is_all(&self) -> bool {
         match self {
             DocumentQuery::Block(query) => *query == TrigramQuery::All,
@@ -35,7 +33,7 @@ impl DocumentQuery {
         }
     }
 
-    /// Converts a query so that each trigram may be in another block.
+    /// Lets each trigram be in another block.
     fn spread(query: TrigramQuery) -> DocumentQuery {
         match query {
             TrigramQuery::And(parts) => {
@@ -49,7 +47,7 @@ impl DocumentQuery {
     }
 }
 
-/// Renders `all`, or `["abc"]` for a condition on one block; a space is AND, `(a | b)` is OR.
+/// Renders `all`, or `["abc"]` for one block; a space is AND, `(a | b)` is OR.
 impl fmt::Display for DocumentQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -68,15 +66,13 @@ impl fmt::Display for DocumentQuery {
     }
 }
 
-/// Returns the condition that a document satisfies if the regular expression `pattern` matches in it,
-/// within a line or over several.
+/// Returns the document query of a regular expression, within a line or across lines.
 pub fn plan_multiline(pattern: &str, ignore_case: bool) -> Result<DocumentQuery, BadPattern> {
     let hir = without_line_ends(&parse(pattern, ignore_case)?);
     Ok(DocumentQuery::spread(Info::of(&hir).into_query()))
 }
 
-/// Returns an expression that matches more: where the given one can match a line end, it matches any
-/// text.
+/// Generalises an expression: anything that can match a line end matches any text.
 fn without_line_ends(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => hir.clone(),
@@ -95,7 +91,6 @@ fn without_line_ends(hir: &Hir) -> Hir {
     }
 }
 
-/// Returns the lines of a literal, with any text between them.
 fn lines(literal: &[u8]) -> Hir {
     let mut parts = Vec::new();
     for (index, piece) in literal.split(|&byte| byte == b'\n').enumerate() {

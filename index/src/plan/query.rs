@@ -1,29 +1,29 @@
-//! The trigram query: a condition on a block, as AND and OR of trigrams.
+//! Trigram query: AND and OR of trigrams, as a condition on a block.
 
 use crate::trigram::Trigram;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Nodes of a query, at most. A larger one costs more to evaluate than it saves.
+/// A larger query costs more than it saves.
 const NODES_MAX: usize = 4096;
 
-/// The condition that a block must satisfy to be a candidate.
+/// Condition on candidate blocks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrigramQuery {
-    /// Every block satisfies it.
+    /// Every block.
     All,
-    /// No block satisfies it.
+    /// No block.
     None,
-    /// The block holds the trigram.
+    /// Blocks with the trigram.
     Trigram(Trigram),
-    /// All of these hold; at least two.
+    /// All hold; at least two.
     And(Vec<TrigramQuery>),
-    /// One of these holds; at least two.
+    /// One holds; at least two.
     Or(Vec<TrigramQuery>),
 }
 
 impl TrigramQuery {
-    /// Returns the AND of `queries`, simplified.
+    /// Simplified AND of `queries`.
     pub fn and(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
         let mut parts = BTreeSet::new();
         for query in queries {
@@ -37,7 +37,7 @@ impl TrigramQuery {
         TrigramQuery::from_parts(parts, TrigramQuery::All, TrigramQuery::And)
     }
 
-    /// Returns the OR of `queries`, simplified.
+    /// Simplified OR of `queries`.
     pub fn or(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
         let mut parts = BTreeSet::new();
         for query in queries {
@@ -67,7 +67,7 @@ impl TrigramQuery {
         TrigramQuery::and(common.iter().cloned().chain([rest]))
     }
 
-    /// Returns the operands of an AND; any other query is its only operand.
+    /// Operands of an AND, or the query itself.
     fn factors(&self) -> &[TrigramQuery] {
         match self {
             TrigramQuery::And(parts) => parts,
@@ -97,7 +97,7 @@ impl TrigramQuery {
     }
 }
 
-/// Returns the conditions that every one of `parts` contains: `x a | x b` has the factor `x`.
+/// Conditions in all `parts`: `x a | x b` has the factor `x`.
 fn common_factors(parts: &BTreeSet<TrigramQuery>) -> BTreeSet<TrigramQuery> {
     let factors = parts
         .iter()
@@ -128,7 +128,6 @@ impl fmt::Debug for TrigramQuery {
     }
 }
 
-/// Writes `parts` with `separator` between them.
 pub(super) fn write_joined<T: fmt::Display>(
     out: &mut fmt::Formatter<'_>,
     parts: impl IntoIterator<Item = T>,

@@ -2,7 +2,6 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Renders a query as codesearch's table does: a space is AND, `|` OR, `+` all, `-` none.
 fn planned(pattern: &str) -> String {
     plan(pattern, false).unwrap().to_string()
 }
@@ -113,8 +112,8 @@ fn errors_say_where() {
     assert_eq!(error.at, Some(1));
 }
 
-/// What codesearch requires of a text for these patterns (facts from its test table, folded): `;` is
-/// AND, below it `|` is OR, below that a space is AND; nothing: no requirement.
+/// Requirements of codesearch's test table, folded: `;` AND, then `|` OR, then space AND; empty for
+/// none.
 const CODESEARCH: &[(&str, &str)] = &[
     ("Abcdef", "abc bcd cde def"),
     ("(abc)(def)", "abc bcd cde def"),
@@ -173,7 +172,7 @@ const CODESEARCH: &[(&str, &str)] = &[
     (r"ab\Bc", "abc"),
 ];
 
-/// Returns the sets of trigrams each of which satisfies a query.
+/// Sets of trigrams that satisfy a query.
 fn ways(query: &TrigramQuery) -> Vec<BTreeSet<[u8; 3]>> {
     match query {
         TrigramQuery::All => vec![BTreeSet::new()],
@@ -204,7 +203,7 @@ fn requires_at_least_what_codesearch_requires() {
     assert_eq!(plan(r"[^\s\S]", false).unwrap(), TrigramQuery::None);
 }
 
-/// Whether a line satisfies a query, by looking for the trigrams themselves.
+/// Naive evaluation on a line.
 fn satisfies(line: &[u8], query: &TrigramQuery) -> bool {
     match query {
         TrigramQuery::All => true,
@@ -217,7 +216,7 @@ fn satisfies(line: &[u8], query: &TrigramQuery) -> bool {
     }
 }
 
-/// Generates patterns over a small alphabet, so that random lines often match.
+/// Small alphabet, so that random lines match.
 fn patterns() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[abkst]{1,4}",
@@ -278,8 +277,8 @@ proptest! {
         }
     }
 
-    /// Texts are planned like the same regular expressions, or weaker; and not much weaker, since the line that satisfies
-    /// a query has the text's trigrams, each in one of its ways.
+    /// Literal plans equal regular expression plans or are slightly weaker: satisfying lines
+    /// contain the trigrams in some case.
     #[test]
     fn texts_are_planned_as_they_match(
         text in "[abkstABKST_.]{1,8}",

@@ -1,9 +1,8 @@
-//! Strings of bits, read a word at a time. Bits count from the least significant bit of the first
-//! byte.
+//! Bit strings, least significant bit of the first byte first.
 
 use std::ops::Range;
 
-/// Calls `take` with the positions of the one bits in `range`.
+/// Calls `take` with the set bits in `range`.
 #[inline]
 pub(super) fn for_each_one(bytes: &[u8], range: Range<u32>, mut take: impl FnMut(u32)) {
     let end = (range.end as usize).min(bytes.len() * 8) as u32;
@@ -22,8 +21,8 @@ pub(super) fn for_each_one(bytes: &[u8], range: Range<u32>, mut take: impl FnMut
     }
 }
 
-/// Sets the bits at `positions`, which ascend, in zeroed bytes. Words are written when they are complete: to set a bit in
-/// memory has to wait for the bit before, if it is in the same byte.
+/// Sets the ascending `positions` in zeroed bytes. Writes whole words: setting bits in memory would
+/// wait for the previous write.
 #[inline]
 pub(super) fn set_ones(bytes: &mut [u8], positions: impl Iterator<Item = usize>) {
     let (mut word, mut base) = (0_u64, 0);
@@ -37,7 +36,7 @@ pub(super) fn set_ones(bytes: &mut [u8], positions: impl Iterator<Item = usize>)
     store(bytes, base / 8, word);
 }
 
-/// Writes as much of a word as there is room for.
+/// Writes a word, cut to the room left.
 #[inline]
 pub(super) fn store(bytes: &mut [u8], at: usize, word: u64) {
     let bytes = bytes.get_mut(at..).unwrap_or_default();
@@ -50,21 +49,20 @@ pub(super) fn store(bytes: &mut [u8], at: usize, word: u64) {
     }
 }
 
-/// Whether bit `at` is one.
 #[inline]
 pub(super) fn has_bit(bits: &[u8], at: u32) -> bool {
     let byte = bits.get(at as usize / 8);
     byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
-/// A position in a string of bits.
+/// Cursor in a bit string.
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// The 64 bits around the position; those before it are cleared.
+    /// Current 64 bits; passed ones are cleared.
     pub(super) word: u64,
-    /// Where `word` begins, in bits: a multiple of 64.
+    /// Position of `word`, a multiple of 64.
     pub(super) base: u32,
-    /// The position's offset in the word, for [`at`](Self::at).
+    /// Offset in the word, for [`at`](Self::at).
     passed: u32,
 }
 
@@ -79,20 +77,19 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Returns the position.
     #[inline]
     pub(super) fn at(&self) -> u32 {
         self.base + self.passed
     }
 
-    /// Moves to a position in this word; `word` is what remains of it.
+    /// Moves inside the word; `word` is its rest.
     #[inline]
     pub(super) fn go_to(&mut self, at: u32, word: u64) {
         self.passed = at - self.base;
         self.word = word;
     }
 
-    /// Loads the next word; returns false at the end.
+    /// Loads the next word; false at the end.
     #[inline]
     pub(super) fn advance(&mut self) -> bool {
         self.base += 64;
@@ -101,7 +98,7 @@ impl<'a> BitReader<'a> {
         (self.base as usize) < self.bytes.len() * 8
     }
 
-    /// Returns the position of the next one bit and moves behind it.
+    /// Returns the position of the next set bit and moves past it.
     #[inline]
     pub(super) fn next_one(&mut self) -> Option<u32> {
         while self.word == 0 {
@@ -115,7 +112,7 @@ impl<'a> BitReader<'a> {
         Some(self.base + bit)
     }
 
-    /// Moves behind the next `zeros` zero bits and returns how many one bits were skipped.
+    /// Moves past `zeros` zero bits and returns the number of skipped ones.
     pub(super) fn skip_zeros(&mut self, mut zeros: u32) -> u32 {
         let mut ones = 0;
         while zeros > 0 {
@@ -135,10 +132,10 @@ impl<'a> BitReader<'a> {
         ones
     }
 
-    /// Moves behind the next `zeros` zero bits, all of which are in this word.
+    /// The same, within this word.
     fn skip_zeros_in_word(&mut self, zeros: u32) -> u32 {
         let mut ones = 0;
-        // The last of these zeros precedes the first one bit that has at least `zeros` zeros before it.
+        // The last zero precedes the first one bit with at least `zeros` zeros before it.
         let mut rest = self.word;
         while rest != 0 && rest.trailing_zeros() - self.passed - ones < zeros {
             rest &= rest - 1;
@@ -150,17 +147,17 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Returns `word` without the one bits behind the first `count`.
+/// Keeps the first `count` one bits.
 #[inline]
 pub(super) fn first_ones(mut word: u64, count: u32) -> u64 {
-    // Only a malformed list has more.
+    // Malformed lists only.
     for _ in count..word.count_ones() {
         word &= !(1 << (63 - word.leading_zeros()));
     }
     word
 }
 
-/// Returns the 8 bytes from `at` on; bytes behind the end are zero.
+/// Returns 8 bytes from `at`, zero-padded.
 #[inline]
 pub(super) fn load(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..at + 8) {

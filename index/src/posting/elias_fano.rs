@@ -1,12 +1,12 @@
-//! The Elias-Fano code of a list.
+//! Elias-Fano code of a list.
 
 use super::bits::{BitReader, first_ones, load, set_ones, store};
 use super::forward::Forward;
 
-/// Encodes `ids` into zeroed buffers for the low and the high bits.
+/// Encodes `ids` into zeroed buffers.
 pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {
     let mask = (1_u64 << low_bits) - 1;
-    // Bits from `at` on, and how many: at most 31 before an id, whose low bits are at most 31.
+    // Pending bits: at most 31 before an id, plus at most 31 low bits.
     let (mut word, mut bits, mut at) = (0_u64, 0, 0);
     for &id in ids {
         word |= (u64::from(id) & mask) << bits;
@@ -25,13 +25,12 @@ pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]
     );
 }
 
-/// A position in an Elias-Fano list, which moves forward only.
 pub(super) struct Cursor<'a> {
     n: u32,
     low_bits: u32,
     low: &'a [u8],
     bits: BitReader<'a>,
-    /// Number of ids before the position.
+    /// Ids before the position.
     index: u32,
 }
 
@@ -59,8 +58,7 @@ impl Forward for Cursor<'_> {
         Some(id)
     }
 
-    /// Calls of [`next`](Forward::next) would take twice the instructions: they check for every id what this
-    /// checks for every word.
+    /// Checks per word instead of per id: half the instructions of [`next`](Forward::next).
     fn take_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
         let (low_bits, mask) = (self.low_bits, (1 << self.low_bits) - 1);
         loop {
@@ -99,7 +97,7 @@ impl Forward for Cursor<'_> {
     }
 }
 
-/// Returns id number `index`, whose one bit among the high bits is `bit`.
+/// Returns id `index` from its high bit.
 #[inline]
 fn id(bit: u32, index: u32, low_bits: u32, low: &[u8]) -> u32 {
     let at = index as usize * low_bits as usize;

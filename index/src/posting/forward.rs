@@ -1,21 +1,19 @@
-//! Walking along a list whose ids are decoded one after the other.
+//! Forward iteration over sequentially decoded lists.
 
 use std::ops::Range;
 
-/// A position in a list, which moves forward only.
+/// Forward-only cursor.
 pub(super) trait Forward {
-    /// Returns the id at the position and moves behind it.
+    /// Returns the next id.
     fn next(&mut self) -> Option<u32>;
 
-    /// Calls `take` with the ids below `end`, returns the next id and moves behind it.
+    /// Passes ids below `end` to `take` and returns the next one.
     fn take_below(&mut self, end: u32, take: impl FnMut(u32)) -> Option<u32>;
 
-    /// Returns the first id from here on that is at least `target` and moves behind it. Targets must
-    /// ascend.
+    /// Returns the next id of at least `target`. Targets must ascend.
     fn seek(&mut self, target: u32) -> Option<u32>;
 }
 
-/// Calls `take` with the ids inside `ranges`, which ascend.
 pub(super) fn take_within(
     mut list: impl Forward,
     ranges: &[Range<u32>],

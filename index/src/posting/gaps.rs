@@ -1,27 +1,26 @@
-//! The gap code of a list: the difference of each id to the one before, in the gamma code.
+//! Gap code of a list: differences of ids in the gamma code.
 
 use super::bits::load;
 use super::forward::Forward;
 use super::{decode_varint, encode_varint};
 use std::ops::RangeInclusive;
 
-/// Lengths of lists that may be stored as gaps. Shorter ones save nothing. In longer ones ids are not found
-/// fast enough.
+/// Lengths of gap lists. Shorter ones save nothing, longer ones are too slow to search.
 const IDS: RangeInclusive<u32> = 16..=1023;
 
-/// The first byte of a list. Others begin with their length, which is never 0.
+/// Other lists begin with their length, never 0.
 const FIRST_BYTE: u8 = 0;
 
-/// Bytes of a list besides its length and codes, at most.
+/// Bytes besides length and codes.
 pub(super) const HEAD_BYTES_MORE: usize = 3;
 
-/// Zeros before the highest bit of a gap, at most: a code of 57 bits is in one word, wherever it begins.
+/// A code of 57 bits fits a word at any bit offset.
 const ZEROS_MAX: u32 = 28;
 
-/// Bytes of the codes of a list, at most, for each id.
+/// Code bytes per id.
 const CODE_BYTES_MAX: usize = 8;
 
-/// Returns the bytes of the codes of `ids`; `None` when they cannot be stored as gaps.
+/// Returns the code bytes of `ids`; `None` if not encodable.
 pub(super) fn code_bytes(ids: &[u32]) -> Option<usize> {
     if !u32::try_from(ids.len()).is_ok_and(|n| IDS.contains(&n)) {
         return None;
@@ -37,7 +36,7 @@ pub(super) fn code_bytes(ids: &[u32]) -> Option<usize> {
     Some(bits.div_ceil(8))
 }
 
-/// Appends the list of `ids`, whose [`code_bytes`] are given.
+/// Appends the list of `ids` with its [`code_bytes`].
 pub(super) fn encode(ids: &[u32], code_bytes: usize, out: &mut Vec<u8>) {
     out.push(FIRST_BYTE);
     encode_varint(ids.len() as u64, out);
@@ -45,17 +44,16 @@ pub(super) fn encode(ids: &[u32], code_bytes: usize, out: &mut Vec<u8>) {
     encode_codes(ids, code_bytes, out);
 }
 
-/// Appends the codes of the gaps of `ids`. Each is written with a whole word, since a branch on whether a byte is full
-/// cannot be predicted.
+/// Appends the codes. Writes a whole word per code, since a branch on full bytes is unpredictable.
 pub(super) fn encode_codes(ids: &[u32], code_bytes: usize, out: &mut Vec<u8>) {
     let mut at = out.len();
     let end = at + code_bytes;
     out.resize(end + size_of::<u64>(), 0);
-    // Bits from `at` on, and how many: at most 7 before a code.
+    // Pending bits, at most 7 before a code.
     let (mut word, mut bits) = (0_u64, 0);
     for gap in gaps(ids) {
         let zeros = gap.ilog2();
-        // The bits below the highest one follow it.
+        // The lower bits follow the highest.
         let code = ((gap - (1 << zeros)) << 1 | 1) << zeros;
         word |= code << bits;
         bits += 2 * zeros + 1;
@@ -67,12 +65,12 @@ pub(super) fn encode_codes(ids: &[u32], code_bytes: usize, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
-/// Whether a list is one of gaps.
+/// Tests for a gap list.
 pub(super) fn is_head(bytes: &[u8]) -> bool {
     bytes.first() == Some(&FIRST_BYTE)
 }
 
-/// Takes the head of a list of gaps from the front of `bytes`: its length, and the bytes of its codes.
+/// Decodes the length of a gap list and its code bytes.
 pub(super) fn decode_head(bytes: &mut &[u8]) -> Option<(u32, usize)> {
     *bytes = bytes.strip_prefix(&[FIRST_BYTE])?;
     let n = u32::try_from(decode_varint(bytes)?).ok()?;
@@ -81,7 +79,7 @@ pub(super) fn decode_head(bytes: &mut &[u8]) -> Option<(u32, usize)> {
     is_valid.then_some((n, code_bytes))
 }
 
-/// Iterates over the gaps: the first one is to -1, so all are at least 1.
+/// Iterates over the gaps, all at least 1: the first one is to -1.
 fn gaps(ids: &[u32]) -> impl Iterator<Item = u64> {
     let mut next = 0;
     ids.iter().map(move |&id| {
@@ -91,14 +89,13 @@ fn gaps(ids: &[u32]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A position in a list of gaps, which moves forward only.
 pub(super) struct GapCursor<'a> {
-    /// Number of ids behind the position.
+    /// Remaining ids.
     left: u32,
     codes: &'a [u8],
-    /// The position in bits.
+    /// Bit position.
     at: usize,
-    /// The least id that may follow.
+    /// Least possible next id.
     next: u64,
 }
 
@@ -126,7 +123,7 @@ impl Forward for GapCursor<'_> {
             let word = load(codes, at / 8) >> (at % 8);
             let zeros = word.trailing_zeros();
             if zeros > ZEROS_MAX {
-                // Malformed, or behind the end.
+                // Malformed, or the end.
                 break;
             }
             let highest = 1 << zeros;
@@ -134,7 +131,7 @@ impl Forward for GapCursor<'_> {
             at += 2 * zeros as usize + 1;
             if next > u64::from(end) {
                 (self.left, self.at, self.next) = (left, at, next);
-                // Only a malformed list has an id that does not fit.
+                // Only malformed ids overflow.
                 return Some(u32::try_from(next - 1).unwrap_or(u32::MAX));
             }
             take((next - 1) as u32);

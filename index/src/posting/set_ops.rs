@@ -8,11 +8,11 @@ use super::gaps::GapCursor;
 use std::ops::Range;
 use std::slice;
 
-/// When a list is more than this many times as long as the ids that it is intersected with, each id
-/// is sought in it; else it is decoded. With 16 and 32 `errno == EINTR` takes a fifth longer.
+/// Ratio of list to ids above which ids are sought, not decoded. With 16 and 32 `errno == EINTR`
+/// takes a fifth longer.
 pub(super) const SEEK_RATIO: u32 = 8;
 
-/// Keeps those of the ascending `ids` that are in `list` too.
+/// Keeps the ascending `ids` in `list`.
 pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     match *list {
         PostingList::One(one) => ids.retain(|&id| id == one),
@@ -41,7 +41,7 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     }
 }
 
-/// Keeps those of `ids` that are found in a list by seeking each.
+/// Keeps `ids` found by seeking.
 fn retain_sought(ids: &mut Vec<u32>, mut list: impl Forward) {
     let mut other = list.next();
     retain(ids, |id| {
@@ -52,18 +52,16 @@ fn retain_sought(ids: &mut Vec<u32>, mut list: impl Forward) {
     });
 }
 
-/// When the range of two lists is more than this many times as long as both together, a bitmap of
-/// the range does not pay.
+/// Ratio of the range to both lists above which a bitmap does not pay.
 const SPARSE_RATIO: u64 = 64;
 
-/// Keeps those of `ids`, which ascend in `range`, that are in `list` too. They are marked in a
-/// bitmap, in which the list's ids are looked up while they are decoded. For two lists of some
-/// thousand ids this takes a third of the time of a merge, where each step waits for the one before.
+/// Keeps `ids` (ascending in `range`) in `list`. Marks them in a bitmap that is probed during
+/// decoding: three times as fast as a merge, where each step waits for the last.
 fn retain_marked(ids: &mut Vec<u32>, list: &PostingList<'_>, range: &Range<u32>) {
     let mut marked = vec![0_u64; range.len().div_ceil(64)];
     for &id in ids.iter() {
         let at = id.wrapping_sub(range.start);
-        // Only malformed lists have ids outside the range.
+        // Malformed lists have ids outside the range.
         if let Some(word) = marked.get_mut(at as usize / 64) {
             *word |= 1 << (at % 64);
         }
@@ -79,7 +77,7 @@ fn retain_marked(ids: &mut Vec<u32>, list: &PostingList<'_>, range: &Range<u32>)
     ids.truncate(kept);
 }
 
-/// Like `Vec::retain`, without a branch on the answer of `keep`, which a processor cannot predict.
+/// Branch-free `Vec::retain`: `keep` is unpredictable.
 fn retain(ids: &mut Vec<u32>, mut keep: impl FnMut(u32) -> bool) {
     let mut kept = 0;
     for at in 0..ids.len() {
@@ -90,8 +88,7 @@ fn retain(ids: &mut Vec<u32>, mut keep: impl FnMut(u32) -> bool) {
     ids.truncate(kept);
 }
 
-/// Keeps those of `ids` that are in `others` too; both ascend. A processor cannot predict which of
-/// the two advances, so the code does not branch on it.
+/// Keeps `ids` in `others`; both ascend. Branch-free, since the advancing side is unpredictable.
 pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
     let (mut kept, mut at, mut at_other) = (0, 0, 0);
     while let (Some(&id), Some(&other)) = (ids.get(at), others.get(at_other)) {
@@ -103,8 +100,8 @@ pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
     ids.truncate(kept);
 }
 
-/// Returns the union of `lists` inside `ranges`; both ascend. `stop` is asked before each list; once
-/// it returns true the remaining lists are left out.
+/// Returns the union of `lists` inside ascending `ranges`. Stops before the next list once `stop`
+/// returns true.
 pub fn unite(
     lists: &[PostingList<'_>],
     universe: u32,

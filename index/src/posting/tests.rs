@@ -25,7 +25,7 @@ fn ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
     })
 }
 
-/// Lists as they are in shards: most gaps are short, so that they are stored as gaps.
+/// Realistic lists: mostly short gaps.
 fn near_ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
     let gap = prop_oneof![6 => 0_u32..3, 2 => 0_u32..40, 1 => 0_u32..3000, 1 => 0_u32..100_000];
     let gaps = proptest::collection::vec(gap, 1..1100);
@@ -145,7 +145,7 @@ fn common_trigrams_are_bitmaps_and_rare_ones_are_not() {
     ));
 }
 
-/// Regression: the one bits between the last zero sought and the end of its word were skipped.
+/// Regression: one bits between the last zero and the end of its word were skipped.
 #[test]
 fn seek_stops_behind_the_last_zero_of_a_word() {
     let ids: Vec<u32> = (0..141).step_by(5).collect();
@@ -154,7 +154,7 @@ fn seek_stops_behind_the_last_zero_of_a_word() {
     assert_eq!((list.seek(133), list.seek(140)), (Some(135), Some(140)));
 }
 
-/// Checks that a list of `ids` finds what a scan finds.
+/// Compares seeks with a scan.
 fn check_seek(
     mut list: impl Forward,
     ids: &[u32],
@@ -197,7 +197,7 @@ proptest! {
         targets in proptest::collection::btree_set(0_u32..50_000, 0..50),
     ) {
         let mut bytes = Vec::new();
-        // Eight bytes are enough for any code.
+        // Eight bytes suffice for any code.
         gaps::encode_codes(&ids, 8 * ids.len(), &mut bytes);
         bytes.extend([0xff; PADDING_BYTES]);
         check_seek(GapCursor::new(ids.len() as u32, &bytes), &ids, targets)?;
@@ -209,7 +209,7 @@ proptest! {
         b in proptest::collection::btree_set(0_u32..5000, 1..300),
         shared in any::<u8>(),
     ) {
-        // Some are in both, wherever they are.
+        // Some ids in both.
         let shared = a.iter().copied().step_by(usize::from(shared) + 1);
         let b: Vec<u32> = b.into_iter().filter(|&id| id < universe).chain([universe - 1]).chain(shared)
             .collect::<BTreeSet<_>>().into_iter().collect();

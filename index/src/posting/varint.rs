@@ -1,6 +1,6 @@
 //! Variable-length integers.
 
-/// Appends `value` in groups of 7 bits, the lowest first, the high bit set on all but the last.
+/// Appends `value` in 7-bit groups, lowest first; the high bit marks continuation.
 pub(crate) fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -9,7 +9,7 @@ pub(crate) fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Takes a varint from the front of `bytes`; `None` when they end inside it or it exceeds 64 bits.
+/// Decodes a varint from the front of `bytes`; `None` if truncated or over 64 bits.
 pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
@@ -23,7 +23,7 @@ pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Returns how many bytes `value` takes.
+/// Encoded length of `value`.
 pub(super) fn varint_bytes(value: u64) -> usize {
     let bits = u64::BITS - (value | 1).leading_zeros();
     bits.div_ceil(7) as usize

@@ -1,16 +1,15 @@
-//! Makes a table of revisions, document by document.
+//! Builds a table of revisions.
 
 use super::{CURRENT, FIRST_LISTED, ObjectId, RevisionTable, SUPERSEDED, TableEntry, order};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Makes the table of a shard. The same documents in the same sets give the same table, in whatever order
-/// the sets were made.
+/// Builds the table of a shard, independent of the order in which sets are made.
 #[derive(Default)]
 pub struct TableBuilder {
     shard: [u8; 32],
     names: HashMap<Box<[u8]>, u32>,
-    /// The names of each set, as numbers in the order in which names came.
+    /// Numbers of the names of each set, by first appearance.
     sets: Vec<Vec<u32>>,
     numbers: HashMap<Vec<u32>, u32>,
     documents: Vec<TableEntry>,
@@ -18,7 +17,7 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Begins the table of the shard whose file has this id.
+    /// Begins the table of the shard file `shard`.
     pub fn new(shard: [u8; 32]) -> TableBuilder {
         TableBuilder {
             shard,
@@ -26,8 +25,7 @@ impl TableBuilder {
         }
     }
 
-    /// Returns the number of the set of these refs, by their full names: [`SUPERSEDED`] when there are
-    /// none. The number is valid for this builder alone.
+    /// Returns the set of these full ref names, for this builder only; [`SUPERSEDED`] if empty.
     pub fn set<'a>(&mut self, names: impl IntoIterator<Item = &'a [u8]>) -> u32 {
         let names = names.into_iter().map(|name| self.name(name));
         let mut names: Vec<u32> = names.collect();
@@ -53,26 +51,26 @@ impl TableBuilder {
         number
     }
 
-    /// Adds the next document of the shard, in the order of the finished shard. `set` is [`SUPERSEDED`],
-    /// [`CURRENT`] or what [`set`](Self::set) returned.
+    /// Adds the next document in shard order. `set` is [`SUPERSEDED`], [`CURRENT`] or from
+    /// [`set`](Self::set).
     pub fn document(&mut self, set: u32, object: ObjectId) {
         self.documents.push(TableEntry { set, object });
     }
 
-    /// Adds the next skipped file of the shard.
+    /// Adds the next skipped file.
     pub fn skipped(&mut self, set: u32, object: ObjectId) {
         self.skipped.push(TableEntry { set, object });
     }
 
-    /// Returns the table. Sets and names that nothing has are left out.
+    /// Returns the table without unused sets and names.
     ///
     /// # Panics
-    /// When a set's number is unknown, or there are more than 2^32 documents.
+    /// On an unknown set, or more than 2^32 documents.
     pub fn finish(self) -> RevisionTable {
         let documents = u32::try_from(self.documents.len()).expect("a shard has fewer documents");
         let mut entries = self.documents;
         entries.extend(self.skipped);
-        // Numbered in the order of their first use.
+        // Numbered by first use.
         let (mut renumbered, mut used) = (HashMap::new(), Vec::new());
         for entry in &mut entries {
             if entry.set == SUPERSEDED || entry.set == CURRENT {
@@ -106,7 +104,6 @@ impl TableBuilder {
     }
 }
 
-/// Converts a set to ranges of the places of its names.
 fn ranges_of(set: &[u32], places: &HashMap<u32, u32>) -> Vec<Range<u32>> {
     let mut set: Vec<u32> = set.iter().map(|number| places[number]).collect();
     set.sort_unstable();

@@ -1,9 +1,9 @@
-//! A table of revisions with the records of the repositories: what searches ask.
+//! A table of revisions joined with the records of the repositories, for searches.
 //!
-//! Documents of one package in one set have the same revisions: they are of one *class*. A document takes
-//! 4 bytes, the number of its class; everything else is kept for each class, package or name.
-//! **Invariant:** each name of a set is a recorded revision of the package. Dead packages have no record
-//! and no current document.
+//! Documents of one package in one set have the same revisions: they form a *class*. A document
+//! takes 4 bytes, its class number.
+//! **Invariant:** each name of a set is a recorded revision of the package. Dead packages have
+//! neither a record nor a current document.
 
 use super::{CURRENT, RevisionTable, SUPERSEDED, TableError, is_branch, ranges, short_name};
 use schema::message::{Recorded, RecordedRepository};
@@ -11,54 +11,48 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Digits of a commit id that name a revision, at least: as many as git shows.
+/// Minimum length of a commit id as a revision name: as many digits as git shows.
 pub const COMMIT_DIGITS_MIN: usize = 7;
 
-/// Which revisions the documents of a shard are in.
+/// Revisions of a shard.
 #[derive(Debug)]
 pub struct Revisions {
-    /// Differs between any two of them in this process.
+    /// Unique in this process.
     serial: u64,
-    /// The hash of the table's file.
     table: [u8; 32],
-    /// A hash of the records that are used.
     records: [u8; 32],
     names: Vec<Name>,
     sets: Vec<Vec<Range<u32>>>,
-    /// By package; `None` when it is no repository.
+    /// By package; `None` if not a repository.
     packages: Vec<Option<PackageRevisions>>,
-    /// The first one is that of all superseded documents.
+    /// Index 0: all superseded documents.
     classes: Vec<Class>,
-    /// The class of each document.
+    /// Class of each document.
     documents: Vec<u32>,
-    /// The class of each skipped file.
+    /// Class of each skipped file.
     skipped: Vec<u32>,
     is_all_default: bool,
     is_all_indexed: bool,
 }
 
-/// The name of a ref.
 #[derive(Debug)]
 struct Name {
     full: Box<[u8]>,
-    /// The short name, for people.
     text: Box<str>,
 }
 
-/// The revisions of a package.
 #[derive(Debug)]
 struct PackageRevisions {
-    /// The index of the default one's name.
+    /// Index of the default name.
     default: u32,
-    /// The commit of each revision; the key is the index of the revision's name.
+    /// Commits by index of the revision name.
     commits: HashMap<u32, IndexedCommit>,
 }
 
-/// The commit at which a revision was indexed.
 #[derive(Debug)]
 struct IndexedCommit {
     id: Box<str>,
-    /// When it was committed, in seconds since 1970.
+    /// Seconds since 1970.
     committed: i64,
 }
 
@@ -70,23 +64,23 @@ struct Class {
     is_default: bool,
 }
 
-/// A revision that has a document.
+/// A revision of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RevisionRef<'a> {
-    /// Its full name, such as `refs/heads/main`.
+    /// Full name, such as `refs/heads/main`.
     pub name: &'a [u8],
-    /// Its short name, for people.
+    /// Short name as text.
     pub text: &'a str,
-    /// The id of the commit at which it was indexed.
+    /// Id of the indexed commit.
     pub commit: &'a str,
-    /// When that was committed, in seconds since 1970.
+    /// Commit time, seconds since 1970.
     pub committed: i64,
-    /// Whether it is the default one of its repository.
+    /// Default of its repository.
     pub is_default: bool,
 }
 
 impl RevisionRef<'_> {
-    /// Its short name.
+    /// Short name, as bytes.
     pub fn short_name(&self) -> &[u8] {
         short_name(self.name)
     }
@@ -96,14 +90,13 @@ impl RevisionRef<'_> {
         is_branch(self.name)
     }
 
-    /// Whether `name` means it: its full name, with or without `refs/`, its short name, the beginning of
-    /// its commit id, or `HEAD` if it is the default one.
+    /// Whether `name` is its full name (with or without `refs/`), short name, commit id prefix, or
+    /// `HEAD` for the default.
     pub fn is_named(&self, name: &[u8]) -> bool {
         self.named_by(name).is_some()
     }
 
-    /// Returns how directly `name` means it, 0 the most: of several revisions that a name may mean, git
-    /// takes a tag before a branch, and that before a commit id.
+    /// Precedence of `name`, 0 first: as in git a tag, a branch, a commit id.
     pub fn named_by(&self, name: &[u8]) -> Option<u8> {
         let is_short = name == self.short_name();
         if name == self.name || (name == b"HEAD" && self.is_default) {
@@ -122,14 +115,14 @@ impl RevisionRef<'_> {
     }
 }
 
-/// Whether the id of a commit begins with these digits, of which there are enough.
+/// Whether a commit id begins with these digits, if they suffice.
 fn is_commit(id: &str, digits: &[u8]) -> bool {
     let beginning = id.as_bytes().get(..digits.len());
     digits.len() >= COMMIT_DIGITS_MIN
         && beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(digits))
 }
 
-/// The revisions of one document: none for those of directories, and in a shard without a table.
+/// Revisions of a document; empty for directories and without a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentRevisions<'a>(Option<(&'a Revisions, u32)>);
 
@@ -139,23 +132,21 @@ impl<'a> DocumentRevisions<'a> {
         self.0.is_none()
     }
 
-    /// Iterates over them, the default one first, the rest in the order of short names.
+    /// Iterates, default first, then by short name.
     pub fn iter(self) -> impl Iterator<Item = RevisionRef<'a>> {
         let of = self.0.map(|(all, class)| all.of_class(class));
         of.into_iter().flatten()
     }
 
-    /// Returns a number that is the same for documents with the same revisions alone; `None` when there
-    /// are no revisions.
+    /// Equal for documents with the same revisions only.
     pub(crate) fn key(self) -> Option<(u64, u32)> {
         self.0.map(|(all, class)| (all.serial, class))
     }
 }
 
 impl Revisions {
-    /// Joins a table, whose file has the hash `hash`, with what is recorded of repositories. `packages`
-    /// are the names of the shard's packages, `None` for dead ones; the numbers of those of each document
-    /// and each skipped file follow.
+    /// Joins a table (file hash `hash`) with the records. `packages`: names, `None` if dead; then
+    /// the package of each document and skipped file.
     pub fn new(
         table: RevisionTable,
         hash: [u8; 32],
@@ -209,7 +200,6 @@ impl Revisions {
         Ok(revisions)
     }
 
-    /// Returns the class of a package's documents in a set.
     fn class(
         &mut self,
         package: u32,
@@ -233,7 +223,7 @@ impl Revisions {
         Ok(number)
     }
 
-    /// Whether a set has the default revision of a package. Fails when it has one that is not recorded.
+    /// Whether a set has the default revision. Fails on an unrecorded revision.
     fn has_default(&self, package: u32, set: u32) -> Result<bool, TableError> {
         let unknown = TableError {
             offset: 0,
@@ -248,25 +238,23 @@ impl Revisions {
         Ok(ranges.any(|range| range.contains(&of_package.default)))
     }
 
-    /// Whether a live package is a repository.
     pub(crate) fn is_repository(&self, package: u32) -> bool {
         self.packages
             .get(package as usize)
             .is_some_and(Option::is_some)
     }
 
-    /// The hash of the table's file.
+    /// Hash of the table file.
     pub fn table(&self) -> [u8; 32] {
         self.table
     }
 
-    /// A hash of what is recorded of the repositories: names of revisions, their commits, and which is
-    /// the default one.
+    /// Hash of the records: names, commits and defaults.
     pub fn records(&self) -> [u8; 32] {
         self.records
     }
 
-    /// Computes [`records`](Self::records) for a shard with these packages, `None` for dead ones.
+    /// Computes [`records`](Self::records); `None` for dead packages.
     pub(crate) fn digest(recorded: &Recorded, packages: &[Option<&[u8]>]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut text = |bytes: &[u8]| {
@@ -297,56 +285,51 @@ impl Revisions {
         self.documents.len() as u32
     }
 
-    /// Whether a query without a filter of revisions searches the document: it is in the default
-    /// revision of its repository, or current without revisions.
+    /// Whether queries see it without a revision filter: default, or current without revisions.
     pub fn is_default(&self, document: u32) -> bool {
         self.classes[self.documents[document as usize] as usize].is_default
     }
 
-    /// Whether the document is current, in whatever revision.
+    /// Whether the document is current in any revision.
     pub fn is_indexed(&self, document: u32) -> bool {
         self.documents[document as usize] != 0
     }
 
-    /// Whether a skipped file, by its number in the shard, is in the default revision of its repository,
-    /// or current without revisions.
+    /// Like `is_default`, for a skipped file.
     pub fn is_default_skipped(&self, number: u32) -> bool {
         let class = self.skipped.get(number as usize).copied();
         self.classes[class.unwrap_or_default() as usize].is_default
     }
 
-    /// Whether a skipped file is current, in whatever revision.
+    /// Like `is_indexed`, for a skipped file.
     pub fn is_indexed_skipped(&self, number: u32) -> bool {
         self.skipped
             .get(number as usize)
             .is_some_and(|&class| class != 0)
     }
 
-    /// Whether all documents are default.
     pub(crate) fn is_all_default(&self) -> bool {
         self.is_all_default
     }
 
-    /// Whether all documents are indexed.
     pub(crate) fn is_all_indexed(&self) -> bool {
         self.is_all_indexed
     }
 
-    /// Returns the revisions of a document.
+    /// Revisions of a document.
     pub fn of(&self, document: u32) -> DocumentRevisions<'_> {
         let class = self.documents[document as usize];
         let set = self.classes[class as usize].set;
         DocumentRevisions((set != SUPERSEDED && set != CURRENT).then_some((self, class)))
     }
 
-    /// Iterates over the revisions of a class, the default one first.
     fn of_class(&self, class: u32) -> impl Iterator<Item = RevisionRef<'_>> {
         let Class {
             package,
             set,
             is_default,
         } = self.classes[class as usize];
-        // Checked when the class was made.
+        // Validated with the class.
         let of_package = self.packages[package as usize].as_ref();
         of_package.into_iter().flat_map(move |of_package| {
             let first = is_default.then_some(of_package.default);
@@ -380,7 +363,7 @@ impl Name {
 }
 
 impl PackageRevisions {
-    /// `known` are the numbers of the names in the table.
+    /// `known`: numbers of the names in the table.
     fn new(record: &RecordedRepository, known: &HashMap<&[u8], u32>) -> PackageRevisions {
         let commit = |revision: &schema::message::RecordedRevision| {
             let number = *known.get(&revision.name[..])?;
@@ -391,7 +374,6 @@ impl PackageRevisions {
             Some((number, commit))
         };
         PackageRevisions {
-            // No document is in a revision whose name the table lacks.
             default: known.get(&record.default[..]).copied().unwrap_or(u32::MAX),
             commits: record.revisions.iter().filter_map(commit).collect(),
         }

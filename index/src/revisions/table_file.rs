@@ -1,4 +1,4 @@
-//! The bytes of a table of revisions, version 1. All numbers are little endian.
+//! Bytes of a table of revisions, version 1. Numbers are little endian.
 //!
 //! ```text
 //!   0   8  magic: "TRAWLREV"
@@ -10,17 +10,17 @@
 //!  64  12  for each of 4 sections: bytes 8, CRC-32C 4
 //! 112   4  CRC-32C of the 112 bytes before
 //! 116      sections, one after the other
-//!      NAMES    full names of refs, ascending by short name, then by full name: for each a varint length,
-//!               and its bytes
-//!      SETS     for each set from number 2 on: a varint number of ranges of names; for each range varints:
-//!               names since the end of the last one, names in it
-//!      NUMBERS  the number of the set of each document, then of each skipped file. Set 0 is that of
-//!               documents in no revision, set 1 that of documents without revisions
-//!      OBJECTS  for each document, then for each skipped file: the length of an id (0, 8, 20 or 32), and
-//!               its bytes
+//!      NAMES    full names of refs, ascending by short name, then by full name: for each a varint
+//!               length, and its bytes
+//!      SETS     for each set from number 2 on: a varint number of ranges of names; for each range
+//!               varints: names since the end of the last one, names in it
+//!      NUMBERS  the number of the set of each document, then of each skipped file. Set 0 is that
+//!               of documents in no revision, set 1 that of documents without revisions
+//!      OBJECTS  for each document, then for each skipped file: the length of an id (0, 8, 20 or
+//!               32), and its bytes
 //! ```
 //!
-//! A file is named by the first 8 bytes of the BLAKE3 of all of it; the manifest has the whole hash.
+//! The file name has the first 8 bytes of its BLAKE3, the manifest the whole hash.
 
 use super::{FIRST_LISTED, ObjectId, RevisionTable, TableEntry, order};
 use crate::posting::{decode_varint, encode_varint};
@@ -31,16 +31,16 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 const MAGIC: [u8; 8] = *b"TRAWLREV";
 const VERSION: u32 = 1;
 
-/// Bytes of a ref's name, at most. A path is not longer, and git keeps refs in files.
+/// Bytes of a ref name: git keeps refs in files.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// Why bytes are not a table.
+/// Bytes that are not a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged at byte {offset} ({what})")]
 pub struct TableError {
-    /// Where, in bytes from the start.
+    /// Byte offset of the damage.
     pub offset: usize,
-    /// What is wrong there.
+    /// Kind of damage.
     pub what: &'static str,
 }
 
@@ -69,7 +69,7 @@ struct TableSection {
 const HEADER_BYTES: usize = size_of::<TableHeader>();
 
 impl RevisionTable {
-    /// Encodes the table as a file.
+    /// Encodes the table.
     pub fn encode(&self) -> Vec<u8> {
         let number_bytes = match self.sets.len() as u32 + FIRST_LISTED {
             0..=0x100 => 1,
@@ -140,7 +140,7 @@ impl RevisionTable {
         out
     }
 
-    /// Decodes a file.
+    /// Decodes a table.
     pub fn decode(bytes: &[u8]) -> Result<RevisionTable, TableError> {
         let error = |offset, what| TableError { offset, what };
         let (header, _) = TableHeader::ref_from_prefix(bytes)
@@ -233,14 +233,12 @@ impl RevisionTable {
     }
 }
 
-/// A section of a file whose checksum is right.
 struct CheckedSection<'a> {
     offset: usize,
     bytes: &'a [u8],
 }
 
 impl CheckedSection<'_> {
-    /// Decodes all of it; `what` is for the error.
     fn decode(
         &self,
         what: &'static str,
@@ -292,7 +290,7 @@ fn header_crc(header: &TableHeader) -> u32 {
     crc32c::crc32c(&header.as_bytes()[..HEADER_BYTES - 4])
 }
 
-/// Corrects all checksums, as an attacker would.
+/// As an attacker would.
 #[cfg(test)]
 pub(super) fn correct_checksums(bytes: &mut [u8]) {
     let Ok((mut header, _)) = TableHeader::read_from_prefix(bytes) else {

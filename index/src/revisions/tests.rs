@@ -6,7 +6,7 @@ fn object(byte: u8) -> ObjectId {
     ObjectId::new(&[byte; 20]).unwrap()
 }
 
-/// A table of two packages: documents 0 to 4 are of the first, 5 and 6 of the second.
+/// Two packages: documents 0 to 4, and 5 to 6.
 fn table() -> RevisionTable {
     let mut builder = TableBuilder::new([7; 32]);
     let main = builder.set([&b"refs/heads/main"[..]]);
@@ -169,7 +169,7 @@ fn every_flipped_byte_of_a_table_is_an_error_that_says_where() {
     }
 }
 
-/// Only an attacker writes these: their checksums are correct.
+/// Forged, with correct checksums.
 #[test]
 fn forged_tables_are_errors() {
     let forge = |change: fn(&mut RevisionTable)| {
@@ -285,7 +285,7 @@ proptest! {
         prop_assert_eq!(&decoded, &table);
         let names = decoded.documents().iter().map(|entry| decoded.names(entry.set).map(<[u8]>::to_vec).collect());
         prop_assert_eq!(names.collect::<Vec<Vec<_>>>(), expected);
-        // A damaged section with a correct checksum is no table, or another one, but never a panic.
+        // Damage with correct checksums may decode, but never panics.
         let at = at % bytes.len();
         bytes[at] = byte;
         table_file::correct_checksums(&mut bytes);

@@ -1,5 +1,4 @@
-//! The documents of a shard in the order in which a search for the best matches looks at them, and what tells it where
-//! to look first: the blocks that define a word.
+//! Documents of a shard in top-k order, and the blocks that define a word.
 
 use super::error::ShardError;
 use super::{DocId, Shard};
@@ -7,18 +6,18 @@ use crate::trigram::Trigram;
 use schema::{definition, order};
 use std::ops::Range;
 
-/// All documents, dead ones included, by static rank and hash: 4 bytes each.
+/// All documents, dead ones included, by static rank and hash; 4 bytes each.
 #[derive(Debug)]
 pub struct BestFirst {
-    /// Documents of one static rank are in the order of their hashes ([`order::document_hash`]).
+    /// Within a static rank, ordered by [`order::document_hash`].
     pub documents: Box<[u32]>,
-    /// Each static rank, the highest first, and where its documents are.
+    /// Static ranks, highest first, with their document ranges.
     pub groups: Box<[(f32, Range<usize>)]>,
 }
 
 impl Shard {
-    /// Returns the live blocks in which a line may define `word`, without ASCII case, at this level. `None` if the
-    /// shard does not list them.
+    /// Returns the live blocks that may define `word` (ignoring ASCII case) at this level; `None`
+    /// if not listed.
     pub fn definitions(&self, word: &[u8], level: u8) -> Result<Option<Vec<u32>>, ShardError> {
         if self.file.layout().definition_rules != definition::RULES {
             return Ok(None);
@@ -29,7 +28,7 @@ impl Shard {
         Ok(Some(blocks))
     }
 
-    /// Returns the hash that orders a document among those of equal score.
+    /// Returns the tie-breaking hash of a document.
     pub fn document_hash(&self, id: DocId) -> Result<u64, ShardError> {
         let document = self.document(id)?;
         let package = self.package(document.package)?;
@@ -38,7 +37,7 @@ impl Shard {
         Ok(order::document_hash(package.directory, document.path, text))
     }
 
-    /// Returns the documents, the best first. The first call sorts them, which takes about 0.2 us for each.
+    /// Returns the documents, best first; sorted by the first call.
     pub fn best_first(&self) -> Result<&BestFirst, ShardError> {
         if let Some(sorted) = self.best_first.get() {
             return Ok(sorted);

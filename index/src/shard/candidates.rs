@@ -1,20 +1,15 @@
-//! From a trigram query and filters to the blocks that they do not rule out.
+//! Candidate blocks of a trigram query and filters.
 //!
-//! Filters are applied in two steps, ordered by cost. Package filters come first, for every live
-//! package: a package is one range of texts, and some that it shares with packages before it; posting
-//! lists are intersected only inside the ranges that remain. Path and language filters come last: a regular expression on every path
-//! would cost more than most posting lists, so it is matched only against documents that still have
-//! a candidate (or against all remaining ones when the query rules nothing out).
+//! Filters run by cost. Package filters come first: posting lists are intersected only inside the
+//! text ranges of accepted packages, so a query in one package costs what that package costs. Path
+//! and language filters come last and test only documents that still have a candidate.
 //!
-//! The query is evaluated with posting lists ([`Evaluator`]). Blocks outside the ranges are skipped
-//! over, not read, so a query inside one package costs what that package costs.
-//! In a view ([`Shard::view`]) every posting list is used. Without a view a long list is skipped. In a view that
-//! would leak: the length of a list includes blocks of invisible packages, so these would change how many candidates
-//! remain.
+//! A view ([`Shard::view`]) uses every posting list. Elsewhere long lists are skipped; in a view
+//! that would leak, since a list's length counts blocks of invisible packages.
 //!
 //! **Invariant:** a block is a candidate only if its text has a live document that the filters
-//! accept, and the filters rule out no block of such a text. Which of a text's documents they are is
-//! asked again where matches are emitted ([`Shard::is_accepted`]).
+//! accept; filters rule out no block of such a text. Matches are filtered by document again
+//! ([`Shard::is_accepted`]).
 
 use super::error::ShardError;
 use super::live_set::push_range;
@@ -26,36 +21,34 @@ use crate::trigram::Trigram;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A posting list of more than this many bytes for each remaining candidate is not read. Then the candidates are so few
-/// that they are sought in it: to pass this many bytes takes about 1 us, and to verify a block 1.2 to 2 us (measured).
+/// Lists with more bytes per remaining candidate are not read. Skipping this many bytes takes about
+/// 1 us, verifying a block 1.2 to 2 us (measured).
 const BYTES_PER_CANDIDATE: u64 = 8 << 10;
 
-/// Bytes that are passed in the time in which one id is decoded: a thousand of them take as long as a block takes to
-/// verify.
+/// Bytes skipped in the time of decoding one id; a thousand ids cost as much as verifying a block.
 const BYTES_PER_DECODED_ID: u64 = 8;
 
-/// An OR of more parts is evaluated once; in the lists of fewer parts the remaining candidates are sought.
+/// An OR of more parts is evaluated once; fewer are probed with the candidates.
 const SOUGHT_PARTS_MAX: usize = 8;
 
-/// The live blocks that a query and filters do not rule out.
+/// Live blocks that remain after a query and filters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Candidates {
-    /// All blocks in these ranges: ascending, none empty, never two that touch.
+    /// All blocks in these ascending, nonempty, separate ranges.
     Ranges(Vec<Range<u32>>),
     /// These blocks, ascending.
     Blocks(Vec<u32>),
 }
 
 impl Shard {
-    /// Returns the live blocks that `query` does not rule out.
+    /// Returns the live blocks that satisfy `query`.
     pub fn candidates(&self, query: &TrigramQuery) -> Result<Candidates, ShardError> {
         let candidates = self.filtered_candidates(query, &Filters::default(), &|| false)?;
         Ok(candidates.expect("stop never returns true"))
     }
 
-    /// Returns the live blocks that neither `query` nor `filters` rule out, or `None` when `stop`
-    /// returned true. `stop` is asked for every package, posting list and document that is read;
-    /// once it returns true it must always do so.
+    /// Returns the live blocks that satisfy `query` and `filters`, or `None` once `stop` returned
+    /// true. `stop` is called per package, posting list and document; true is final.
     pub fn filtered_candidates(
         &self,
         query: &TrigramQuery,
@@ -83,7 +76,7 @@ impl Shard {
         Ok(candidates.filter(|_| !stop()))
     }
 
-    /// Returns those of `blocks` that `query` does not rule out.
+    /// Returns those of `blocks` that satisfy `query`.
     pub fn candidates_within(
         &self,
         query: &TrigramQuery,
@@ -97,7 +90,7 @@ impl Shard {
         })
     }
 
-    /// Returns the live blocks that hold a trigram, ascending.
+    /// Returns the live blocks with a trigram, ascending.
     pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, ShardError> {
         let list = self.postings(trigram)?;
         let blocks = list.map_or(Vec::new(), |list| list.within(self.live_blocks()));
@@ -105,9 +98,8 @@ impl Shard {
         Ok(blocks.into_iter().map(BlockId).collect())
     }
 
-    /// Estimates how many ids are read to evaluate a query: for a trigram the length of its list,
-    /// for an AND the cost of its cheapest operand, for an OR the sum. The operands of an AND are
-    /// evaluated in ascending order of this cost.
+    /// Estimates the ids read for a query: length of a trigram's list, cheapest operand of an AND,
+    /// sum of an OR.
     pub fn cost(&self, query: &TrigramQuery) -> Result<u64, ShardError> {
         Ok(match query {
             TrigramQuery::All => u64::MAX,
@@ -125,7 +117,7 @@ impl Shard {
         })
     }
 
-    /// Returns the texts of the live packages that the package filters accept.
+    /// Returns the texts of accepted live packages.
     pub(super) fn texts_of_accepted(
         &self,
         filters: &Filters,
@@ -147,8 +139,7 @@ impl Shard {
         Ok(Cow::Owned(self.texts_of_packages(&accepted)?))
     }
 
-    /// Returns the parts of `within`, ranges of whole texts, whose texts have a document that the
-    /// filters accept.
+    /// Returns the parts of `within` (whole texts) with an accepted document.
     fn accepted_ranges(
         &self,
         filters: &Filters,
@@ -179,7 +170,7 @@ impl Shard {
         Ok(Some(accepted))
     }
 
-    /// Returns those of the ascending `blocks` whose texts have a document that the filters accept.
+    /// Returns those of `blocks` (ascending) with an accepted document.
     fn accepted_blocks(
         &self,
         filters: &Filters,
@@ -203,14 +194,11 @@ impl Shard {
     }
 }
 
-/// Evaluates queries inside ranges of a shard's blocks. The answer `None` means all blocks of the
-/// ranges.
+/// Evaluates queries inside block ranges. `None` means all blocks of the ranges.
 pub(super) struct Evaluator<'s> {
     shard: &'s Shard,
     ranges: &'s [Range<u32>],
-    /// Asked before each list. Once it returns true it always does.
     stop: &'s dyn Fn() -> bool,
-    /// Blocks in the ranges.
     block_count: u64,
 }
 
@@ -228,7 +216,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// Returns the blocks that satisfy a query, ascending.
+    /// Returns the satisfying blocks, ascending.
     pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>, ShardError> {
         if *query != TrigramQuery::All && (self.block_count == 0 || (self.stop)()) {
             return Ok(Some(Vec::new()));
@@ -246,7 +234,7 @@ impl<'s> Evaluator<'s> {
         })
     }
 
-    /// Intersects the operands, cheapest first, until the next one costs more than it saves.
+    /// Intersects operands, cheapest first, until one costs more than it saves.
     fn and(&self, operands: &[Lookup]) -> Result<Option<Vec<u32>>, ShardError> {
         let mut blocks: Option<Vec<u32>> = None;
         for operand in operands {
@@ -267,16 +255,14 @@ impl<'s> Evaluator<'s> {
         Ok(blocks)
     }
 
-    /// Assumes that the share of the operand's bytes inside the ranges is that of all blocks: ids
-    /// outside are skipped over.
+    /// Assumes the operand's bytes are spread evenly over all blocks.
     fn is_worth_reading(&self, operand: &Lookup, blocks: &[u32]) -> bool {
         let all = u128::from(self.shard.block_count());
         let inside = u128::from(operand.bytes_to_seek_in()) * u128::from(self.block_count) / all;
         inside / u128::from(BYTES_PER_CANDIDATE) <= blocks.len() as u128
     }
 
-    /// Keeps those of the ascending `blocks` that satisfy a query. They are sought in the lists, which costs little
-    /// if there are few of them.
+    /// Keeps those of the ascending `blocks` that satisfy a query, by probing the lists.
     fn keep(&self, query: &Lookup, blocks: &mut Vec<u32>) -> Result<(), ShardError> {
         match query {
             Lookup::All => {}
@@ -307,7 +293,6 @@ impl<'s> Evaluator<'s> {
         Ok(())
     }
 
-    /// Unites the operands.
     fn or(&self, parts: &[Lookup]) -> Result<Option<Vec<u32>>, ShardError> {
         let (mut lists, mut blocks) = (Vec::new(), Vec::new());
         for part in parts {
@@ -329,18 +314,16 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// Whether an OR is evaluated once, instead of seeking the candidates in each part.
+/// Whether an OR is evaluated once instead of probed per part.
 fn is_united(parts: &[Lookup]) -> bool {
     parts.len() > SOUGHT_PARTS_MAX
 }
 
-/// A query whose trigrams were looked up in the dictionary, each once, without what cannot hold: a trigram that no
-/// block has ends an AND, and is left out of an OR.
 enum Lookup {
     All,
     None,
     List(UnreadList),
-    /// At least two, in ascending order of cost.
+    /// At least two, by ascending cost.
     And(Vec<Lookup>),
     /// At least two, and their cost.
     Or(Vec<Lookup>, u64),
@@ -393,7 +376,6 @@ impl Lookup {
         })
     }
 
-    /// Estimates the bytes that are passed to seek a few candidates in a query.
     fn bytes_to_seek_in(&self) -> u64 {
         let sum = |parts: &[Lookup]| {
             let bytes = parts.iter().map(Lookup::bytes_to_seek_in);
@@ -408,7 +390,6 @@ impl Lookup {
         }
     }
 
-    /// Estimates how many ids are read, as [`Shard::cost`] does.
     fn cost(&self) -> u64 {
         match self {
             Lookup::All => u64::MAX,

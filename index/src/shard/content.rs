@@ -1,10 +1,7 @@
-//! The text of a shard, from its content as it is stored.
-//!
-//! Raw text is borrowed from the mapping, or read with a system call. Compressed blocks are decoded to
-//! buffers of the caller's [`TextCache`], which keeps some of them: the lines around a match are in the
-//! block that has just been searched.
-//! **Invariant:** a block is decoded only to as many bytes as the table of blocks says, at most
-//! [`ENCODED_BLOCK_BYTES_MAX`]; a longer one is stored as it is, and borrowed.
+//! Text of a shard. Raw text is borrowed or read; compressed blocks are decoded into a
+//! [`TextCache`], since lines around a match are in a block just searched.
+//! **Invariant:** a block decodes to the length in the table, at most [`ENCODED_BLOCK_BYTES_MAX`];
+//! longer ones are stored raw.
 
 use super::{Shard, ShardError};
 use crate::codec::{
@@ -16,20 +13,19 @@ use std::ops::{Deref, Range};
 use std::rc::Rc;
 use zerocopy::little_endian::U64;
 
-/// Bytes of decoded text that a cache keeps, at most, besides the last text that was asked for.
+/// Bytes of decoded text in a cache, besides the last text.
 const CACHE_BYTES_MAX: usize = 512 << 10;
 
-/// Texts that a cache keeps, at most: the blocks of a work unit, which are read again for each copy of a
-/// text.
+/// Blocks of a work unit, read again per copy.
 const CACHE_TEXTS_MAX: usize = 64;
 
-/// Bytes of blocks that a search reads together, at most, unless one block is longer.
+/// Bytes of blocks that a search reads together, unless one is longer.
 const RUN_BYTES_MAX: u64 = 1 << 20;
 
-/// Bytes of encoded blocks that are read together, at most, unless one block is longer.
+/// Bytes of encoded blocks read together, unless one is longer.
 const ENCODED_BYTES_MAX: u64 = 256 << 10;
 
-/// Text of a shard: borrowed from it, or from a [`TextCache`].
+/// Text borrowed from a shard or a [`TextCache`].
 #[derive(Clone, Debug)]
 pub struct TextBytes<'a>(Place<'a>);
 
@@ -51,25 +47,22 @@ impl Deref for TextBytes<'_> {
     }
 }
 
-/// Buffers for text of shards, kept from one text to the next. Each thread has its own. It holds at most
-/// half a megabyte, besides the last text, and takes no memory before it is needed.
+/// Text buffers of a thread: at most half a megabyte and the last text, nothing before first use.
 #[derive(Default)]
 pub struct TextCache(RefCell<Buffers>);
 
 #[derive(Default)]
 struct Buffers {
-    /// Decoded texts, the least recently used first.
+    /// Decoded texts, least recently used first.
     texts: Vec<DecodedText>,
-    /// Raw text that was read.
     read: Rc<Vec<u8>>,
     encoded: Vec<u8>,
     decoder: Option<Decoder>,
 }
 
 struct DecodedText {
-    /// The number of the file.
     file: u64,
-    /// Where it is in the texts of its shard.
+    /// Range in the texts of its shard.
     range: Range<u64>,
     bytes: Rc<Vec<u8>>,
 }
@@ -84,7 +77,6 @@ impl DecodedText {
 
 #[cfg(test)]
 impl TextCache {
-    /// Bytes of the texts that are kept.
     pub(super) fn bytes(&self) -> usize {
         let buffers = self.0.borrow();
         buffers.texts.iter().map(|text| text.bytes.capacity()).sum()
@@ -96,13 +88,12 @@ impl TextCache {
 }
 
 impl Shard {
-    /// How the texts are stored.
+    /// Codec of the texts.
     pub fn codec(&self) -> ContentCodec {
         self.file.layout().codec
     }
 
-    /// Returns bytes of the shard's texts, one after the other. Those of a compressed shard are decoded, which
-    /// takes memory for the whole range.
+    /// Returns bytes of the concatenated texts. Decoding takes memory for the whole range.
     #[inline]
     pub fn text<'a>(
         &'a self,
@@ -118,9 +109,8 @@ impl Shard {
         }
     }
 
-    /// Like [`text`](Self::text), for callers that read many places once, far apart: pages that were not
-    /// checked before are read into a buffer, which is several times faster than touching them in
-    /// the mapping.
+    /// Like [`text`](Self::text), for scattered reads: unverified pages go to a buffer, faster than
+    /// page faults.
     pub fn read_text<'a>(
         &'a self,
         range: Range<u64>,
@@ -144,8 +134,7 @@ impl Shard {
         Ok(TextBytes(place))
     }
 
-    /// Returns those of `blocks`, from the first one on, that are read together: all of them if the text is
-    /// raw, else as many as fit into a megabyte, and one at least.
+    /// Returns leading `blocks` to read together: all if raw, else up to a megabyte.
     pub fn first_run(&self, blocks: Range<u32>) -> Result<Range<u32>, ShardError> {
         if self.codec() == ContentCodec::Raw || blocks.is_empty() {
             return Ok(blocks);
@@ -160,7 +149,6 @@ impl Shard {
         Ok(run)
     }
 
-    /// Returns text of a compressed shard.
     fn decoded(&self, range: Range<u64>, cache: &TextCache) -> Result<TextBytes<'_>, ShardError> {
         if range.start > range.end || range.end > self.content_bytes() {
             return Err(self.corrupt(Section::Content, "a reference beyond the section's end"));
@@ -200,8 +188,8 @@ impl Shard {
         Ok(TextBytes(place))
     }
 
-    /// Replaces what is in `out` with the text of `range`, which begins in block `first`, and what else is in the
-    /// blocks that are decoded. Returns the range of that.
+    /// Decodes `range`, starting in block `first`, into `out`; returns the decoded range, maybe
+    /// larger.
     fn decode(
         &self,
         first: u32,
@@ -212,7 +200,6 @@ impl Shard {
         let dictionary = self.decoder_dictionary()?;
         let decoder = buffers.decoder.get_or_insert_default();
         let (mut covered, mut filled, mut block) = (range.clone(), 0, first);
-        // What `encoded` has: these bytes of the section.
         let mut read = 0..0;
         loop {
             if block >= self.block_count() {
@@ -257,8 +244,7 @@ impl Shard {
         }
     }
 
-    /// Returns the end of the stored bytes to read from `block` on, for text up to `end`: those of some more
-    /// blocks, if they are few bytes.
+    /// End of the stored bytes to read together, for text up to `end`.
     fn read_ahead(&self, block: u32, end: u64, stored: &Range<u64>) -> Result<u64, ShardError> {
         let (mut last, mut read) = (block, stored.end);
         while last + 1 < self.block_count() && self.text_range(last..last + 1)?.end < end {
@@ -272,8 +258,7 @@ impl Shard {
         Ok(read)
     }
 
-    /// Copies bytes of the section CONTENT. A decoder never sees the mapping: what changes while it runs could
-    /// mislead it.
+    /// Copies stored bytes. A decoder never sees the mapping: concurrent changes could mislead it.
     fn read_encoded(&self, range: Range<u64>, out: &mut Vec<u8>) -> Result<(), ShardError> {
         match self.file.read_new(Section::Content, range.clone(), out)? {
             Some(read) => {
@@ -288,7 +273,6 @@ impl Shard {
         Ok(())
     }
 
-    /// Returns where blocks are in the section CONTENT.
     pub(super) fn stored_text(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
         let last = blocks.end.saturating_sub(1);
         if self.codec() == ContentCodec::Raw || last < blocks.start {
@@ -297,7 +281,6 @@ impl Shard {
         Ok(self.stored_range(blocks.start)?.start..self.stored_range(last)?.end)
     }
 
-    /// Returns where a block is in the section CONTENT of a compressed shard.
     fn stored_range(&self, block: u32) -> Result<Range<u64>, ShardError> {
         let offset = |number| -> Result<u64, ShardError> {
             Ok(self.file.entry::<U64>(Section::Frames, number)?.get())
@@ -326,13 +309,11 @@ impl Shard {
     }
 }
 
-/// Whether a block is stored as it is.
 fn is_raw(text: &Range<u64>, stored: &Range<u64>) -> bool {
     text.end - text.start == stored.end - stored.start
 }
 
 impl Buffers {
-    /// Returns a range of a decoded text, which is then the most recently used one.
     fn find(&mut self, file: u64, range: &Range<u64>) -> Option<Place<'static>> {
         let has_range = |text: &DecodedText| {
             text.file == file && text.range.start <= range.start && range.end <= text.range.end
@@ -342,7 +323,7 @@ impl Buffers {
         self.texts.last().map(|text| text.part(range))
     }
 
-    /// Makes room for a text, and returns a buffer that nobody else has, perhaps with old bytes in it.
+    /// Evicts texts for room; returns an unshared buffer with old bytes.
     fn take(&mut self, bytes: u64) -> Rc<Vec<u8>> {
         let mut kept: usize = self.texts.iter().map(|text| text.bytes.capacity()).sum();
         let mut free = None;

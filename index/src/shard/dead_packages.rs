@@ -1,5 +1,5 @@
-//! A shard without its *dead* packages: those that a later shard has in a newer form, or that were
-//! removed from the index. The file never changes for this; the manifest names the dead packages.
+//! *Dead* packages of a shard: superseded by a later shard or removed. The manifest names them; the
+//! file never changes.
 
 use super::error::ShardError;
 use super::live_set::{Counts, LiveSet};
@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Shard {
-    /// Returns the same shard without the packages `dead`, which must ascend; both share the open
-    /// file and its checked pages.
+    /// Returns the shard without the ascending packages `dead`, sharing the open file and its
+    /// verified pages.
     pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard, ShardError> {
         let continued = self.live.continued.iter();
         let continued = continued.filter(|package| dead.binary_search(package).is_err());
@@ -18,8 +18,8 @@ impl Shard {
         self.with_parts(dead, continued)
     }
 
-    /// Returns the same shard with only those of its live packages for which `is_visible` returns true. Its
-    /// candidates and counts do not depend on the others: they are those of a shard that never had them.
+    /// Returns the shard with only the visible live packages. Candidates and counts do not depend
+    /// on the others.
     pub fn view(&self, is_visible: impl Fn(PackageId) -> bool) -> Result<Shard, ShardError> {
         let packages = (0..self.package_count()).map(PackageId);
         let dead: Vec<u32> = packages
@@ -41,8 +41,8 @@ impl Shard {
         })
     }
 
-    /// Like [`with_dead`](Self::with_dead); an earlier shard of the index has a part of the packages
-    /// `continued`, which must ascend and are not counted again.
+    /// Like [`with_dead`](Self::with_dead). Packages `continued` (ascending) have a part in an
+    /// earlier shard and are not counted again.
     pub(crate) fn with_parts(
         &self,
         dead: Vec<u32>,
@@ -51,8 +51,7 @@ impl Shard {
         self.with_names(dead, continued, Arc::clone(&self.own_names))
     }
 
-    /// Like [`with_parts`](Self::with_parts); the names of the packages `own_names`, which must ascend, are
-    /// their own.
+    /// Like [`with_parts`](Self::with_parts), with unversioned names for `own_names` (ascending).
     pub(crate) fn with_names(
         &self,
         dead: Vec<u32>,
@@ -111,49 +110,47 @@ impl Shard {
         Ok(live)
     }
 
-    /// The ids of the dead packages, ascending.
+    /// Ids of the dead packages, ascending.
     pub fn dead(&self) -> &[u32] {
         &self.live.dead
     }
 
-    /// Bytes of memory for what is dead and what is live.
+    /// Memory of the live set in bytes.
     pub fn live_bytes(&self) -> usize {
         let numbers = self.live.dead.len() + self.live.continued.len();
         let ranges = self.live.texts.len() + self.live.blocks.len();
         numbers * size_of::<u32>() + ranges * size_of::<Range<u32>>()
     }
 
-    /// The live blocks: ascending ranges that do not touch.
+    /// Live blocks: ascending, separate ranges.
     pub fn live_blocks(&self) -> &[Range<u32>] {
         &self.live.blocks
     }
 
-    /// Iterates over the live packages, best first.
+    /// Iterates over live packages, best first.
     pub fn live_packages(&self) -> impl Iterator<Item = PackageId> {
         let packages = (0..self.package_count()).map(PackageId);
         packages.filter(|&package| self.is_live(package))
     }
 
-    /// Whether a package is live.
+    /// Tests if a package is live.
     pub fn is_live(&self, package: PackageId) -> bool {
         self.live.is_live(package.0)
     }
 
-    /// The size of the live part.
+    /// Size of the live part.
     pub fn live_counts(&self) -> Counts {
         self.live.counts
     }
 
-    /// Finds the document at `path` in the live package whose directory is `directory`, in its default
-    /// revision if it has revisions.
+    /// Finds the document at `path` in a live package, in its default revision.
     pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, ShardError> {
         let found = self.find_all(directory, path)?;
         let is_default = |id: &DocId| self.revisions().is_none_or(|of| of.is_default(id.0));
         Ok(found.into_iter().find(is_default))
     }
 
-    /// Finds the current documents at `path` in the live package whose directory is `directory`: one for
-    /// each of its texts, in whatever revision.
+    /// Finds the current documents at `path` in a live package, in any revision, one per text.
     pub fn find_all(&self, directory: &[u8], path: &[u8]) -> Result<Vec<DocId>, ShardError> {
         let mut found = Vec::new();
         for package in self.live_packages() {

@@ -1,10 +1,7 @@
-//! From a document query and filters to the documents that they do not rule out, and to the blocks
-//! of these documents in which patterns can match.
-//!
-//! [`Candidates`](super::Candidates) are blocks; these are documents. A document may match by its
-//! name alone, and an empty document has no block.
-//! **Invariant:** every document that the filters accept and the query holds for is included, and
-//! so is every block of it in which a pattern can match.
+//! Candidate documents of a document query and filters, and the blocks to search in them. A
+//! document may match by name alone, and an empty one has no block.
+//! **Invariant:** includes every document accepted by filters and query, and every block of it that
+//! can match.
 
 use super::candidates::Evaluator;
 use super::error::ShardError;
@@ -15,27 +12,26 @@ use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting;
 use std::ops::Range;
 
-/// Documents that may match, and the blocks in which to look for matches.
+/// Candidate documents and the blocks to search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentCandidates {
-    /// The documents: ascending ranges of ids, none empty, never two that touch.
+    /// Ascending, nonempty, separate ranges of ids.
     pub documents: Vec<Range<u32>>,
-    /// The blocks to look at, ascending, all in the texts of these documents; `None` means all.
+    /// Blocks to search, ascending, all in these documents; `None` means all.
     pub blocks: Option<Vec<u32>>,
-    /// Number of blocks to look at, each once, however many documents have it.
+    /// Number of blocks to search, each counted once.
     pub block_count: u64,
 }
 
-/// Documents that filters accept, and their texts: ascending ranges.
 struct AcceptedDocuments {
     texts: Vec<Range<u32>>,
     documents: Vec<Range<u32>>,
 }
 
 impl Shard {
-    /// Returns the live documents that neither `query` nor `filters` rule out, and their blocks that
-    /// satisfy one of `looks`; `None` when `stop` returned true. `stop` is asked as in
-    /// [`filtered_candidates`](Self::filtered_candidates).
+    /// Returns the live documents that satisfy `query` and `filters`, with their blocks that
+    /// satisfy one of `looks`; `None` once `stop` returned true (see
+    /// [`filtered_candidates`](Self::filtered_candidates)).
     pub fn document_candidates(
         &self,
         query: &DocumentQuery,
@@ -70,7 +66,7 @@ impl Shard {
         Ok(Some(candidates).filter(|_| !stop()))
     }
 
-    /// Returns the texts for which a query holds, ascending; `None` means all.
+    /// Returns the texts that satisfy a query, ascending; `None` means all.
     fn texts_with(
         &self,
         query: &DocumentQuery,
@@ -111,7 +107,7 @@ impl Shard {
         }
     }
 
-    /// Returns the texts that hold the ascending `blocks`.
+    /// Returns the texts with the ascending `blocks`.
     fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
         self.read_tables_ahead(Some(blocks));
         let (mut texts, mut rest) = (Vec::new(), blocks);
@@ -123,8 +119,7 @@ impl Shard {
         Ok(texts)
     }
 
-    /// Returns the documents of `texts` that the filters accept, and the texts of these; `None` when it
-    /// was stopped.
+    /// Returns the accepted documents of `texts` and their texts; `None` if stopped.
     fn accepted_documents(
         &self,
         texts: Vec<Range<u32>>,
@@ -163,7 +158,7 @@ impl Shard {
         }))
     }
 
-    /// Returns the blocks inside the `ranges` that satisfy one of `looks`; `None` means all.
+    /// Returns the blocks in `ranges` that satisfy one of `looks`; `None` means all.
     fn blocks_to_look_at(
         &self,
         ranges: &[Range<u32>],
@@ -188,7 +183,6 @@ impl Shard {
     }
 }
 
-/// Converts ascending numbers to ranges.
 fn joined(numbers: &[u32]) -> Vec<Range<u32>> {
     let mut joined: Vec<Range<u32>> = Vec::new();
     for &number in numbers {

@@ -1,64 +1,64 @@
-//! Why a shard cannot be read.
+//! Errors of reading a shard.
 
 use crate::format::VERSION;
 use std::path::{Path, PathBuf};
 
-/// Why a shard cannot be read.
+/// A shard that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ShardError {
-    /// The file system refuses to open or to map the file.
+    /// The file cannot be opened or mapped.
     #[error("{}: cannot be read", path.display())]
     Io {
-        /// The shard.
+        /// Shard path.
         path: PathBuf,
-        /// The reason.
+        /// Cause.
         source: std::io::Error,
     },
-    /// The file does not begin as a shard does.
+    /// Wrong magic number.
     #[error("{}: not a shard of a Trawl index: remove it and build the index again with \
              `trawl index`",
             path.display())]
     NotAShard {
-        /// The file.
+        /// File path.
         path: PathBuf,
     },
-    /// A later version of Trawl has written it.
+    /// Written by a later version of Trawl.
     #[error("{}: a shard of format {version}; this version of Trawl reads formats 1 to \
              {VERSION}: update Trawl, or build the index again", path.display())]
     Newer {
-        /// The shard.
+        /// Shard path.
         path: PathBuf,
-        /// Its version.
+        /// Format version.
         version: u32,
     },
-    /// A checksum is wrong, or two tables contradict each other.
+    /// Wrong checksum, or contradictory tables.
     #[error("{}: damaged at byte {offset} ({what}): remove it and build the index again with \
              `trawl index`",
             path.display())]
     Corrupt {
-        /// The shard.
+        /// Shard path.
         path: PathBuf,
-        /// Where, in bytes from the file's start.
+        /// Byte offset in the file.
         offset: u64,
-        /// What is wrong there.
+        /// Kind of damage.
         what: &'static str,
     },
-    /// Its table of revisions does not fit it, or has revisions that are not recorded.
+    /// Table of revisions of another shard, or with unrecorded revisions.
     #[error("{}: its table of revisions cannot be used ({reason}): build the index again with \
              `trawl index`",
             path.display())]
     Revisions {
-        /// The shard.
+        /// Shard path.
         path: PathBuf,
-        /// What is wrong with the table.
+        /// Kind of mismatch.
         reason: &'static str,
     },
-    /// Somebody has written to the file after it was opened.
+    /// The file was written to after opening.
     #[error("{}: was changed while it was in use: remove it and build the index again with \
              `trawl index`",
             path.display())]
     Changed {
-        /// The shard.
+        /// Shard path.
         path: PathBuf,
     },
 }

@@ -1,12 +1,11 @@
-//! The file of a shard: its header, its sections, and bytes that are checked before they are used.
+//! File of a shard: header, sections, and bytes verified before use.
 //!
-//! Opening checks the header; beyond that it costs one bit of memory for each page. Every other page is checked when
-//! it is first read, so a search pays only for what it reads. The table of checksums has a checksum
-//! itself, which is compared only by [`ShardFile::verify`], and when a page has another checksum than
-//! that table says: damage in the table makes intact pages look damaged, never the other way round.
-//! What the entries of a table mean is not decided here but by [`Shard`](super::Shard).
-//! **Invariant:** foreign bytes give an error that names file and offset, never a panic; the
-//! checksum of an intact page is computed once.
+//! Opening checks the header. Every other page is verified when first read, at a cost of one bit of
+//! memory. The checksum of the checksum table is compared only by [`ShardFile::verify`] and on a
+//! mismatch: damage there makes intact pages look damaged, never the reverse.
+//! [`Shard`](super::Shard) interprets the entries.
+//! **Invariant:** foreign bytes give an error with file and offset, never a panic; an intact page
+//! is checksummed once.
 
 use super::error::ShardError;
 use super::layout::Layout;
@@ -24,25 +23,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::little_endian::U64;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// Bytes that are read at once, and ahead of those that are checked, at most. A larger range is taken from the
-/// mapping: a line of any length is in one block.
+/// Bytes read at once, and ahead of verification. Larger ranges use the mapping: a block may be one
+/// long line.
 const READ_BYTES_MAX: u64 = 1 << 20;
 
-/// Entries of the dictionary, 4 KiB, of which the first trigram is kept in memory.
+/// Dictionary entries (4 KiB) per trigram kept in memory.
 const DICTIONARY_RUN: u64 = 512;
 
-/// Texts, 2.8 KiB of their table, of which the first block is kept in memory.
+/// Texts (2.8 KiB of their table) per block kept in memory.
 const TEXTS_RUN: u64 = 64;
 
-/// Bits of an entry of the dictionary below its trigram.
+/// Bits of a dictionary entry below its trigram.
 const TRIGRAM_SHIFT: u32 = 40;
 
-/// Bytes of tables after which more is read ahead, when they are read in order.
+/// Interval of read-ahead for tables read in order.
 const READ_IN_ORDER_BYTES: u64 = 64 << 10;
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// An open file, of which pages are checked one by one.
+/// An open file with pages verified one by one.
 pub(super) struct ShardFile {
     path: PathBuf,
     bytes: Bytes,
@@ -51,12 +50,12 @@ pub(super) struct ShardFile {
     dictionary: RunStarts,
     texts: RunStarts,
     number: u64,
-    /// Of compressed content, once it has been read.
+    /// Of compressed content; read on first use.
     pub(super) content_dictionary: OnceLock<DecoderDictionary>,
 }
 
 impl ShardFile {
-    /// Checks the header of `bytes`; `path` is for messages.
+    /// Checks the header; `path` is for messages.
     pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile, ShardError> {
         let layout = Layout::read(path, &bytes)?;
         let checksums = layout.extent(Section::Checksums);
@@ -86,7 +85,7 @@ impl ShardFile {
         &self.path
     }
 
-    /// A number that no other open file of this process has had.
+    /// Unique among the files opened by this process.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -95,32 +94,29 @@ impl ShardFile {
         &self.layout
     }
 
-    /// Length of a section in bytes.
     pub(super) fn section_bytes(&self, section: Section) -> u64 {
         let extent = self.layout.extent(section);
         extent.end - extent.start
     }
 
-    /// Has the system read a range of a section; what is outside of the file is left out.
+    /// Starts reading a range of a section; ignores ranges outside of the file.
     pub(super) fn will_need(&self, section: Section, range: Range<u64>) {
         if let Ok(range) = self.range_in_file(section, range) {
             self.bytes.will_need(range);
         }
     }
 
-    /// Whether a byte of a section is in memory, or there is none; `None` if the file system cannot tell.
+    /// Whether a byte is in memory or past the end; `None` if unknown.
     pub(super) fn is_cached(&self, section: Section, offset: u64) -> Option<bool> {
         self.bytes
             .is_cached(self.layout.extent(section).start + offset)
     }
 
-    /// Whether the page of a byte of a section has been checked.
     pub(super) fn is_checked(&self, section: Section, offset: u64) -> bool {
         let at = self.layout.extent(section).start + offset;
         at < self.layout.extent(Section::Checksums).start && self.pages.are_checked(at..at + 1)
     }
 
-    /// Fails when the file is no longer what was opened.
     pub(super) fn intact(&self) -> Result<(), ShardError> {
         match self.bytes.damage() {
             None => Ok(()),
@@ -135,12 +131,11 @@ impl ShardFile {
         }
     }
 
-    /// Whether the file is not [`intact`](Self::intact), or a page had a wrong checksum.
     pub(super) fn is_damaged(&self) -> bool {
         self.pages.has_failed() || self.intact().is_err()
     }
 
-    /// Checks the table of checksums, and every page that has not been checked yet.
+    /// Verifies the checksum table and every unverified page.
     pub(super) fn verify(&self) -> Result<(), ShardError> {
         self.check_table()?;
         let end = self.layout.extent(Section::Checksums).start;
@@ -151,16 +146,14 @@ impl ShardFile {
         self.intact()
     }
 
-    /// Returns bytes of a section, checked.
     pub(super) fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], ShardError> {
         let range = self.range_in_file(section, range)?;
         self.checked(range)
     }
 
-    /// Reads bytes of a section into `buffer` instead of touching them in the mapping, and returns where they
-    /// are in it, which may be longer, checked. Returns `None` if they are many or were checked before: then
-    /// [`slice`](Self::slice) is fast. For callers that read many places once: for 250 blocks spread over a
-    /// file, touching (and unmapping) takes 2.2 ms and reading 0.3 ms.
+    /// Reads and verifies bytes of a section into `buffer` (maybe longer); returns their range in
+    /// it. `None` if they are many or already verified: then [`slice`](Self::slice) is fast. For
+    /// scattered single reads, faster than faulting the mapping.
     pub(super) fn read_new(
         &self,
         section: Section,
@@ -183,7 +176,7 @@ impl ShardFile {
         Ok(Some(at(file.start)..at(file.end)))
     }
 
-    /// Reads whole pages into `buffer`, which may be longer, and checks them.
+    /// Reads whole pages into `buffer` and verifies them.
     fn read_pages<'a>(
         &self,
         pages: Range<u64>,
@@ -204,7 +197,6 @@ impl ShardFile {
         Ok(buffer)
     }
 
-    /// Returns entry number `index` of a table.
     pub(super) fn entry<T>(&self, section: Section, index: u32) -> Result<&T, ShardError>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
@@ -214,7 +206,7 @@ impl ShardFile {
         Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
     }
 
-    /// Returns the entry of a trigram in the dictionary, whose entries ascend.
+    /// Finds a trigram in the dictionary.
     pub(super) fn find_trigram(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
         let trigram_of = |entry: &U64| (entry.get() >> TRIGRAM_SHIFT) as u32;
         let first = |entry| {
@@ -230,7 +222,8 @@ impl ShardFile {
         Ok(found.ok().map(|at| run[at].get()))
     }
 
-    /// Returns the number of texts that begin with a block or an earlier one. Not in version 1, which has no texts.
+    /// Returns the number of texts that begin at or before a block. Not for version 1, which has no
+    /// texts.
     pub(super) fn texts_until(&self, block: u32) -> Result<u32, ShardError> {
         let block_of = |text: &TextRecord| text.first_block.get();
         let first = |entry| {
@@ -246,7 +239,6 @@ impl ShardFile {
         Ok(run.start as u32 + behind as u32)
     }
 
-    /// Returns entries of a table.
     fn entries<T>(&self, section: Section, range: Range<u64>) -> Result<&[T], ShardError>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
@@ -256,7 +248,7 @@ impl ShardFile {
         Ok(<[T]>::ref_from_bytes(bytes).expect("whole entries"))
     }
 
-    /// Returns the number of leading entries of a table for which `below` holds, by binary search.
+    /// Returns the number of leading entries with `below`, by binary search.
     pub(super) fn partition_point<T>(
         &self,
         section: Section,
@@ -280,12 +272,11 @@ impl ShardFile {
         Ok(low as u32)
     }
 
-    /// The error for tables that contradict each other although their checksums are right.
+    /// Error for contradictory tables with correct checksums.
     pub(super) fn corrupt(&self, section: Section, what: &'static str) -> ShardError {
         self.corrupt_at(self.layout.extent(section).start, what)
     }
 
-    /// Like [`corrupt`](Self::corrupt), at an offset of the section.
     pub(super) fn corrupt_in(
         &self,
         section: Section,
@@ -295,14 +286,13 @@ impl ShardFile {
         self.corrupt_at(self.layout.extent(section).start + offset, what)
     }
 
-    /// The error for wrong bytes at `offset`, or, when the file has changed meanwhile, for that.
+    /// Error for wrong bytes at `offset`, or for a changed file.
     #[cold]
     fn corrupt_at(&self, offset: u64, what: &'static str) -> ShardError {
         let changed = self.intact().err();
         changed.unwrap_or_else(|| ShardError::corrupt(&self.path, offset, what))
     }
 
-    /// Converts a range of a section to a range of the file.
     fn range_in_file(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, ShardError> {
         let extent = self.layout.extent(section);
         if range.start > range.end || range.end > extent.end - extent.start {
@@ -311,7 +301,6 @@ impl ShardFile {
         Ok(extent.start + range.start..extent.start + range.end)
     }
 
-    /// Returns bytes of the file, checked.
     #[inline]
     fn checked(&self, range: Range<u64>) -> Result<&[u8], ShardError> {
         if !self.pages.are_checked(range.clone()) {
@@ -345,8 +334,7 @@ impl ShardFile {
         Ok(())
     }
 
-    /// Has the system read what follows `offset` if the page before was read: probably a table is read in
-    /// order. Asked once for some pages.
+    /// Reads on if the previous page was verified: probably a table is read in order.
     fn read_in_order_ahead(&self, offset: u64) {
         let page = offset / PAGE_BYTES as u64 * PAGE_BYTES as u64;
         let before = page.saturating_sub(1)..page;
@@ -357,15 +345,13 @@ impl ShardFile {
         }
     }
 
-    /// The error for a page that has another checksum than the table says: the page is damaged, or the
-    /// table.
+    /// Error for a checksum mismatch, in the page or in the table.
     #[cold]
     fn wrong_checksum(&self, offset: u64) -> ShardError {
         let table = self.check_table().err();
         table.unwrap_or_else(|| self.corrupt_at(offset, "checksum"))
     }
 
-    /// Checks the table of checksums.
     fn check_table(&self) -> Result<(), ShardError> {
         let Range { start, end } = self.layout.extent(Section::Checksums);
         if crc32c::crc32c(&self.bytes[start as usize..end as usize]) != self.layout.checksums_crc {

@@ -1,8 +1,7 @@
-//! What the header of a shard says, whatever its version: counts, and where the sections are.
+//! Header of a shard of any version: counts and section ranges.
 //!
-//! A shard of version 1 has one text for each document. Text n belongs to document n, and an entry of
-//! the section DOCUMENTS describes both.
-//! **Invariant:** all sections are inside the file, one after the other, as long as the counts say.
+//! In version 1 text n belongs to document n, and an entry of DOCUMENTS describes both.
+//! **Invariant:** sections are inside the file, in order, as long as the counts say.
 
 use super::error::ShardError;
 use super::pages::CHECKSUM_BYTES;
@@ -17,7 +16,6 @@ use std::path::Path;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U64;
 
-/// The header of an open shard.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) version: u32,
@@ -30,19 +28,18 @@ pub(super) struct Layout {
     pub(super) shared: u32,
     pub(super) blocks: u32,
     pub(super) codec: ContentCodec,
-    /// Bytes of the texts.
     pub(super) content_bytes: u64,
-    /// Bytes of the documents: each text as often as it has documents.
+    /// Bytes of the documents: each text counts once per document.
     pub(super) text_bytes: u64,
     pub(super) file_bytes: u64,
     pub(super) checksums_crc: u32,
-    /// The rules by which defined words were found; 0 when the shard does not list them.
+    /// Rules of defined words; 0 if not listed.
     pub(super) definition_rules: u32,
     sections: [Range<u64>; SECTIONS_MAX],
 }
 
 impl Layout {
-    /// Reads and checks the header of `bytes`, a whole file; `path` is for messages.
+    /// Reads and checks the header of a whole file.
     pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Layout, ShardError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(ShardError::NotAShard {
@@ -54,7 +51,7 @@ impl Layout {
         let cut = || corrupt(file_bytes, "the file ends in its header");
         let (page, _) = bytes.split_at_checked(PAGE_BYTES).ok_or_else(cut)?;
         let (header, _) = Header::ref_from_prefix(page).map_err(|_| cut())?;
-        // A later version may lay out everything behind its number in another way.
+        // A later version may change everything after its number.
         let version = header.version.get();
         if version > VERSION {
             return Err(ShardError::Newer {
@@ -87,7 +84,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// `None` when a section ends beyond the file.
+    /// `None` if a section ends beyond the file.
     fn of(header: &Header) -> Option<Layout> {
         let file_bytes = header.file_bytes.get();
         let mut sections = <[Range<u64>; SECTIONS_MAX]>::default();
@@ -113,7 +110,6 @@ impl Layout {
         })
     }
 
-    /// `None` when a section ends beyond the file.
     fn of_version_1(header: &HeaderOne) -> Option<Layout> {
         let file_bytes = header.file_bytes.get();
         let mut sections = <[Range<u64>; SECTIONS_MAX]>::default();
@@ -140,7 +136,6 @@ impl Layout {
         })
     }
 
-    /// Where a section is in the file, in bytes.
     pub(super) fn extent(&self, section: Section) -> Range<u64> {
         self.sections[section as usize].clone()
     }
@@ -149,7 +144,7 @@ impl Layout {
         self.version == version_1::VERSION
     }
 
-    /// Fails unless the sections follow each other and are as long as the counts say.
+    /// Checks order and lengths of the sections.
     fn check(&self, path: &Path) -> Result<(), ShardError> {
         let mut end = PAGE_BYTES as u64;
         for section in &self.sections {
@@ -159,14 +154,14 @@ impl Layout {
             }
             end = end.max(section.end);
         }
-        // It ends the pages that have checksums.
+        // Ends the checksummed pages.
         if self.extent(Section::Checksums).start < PAGE_BYTES as u64 {
             return Err(ShardError::corrupt(path, 80, "position of a section"));
         }
         if self.documents < self.texts {
             return Err(ShardError::corrupt(path, 48, "number of documents"));
         }
-        // Longer blocks are stored as they are.
+        // Longer blocks are stored raw.
         let encoded_max = u64::from(self.blocks) * ENCODED_BLOCK_BYTES_MAX as u64;
         if self.content_bytes > encoded_max.saturating_add(self.file_bytes) {
             return Err(ShardError::corrupt(path, 72, "bytes of the texts"));

@@ -1,20 +1,16 @@
-//! A table of zeros whose memory is taken a part at a time.
-//!
-//! What a shard remembers of its pages grows with its size. Zeroing all of it when a shard is opened took 75 page faults for
-//! 9 GB, more than a search of a rare text in three such shards takes for anything else that grows.
+//! A zeroed table allocated in parts. Per-page state grows with the shard; zeroing it all at open
+//! cost more page faults than a search of a rare text.
 
 use std::sync::OnceLock;
 
-/// Entries of a part: at most a page of the system.
+/// Entries of a part: at most a page of memory.
 const PART_ENTRIES: usize = 512;
 
-/// Entries that begin with their default value.
 pub(super) struct LazyTable<T> {
     parts: Box<[OnceLock<Box<[T]>>]>,
 }
 
 impl<T: Default> LazyTable<T> {
-    /// A table of at least `entries` entries.
     pub(super) fn new(entries: usize) -> Self {
         let parts = entries.div_ceil(PART_ENTRIES);
         LazyTable {
@@ -22,14 +18,13 @@ impl<T: Default> LazyTable<T> {
         }
     }
 
-    /// Returns an entry, which must be in the table.
     pub(super) fn get(&self, index: usize) -> &T {
         let part = self.parts[index / PART_ENTRIES]
             .get_or_init(|| (0..PART_ENTRIES).map(|_| T::default()).collect());
         &part[index % PART_ENTRIES]
     }
 
-    /// Returns an entry if its part has been used, and `None` if it has its default value for that reason.
+    /// Returns an entry, or `None` if its part is unused and it has its default value.
     #[inline]
     pub(super) fn get_used(&self, index: usize) -> Option<&T> {
         let part = self.parts[index / PART_ENTRIES].get()?;

@@ -1,48 +1,45 @@
-//! Which packages and blocks of a shard are live, and lists of ranges of such ids: ascending, none
-//! empty, and never two that touch. Plain data: it does not read the shard.
+//! Live packages and blocks of a shard, as ascending, nonempty, separate ranges. Plain data: reads
+//! no shard.
 
 use super::layout::Layout;
 use crate::revisions::Revisions;
 use std::ops::Range;
 
-/// The size of the live part of a shard.
+/// Size of the live part of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Live packages.
     pub packages: u32,
-    /// The same, with those that are counted in an earlier shard, which has another part of them.
+    /// Including packages counted in an earlier shard.
     pub parts: u32,
-    /// Their documents; in a shard with a table of revisions, those in default revisions.
+    /// Their documents; with a table of revisions, default ones only.
     pub documents: u32,
-    /// The blocks of their texts, in whatever revision.
+    /// Blocks of their texts, in any revision.
     pub blocks: u32,
-    /// Bytes of the documents: each text as often as it has such documents.
+    /// Bytes of the documents: each text counts once per document.
     pub text_bytes: u64,
     /// Bytes of the texts.
     pub unique_bytes: u64,
 }
 
-/// The live part of a shard.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LiveSet {
-    /// Differs between any two live sets, of one shard or of several.
+    /// Unique among live sets of all shards.
     pub(super) id: [u8; 32],
-    /// Ids of the dead packages, ascending.
     pub(super) dead: Vec<u32>,
-    /// Ids of live packages of which an earlier shard of the index has a part, ascending. They are not
-    /// counted again.
+    /// Live packages continued from an earlier shard, ascending; not counted again.
     pub(super) continued: Vec<u32>,
-    /// Texts with a live document: ascending ranges, none empty, never two that touch.
+    /// Texts with a live document: ascending, separate ranges.
     pub(super) texts: Vec<Range<u32>>,
     /// Their blocks, likewise.
     pub(super) blocks: Vec<Range<u32>>,
     pub(super) counts: Counts,
-    /// Whether candidates must not depend on what is dead.
+    /// Candidates must not depend on dead packages.
     pub(super) is_view: bool,
 }
 
 impl LiveSet {
-    /// All of the shard that has this header.
+    /// Whole shard.
     pub(super) fn all(layout: &Layout) -> LiveSet {
         let mut live = LiveSet {
             id: layout.id,
@@ -61,7 +58,7 @@ impl LiveSet {
         live
     }
 
-    /// Nothing yet, of the shard `file_id` without the packages `dead`.
+    /// Empty set of a shard without `dead`.
     pub(super) fn without(file_id: [u8; 32], dead: Vec<u32>) -> LiveSet {
         let mut id = blake3::Hasher::new();
         id.update(&file_id);
@@ -75,7 +72,7 @@ impl LiveSet {
         }
     }
 
-    /// Nothing yet, of the shard `file_id` with a table of revisions.
+    /// Empty set of a shard with a table of revisions.
     pub(super) fn with_revisions(
         file_id: [u8; 32],
         dead: Vec<u32>,
@@ -99,7 +96,7 @@ impl LiveSet {
         }
     }
 
-    /// Makes the id that of a shard with these names of their own, which filters of packages see.
+    /// Adds names, which package filters see, to the id.
     pub(super) fn add_names(&mut self, own_names: &[u32]) {
         if own_names.is_empty() {
             return;
@@ -117,8 +114,7 @@ impl LiveSet {
     }
 }
 
-/// Appends a range, joining it to the last one when they touch; an empty range is dropped.
-/// Returns `None` when it begins before the last range ends.
+/// Appends a range, joining adjacent and dropping empty ones; `None` on overlap.
 pub(super) fn push_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Option<()> {
     match ranges.last_mut() {
         _ if range.is_empty() => {}

@@ -1,22 +1,19 @@
-//! Remembers which pages of a shard have a correct checksum.
+//! Remembers the verified pages of a shard.
 
 use super::lazy_table::LazyTable;
 use crate::format::PAGE_BYTES;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes of a page's checksum.
 pub(super) const CHECKSUM_BYTES: usize = 4;
 
-/// One bit for every page from page 1 on: whether its checksum was compared and correct.
+/// One bit per page from page 1 on: its checksum is correct.
 pub(super) struct PageChecks {
     checked: LazyTable<AtomicU64>,
-    /// Whether some page had a wrong checksum.
     failed: AtomicBool,
 }
 
 impl PageChecks {
-    /// `count` pages, none of them checked.
     pub(super) fn new(count: usize) -> Self {
         PageChecks {
             checked: LazyTable::new(count.div_ceil(64)),
@@ -24,8 +21,8 @@ impl PageChecks {
         }
     }
 
-    /// Checks the pages of `file` that hold the bytes `range`; `file` ends where `checksums` begin.
-    /// The error is the offset of a page with a wrong checksum.
+    /// Verifies the pages with the bytes `range`; `file` ends where `checksums` begin. The error is
+    /// the offset of a bad page.
     #[inline]
     pub(super) fn check(
         &self,
@@ -43,8 +40,7 @@ impl PageChecks {
         Ok(())
     }
 
-    /// Checks pages that were read to memory: `bytes` are those from `offset` on, whole pages except
-    /// for the file's last one. The error is the offset of a page with a wrong checksum.
+    /// Verifies whole pages in memory, from `offset` on. The error is the offset of a bad page.
     pub(super) fn check_read(
         &self,
         bytes: &[u8],
@@ -58,24 +54,23 @@ impl PageChecks {
             .try_for_each(|(page, bytes)| self.check_page(bytes, checksums, page))
     }
 
-    /// Whether all pages that hold the bytes `range` have been checked.
+    /// Whether all pages of `range` are verified.
     #[inline]
     pub(super) fn are_checked(&self, range: Range<u64>) -> bool {
         pages_of(&range).all(|page| self.is_checked(page))
     }
 
-    /// Whether some page that was checked had a wrong checksum.
     pub(super) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Page 0 is the header, which has a checksum of its own and is never checked here.
+    /// Page 0 is the header, with its own checksum.
     #[inline]
     fn is_checked(&self, page: usize) -> bool {
         let Some(index) = page.checked_sub(1) else {
             return false;
         };
-        // Relaxed: the bit orders no other memory. Two threads may check the same page twice.
+        // Relaxed: orders no other memory. Two threads may verify the same page.
         self.checked
             .get_used(index / 64)
             .is_some_and(|word| word.load(Ordering::Relaxed) & 1 << (index % 64) != 0)
@@ -96,7 +91,6 @@ impl PageChecks {
     }
 }
 
-/// Returns the numbers of the pages that hold the bytes `range`.
 #[inline]
 fn pages_of(range: &Range<u64>) -> Range<usize> {
     if range.is_empty() {

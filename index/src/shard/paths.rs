@@ -1,4 +1,4 @@
-//! Looks up the documents whose paths may have a text in them.
+//! Documents by literal in their path.
 
 use super::error::ShardError;
 use super::live_set::push_range;
@@ -10,12 +10,12 @@ use std::ops::Range;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::{U32, U64};
 
-/// Bytes of the section before its dictionary.
+/// Bytes before the dictionary.
 const HEAD_BYTES: usize = 8;
 
 impl Shard {
-    /// Returns the documents whose path may contain `literal`, without ASCII case: ascending ranges that do not touch.
-    /// `None` if the index cannot tell: the literal has no trigram, or the shard lists none.
+    /// Returns the documents with `literal` possibly in their path (ignoring ASCII case), as
+    /// separate ascending ranges; `None` if unknown: no trigram, or none listed.
     pub fn documents_with_path(
         &self,
         literal: &[u8],
@@ -56,7 +56,6 @@ impl Shard {
     }
 }
 
-/// The section PATHS.
 struct Paths<'s> {
     shard: &'s Shard,
     dictionary: &'s [U64],

@@ -1,15 +1,11 @@
-//! Reading ahead, so that a disk reads many places at once while a search waits for the first.
+//! Read-ahead: a disk reads many places at once while a search waits for the first.
 //!
-//! A search knows what it will read: posting lists once it has a plan, entries of tables and text once it
-//! has candidates. Here the system is told so ([`Mapping::will_need`](crate::mapping::Mapping::will_need));
-//! the search itself reads as if there were no disk. A few pages are asked first
-//! whether they are in memory. If they are, nothing is read ahead, and the search has lost some microseconds.
+//! A search knows its reads: posting lists from the plan; table entries and text from the
+//! candidates. They are advised to the system
+//! ([`Mapping::will_need`](crate::mapping::Mapping::will_need)), unless a few probed pages are in
+//! memory. Advice is as fast as threads or io_uring (docs/benchmarks.md), without buffer or thread.
 //!
-//! Measured on a disk with 69 us a read of 4 KiB, 15,000 reads a second one after the other, 37,000 with
-//! 32 in flight, and 0.8 to 1.0 GB a second in order: threads that read, io_uring and advice to the
-//! system take the same time (see docs/benchmarks.md), and advice needs neither a buffer nor a thread.
-//!
-//! **Invariant:** nothing depends on it but time. Errors are left to the search, which finds them again.
+//! **Invariant:** affects time only. Errors are left to the search.
 
 use super::error::ShardError;
 use super::{BlockId, DocId, Shard};
@@ -20,18 +16,17 @@ use std::ops::Range;
 use std::thread;
 use zerocopy::little_endian::U64;
 
-/// Bytes that a disk reads in order in the time of a read somewhere else: places that are not farther
-/// apart are read as one. On the disk above, 16 and 32 KiB read the candidates of `arse` in the least time.
+/// Gap between places that are read as one: 16 and 32 KiB were fastest (69 us a read of 4 KiB,
+/// 37,000 a second with 32 in flight).
 const GAP_BYTES: u64 = 16 << 10;
 
-/// Threads that look up entries of tables, each of which waits for one read at a time. With more than 8
-/// reads in flight, the disk above does not read more a second.
+/// Threads for table entries. The measured disk gains nothing from more than 8 reads in flight.
 const THREADS: usize = 16;
 
-/// Blocks whose entries are looked at to find out whether tables are in memory.
+/// Probed blocks.
 const SAMPLES: usize = 4;
 
-/// What a search reads of a candidate beside its text.
+/// Sections read per candidate beside its text.
 const TABLES: [Section; 6] = [
     Section::Blocks,
     Section::Frames,
@@ -41,14 +36,13 @@ const TABLES: [Section; 6] = [
     Section::Checksums,
 ];
 
-/// Candidates whose entries are looked up ahead, at most. Of more, whole tables are read.
+/// Candidates looked up ahead; beyond, whole tables are read.
 const LOOKED_UP_MAX: usize = 4096;
 
-/// Dictionary entries that are looked at to find where a posting list ends.
+/// Entries searched for the end of a list.
 const NEXT_LISTS_MAX: u32 = 64;
 
 impl Shard {
-    /// Has the system read the posting lists of a query, unless they are in memory.
     pub(super) fn read_lists_ahead(&self, query: &TrigramQuery) {
         let mut trigrams = Vec::new();
         collect(query, &mut trigrams);
@@ -65,7 +59,7 @@ impl Shard {
         }
     }
 
-    /// Returns where a trigram's posting list begins in its section; `None` if it has none, or one block.
+    /// Offset of a posting list, unless empty or single.
     fn list_start(&self, trigram: Trigram) -> Result<Option<u64>, ShardError> {
         let payload = self
             .file
@@ -74,7 +68,7 @@ impl Shard {
         Ok(payload.filter(|payload| payload & SINGLE == 0))
     }
 
-    /// Returns where a trigram's posting list is in its section: up to the next list.
+    /// Range up to the next list.
     fn list_extent(&self, trigram: Trigram) -> Result<Option<Range<u64>>, ShardError> {
         let Some(start) = self.list_start(trigram)? else {
             return Ok(None);
@@ -92,8 +86,7 @@ impl Shard {
         Ok(Some(start..start + 1))
     }
 
-    /// Has the system read the entries of tables that a search of these candidate blocks needs, unless
-    /// they are in memory. Waits for them if there are few. `None` means all blocks.
+    /// Advises the table entries of blocks (`None`: all), unless in memory. Waits for few.
     pub fn read_tables_ahead(&self, blocks: Option<&[u32]>) {
         let count = blocks.map_or(self.block_count() as usize, <[u32]>::len);
         let is_warm = |index| {
@@ -113,12 +106,11 @@ impl Shard {
         }
         let sparse = blocks.filter(|_| count <= LOOKED_UP_MAX && !TABLES.iter().all(is_dense));
         in_parallel(sparse.unwrap_or_default(), |block| {
-            // An error is found again by the search.
+            // The search meets the error again.
             let _ = self.look_up(BlockId(*block));
         });
     }
 
-    /// Reads what a search needs of a block beside its text.
     fn look_up(&self, block: BlockId) -> Result<(), ShardError> {
         self.stored_text(block.0..block.0 + 1)?;
         let text = self.text_with(block)?;
@@ -127,9 +119,8 @@ impl Shard {
         Ok(())
     }
 
-    /// Has the system read the text of blocks, ascending ranges, unless it is in memory or lies so close
-    /// together that the system, which sees that a file is read in order, reads it ahead by itself.
-    /// Returns whether its first and last byte are known to be in memory.
+    /// Advises the text of ascending block ranges, unless in memory or dense enough for the
+    /// system's own read-ahead. Returns whether both ends are in memory.
     pub fn read_text_ahead(
         &self,
         blocks: impl Iterator<Item = Range<u32>> + Clone,
@@ -155,8 +146,7 @@ impl Shard {
         }
         let bytes: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
         let is_dense = bytes >= last.end.saturating_sub(first.start) / 4 * 3;
-        // What was checked is not read but touched in the mapping, one page at a time. Else it is read, since it is not
-        // in memory.
+        // Verified text is faulted in page by page.
         if is_dense && !self.file.is_checked(Section::Content, first.start) {
             return Ok(false);
         }
@@ -167,7 +157,6 @@ impl Shard {
     }
 }
 
-/// Appends the trigrams of a query.
 fn collect(query: &TrigramQuery, trigrams: &mut Vec<Trigram>) {
     match query {
         TrigramQuery::All | TrigramQuery::None => {}
@@ -178,12 +167,11 @@ fn collect(query: &TrigramQuery, trigrams: &mut Vec<Trigram>) {
     }
 }
 
-/// Calls `each` with all items, in at most [`THREADS`] threads.
 fn in_parallel<T: Sync>(items: &[T], each: impl Fn(&T) + Sync) {
     let each = &each;
     thread::scope(|scope| {
         for some in items.chunks(items.len().div_ceil(THREADS).max(1)) {
-            // Without a thread, the search reads this part by itself.
+            // Otherwise the search reads this part.
             let _ = thread::Builder::new().spawn_scoped(scope, move || some.iter().for_each(each));
         }
     });

@@ -1,7 +1,7 @@
-//! A shard with its table of revisions: which of its documents are current, and in which revisions.
+//! A shard with its table of revisions.
 //!
-//! **Invariant:** a text is live if one of its documents is current, in whatever revision, in a live
-//! package. Counts are of default documents: those that a query without a filter of revisions searches.
+//! **Invariant:** a text is live if it has a current document, in any revision, in a live package.
+//! Counts are of default documents: those searched without a revision filter.
 
 use super::error::ShardError;
 use super::live_set::{LiveSet, push_range};
@@ -13,15 +13,13 @@ use schema::message::Recorded;
 use std::sync::Arc;
 
 impl Shard {
-    /// Which revisions its documents are in; `None` when it has no table, so that all documents of live
-    /// packages are current.
+    /// Revisions of the documents; without a table, all documents of live packages are current.
     pub fn revisions(&self) -> Option<&Revisions> {
         self.revisions.as_deref()
     }
 
-    /// Returns the same shard with a table, whose file has the hash `hash`, and with what is recorded of
-    /// its repositories. The packages `dead`, which must ascend, need no record: a repository that was
-    /// removed has none.
+    /// Returns the shard with a table (hash of its file: `hash`) and records. Packages `dead`
+    /// (ascending) need no record.
     pub fn with_revisions(
         &self,
         table: RevisionTable,
@@ -56,7 +54,7 @@ impl Shard {
         .with_parts(dead, Vec::new())
     }
 
-    /// Returns the directory of each package; `None` for those that are dead.
+    /// Directory of each package; `None` if dead.
     fn directories_without(&self, dead: &[u32]) -> Result<Vec<Option<&[u8]>>, ShardError> {
         let packages = (0..self.package_count()).map(|id| {
             let directory = self.package(PackageId(id))?.directory;
@@ -65,8 +63,7 @@ impl Shard {
         packages.collect()
     }
 
-    /// Returns the same shard if its table was joined with equal records of the packages that are not
-    /// `dead`; `None` if it must be joined again.
+    /// Returns the shard if its table was joined with equal records of live packages.
     pub(crate) fn with_records(
         &self,
         recorded: &Recorded,
@@ -87,7 +84,7 @@ impl Shard {
         }))
     }
 
-    /// Returns the same shard without a table, with all packages.
+    /// Returns the shard without a table, with all packages.
     pub(crate) fn without_revisions(&self) -> Shard {
         Shard {
             file: self.file.clone(),
@@ -98,19 +95,18 @@ impl Shard {
         }
     }
 
-    /// Whether the name of a package's directory is its own: it is a repository, or the index says so.
+    /// Whether a directory name is unversioned: of a repository, or marked by the index.
     pub(super) fn has_own_name(&self, id: PackageId) -> bool {
         let is_repository = |of: &Arc<Revisions>| of.is_repository(id.0);
         self.own_names.binary_search(&id.0).is_ok()
             || self.revisions.as_ref().is_some_and(is_repository)
     }
 
-    /// The packages with names of their own that look as if they had a version, ascending.
+    /// Packages with unversioned names that look versioned, ascending.
     pub(crate) fn own_names(&self) -> &[u32] {
         &self.own_names
     }
 
-    /// Computes the live part of a shard with a table.
     pub(super) fn live_with(
         &self,
         revisions: &Revisions,
@@ -156,8 +152,7 @@ impl Shard {
         Ok(live)
     }
 
-    /// Whether a document of a live package is among those that the filters let a query reach: the
-    /// default ones, or all that are current.
+    /// Tests if a query may reach a document of a live package: default ones, or all current.
     pub fn is_in_reach(&self, filters: &Filters, document: DocId) -> bool {
         let Some(revisions) = &self.revisions else {
             return true;
@@ -169,7 +164,7 @@ impl Shard {
         }
     }
 
-    /// Whether some document of a live package is out of reach.
+    /// Tests if a document of a live package is out of reach.
     pub(super) fn has_out_of_reach(&self, filters: &Filters) -> bool {
         let is_all = |revisions: &Arc<Revisions>| {
             if filters.reaches_all_revisions() {
@@ -183,7 +178,6 @@ impl Shard {
             .is_some_and(|revisions| !is_all(revisions))
     }
 
-    /// Returns the package of each skipped file.
     pub(crate) fn skipped_packages(&self) -> Result<Vec<u32>, ShardError> {
         let all = 0..self.section_bytes(Section::Skipped);
         let mut rest = self.file.slice(Section::Skipped, all)?;

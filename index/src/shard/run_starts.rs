@@ -1,8 +1,5 @@
-//! Finds the part of a table of ascending keys in which a key is.
-//!
-//! A binary search over all of a table would touch some twenty places of the file, far from each other. The first keys of
-//! runs of entries are kept in memory once they have been read, 4 bytes for some kilobytes of the table, so that a look-up
-//! searches these and one run.
+//! Finds a key's run in a table of ascending keys. A binary search over the file would touch some
+//! twenty distant places; the first keys of runs are cached instead, 4 bytes per some kilobytes.
 //!
 //! **Invariant:** opening a shard reads nothing of its tables.
 
@@ -10,13 +7,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The first keys of the runs of a table.
 pub(super) struct RunStarts {
-    /// The key of the first entry of each run, plus one; 0 if it has not been read.
+    /// First key of each run plus one; 0 if unread.
     starts: OnceLock<Box<[AtomicU32]>>,
-    /// Entries of the table.
     entries: u64,
-    /// Entries of a run.
     run_entries: u64,
 }
 
@@ -29,8 +23,7 @@ impl RunStarts {
         }
     }
 
-    /// Returns the entries of the last run that begins with `key` or a lower one; `None` if all keys are higher.
-    /// `key_of` returns the key of an entry.
+    /// Returns the entries of the last run that begins at or below `key`, if any.
     pub(super) fn run_of<E>(
         &self,
         key: u32,
@@ -40,7 +33,7 @@ impl RunStarts {
             let runs = self.entries.div_ceil(self.run_entries);
             (0..runs).map(|_| AtomicU32::new(0)).collect()
         });
-        // The runs that begin with the key or a lower one.
+        // Count of runs that begin at or below the key.
         let (mut low, mut high) = (0, starts.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -56,20 +49,19 @@ impl RunStarts {
         }))
     }
 
-    /// Returns the first key of a run.
     fn start<E>(
         &self,
         starts: &[AtomicU32],
         run: usize,
         key_of: impl Fn(u64) -> Result<u32, E>,
     ) -> Result<u32, E> {
-        // Relaxed: the value orders no other memory. Two threads may read the same entry.
+        // Relaxed: orders no other memory. Two threads may read the same entry.
         let known = starts[run].load(Relaxed);
         if let Some(start) = known.checked_sub(1) {
             return Ok(start);
         }
         let start = key_of(run as u64 * self.run_entries)?;
-        // The highest key stays unknown, and is read each time.
+        // The highest key wraps to 0 and is reread.
         starts[run].store(start.wrapping_add(1), Relaxed);
         Ok(start)
     }

@@ -1,8 +1,7 @@
-//! The tables of a shard: its texts, documents, packages and blocks, from entries of either version.
-//!
-//! An entry has the beginning of a range, which ends where the next entry's begins.
-//! **Invariant:** a range is in ascending order and inside its table, whatever the file says; numbers
-//! that contradict each other are an error.
+//! Tables of a shard in either version: texts, documents, packages, blocks. A range ends where the
+//! next entry's begins.
+//! **Invariant:** a range ascends inside its table whatever the file says; contradictions are
+//! errors.
 
 use super::error::ShardError;
 use super::{BlockId, DocId, Document, Package, PackageId, Shard, Text, TextId};
@@ -15,7 +14,7 @@ use schema::name::name_of;
 use std::ops::Range;
 
 impl Shard {
-    /// Returns a text; `id` must be below [`text_count`](Self::text_count).
+    /// Returns text `id` < [`text_count`](Self::text_count).
     pub fn text_entry(&self, id: TextId) -> Result<Text<'_>, ShardError> {
         let (first, documents, lines, hash) = self.text_record(id)?;
         let (end, documents_end) = if id.0 + 1 < self.text_count() {
@@ -39,7 +38,6 @@ impl Shard {
         })
     }
 
-    /// Returns first block, first document, lines and hash of a text.
     fn text_record(&self, id: TextId) -> Result<(u32, u32, u32, &[u8; 32]), ShardError> {
         if self.is_version_1() {
             let entry: &DocumentOne = self.file.entry(Section::Documents, id.0)?;
@@ -55,8 +53,7 @@ impl Shard {
         Ok((block, document, entry.lines.get(), &entry.hash))
     }
 
-    /// Returns the text that a block belongs to; `block` must be below
-    /// [`block_count`](Self::block_count).
+    /// Returns the text of `block` < [`block_count`](Self::block_count).
     pub fn text_of(&self, block: BlockId) -> Result<TextId, ShardError> {
         let behind = if self.is_version_1() {
             let is_before = |entry: &DocumentOne| entry.first_block.get() <= block.0;
@@ -68,7 +65,7 @@ impl Shard {
         text.ok_or_else(|| self.corrupt(Section::Texts, "first block"))
     }
 
-    /// Returns the text that holds a block.
+    /// Returns the entry of a block's text.
     pub fn text_with(&self, block: BlockId) -> Result<Text<'_>, ShardError> {
         let text = self.text_entry(self.text_of(block)?)?;
         if !text.blocks.contains(&block.0) {
@@ -77,7 +74,7 @@ impl Shard {
         Ok(text)
     }
 
-    /// Returns a document; `id` must be below [`document_count`](Self::document_count).
+    /// Returns document `id` < [`document_count`](Self::document_count).
     pub fn document(&self, id: DocId) -> Result<Document<'_>, ShardError> {
         if self.is_version_1() {
             return self.document_of_version_1(id);
@@ -118,7 +115,7 @@ impl Shard {
         })
     }
 
-    /// Returns the path of a document and its static rank, without the rest of its entry.
+    /// Returns path and static rank only.
     pub fn path_and_rank(&self, id: DocId) -> Result<(&[u8], f32), ShardError> {
         if self.is_version_1() {
             let document = self.document_of_version_1(id)?;
@@ -129,7 +126,6 @@ impl Shard {
         Ok((path, entry.static_rank.get()))
     }
 
-    /// Returns the text of a document, without the rest of its entry.
     pub(super) fn text_of_document(&self, id: DocId) -> Result<TextId, ShardError> {
         if self.is_version_1() {
             return Ok(TextId(id.0));
@@ -156,7 +152,7 @@ impl Shard {
         package.ok_or_else(|| self.corrupt(Section::Documents, "package of a document"))
     }
 
-    /// Returns a package; `id` must be below [`package_count`](Self::package_count).
+    /// Returns package `id` < [`package_count`](Self::package_count).
     pub fn package(&self, id: PackageId) -> Result<Package<'_>, ShardError> {
         let (first, shared) = self.package_begins(id)?;
         let (end, shared_end) = if id.0 + 1 < self.package_count() {
@@ -195,7 +191,7 @@ impl Shard {
         })
     }
 
-    /// Returns a package's first text, and its first entry in the list of shared documents.
+    /// First text and first entry of SHARED.
     fn package_begins(&self, id: PackageId) -> Result<(u32, u32), ShardError> {
         if self.is_version_1() {
             let entry: &PackageOne = self.file.entry(Section::Packages, id.0)?;
@@ -205,7 +201,7 @@ impl Shard {
         Ok((entry.first_text.get(), entry.first_shared.get()))
     }
 
-    /// Bytes of the texts of a package's documents, each as often as it has such a document.
+    /// Bytes of a package's documents, each text once per document.
     pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64, ShardError> {
         if !self.is_version_1() {
             let entry: &PackageRecord = self.file.entry(Section::Packages, package.id.0)?;
@@ -215,8 +211,7 @@ impl Shard {
         Ok(text.end - text.start)
     }
 
-    /// Returns what the text of a document was decoded from; `None` if it was not, or if the program that wrote the
-    /// shard did not note it.
+    /// Returns the original encoding of a document, if it was decoded and noted.
     pub fn decoded_from(&self, document: DocId) -> Result<Option<TextEncoding>, ShardError> {
         let section = Section::Decoded;
         let count = self.file.section_bytes(section) / size_of::<DecodedRecord>() as u64;
@@ -234,9 +229,9 @@ impl Shard {
         encoding.map(Some)
     }
 
-    /// Returns an upper bound of the static ranks of `document` and all later documents. Packages
-    /// are ordered by popularity and documents by class, so it is the higher one of the rank of the
-    /// best document with the same text and of the best rank that the next package could have.
+    /// Upper bound of the static ranks from `document` on. Packages are ordered by popularity and
+    /// documents by class: the higher of the best document of the text and the best possible rank
+    /// of the next package.
     pub fn static_rank_bound(&self, document: DocId) -> Result<f32, ShardError> {
         let text = self.text_entry(self.text_of_document(document)?)?;
         let best = self.document(DocId(text.documents.start))?;
@@ -244,7 +239,7 @@ impl Shard {
         Ok(best.static_rank.max(self.static_rank_from(next)?))
     }
 
-    /// Returns an upper bound of the static ranks in `package` and all later packages.
+    /// Upper bound of the static ranks from `package` on.
     pub fn static_rank_from(&self, package: PackageId) -> Result<f32, ShardError> {
         if package.0 >= self.package_count() {
             return Ok(0.0);
@@ -253,13 +248,13 @@ impl Shard {
         Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
     }
 
-    /// Returns the number of the first line of a block, from 1.
+    /// Returns the first line of a block, from 1.
     pub fn first_line(&self, block: BlockId) -> Result<u32, ShardError> {
         let entry: &BlockRecord = self.file.entry(Section::Blocks, block.0)?;
         Ok(entry.first_line.get())
     }
 
-    /// Returns where blocks are in the shard's texts, in bytes.
+    /// Returns the byte range of blocks in the shard's texts.
     pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
         let offset = |block| -> Result<u64, ShardError> {
             let entry: &BlockRecord = self.file.entry(Section::Blocks, block)?;

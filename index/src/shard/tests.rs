@@ -1,4 +1,4 @@
-//! What the tests of a shard share: a fixture, and a rendering of everything that a shard holds.
+//! Shared fixture, and a dump of a shard.
 
 mod content;
 mod damage;
@@ -20,11 +20,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-/// A file of a fixture: package, path, bytes.
 type File<'a> = (&'a str, &'a str, &'a [u8]);
 
-/// Three packages with an empty file, a binary file, one of several blocks, one that is not UTF-8, and
-/// copies inside a package and of other packages.
+/// Empty, binary, multi-block, non-UTF-8 files, and copies within and across packages.
 const FIXTURE: [File<'_>; 9] = [
     ("alpha_1", "src/empty.h", b""),
     ("alpha_1", "src/logo.c", b"\x7fELF\0"),
@@ -41,7 +39,6 @@ const FIXTURE: [File<'_>; 9] = [
     ("gamma-3", "t.c", b"MAIN\n"),
 ];
 
-/// Builds an index of `files` in `there`/out.
 fn index(there: &Path, files: &[File<'_>], block_bytes: usize, shard_bytes: u64) -> PathBuf {
     index_with(there, files, block_bytes, shard_bytes, ContentCodec::Raw)
 }
@@ -79,7 +76,6 @@ fn index_with(
     out
 }
 
-/// Builds one shard of `files` and returns its bytes.
 fn shard_bytes(files: &[File<'_>], block_bytes: usize) -> Vec<u8> {
     shard_bytes_with(files, block_bytes, ContentCodec::Raw)
 }
@@ -92,14 +88,12 @@ fn shard_bytes_with(files: &[File<'_>], block_bytes: usize, content: ContentCode
     fs::read(out.join(&manifest.shards[0].file)).unwrap()
 }
 
-/// The path that messages about shards in memory name.
 const NAME: &str = "some.shard";
 
 fn open(bytes: &[u8]) -> Result<Shard, ShardError> {
     Shard::from_bytes(Path::new(NAME), Bytes::Owned(bytes.to_vec()))
 }
 
-/// Renders everything that a shard holds.
 fn dump(shard: &Shard) -> Result<String, ShardError> {
     let layout = shard.file.layout();
     let mut out = format!(
@@ -110,7 +104,6 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     );
     let (unique, text) = (shard.content_bytes(), shard.text_bytes());
     let file = shard.file_bytes();
-    // Writing to a string cannot fail.
     let _ = writeln!(
         out,
         "{unique} bytes of texts, {text} of documents, {file} of file"
@@ -202,7 +195,7 @@ fn add(filters: &mut Filters, test: Predicate, negated: bool) {
     });
 }
 
-/// Returns the candidates of a pattern, ignoring case, without filters.
+/// Candidates of a pattern, ignoring case.
 fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, ShardError> {
     shard.candidates(&plan(pattern, true).unwrap())
 }

@@ -1,7 +1,5 @@
-//! From packages to texts, and from texts to documents and blocks, as ranges of numbers.
-//!
-//! A package has the texts of its own range, and shares others with packages before it. In a shard
-//! without shared texts (all of version 1) a range of texts is a range of documents.
+//! Packages to texts, texts to documents and blocks. A package has its own range of texts and
+//! shares others with earlier packages.
 
 use super::error::ShardError;
 use super::live_set::push_range;
@@ -13,12 +11,11 @@ use std::ops::Range;
 use zerocopy::little_endian::U32;
 
 impl Shard {
-    /// Whether some text has several documents.
     pub(super) fn has_copies(&self) -> bool {
         self.document_count() > self.text_count()
     }
 
-    /// Returns a package's documents, ascending.
+    /// Documents of a package, ascending.
     pub fn documents_of(&self, package: &Package<'_>) -> Result<Vec<DocId>, ShardError> {
         let mut documents = Vec::new();
         for id in self.documents_of_texts(&package.texts)? {
@@ -41,7 +38,7 @@ impl Shard {
         Ok(DocId(document))
     }
 
-    /// Returns the texts of packages, which must ascend: ascending ranges that do not touch.
+    /// Returns the texts of ascending packages as separate ascending ranges.
     pub(super) fn texts_of_packages(
         &self,
         packages: &[Package<'_>],
@@ -73,7 +70,6 @@ impl Shard {
         Ok(texts)
     }
 
-    /// Returns the blocks of a range of texts.
     pub(super) fn blocks_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
         if texts.is_empty() {
             return Ok(0..0);
@@ -86,7 +82,6 @@ impl Shard {
         Ok(start..end)
     }
 
-    /// Returns the documents of a range of texts.
     pub(super) fn documents_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
         if texts.is_empty() {
             return Ok(0..0);
@@ -99,7 +94,6 @@ impl Shard {
         Ok(start..end)
     }
 
-    /// Returns the blocks of ascending ranges of texts.
     pub(super) fn blocks_of_all(
         &self,
         texts: &[Range<u32>],
@@ -112,7 +106,7 @@ impl Shard {
         Ok(blocks)
     }
 
-    /// Whether a document is live and all filters accept it.
+    /// Tests if a document is live and accepted by all filters.
     pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool, ShardError> {
         let id = self.package_of(document)?;
         if !self.is_live(id) || !self.is_in_reach(filters, document) {
@@ -139,13 +133,13 @@ impl Shard {
         Ok(filters.accepts_document(&facts))
     }
 
-    /// Returns the revisions that have a document.
+    /// Revisions of a document.
     pub fn revisions_of(&self, document: DocId) -> DocumentRevisions<'_> {
         let of = self.revisions().map(|revisions| revisions.of(document.0));
         of.unwrap_or_default()
     }
 
-    /// Whether one of these documents is live and accepted by all filters.
+    /// Tests if one of these documents is accepted.
     pub fn has_accepted(
         &self,
         filters: &Filters,

@@ -1,10 +1,9 @@
-//! Writes the texts of a shard: as they are, or block by block with a dictionary.
+//! Writes the texts of a shard, raw or by block with a dictionary.
 //!
-//! A dictionary needs samples before the first block can be encoded. So the first [`PENDING_BYTES_MAX`] of
-//! a shard's texts wait in a temporary file. Then some of their blocks are the samples, the dictionary
-//! goes first, and blocks are encoded as they come, on several threads.
-//! **Invariant:** the bytes follow from the texts alone, in their order; memory is bounded by
-//! [`BATCH_BYTES`] and [`SAMPLE_BYTES_MAX`], whatever the length of a block.
+//! The first [`PENDING_BYTES_MAX`] of text wait in a temporary file. Samples of them train the
+//! dictionary; then blocks are encoded as they come, on several threads.
+//! **Invariant:** the bytes follow from the texts in order; memory is bounded by [`BATCH_BYTES`]
+//! and [`SAMPLE_BYTES_MAX`].
 
 use super::page::PageWriter;
 use super::segment_text::SegmentText;
@@ -18,32 +17,28 @@ use std::ops::Range;
 use std::path::Path;
 use std::{mem, thread};
 
-/// Bytes of text that wait for a dictionary. Samples of all texts would make the content 4 % smaller, and
-/// all of it would have to be written twice.
+/// Bytes that wait for a dictionary. Sampling all texts would save 4 % of the content but write it
+/// twice.
 const PENDING_BYTES_MAX: u64 = 64 << 20;
 
-/// Bytes of samples: four times as many save 1 % of the content.
+/// Bytes of samples: four times as many save 1 %.
 const SAMPLE_BYTES_MAX: u64 = 4 << 20;
 
-/// Bytes of a block that is a sample, at most.
+/// Bytes of a sample block.
 const SAMPLE_BLOCK_BYTES_MAX: u64 = 64 << 10;
 
-/// Bytes of blocks that are encoded together: some milliseconds of work. Larger batches take memory, smaller ones
-/// time to start threads.
+/// Bytes encoded together: some milliseconds. More takes memory, less starts too many threads.
 const BATCH_BYTES: usize = 512 << 10;
 
-/// How texts are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ContentOptions {
     pub(crate) codec: ContentCodec,
-    /// Threads that encode.
     pub(crate) jobs: usize,
 }
 
-/// Writes the section CONTENT.
 pub(super) enum ContentWriter {
     Raw,
-    /// No dictionary yet.
+    /// Without a dictionary yet.
     Pending {
         blocks: PendingBlocks,
         jobs: usize,
@@ -51,7 +46,6 @@ pub(super) enum ContentWriter {
     Encoded(Box<BlockEncoder>),
 }
 
-/// Blocks that wait for a dictionary.
 pub(super) struct PendingBlocks {
     file: BufWriter<File>,
     lengths: Vec<u64>,
@@ -59,7 +53,7 @@ pub(super) struct PendingBlocks {
 }
 
 impl ContentWriter {
-    /// Temporary files are created in `directory`.
+    /// `directory` is for temporary files.
     pub(super) fn new(options: ContentOptions, directory: &Path) -> io::Result<ContentWriter> {
         if options.codec == ContentCodec::Raw {
             return Ok(ContentWriter::Raw);
@@ -80,7 +74,7 @@ impl ContentWriter {
         }
     }
 
-    /// Writes ranges of a segment's text, which are blocks of these lengths.
+    /// Writes ranges of text, in blocks of these lengths.
     pub(super) fn append<W: Write>(
         &mut self,
         text: &SegmentText<'_>,
@@ -107,8 +101,7 @@ impl ContentWriter {
         }
     }
 
-    /// Writes what is left, and returns where each block begins in the section, encoded as the section
-    /// FRAMES; empty if the codec is raw.
+    /// Writes the rest and returns the section FRAMES; empty if raw.
     pub(super) fn finish<W: Write>(&mut self, out: &mut PageWriter<W>) -> io::Result<Vec<u8>> {
         self.train(out)?;
         Ok(match self {
@@ -120,7 +113,7 @@ impl ContentWriter {
         })
     }
 
-    /// Makes a dictionary of the blocks that wait, if any do, and encodes them.
+    /// Trains a dictionary from waiting blocks and encodes them.
     fn train<W: Write>(&mut self, out: &mut PageWriter<W>) -> io::Result<()> {
         let ContentWriter::Pending { blocks, jobs } = self else {
             return Ok(());
@@ -146,7 +139,7 @@ impl ContentWriter {
     }
 }
 
-/// Makes a dictionary of evenly spread blocks of `file`.
+/// Trains on evenly spread blocks of `file`.
 fn dictionary(file: &mut File, lengths: &[u64], bytes: u64) -> io::Result<Vec<u8>> {
     let stride = bytes.div_ceil(SAMPLE_BYTES_MAX).max(1) as usize;
     let (mut samples, mut sample_lengths) = (Vec::new(), Vec::new());
@@ -168,7 +161,7 @@ fn dictionary(file: &mut File, lengths: &[u64], bytes: u64) -> io::Result<Vec<u8
     Ok(codec::train(&samples, &sample_lengths, bytes))
 }
 
-/// Encodes blocks, and remembers where they begin.
+/// Encodes blocks and records their offsets.
 pub(super) struct BlockEncoder {
     dictionary: EncoderDictionary,
     jobs: usize,
@@ -237,18 +230,18 @@ impl BlockEncoder {
     }
 }
 
-/// Takes text in pieces of any length, and cuts it into blocks of known lengths.
+/// Cuts text into blocks of known lengths.
 struct BlockSink<'e, W: Write> {
     encoder: &'e mut BlockEncoder,
     out: &'e mut PageWriter<W>,
-    /// The lengths of the blocks that have not begun.
+    /// Lengths of blocks to come.
     next: VecDeque<u64>,
-    /// Blocks that are not encoded yet, the last one perhaps in part.
+    /// Unencoded blocks, the last maybe partial.
     batch: Vec<u8>,
     lengths: Vec<usize>,
-    /// Bytes that the block in progress still lacks.
+    /// Missing bytes of the current block.
     missing: u64,
-    /// Whether it is too long to be encoded.
+    /// Too long to be encoded.
     is_long: bool,
 }
 
@@ -265,7 +258,6 @@ impl<W: Write> BlockSink<'_, W> {
         encoded
     }
 
-    /// Begins the next block.
     fn begin_block(&mut self) -> io::Result<()> {
         self.missing = self.next.pop_front().expect("no more text than blocks");
         self.is_long = self.missing > ENCODED_BLOCK_BYTES_MAX as u64;
@@ -315,7 +307,7 @@ mod tests {
     use crate::codec::{Decoder, DecoderDictionary};
     use std::slice;
 
-    /// Writes texts of blocks, a segment for each, and returns the section and the offsets.
+    /// Writes a segment per list of blocks; returns section and offsets.
     fn write(segments: &[&[Vec<u8>]], jobs: usize) -> (Vec<u8>, Vec<u64>) {
         let there = tempfile::tempdir().unwrap();
         let codec = ContentCodec::Zstd;
@@ -344,7 +336,6 @@ mod tests {
         (bytes, offsets.collect())
     }
 
-    /// Returns blocks of code, and one that is too long to be encoded.
     fn blocks() -> Vec<Vec<u8>> {
         let block = |number: u32| {
             let line = |n: u32| format!("  value_{} = call_{};\n", (number * n) % 83, n % 7);

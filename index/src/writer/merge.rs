@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, Scope};
 use std::{iter, mem};
 
-/// Where a sorted run is in the file, and what has become of the blocks of its segment.
+/// Extent of a sorted run in the file, and the block numbers of its segment.
 #[derive(Clone, Debug)]
 pub(super) struct RunExtent {
     pub(super) offset: u64,
@@ -17,20 +17,18 @@ pub(super) struct RunExtent {
     pub(super) blocks: BlockNumbers,
 }
 
-/// The numbers in the shard of the blocks of a segment.
 #[derive(Clone, Debug)]
 pub(super) enum BlockNumbers {
-    /// All are kept, and have consecutive numbers from this one on.
+    /// All are kept, numbered consecutively from here.
     From(u32),
-    /// The number of each, or [`LEFT_OUT`].
+    /// Each number, or [`LEFT_OUT`].
     Each(Arc<[u32]>),
 }
 
-/// Instead of the number of a block that the shard does not have.
+/// Marks a block that the shard does not have.
 const LEFT_OUT: u32 = u32::MAX;
 
 impl BlockNumbers {
-    /// Numbers the blocks of a segment from `base` on, without those of `dropped`: ascending ranges that do not touch.
     pub(super) fn new(base: u32, blocks: u32, dropped: &[Range<u32>]) -> Self {
         if dropped.is_empty() {
             return BlockNumbers::From(base);
@@ -47,7 +45,6 @@ impl BlockNumbers {
         BlockNumbers::Each(numbers.into())
     }
 
-    /// Appends the next list of a run of the segment.
     fn read_list<R: BufRead>(
         &self,
         reader: &mut RunReader<R>,
@@ -72,21 +69,19 @@ impl BlockNumbers {
     }
 }
 
-/// Bytes of a run that are read at once, if memory allows.
+/// Bytes of a run read at once, if memory allows.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
-/// Bytes of a run that are read at once, at least.
+/// Bytes of a run read at once, at least.
 const BUFFER_BYTES_MIN: usize = 4 << 10;
 
-/// Blocks of the lists that are passed on at once. Six times as many are in memory: for each half of the runs some are
-/// merged, some wait, some are written. A list that is longer is passed on as a whole, and copied once if both halves
-/// have blocks of it.
+/// Blocks passed on at once; six times as many are in memory (merged, queued, written, per half).
+/// Longer lists are passed whole.
 const MERGED_BLOCKS: usize = 32 << 10;
 
-/// Merges the `runs` in `file` with about `memory_bytes` of buffers. Calls `each` with every trigram and its blocks,
-/// which are none when all of them are left out.
+/// Merges the `runs` in `file` with `memory_bytes` of buffers and calls `each` with every trigram
+/// and its blocks, maybe none.
 ///
-/// Each half of the runs is merged in a thread of its own, and the lists of both are joined in this one. When one thread
-/// merged all runs, it was always busy, and the one that calls `each` about half of the time.
+/// Each half has a merge thread, joined here: one would be the bottleneck.
 pub(super) fn merge_runs(
     file: &File,
     runs: &[RunExtent],
@@ -120,25 +115,22 @@ pub(super) fn merge_runs(
     })
 }
 
-/// Posting lists of consecutive trigrams.
+/// Posting lists of consecutive trigrams, with their ends.
 #[derive(Default)]
 struct MergedLists {
-    /// For each trigram the end of its list.
     ends: Vec<(u32, usize)>,
     blocks: Vec<u32>,
 }
 
-/// The lists of some runs, which another thread merges.
+/// Lists of some runs, merged by another thread.
 struct Merged {
     from: mpsc::IntoIter<io::Result<MergedLists>>,
     lists: MergedLists,
-    /// The next trigram of `lists`, and where its list begins.
     next: usize,
     start: usize,
 }
 
 impl Merged {
-    /// Returns the next trigram; `None` at the end.
     fn trigram(&mut self) -> io::Result<Option<u32>> {
         while self.next == self.lists.ends.len() {
             let Some(lists) = self.from.next() else {
@@ -149,7 +141,6 @@ impl Merged {
         Ok(Some(self.lists.ends[self.next].0))
     }
 
-    /// Returns the blocks of the next trigram and moves behind it.
     fn take_blocks(&mut self) -> &[u32] {
         let end = self.lists.ends[self.next].1;
         self.next += 1;
@@ -157,7 +148,6 @@ impl Merged {
     }
 }
 
-/// Reads some runs in the order of their trigrams.
 struct HalfMerge<'a> {
     readers: Vec<(RunReader<BufReader<FileRange<'a>>>, &'a RunExtent)>,
     heads: Heads,
@@ -183,7 +173,7 @@ impl<'a> HalfMerge<'a> {
         Ok(merge)
     }
 
-    /// Merges in a thread of its own.
+    /// Merges in a thread.
     fn start<'scope>(mut self, scope: &'scope Scope<'scope, '_>) -> Merged
     where
         'a: 'scope,
@@ -192,7 +182,7 @@ impl<'a> HalfMerge<'a> {
         scope.spawn(move || {
             while let Some(lists) = self.some_lists().transpose() {
                 let failed = lists.is_err();
-                // Nobody receives them when writing has failed.
+                // The receiver is gone if writing has failed.
                 if sender.send(lists).is_err() || failed {
                     return;
                 }
@@ -206,7 +196,6 @@ impl<'a> HalfMerge<'a> {
         }
     }
 
-    /// Returns the lists of the next trigrams; `None` at the end.
     fn some_lists(&mut self) -> io::Result<Option<MergedLists>> {
         let mut lists = MergedLists::default();
         while lists.blocks.len() < MERGED_BLOCKS {
@@ -218,7 +207,7 @@ impl<'a> HalfMerge<'a> {
         Ok((!lists.ends.is_empty()).then_some(lists))
     }
 
-    /// Returns the next trigram and appends its blocks, none when all of them are left out.
+    /// Returns the next trigram and appends its blocks, maybe none.
     fn next(&mut self, blocks: &mut Vec<u32>) -> io::Result<Option<u32>> {
         let Some(trigram) = self.heads.next_trigram() else {
             return Ok(None);
@@ -236,29 +225,23 @@ impl<'a> HalfMerge<'a> {
     }
 }
 
-/// The next trigram of each run that is not at its end.
-///
-/// A window of consecutive trigrams has a row of bits for each of them, a bit for each run, so the runs of a trigram are
-/// found in their order without comparing trigrams. A heap compares trigrams for each list, which took long beside decoding
-/// it, since most lists of a run have few blocks.
+/// Next trigram of each unfinished run. A window of trigrams has a bit per run for each: runs are
+/// found in order without the comparisons of a heap, slow beside decoding short lists.
 struct Heads {
-    /// By run; [`AT_END`] at its end.
+    /// By run; [`AT_END`] when finished.
     next: Vec<u32>,
-    /// The first trigram of the window: a multiple of its length.
+    /// First trigram of the window, a multiple of its length.
     window: u32,
     rows: Vec<u64>,
-    /// Words of a row.
     row_words: usize,
-    /// For each trigram of the window whether its row has ones.
+    /// Trigrams of the window with a nonzero row.
     has_runs: [u64; WINDOW / WORD_BITS],
 }
 
-/// Trigrams of a window.
 const WINDOW: usize = 512;
 
 const WORD_BITS: usize = u64::BITS as usize;
 
-/// Behind all trigrams.
 const AT_END: u32 = u32::MAX;
 
 impl Heads {
@@ -273,7 +256,7 @@ impl Heads {
         }
     }
 
-    /// Sets the next trigram of a run: one behind all that have been taken.
+    /// Sets the next trigram of a run, greater than all taken ones.
     #[inline]
     fn set(&mut self, run: usize, trigram: Option<u32>) {
         let trigram = trigram.unwrap_or(AT_END);
@@ -285,7 +268,7 @@ impl Heads {
         }
     }
 
-    /// Returns the first trigram of all runs; `None` when all are at their ends.
+    /// Returns the least trigram of all runs.
     fn next_trigram(&mut self) -> Option<u32> {
         loop {
             let rows = self.has_runs.iter().zip((0..).step_by(WORD_BITS));
@@ -304,7 +287,7 @@ impl Heads {
         }
     }
 
-    /// Takes the runs whose next trigram this is, from a word of their row.
+    /// Takes the runs at this trigram from a word of its row.
     fn take_runs(&mut self, trigram: u32, word: usize) -> u64 {
         let row = (trigram - self.window) as usize;
         self.has_runs[row / WORD_BITS] &= !(1 << (row % WORD_BITS));
@@ -312,7 +295,6 @@ impl Heads {
     }
 }
 
-/// Iterates over the ones of a word.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
@@ -321,7 +303,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A range of a file, read without moving the file's own position.
+/// A range of a file, read without moving its position.
 struct FileRange<'a> {
     file: &'a File,
     offset: u64,
@@ -349,7 +331,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::io::{Seek, SeekFrom, Write};
 
-    /// Lists of a run: blocks of its segment, by trigram.
     type Lists = BTreeMap<u32, Vec<u32>>;
 
     fn encode(lists: &Lists) -> Vec<u8> {
@@ -369,7 +350,7 @@ mod tests {
 
     const BLOCKS: u32 = 2_000;
 
-    /// Trigrams that are often equal, neighbours or far from each other, and lists of near and far blocks.
+    /// Equal, neighbouring and distant trigrams; near and far blocks.
     fn lists() -> impl Strategy<Value = Lists> {
         let trigram = prop_oneof![0..4_u32, 510..514_u32, 0..1_u32 << 24];
         let blocks = prop_oneof![
@@ -380,7 +361,7 @@ mod tests {
         prop::collection::btree_map(trigram, list, 0..12)
     }
 
-    /// A segment: its runs, and the blocks that are left out.
+    /// A segment's runs and left-out blocks.
     fn segment() -> impl Strategy<Value = (Vec<Lists>, Vec<Range<u32>>)> {
         let dropped = prop::collection::btree_set(0..=BLOCKS, 0..6).prop_map(|ends| {
             let ends: Vec<u32> = ends.into_iter().collect();

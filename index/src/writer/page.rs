@@ -1,4 +1,4 @@
-//! Counts the bytes that are written and computes the checksum of every page.
+//! Writer that checksums every page.
 
 use crate::format::PAGE_BYTES;
 use std::io::{self, Write};
@@ -6,16 +6,16 @@ use std::io::{self, Write};
 /// Writes a shard from page 1 on.
 pub(super) struct PageWriter<W> {
     out: W,
-    /// Offset of the next byte in the file.
+    /// File offset of the next byte.
     offset: u64,
     complete: Vec<u32>,
-    /// Checksum of the page in progress, of which `filled` bytes are written.
+    /// Checksum of the current page and its bytes.
     crc: u32,
     filled: usize,
 }
 
 impl<W: Write> PageWriter<W> {
-    /// `out` must be positioned at page 1.
+    /// `out` is positioned at page 1.
     pub(super) fn new(out: W) -> Self {
         PageWriter {
             out,
@@ -26,12 +26,11 @@ impl<W: Write> PageWriter<W> {
         }
     }
 
-    /// Offset of the next byte in the file.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the checksums of all pages; the last page may be incomplete.
+    /// Checksums of all pages, the last maybe partial.
     pub(super) fn checksums(&self) -> impl Iterator<Item = u32> {
         self.complete
             .iter()

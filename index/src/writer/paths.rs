@@ -1,7 +1,5 @@
-//! The index of paths: which documents may have a text in their path.
-//!
-//! Documents are taken in groups of [`GROUP_DOCUMENTS`], because neighbours share most of their path. So the lists of
-//! all trigrams take about 8 bytes a document.
+//! Path index: candidate documents by trigram of their path. Documents are grouped by
+//! `PATH_GROUP_DOCUMENTS`, since neighbours share most of their path: about 8 bytes a document.
 
 use crate::format::{DocumentRecord, PATH_GROUP_DOCUMENTS, SINGLE};
 use crate::posting::{Codec, PADDING_BYTES};
@@ -10,7 +8,7 @@ use std::io;
 
 use super::tables::count;
 
-/// Encodes the section PATHS of these DOCUMENTS and NAMES.
+/// Encodes the section PATHS.
 pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<Vec<u8>> {
     let groups = documents.chunks(PATH_GROUP_DOCUMENTS as usize);
     let group_count = count(groups.len())?;
@@ -25,7 +23,7 @@ pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<V
         for document in group {
             let start = document.path_offset.get() as usize;
             let path = &names[start..start + document.path_bytes.get() as usize];
-            // A line end parts it from the next one.
+            // A line end separates paths.
             for text in [path, b"\n"] {
                 trigrams.extend(text, &mut report);
             }
@@ -40,7 +38,7 @@ pub(super) fn encode(documents: &[DocumentRecord], names: &[u8]) -> io::Result<V
             [group] => SINGLE | u64::from(group),
             _ => {
                 let offset = lists.len() as u64;
-                // Lists of gaps are for blocks: a shard without any has version 2.
+                // No gap lists: a shard may have version 2.
                 let codec = Codec::of(count(groups.len())?, group_count);
                 codec.encode(&groups, group_count, &mut lists);
                 offset

@@ -1,13 +1,12 @@
-//! The text of a segment, read document by document: its beginning may be in a file.
+//! Text of a segment; its beginning may be spilled to a file.
 
 use crate::builder::{Segment, SegmentBlock};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-/// Gives the texts of a segment's documents, in order.
+/// Texts of the documents, in order.
 pub(super) struct SegmentText<'s> {
     segment: &'s Segment,
-    /// Bytes in the file.
     spilled_bytes: u64,
 }
 
@@ -23,16 +22,15 @@ impl<'s> SegmentText<'s> {
         })
     }
 
-    /// The blocks of document `number`, counted from the start of the segment.
     pub(super) fn blocks(&self, number: usize) -> Range<u32> {
         let documents = &self.segment.documents;
         let next = documents.get(number + 1).map(|next| next.first_block);
-        // As many as a segment can have: the builder counts them in this width.
+        // Counted in this width by the builder.
         let end = next.unwrap_or(self.segment.blocks.len() as u32);
         documents[number].first_block..end
     }
 
-    /// Where blocks are in the segment's text, in bytes.
+    /// Byte range of blocks in the segment.
     pub(super) fn bytes(&self, blocks: &Range<u32>) -> Range<u64> {
         self.offset(blocks.start)..self.offset(blocks.end)
     }
@@ -41,7 +39,6 @@ impl<'s> SegmentText<'s> {
         &self.segment.blocks[blocks.start as usize..blocks.end as usize]
     }
 
-    /// Writes ranges of the text.
     pub(super) fn copy(&self, ranges: &[Range<u64>], out: &mut impl Write) -> io::Result<()> {
         for &Range { start, end } in ranges {
             let middle = self.spilled_bytes.clamp(start, end);

@@ -1,8 +1,6 @@
-//! The tables of a shard in progress: its packages, texts, documents and names.
-//!
-//! Documents come by package. They are written by text, so they are sorted at the end, and what a
-//! package shares with packages before it is known then.
-//! **Invariant:** a text belongs to the package that brought it first, and a package's texts are a
+//! Tables of a shard in progress: packages, texts, documents, names. Documents come by package and
+//! are sorted by text at the end.
+//! **Invariant:** a text belongs to the package that brought it first; a package's texts are a
 //! range.
 
 use crate::builder::SegmentDocument;
@@ -13,42 +11,38 @@ use std::collections::HashMap;
 use std::io;
 use zerocopy::IntoBytes;
 
-/// A document's path in its package, and the part of its rank that no query changes.
+/// Path and static rank of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentName {
     pub(crate) path: Vec<u8>,
     pub(crate) static_rank: f32,
-    /// Returned in the order of the finished shard; the writer gives it no meaning. [`NO_TAG`] for what
-    /// needs none.
+    /// Opaque; returned in shard order. [`NO_TAG`] for none.
     pub(crate) tag: u32,
-    /// What its text was decoded from.
+    /// Original encoding.
     pub(crate) encoding: Option<TextEncoding>,
 }
 
-/// The tag of what needs none: files of directories.
+/// Tag of files of directories.
 pub(crate) const NO_TAG: u32 = u32::MAX;
 
-/// The tables in progress.
 #[derive(Default)]
 pub(super) struct Tables {
     names: Vec<u8>,
     packages: Vec<PackageRecord>,
     texts: Vec<TextRecord>,
-    /// Bytes of each text.
     text_bytes: Vec<u64>,
-    /// The documents, in the order in which the writer received them.
+    /// In order of arrival.
     documents: Vec<DocumentRecord>,
-    /// The text and the tag of each document, in the same order.
+    /// Text and tag of each document, in the same order.
     tags: Vec<(u32, u32)>,
-    /// Documents that were decoded, by their places in that order.
+    /// Decoded documents, by place in that order.
     decoded: Vec<(usize, TextEncoding)>,
-    /// Texts by the first bytes of their hashes.
+    /// Texts by hash prefix.
     known: HashMap<u64, u32>,
-    /// Texts that documents have so far.
+    /// Texts with documents so far.
     placed: u32,
 }
 
-/// The tables, as they are written.
 pub(super) struct EncodedTables {
     pub(super) names: Vec<u8>,
     pub(super) packages: Vec<PackageRecord>,
@@ -56,24 +50,20 @@ pub(super) struct EncodedTables {
     pub(super) documents: Vec<DocumentRecord>,
     pub(super) shared: Vec<u8>,
     pub(super) decoded: Vec<u8>,
-    /// The tag of each document.
     pub(super) tags: Vec<u32>,
     pub(super) counts: TableCounts,
 }
 
-/// The numbers of entries.
 #[derive(Clone, Copy)]
 pub(super) struct TableCounts {
     pub(super) packages: u32,
     pub(super) texts: u32,
     pub(super) documents: u32,
     pub(super) shared: u32,
-    /// Bytes of all documents.
     pub(super) text_bytes: u64,
 }
 
 impl Tables {
-    /// Begins a package.
     pub(super) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
         self.packages.push(PackageRecord {
             name_offset: (self.names.len() as u64).into(),
@@ -89,12 +79,11 @@ impl Tables {
         Ok(())
     }
 
-    /// The number of the package in progress.
     pub(super) fn package_number(&self) -> usize {
         self.packages.len() - 1
     }
 
-    /// Returns the text that equals a document's: the same BLAKE3 and the same length.
+    /// Finds an equal text: same BLAKE3 and length.
     pub(super) fn find(&self, document: &SegmentDocument, bytes: u64) -> Option<u32> {
         let text = *self.known.get(&prefix(&document.hash))?;
         let is_equal = self.texts[text as usize].hash == document.hash
@@ -102,7 +91,7 @@ impl Tables {
         is_equal.then_some(text)
     }
 
-    /// Adds a text that begins with block `first_block` of the shard, and returns its number.
+    /// Adds a text and returns its number.
     pub(super) fn text(
         &mut self,
         document: &SegmentDocument,
@@ -117,12 +106,11 @@ impl Tables {
             hash: document.hash,
         });
         self.text_bytes.push(bytes);
-        // The earlier one of two texts with the same first bytes stays: the later one is not shared.
+        // On equal prefixes the earlier text stays; the later one is not shared.
         self.known.entry(prefix(&document.hash)).or_insert(text);
         Ok(text)
     }
 
-    /// Adds the next document of the package in progress.
     pub(super) fn document(&mut self, name: &DocumentName, text: u32) -> io::Result<()> {
         let package = self.package_number();
         let bytes = self.text_bytes[text as usize];
@@ -145,11 +133,11 @@ impl Tables {
         count(self.documents.len()).map(drop)
     }
 
-    /// Sorts the documents by text, and encodes everything.
+    /// Sorts documents by text and encodes the tables.
     pub(super) fn finish(mut self) -> io::Result<EncodedTables> {
         self.known = HashMap::new();
         let decoded = self.decoded();
-        // Stable: the documents of one text stay in the order of packages.
+        // Stable: documents of a text stay in package order.
         self.documents.sort_by_key(|document| document.text.get());
         self.tags.sort_by_key(|&(text, _)| text);
         let mut number = 0_u32;
@@ -178,13 +166,13 @@ impl Tables {
         })
     }
 
-    /// Returns the documents that were decoded, by their numbers in the shard, encoded.
+    /// Encodes the section DECODED.
     fn decoded(&self) -> Vec<u8> {
         if self.decoded.is_empty() {
             return Vec::new();
         }
         let mut order: Vec<usize> = (0..self.tags.len()).collect();
-        // As documents are sorted.
+        // In document order.
         order.sort_by_key(|&place| self.tags[place].0);
         let mut encodings: Vec<_> = vec![None; order.len()];
         for &(place, encoding) in &self.decoded {
@@ -200,8 +188,7 @@ impl Tables {
         entries.collect::<Vec<_>>().as_bytes().to_vec()
     }
 
-    /// Returns the documents whose text is in the range of another package, by package, encoded; sets
-    /// where those of each package begin.
+    /// Encodes the section SHARED and sets its starts in the packages.
     fn shared(&mut self) -> Vec<u8> {
         let first_text = |package: u32| self.packages[package as usize].first_text.get();
         let is_shared =
@@ -235,7 +222,7 @@ fn name_bytes(name: &[u8]) -> io::Result<u32> {
         .ok_or_else(too_long)
 }
 
-/// Converts a number of entries to the width that the format has.
+/// Converts to the width in the format.
 pub(super) fn count(count: usize) -> io::Result<u32> {
     u32::try_from(count).map_err(|_| too_many())
 }

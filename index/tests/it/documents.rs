@@ -1,5 +1,4 @@
-//! Directories with many files: an update replaces single documents, and answers like an index that was built
-//! anew.
+//! Large directories: an update replaces single documents and equals a fresh build.
 
 use crate::repositories::support::{Fixture, contents, skipped};
 use index::corpus::sources;
@@ -8,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// As many files as make an update replace single documents, and some more.
+/// Enough for updates by document.
 const FILES: usize = 1_100;
 
 struct Large {
@@ -28,7 +27,7 @@ impl Large {
         Large { fixture, directory }
     }
 
-    /// Brings the index up to date. Returns the report, and how many files were read.
+    /// Updates the index; returns the report and the files read.
     fn update(&self, changes: &Changes) -> (Report, u64) {
         let progress = Progress::default();
         let sources = sources(std::slice::from_ref(&self.directory), false).unwrap();
@@ -43,7 +42,7 @@ impl Large {
         (report.unwrap(), progress.files.load(Ordering::Relaxed))
     }
 
-    /// Checks the index against one that is built anew.
+    /// Compares with a fresh index.
     fn check(&self, round: usize) {
         let name = format!("anew{round}");
         let directories = [self.directory.clone()];

@@ -1,5 +1,5 @@
-//! Indexes of released formats, in `testdata/`, can be read; see its README for how they were made. A
-//! change that breaks one of these tests needs a new version of the format.
+//! Released formats in `testdata/` stay readable (see its README). A failure means a new format
+//! version.
 
 use index::corpus::{TextEncoding, sources};
 use index::directory::{Index, is_index, read_manifest};
@@ -19,7 +19,7 @@ fn testdata(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The documents in `source/`: packages, paths and texts, without the removed package.
+/// Documents in `source/`, without the removed package.
 fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let read = |path: &str| fs::read(testdata("source").join(path)).unwrap();
     let many = read("alpha_1.0/tests/many.py");
@@ -43,7 +43,6 @@ fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns the live documents of a shard, ordered by path within their packages.
 fn contents(shard: &Shard) -> Vec<(String, String, Vec<u8>)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let mut contents = Vec::new();
@@ -61,7 +60,7 @@ fn contents(shard: &Shard) -> Vec<(String, String, Vec<u8>)> {
     contents
 }
 
-/// Returns the lines with `word` in its candidates: package, path, line number.
+/// Candidate lines with `word`: package, path, number.
 fn lines_with(shard: &Shard, word: &str) -> Vec<(String, String, u32)> {
     let Candidates::Blocks(blocks) = shard.candidates(&plan(word, true).unwrap()).unwrap() else {
         panic!("{word} says something")
@@ -132,7 +131,7 @@ fn format_2_is_read() {
     );
 }
 
-/// `copies` are documents beside those of format 1.
+/// `copies`: documents beside those of format 1.
 fn check_fixture(name: &str, copies: &[(&str, &str, Vec<u8>)], version: u32) {
     let directory = testdata(name);
     assert!(is_index(&directory));
@@ -188,8 +187,8 @@ fn check_fixture(name: &str, copies: &[(&str, &str, Vec<u8>)], version: u32) {
     assert_eq!((package.inst, package.rdep), (0.5, 0.25));
 }
 
-/// The same files give the same shard, and the same manifest except for the times of files, and
-/// for a name that is its own: before version 4 of manifests, `-2` was taken for a version.
+/// Same files, same shard and manifest, except for file times and one unversioned name: before
+/// version 4, `-2` counted as a version.
 #[test]
 fn format_2_is_written() {
     let out = tempfile::tempdir().unwrap();
@@ -283,7 +282,6 @@ fn format_3_is_read() {
     assert_eq!(lines_with(shard, "plain_0300"), [place(300)]);
 }
 
-/// The same file gives the same shard.
 #[test]
 fn format_3_is_written() {
     let out = tempfile::tempdir().unwrap();
@@ -304,7 +302,7 @@ fn format_3_is_written() {
     assert!(shards[0] == shards[1]);
 }
 
-/// An update keeps shards of format 1, and merges them to shards of format 2.
+/// An update keeps shards of format 1 and merges them to format 2.
 #[test]
 fn an_index_of_format_1_is_brought_up_to_date() {
     let there = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Git repositories as packages: what is indexed is what `git` says that the revisions have, and an index
-//! that was brought up to date step by step is one that was built anew.
+//! Git repositories as packages: indexed files equal those of `git`, and step-by-step updates equal
+//! a fresh build.
 
 mod hostile;
 mod random;
@@ -41,7 +41,7 @@ fn a_file_of_several_revisions_is_one_document_and_a_changed_one_two() {
     repository.git(&["tag", "v1", "main"]);
     repository.import("refs/heads/main", &[("a.c", Some("two\n"))]);
     let report = fixture.update(&[&repository], &["all"]);
-    // What the default branch has.
+    // Documents of the default branch.
     assert_eq!(report.documents, 2);
     let lines: Vec<String> = (contents(&fixture.index()).iter())
         .map(|line| line.split('@').next().unwrap().to_owned())

@@ -1,4 +1,4 @@
-//! Asks for lists, as often as something changes.
+//! Lists nodes on every change.
 
 use super::Etcd;
 use crate::membership::Member;
@@ -6,14 +6,14 @@ use crate::membership::pace::{Backoff, jittered};
 use std::thread;
 use std::time::Duration;
 
-/// The pause between two lists at least: events come in bursts.
+/// Least pause between lists: events come in bursts.
 const LIST_EVERY_MIN: Duration = Duration::from_millis(100);
 
-/// The pause if no watch can be opened.
+/// Pause without a watch.
 const LIST_EVERY_MAX: Duration = Duration::from_secs(1);
 
-/// Sends lists, and reasons why there is none, until `send` returns false. A watch is open before the list is asked for,
-/// so that no change is missed between the two; after any event the list is asked for again.
+/// Sends lists and errors until `send` returns false. The watch opens first, so no change is
+/// missed; any event triggers the next list.
 pub(in crate::membership) fn follow(
     etcd: &Etcd,
     mut send: impl FnMut(Result<Vec<Member>, String>) -> bool,

@@ -1,11 +1,11 @@
-//! The JSON of etcd's gateway: numbers of 64 bits are strings, keys and values are base64, what is 0 is left out.
+//! JSON of etcd's gateway: 64-bit numbers as strings, base64, zeros omitted.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
-/// A number that is written as a string, or as a number by some versions.
+/// A number as a string, or plain in some versions.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -25,7 +25,6 @@ pub(super) struct Header {
     pub(super) revision: i64,
 }
 
-/// The answer to a range of keys.
 #[derive(Debug, Deserialize)]
 pub(super) struct Range {
     #[serde(default)]
@@ -36,7 +35,6 @@ pub(super) struct Range {
     pub(super) more: bool,
 }
 
-/// A key and its value.
 #[derive(Debug, Deserialize)]
 pub(super) struct Kv {
     key: String,
@@ -64,7 +62,7 @@ impl Kv {
     }
 }
 
-/// A lease, and the seconds that are left of it.
+/// A lease with its remaining seconds.
 #[derive(Debug, Deserialize)]
 pub(super) struct Lease {
     #[serde(rename = "ID", default, deserialize_with = "number")]
@@ -73,13 +71,12 @@ pub(super) struct Lease {
     pub(super) ttl: i64,
 }
 
-/// An answer of a stream.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answer<T> {
     pub(super) result: T,
 }
 
-/// The answer to a transaction that writes a key, or reads it.
+/// Transaction that writes or reads a key.
 #[derive(Debug, Deserialize)]
 pub(super) struct Txn {
     #[serde(default)]
@@ -94,7 +91,7 @@ struct Response {
 }
 
 impl Txn {
-    /// The key that was read, if it was not written.
+    /// The key, if it was read.
     pub(super) fn found(self) -> Option<Kv> {
         let mut responses = self.responses.into_iter();
         let range = responses.find_map(|response| response.response_range)?;

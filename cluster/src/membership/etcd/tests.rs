@@ -1,4 +1,4 @@
-//! Against a gateway in this process that lies on demand. `scripts/membership` runs against a real etcd.
+//! A fake gateway that lies on demand. `scripts/membership` uses a real etcd.
 
 use super::follow::follow;
 use super::*;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// Longer than anything takes on a busy machine.
+/// Beyond any delay.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
@@ -19,9 +19,9 @@ struct Store {
     keys: BTreeMap<String, (String, i64)>,
     leases: Vec<i64>,
     revision: i64,
-    /// What a watch sends after it has begun.
+    /// Sent by a watch after its start.
     events: Vec<String>,
-    /// Whether each request is refused.
+    /// Refuses every request.
     refuses: bool,
     /// Added to each list.
     padding: usize,
@@ -58,7 +58,7 @@ impl Fake {
                 let begun = "{\"result\":{\"created\":true}}\n";
                 let _ = stream.write_all(format!("{head}{begun}{lines}").as_bytes());
                 if events.is_empty() {
-                    // Nothing happens for a while.
+                    // Quiet watch.
                     thread::sleep(Duration::from_millis(20));
                 }
                 return;
@@ -160,7 +160,6 @@ fn decoded(text: &str) -> String {
     String::from_utf8(STANDARD.decode(text).unwrap()).unwrap()
 }
 
-/// Reads the path and the body of a request.
 fn request(stream: &mut TcpStream) -> Option<(String, Value)> {
     let (mut bytes, mut byte) = (Vec::new(), [0]);
     while !bytes.ends_with(b"\r\n\r\n") {
@@ -223,7 +222,7 @@ fn longer_lists_and_refusals_are_errors() {
     );
 }
 
-/// Whatever a watch says, and in whatever order, only lists are believed.
+/// Only lists are believed.
 #[test]
 fn events_that_lie_change_nothing() {
     let (fake, etcd) = Fake::start();
@@ -247,7 +246,7 @@ fn events_that_lie_change_nothing() {
             let expected: &[&str] = if lists <= 4 { &["a"] } else { &["a", "b"] };
             assert_eq!(names(&said), expected);
         }
-        // The store was restored from a copy: its revision goes back, and there is another node.
+        // Restored from a copy: older revision, another node.
         if lists == 4 {
             fake.change(|store| {
                 store.revision = 2;
@@ -314,7 +313,7 @@ fn a_name_belongs_to_the_node_that_has_it() {
         error,
         "another node has the name \"a\", at a.example:1; give this one another with --name"
     );
-    // The same node began again, and its old lease has not ended yet.
+    // Restarted before its old lease ended.
     etcd.ensure(&member("a"), second).unwrap();
     assert_eq!(fake.change(|store| store.keys["/t/nodes/a"].1), second);
     etcd.revoke(lease).unwrap();

@@ -1,13 +1,11 @@
-//! Drives the view from seeds with a source that forgets, repeats, mixes up and invents answers.
+//! Seeded simulation with a source that forgets, repeats, mixes up and invents answers.
 //!
-//! The world has nodes that run, crash, come back, announce that they leave, and move; each shard has two or three of
-//! them. The source tells the truth, or lies for a while. After each event:
-//! - a running node that was in the map is still there, if the source omitted it for less than a minute or omits more
-//!   than half of the nodes;
-//! - a node with the last replica of a shard is there;
-//! - a node that the source lists is there, with its latest address.
+//! Nodes run, crash, return, leave and move. After each event the map keeps:
+//! - running nodes omitted for less than a minute, or among more than half;
+//! - nodes with the last replica of a shard;
+//! - listed nodes, with their latest address.
 //!
-//! At the end the source lists the real nodes for long enough, and then the map must have exactly these.
+//! In the end the source is honest, and the map has exactly the real nodes.
 
 use super::*;
 use fastrand::Rng;
@@ -18,11 +16,11 @@ const EVENTS: u32 = 150;
 struct World {
     rng: Rng,
     now: Instant,
-    /// Nodes that run or have crashed; others never began or have left.
+    /// Running and crashed nodes.
     nodes: BTreeMap<String, Simulated>,
     shards: Vec<Vec<String>>,
     view: View,
-    /// Since when the source has omitted each node in all its answers.
+    /// Start of each node's current omission.
     omitted_since: BTreeMap<String, Instant>,
     last_truth: Vec<Member>,
 }
@@ -32,7 +30,7 @@ struct Simulated {
     runs: bool,
 }
 
-/// The nodes of the map that have each shard.
+/// Nodes of each shard.
 struct Replicas(Vec<Vec<String>>);
 
 impl Holdings for Replicas {
@@ -90,7 +88,7 @@ impl World {
             4 => self.change(any, |node| {
                 node.member.address = format!("moved-{}", node.member.address);
             }),
-            // It lies.
+            // Lies.
             5 => self.answer(Vec::new()),
             6 => {
                 let some = self.last_truth.clone();
@@ -113,7 +111,7 @@ impl World {
         }
     }
 
-    /// The source answers, in any order.
+    /// Answers in random order.
     fn answer(&mut self, mut list: Vec<Member>) {
         self.rng.shuffle(&mut list);
         let known: Vec<String> = self
@@ -147,7 +145,7 @@ impl World {
         self.last_truth = self.truth();
     }
 
-    /// Nodes that are in the map before and not after may leave.
+    /// Vanished nodes must be allowed to.
     fn compare(&self, before: &NodeMap, after: &NodeMap) {
         let names = |map: &NodeMap| -> BTreeSet<String> {
             map.members.iter().map(|it| it.name.clone()).collect()
@@ -179,7 +177,7 @@ impl World {
         assert!(!there.is_empty(), "no node is left");
     }
 
-    /// The source tells the truth until the map is that, or nodes are kept for a reason.
+    /// Honest until the map is right, or nodes are kept with reason.
     fn end(&mut self) {
         for _ in 0..4 {
             self.answer(self.truth());

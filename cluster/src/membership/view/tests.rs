@@ -1,7 +1,7 @@
 use super::*;
 use expect_test::{Expect, expect};
 
-/// Shards as lists of the nodes that have them.
+/// Shards as lists of their nodes.
 struct Replicas(&'static [&'static [&'static str]]);
 
 impl Holdings for Replicas {
@@ -20,8 +20,8 @@ fn members(names: &str) -> Vec<Member> {
     names.split_whitespace().map(member).collect()
 }
 
-/// Lines of a second and what is listed then; `.` is the time alone. A node with `-` is draining. Renders the map after
-/// each, absent nodes in brackets.
+/// Lines of a second and a list; `.` for time alone, `-` for draining. Renders each map, absent
+/// nodes in brackets.
 fn check_with(view: &mut View, holdings: &dyn Holdings, script: &str, expected: Expect) {
     let began = Instant::now();
     let mut out = String::new();
@@ -254,7 +254,7 @@ fn of_two_nodes_with_one_name_the_first_is_taken() {
     list.push(other.clone());
     view.on_list(list, Instant::now(), &NoHoldings).unwrap();
     assert_eq!(view.map().members, members("a b"));
-    // A node that moved has another address in the next list.
+    // A moved node has another address.
     view.on_list(vec![other.clone()], Instant::now(), &NoHoldings)
         .unwrap();
     assert_eq!(view.map().members[0], other);

@@ -5,14 +5,12 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// Reads a file that holds `bytes`.
 fn read_bytes(bytes: &[u8]) -> (ReadOutcome, Vec<u8>) {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("file"), bytes).unwrap();
     read_file(root.path())
 }
 
-/// Reads the file called `file` in `root`.
 fn read_file(root: &Path) -> (ReadOutcome, Vec<u8>) {
     let mut sink = Vec::new();
     let (source, file) = file_in(root);
@@ -53,7 +51,7 @@ fn check(bytes: &[u8], expected: &[u8]) {
             encoding,
         }
     );
-    // Not `assert_eq`, which would print megabytes.
+    // `assert_eq` would print megabytes.
     assert!(
         text == expected,
         "{} bytes, expected {}",
@@ -99,9 +97,9 @@ fn utf16_is_decoded() {
             check(&utf16(text, true, encode), text.as_bytes());
         }
     }
-    // A second mark goes, a third stays: as ripgrep has it.
+    // The second mark is dropped, the third kept, as by ripgrep.
     check(b"\xff\xfe\xff\xfe\xff\xfea\0", "\u{feff}a".as_bytes());
-    // UTF-32, taken for UTF-16.
+    // UTF-32, read as UTF-16.
     check(b"\xff\xfe\0\0a\0\0\0", b"\0a\0");
 }
 
@@ -133,7 +131,7 @@ fn utf16_without_a_mark_is_not_detected() {
 
 #[test]
 fn characters_may_cross_chunks() {
-    // With the mark, each of these puts another byte of 𝄞 at the end of a chunk.
+    // Each padding ends a chunk at another byte of 𝄞.
     for padding in CHUNK_BYTES / 2 - 5..CHUNK_BYTES / 2 + 2 {
         let text = format!("{}𝄞\n", "x".repeat(padding)).repeat(2);
         check(&utf16(&text, true, u16::to_le_bytes), text.as_bytes());
@@ -170,14 +168,14 @@ fn a_nul_in_the_head_makes_a_file_binary() {
             false => check(&bytes, &bytes),
         }
     }
-    // Found in the first chunk, though the file has more.
+    // Found in the first of several chunks.
     let mut bytes = vec![b'a'; 2 * CHUNK_BYTES];
     bytes[7_999] = 0;
     assert_eq!(
         read_bytes(&bytes).0,
         ReadOutcome::Skipped(SkipReason::Binary)
     );
-    // A UTF-8 mark does not make text of it.
+    // A UTF-8 mark does not make it text.
     let outcome = read_bytes(b"\xef\xbb\xbfa\0b").0;
     assert_eq!(outcome, ReadOutcome::Skipped(SkipReason::Binary));
 }
@@ -196,7 +194,6 @@ fn a_file_may_have_any_number_of_chunks() {
     }
 }
 
-/// Remembers the sizes of the pieces.
 struct Pieces(Vec<usize>);
 
 impl TextSink for Pieces {
@@ -221,7 +218,7 @@ fn pieces_are_bounded_and_never_empty() {
     }
 }
 
-/// Gives one byte a read, and an interruption before each.
+/// One byte per read, each after an interruption.
 struct Slow<'a>(&'a [u8], bool);
 
 impl Read for Slow<'_> {
@@ -268,7 +265,6 @@ fn a_file_without_end_is_skipped() {
     assert!(matches!(stop, Stop::Skip(SkipReason::Changed)));
 }
 
-/// Fails after its bytes.
 struct Failing<'a>(&'a [u8]);
 
 impl Read for Failing<'_> {
@@ -292,7 +288,7 @@ fn a_read_error_in_the_middle_skips_the_file() {
         reason,
         SkipReason::Unreadable("the disk is broken".to_owned())
     );
-    // What the sink has to take back.
+    // The sink must discard this.
     assert_eq!(sink.len(), CHUNK_BYTES);
 }
 
@@ -341,7 +337,7 @@ fn an_unreadable_file_is_skipped() {
     let path = root.path().join("file");
     fs::write(&path, "a").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    // The superuser may read anything.
+    // Not for the superuser.
     if fs::File::open(&path).is_err() {
         let reason = SkipReason::Unreadable("Permission denied (os error 13)".to_owned());
         assert_eq!(read_file(root.path()).0, ReadOutcome::Skipped(reason));

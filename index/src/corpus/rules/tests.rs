@@ -1,4 +1,4 @@
-//! Patterns, compared with a table and with git itself.
+//! Patterns, checked against a table and git itself.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::corpus::{sources, walk};
 
-/// Returns the rule of a `.gitignore` that excludes `path`; a path that ends with `/` is a directory.
+/// Returns the rule that excludes `path`, a directory if it ends with `/`.
 fn excluded(text: &[u8], path: &str) -> Option<String> {
     let mut rules = Rules::default();
     rules.push(Path::new("/top"), Some(text.to_vec()), b".gitignore");
@@ -97,7 +97,7 @@ fn patterns_beyond_the_limit_are_not_read() {
     assert_eq!(bounded(root.path(), 10), None);
 }
 
-/// Runs git without the machine's configuration. `None` when there is no git.
+/// Runs git without user configuration; `None` without git.
 pub(in crate::corpus) fn git(directory: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new("git");
     command
@@ -115,7 +115,7 @@ pub(in crate::corpus) fn git(directory: &Path, arguments: &[&str]) -> Option<Vec
     Some(output.stdout)
 }
 
-/// Returns the files that git tracks or would add.
+/// Files that git tracks or would add.
 pub(in crate::corpus) fn files_of_git(directory: &Path) -> Option<BTreeSet<Vec<u8>>> {
     let listed = git(directory, &["ls-files", "-co", "--exclude-standard", "-z"])?;
     let paths = listed
@@ -135,7 +135,7 @@ const NAMES: [&str; 12] = [
     "aa", "ba", "a b", "a ", "a\t", "#a", "!a", "c]", "c[", "c\\", "-", "{b,c}",
 ];
 
-/// Creates a work tree with a few files and no rules; `None` without git.
+/// Work tree without rules; `None` without git.
 fn work_tree() -> Option<TempDir> {
     let root = tempfile::tempdir().unwrap();
     git(root.path(), &["init", "-q", "."])?;
@@ -155,7 +155,7 @@ proptest! {
         ..ProptestConfig::with_cases(64)
     })]
 
-    /// The oracle: searchable files are those that git lists, also when it tracks some of them.
+    /// Oracle: searchable files are those that git lists, tracked or not.
     #[test]
     fn random_patterns_exclude_what_git_excludes(
         outer in lines(),
@@ -178,7 +178,6 @@ proptest! {
     }
 }
 
-/// Generates up to three patterns of a few pieces each.
 fn lines() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "a",
@@ -225,8 +224,8 @@ fn lines() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..4).prop_map(|lines| lines.join("\n"))
 }
 
-/// Cases in which git deviates from its manual: `a**/` (it takes `a` off and then sees
-/// `**/` begin the pattern), and stars around an escaped slash.
+/// Git deviates from its manual here: `a**/` (it strips `a` and then sees a leading `**/`), and
+/// stars around an escaped slash.
 fn is_quirk(line: &str) -> bool {
     let body = line.strip_prefix('!').unwrap_or(line);
     let mut runs = body

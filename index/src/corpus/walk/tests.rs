@@ -1,4 +1,4 @@
-//! Walks over small trees, compared with what git lists.
+//! Walks over small trees, checked against git.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use super::*;
 use crate::corpus::rules::tests::{files_of_git, git};
 use crate::corpus::sources;
 
-/// Creates these files: path and text. A path that ends with `/` is a directory.
+/// Creates files (path, text); a path with a final `/` is a directory.
 fn tree(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -42,7 +42,7 @@ fn walk_of(directory: &Path) -> Walk {
     walk(&source(directory), false).unwrap()
 }
 
-/// Renders the files, then what was skipped and why, one per line.
+/// Renders files, then skipped entries with reasons.
 fn render(walk: &Walk) -> String {
     let mut lines = String::new();
     for file in &walk.files {
@@ -130,7 +130,7 @@ fn records_size_and_modification_time() {
     assert!(files[0].changed_ns > files[0].modified_ns, "it is now");
 }
 
-/// Nested `.gitignore` files, each kind of pattern, and a rule that is only in `info/exclude`.
+/// Nested `.gitignore` files, every kind of pattern, `info/exclude`.
 fn rules_tree() -> TempDir {
     tree(&[
         (".git/info/exclude", "*.tmp\n!kept.o\n"),
@@ -371,7 +371,7 @@ fn an_unreadable_directory_is_one_skipped_entry() {
     let root = tree(&[("a", ""), ("closed/b", ""), ("closed/deep/c", "")]);
     let closed = root.path().join("closed");
     fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
-    // The superuser may list anything.
+    // Not for the superuser.
     let is_closed = fs::read_dir(&closed).is_err();
     let walk = walk_of(root.path());
     fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
@@ -389,7 +389,7 @@ fn an_unreadable_directory_is_one_skipped_entry() {
     }
 }
 
-/// Creates `bottom` below as many directories as fit into the longest path of the operating system.
+/// Creates the deepest directory that the operating system accepts.
 fn nest(bottom: &Path, name: &str) -> std::path::PathBuf {
     let mut path = bottom.to_owned();
     while path.as_os_str().len() + name.len() + 1 < 4_000 {
@@ -401,7 +401,7 @@ fn nest(bottom: &Path, name: &str) -> std::path::PathBuf {
 
 #[test]
 fn files_in_directories_too_deep_for_one_path_are_listed() {
-    // Two deep trees, each in reach; then one is moved to the bottom of the other.
+    // Two reachable deep trees, then one moved into the other.
     let root = tree(&[("top/", ""), ("other/", "")]);
     let bottom = nest(&root.path().join("top"), &"d".repeat(200));
     let below = nest(&root.path().join("other"), "e");
@@ -454,7 +454,7 @@ fn finds_the_files_that_git_finds() {
     check_rules(root.path());
 }
 
-/// Each rule that excludes is the one that `git check-ignore -v` names.
+/// Compares rules with `git check-ignore -v`.
 fn check_rules(root: &Path) {
     for skipped in walk_of(root).skipped {
         let SkipReason::Ignored(rule) = &skipped.reason else {
@@ -469,7 +469,7 @@ fn check_rules(root: &Path) {
     }
 }
 
-/// A work tree in which git tracks some files that patterns match; `None` without git.
+/// Work tree with tracked files that patterns match; `None` without git.
 fn tracked_tree() -> Option<TempDir> {
     let root = tree(&[
         (".gitignore", "*.gen.c\n/build\n"),
@@ -510,7 +510,7 @@ fn tracked_files_that_a_pattern_matches_are_searchable() {
         let directory = root.path().join(directory);
         let files = walk_of(&directory).files.into_iter();
         let files: BTreeSet<Vec<u8>> = files.map(|file| file.path).collect();
-        // What is below an excluded directory that was named is searchable, too.
+        // The content of an excluded directory given by name is searchable.
         assert!(files.is_superset(&files_of_git(&directory).unwrap()));
     }
     git(root.path(), &["rm", "-q", "--cached", "b.gen.c"]);
@@ -532,7 +532,7 @@ fn a_damaged_or_missing_git_index_is_reported_and_patterns_decide() {
             said.starts_with(&format!("cannot be read: {reason}")),
             "{said}"
         );
-        // Below the root too.
+        // Also below the root.
         let walk = walk_of(&root.path().join("src"));
         assert_eq!(render(&walk).lines().count(), 3, "{}", render(&walk));
     };
@@ -542,7 +542,7 @@ fn a_damaged_or_missing_git_index_is_reported_and_patterns_decide() {
     check("No such file or directory");
     fs::create_dir(&index).unwrap();
     check("not a regular file");
-    // Without an object there is nothing to track.
+    // Without objects nothing is tracked.
     fs::remove_dir(&index).unwrap();
     fs::remove_dir_all(root.path().join(".git/objects")).unwrap();
     assert!(!render(&walk_of(root.path())).contains("cannot be read"));
@@ -565,7 +565,7 @@ fn submodules_nested_repositories_and_linked_work_trees_have_their_own_git_index
         git(&directory, &["add", "-f", "kept.o"]);
         git(&directory, &commit);
     }
-    // The submodule is tracked, below a directory that is excluded.
+    // Tracked below an excluded directory.
     git(top, &["add", "-f", "build/module"]);
     git(top, &commit);
     git(top, &["worktree", "add", "-q", "linked"]);
@@ -665,13 +665,12 @@ fn the_signature_changes_with_files_and_rules() {
     assert_eq!(distinct.len(), seen.len());
 }
 
-/// Makes `depth` directories of 200 letters in each other, in groups of 15, with a file in the last.
-/// Returns its path.
+/// Nests `depth` directories of 200 letters with a file in the last; returns its path.
 fn deep_tree(root: &Path, depth: usize) -> Vec<u8> {
     let name = "d".repeat(200);
     let levels = depth / 15;
     let mut path = Vec::new();
-    // From the innermost group outwards: each is moved into the next, so that no path is too long.
+    // Built inside out, so that no path is too long.
     let group = |root: &Path| {
         let group = root.join("group");
         let mut inner = group.clone();

@@ -1,4 +1,4 @@
-//! Names of packages that are their own, although they look as if they had a version.
+//! Unversioned package names that look versioned.
 
 use super::CurrentIndex;
 use crate::corpus::Source;
@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Whether the index was built of all directories beside one, and their names may have versions.
+/// Whether the index was built from versioned siblings of `directory`.
 fn is_inside_each(recorded: &Recorded, directory: &Path) -> bool {
     let parent = directory.parent().map(|it| it.as_os_str().as_bytes());
     recorded.sources.iter().any(|source| {
@@ -23,8 +23,7 @@ fn is_inside_each(recorded: &Recorded, directory: &Path) -> bool {
 }
 
 impl CurrentIndex<'_> {
-    /// Collects the packages with names of their own: those of which the manifest says so, repositories, and
-    /// directories that were named alone.
+    /// Collects unversioned names: from the manifest, repositories, and directories given alone.
     pub(super) fn collect_own_names(&mut self) {
         let recorded = &self.recorded.0;
         let repositories = recorded.repositories.iter().map(|it| it.package.clone());
@@ -41,8 +40,7 @@ impl CurrentIndex<'_> {
         self.own_names = said.chain(repositories).chain(directories).collect();
     }
 
-    /// Returns the sources as they count: a directory that was named alone may be one of many that the index
-    /// was built of.
+    /// Returns the sources as indexed: a directory given alone may belong to an indexed parent.
     pub(in crate::indexing) fn as_built(
         &self,
         sources: &[Source],
@@ -59,18 +57,15 @@ impl CurrentIndex<'_> {
         sources
     }
 
-    /// Whether the name of a package's directory is its own, as far as the index knows.
     pub(in crate::indexing) fn has_own_name(&self, directory: &[u8]) -> bool {
         self.own_names.contains(directory)
     }
 
-    /// Returns the name of a package of the index.
     pub(in crate::indexing) fn name<'n>(&self, directory: &'n [u8]) -> &'n [u8] {
         name_of(directory, self.has_own_name(directory))
     }
 
-    /// Returns the packages of the index that have names of their own from now on, and had others in an
-    /// index of an older program; ascending.
+    /// Packages that an older program named differently, ascending.
     pub(in crate::indexing) fn renamed(&self, plan: &UpdatePlan) -> Vec<Renamed> {
         let live = self.live().filter(|package| !package.has_own_name);
         let kept = live.filter(|package| !plan.is_dead(&package.directory));
@@ -88,7 +83,7 @@ impl CurrentIndex<'_> {
         renamed
     }
 
-    /// Says of the live packages which names are their own, and reports those that are new.
+    /// Records unversioned names of live packages and reports new ones.
     pub(in crate::indexing) fn name_packages(&mut self, plan: &UpdatePlan) {
         self.report.renamed = self.renamed(plan);
         let live = self.live().map(|package| package.directory.clone());

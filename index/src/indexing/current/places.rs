@@ -1,5 +1,4 @@
-//! Places that packages of an index were read from, and sources that have the name of a package from another
-//! place.
+//! Origins of indexed packages, and name conflicts with new sources.
 
 use super::CurrentIndex;
 use super::repositories::package_of;
@@ -27,7 +26,7 @@ impl SourcePlace {
         }
     }
 
-    /// The path of the work tree, or the location.
+    /// Path of the work tree, or the location.
     fn path(&self) -> &Path {
         let location = &self.location[..];
         Path::new(OsStr::from_bytes(
@@ -35,15 +34,15 @@ impl SourcePlace {
         ))
     }
 
-    /// Whether a source may still be there: it exists, or has a URL.
+    /// Whether a source may still exist.
     fn is_there(&self) -> bool {
         !self.path().is_absolute() || self.path().exists()
     }
 }
 
 impl CurrentIndex<'_> {
-    /// Returns the packages that are read from another place than before, by name. Fails if the former one is
-    /// still there: two sources would take turns under one name. With `prune` the given one counts.
+    /// Returns moved packages, by name. Fails if the old place still exists (two sources would
+    /// alternate under one name), unless `prune`.
     pub(in crate::indexing) fn moved(
         &self,
         sources: &[Source],
@@ -79,7 +78,7 @@ impl CurrentIndex<'_> {
         Ok(moved)
     }
 
-    /// Returns where a package of the index may have been read from, as far as that is recorded.
+    /// Recorded places of an indexed package.
     fn places(&self, package: &[u8]) -> Vec<SourcePlace> {
         let recorded = &self.recorded.0;
         if let Some(repository) = recorded.repository(package) {

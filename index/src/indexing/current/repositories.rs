@@ -1,4 +1,4 @@
-//! The parts of repositories that an index has, what becomes of them, and what is recorded of sources.
+//! Indexed parts of repositories, their changes, and the records of sources.
 
 use super::{CurrentIndex, CurrentShard};
 use crate::directory;
@@ -20,7 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Returns the package that a source is, if it is one alone.
+/// Returns the package of a single-package source.
 pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
     let path = Path::new(OsStr::from_bytes(&source.location));
     match source.kind {
@@ -30,19 +30,17 @@ pub(super) fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
     }
 }
 
-/// Documents from which on a changed file of a directory is a new document. A smaller package is written
-/// again: that is fast, and keeps indexes of small packages in few files.
+/// Documents from which changed files of a directory are replaced singly. Smaller packages are
+/// rewritten: fast, and with fewer files.
 const BY_DOCUMENT_MIN: u64 = 1_000;
 
-/// Parts with their signatures, by package.
 type PartsByPackage = HashMap<Vec<u8>, Vec<(Part, u64)>>;
 
-/// Which patterns chose something, over all repositories that were listed.
 #[derive(Default)]
 struct PatternMatches {
-    /// Those of which some repository has a revision.
+    /// Matched in some repository.
     found: HashSet<String>,
-    /// Those of which some repository has none, with these repositories and the first reason.
+    /// Unmatched in these repositories, with the first reason.
     missing: BTreeMap<String, (Vec<Vec<u8>>, String)>,
 }
 
@@ -76,7 +74,7 @@ impl PatternMatches {
 }
 
 impl CurrentIndex<'_> {
-    /// Returns the repositories that are to be indexed, with what the index has of them.
+    /// Returns the given repositories with their indexed parts.
     pub(in crate::indexing) fn repositories(
         &self,
         changes: &Changes,
@@ -109,8 +107,7 @@ impl CurrentIndex<'_> {
         Ok(changes.repositories.iter().map(package).collect())
     }
 
-    /// Adds what the index has of directories with many files to those of `packages` that it records, so that
-    /// an update replaces single documents.
+    /// Adds the indexed parts of large directories, so that single documents are replaced.
     pub(in crate::indexing) fn add_directory_parts(
         &self,
         packages: &mut [InputPackage],
@@ -143,7 +140,7 @@ impl CurrentIndex<'_> {
         Ok(())
     }
 
-    /// Returns the parts of live packages with their signatures, by package.
+    /// Parts of live packages with signatures.
     fn parts(&self, is_wanted: impl Fn(&[u8]) -> bool) -> Result<PartsByPackage, BuildError> {
         let mut parts = PartsByPackage::new();
         for (index, current) in self.shards.iter().enumerate() {
@@ -167,7 +164,7 @@ impl CurrentIndex<'_> {
         Ok(parts)
     }
 
-    /// Returns the table of a shard; in one without a table everything is current.
+    /// Table of a shard; by default everything is current.
     fn table(&self, shard: usize) -> Result<RevisionTable, BuildError> {
         let CurrentShard { entry, shard } = &self.shards[shard];
         Ok(match &entry.revisions {
@@ -179,8 +176,8 @@ impl CurrentIndex<'_> {
         })
     }
 
-    /// Takes what became of repositories: the tables of older shards are written again, and records
-    /// replaced. Returns the parts that are kept, by shard and package.
+    /// Applies the outcomes: rewrites tables of older shards and replaces records. Returns the kept
+    /// parts by shard and package.
     pub(in crate::indexing) fn end_repositories(
         &mut self,
         packages: &[InputPackage],
@@ -289,7 +286,7 @@ impl CurrentIndex<'_> {
         Ok(())
     }
 
-    /// Records a repository; the time stays if nothing else has changed.
+    /// Records a repository; keeps the time if unchanged.
     fn record(&mut self, record: RecordedRepository) {
         if !record.problem.is_empty() {
             let name = String::from_utf8_lossy(&record.package).into_owned();
@@ -326,7 +323,7 @@ impl CurrentIndex<'_> {
         self.report.problems.push((name, reason));
     }
 
-    /// Writes the records, unless the file that is there has them.
+    /// Writes the records if they differ from the file.
     pub(super) fn write_recorded(&mut self) -> Result<(), BuildError> {
         let live: HashSet<Vec<u8>> = self.live().map(|it| it.directory.clone()).collect();
         let (recorded, file) = &mut self.recorded;

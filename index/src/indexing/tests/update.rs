@@ -1,4 +1,4 @@
-//! An updated index holds the same as one that is built from scratch.
+//! An updated index equals one built from scratch.
 
 mod damage;
 mod edits;
@@ -17,16 +17,14 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Directories of source, and an index of some of them.
+/// Source directories and an index.
 struct There {
     directory: TempDir,
     options: BuildOptions,
-    /// Added to the time of the next file: the file system's times may be too coarse to distinguish
-    /// two writes of a test.
+    /// Added to file times, which may be too coarse for two writes of a test.
     clock_s: u64,
 }
 
-/// A document: package, path, rank, text.
 type Row = (String, String, u32, Vec<u8>);
 
 impl There {
@@ -41,7 +39,7 @@ impl There {
         }
     }
 
-    /// An index of `packages`, each of which has a file `x.c` with its name in it.
+    /// Index of `packages`, each with a file `x.c`.
     fn with(packages: &[&str]) -> There {
         let mut there = There::new();
         for package in packages {
@@ -70,7 +68,6 @@ impl There {
         versioned(corpus::sources(&paths, false).unwrap())
     }
 
-    /// Updates packages, and drops other versions of them.
     fn update(&self, packages: &[&str]) -> Result<Report, BuildError> {
         let changes = Changes {
             replace_versions: true,
@@ -97,7 +94,6 @@ impl There {
         fs::read(self.path("out").join(directory::MANIFEST)).unwrap()
     }
 
-    /// Builds a fresh index of `packages`.
     fn fresh(&self, packages: &[&str]) -> Index {
         let out = self.path("fresh");
         let options = &self.options;
@@ -105,7 +101,7 @@ impl There {
         Index::open(&out).unwrap()
     }
 
-    /// Checks that the index holds what a fresh one of `packages` holds.
+    /// Compares the index with a fresh one.
     fn check(&self, packages: &[&str]) {
         let (index, fresh) = (self.index(), self.fresh(packages));
         assert_eq!(rows(&index), rows(&fresh));
@@ -125,7 +121,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the documents of live packages and checks their sums against the shards' counts.
+/// Documents of live packages; checks the shard counts.
 fn rows(index: &Index) -> BTreeSet<Row> {
     let mut rows = BTreeSet::new();
     for shard in &index.shards {
@@ -167,7 +163,7 @@ fn skipped(index: &Index) -> BTreeSet<(String, String, String)> {
     all
 }
 
-/// Returns the blocks, found as candidates, that hold the word that all files contain.
+/// Candidate blocks of a word that all files contain.
 fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
     let mut all = BTreeSet::new();
     for shard in &index.shards {
@@ -194,7 +190,7 @@ fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
     all
 }
 
-/// Checks that the directory holds only the lock, the manifest and the shards that it names.
+/// Only lock, manifest and its shards are in the directory.
 fn check_files(out: &Path, manifest: &Manifest) {
     let files = fs::read_dir(out).unwrap();
     let files: BTreeSet<String> = files
@@ -224,7 +220,6 @@ const PRUNE: Changes = Changes {
     suspects: edits::NO_SUSPECTS,
 };
 
-/// Packages that were read, kept, dropped and merged.
 fn counts(report: &Report) -> [u64; 4] {
     [
         report.read.packages,

@@ -1,16 +1,14 @@
-//! Compressed content: the same text as raw content, whatever range is asked for in whatever order.
+//! Compressed content equals raw content for any sequence of ranges.
 
 use super::*;
 use crate::codec::ENCODED_BLOCK_BYTES_MAX;
 use zerocopy::little_endian::U64;
 
-/// Returns lines that resemble source code.
 fn code(lines: u32) -> Vec<u8> {
     let line = |n: u32| format!("  value_{} = call_{}(x, {n});\n", n * n % 89, n % 7).into_bytes();
     (0..lines).flat_map(line).collect()
 }
 
-/// Builds a small shard with compressed blocks.
 pub(super) fn compressed() -> Vec<u8> {
     let files = [FIXTURE[2], ("beta-2", "main.c", &*code(16))];
     let bytes = shard_bytes_with(&files, 256, ContentCodec::Zstd);
@@ -19,7 +17,6 @@ pub(super) fn compressed() -> Vec<u8> {
     bytes
 }
 
-/// Builds the same files with both codecs.
 fn both(files: &[File<'_>], block_bytes: usize) -> [Shard; 2] {
     [ContentCodec::Raw, ContentCodec::Zstd].map(|content| {
         let shard = open(&shard_bytes_with(files, block_bytes, content)).unwrap();
@@ -28,7 +25,7 @@ fn both(files: &[File<'_>], block_bytes: usize) -> [Shard; 2] {
     })
 }
 
-/// Asserts that ranges between `points` have the same text in both shards.
+/// Compares the texts of all ranges between `points`.
 fn check_ranges([raw, zstd]: &[Shard; 2], points: &[u64]) {
     let cache = TextCache::default();
     for (number, &start) in points.iter().enumerate() {
@@ -90,7 +87,7 @@ fn blocks_of_a_longer_text_share_a_dictionary() {
     check_ranges(&shards, &points);
 }
 
-/// A line that is longer than what is encoded is borrowed, also in the middle of other text.
+/// A line too long to encode is borrowed, amid other text too.
 #[test]
 fn a_long_line_is_stored_as_it_is() {
     let mut text = code(40);
@@ -143,7 +140,6 @@ fn a_long_line_is_stored_as_it_is() {
     assert!(line.starts_with(b"abc "));
 }
 
-/// A cache that has seen one shard does not answer for another one.
 #[test]
 fn a_cache_distinguishes_shards() {
     let [one, other] = [code(40), code(41)].map(|mut text| {

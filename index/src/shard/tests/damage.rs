@@ -1,4 +1,4 @@
-//! Damaged, forged and truncated shards. The damage is exhaustive, since a shard of one page is small.
+//! Damaged, forged and truncated shards; exhaustive, since a shard is small.
 
 use super::*;
 use crate::format::version_1::HeaderOne;
@@ -6,7 +6,7 @@ use crate::format::{self, Header, PAGE_BYTES};
 use crate::plan::DocumentQuery;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Asserts that an error names the file, and the page that holds `at`.
+/// Checks the file and the page of `at` in an error.
 fn assert_names_the_page(error: &ShardError, at: usize) {
     let page = (at / PAGE_BYTES * PAGE_BYTES) as u64;
     match error {
@@ -17,7 +17,7 @@ fn assert_names_the_page(error: &ShardError, at: usize) {
                 "byte {at}: {error}"
             );
         }
-        // The magic, and a version that is now a later one.
+        // Magic, or a later version.
         ShardError::NotAShard { path } => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
         ShardError::Newer { path, .. } => {
             assert!(
@@ -47,7 +47,7 @@ fn detects_every_truncation_at_open() {
     assert!(matches!(open(&longer), Err(ShardError::Corrupt { .. })));
 }
 
-/// A checksum covers every byte, also padding.
+/// Checksums cover padding too.
 #[test]
 fn detects_every_changed_byte_at_open_or_by_verify() {
     let bytes = shard_bytes(&FIXTURE, 16);
@@ -79,7 +79,6 @@ fn detects_every_changed_byte_at_open_or_by_verify() {
     }
 }
 
-/// Builds a shard with several pages of text and tables.
 fn several_pages() -> Vec<u8> {
     several_pages_of(ContentCodec::Raw)
 }
@@ -92,7 +91,7 @@ fn several_pages_of(content: ContentCodec) -> Vec<u8> {
     shard_bytes_with(&files, 256, content)
 }
 
-/// Returns the answers to some queries, with the text of their candidates.
+/// Answers to some queries, with candidate texts.
 fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
     let mut answers = Vec::new();
     for pattern in ["line 8", "of 9[0-6]", "(13|17) of", "nowhere", "line"] {
@@ -160,7 +159,7 @@ fn only_the_page_that_is_read_is_checked() {
     );
 }
 
-/// Corrects the checksums of changed bytes, as only an attacker would.
+/// Corrects the checksums, as an attacker would.
 fn forge(bytes: &mut [u8], checksums: &Range<u64>, is_version_1: bool) {
     let (pages, table) = bytes.split_at_mut(checksums.start as usize);
     for (page, checksum) in pages[PAGE_BYTES..]
@@ -183,7 +182,7 @@ fn forge(bytes: &mut [u8], checksums: &Range<u64>, is_version_1: bool) {
     }
 }
 
-/// Checksums detect accidents, not attackers: a forged shard may give wrong answers, but no panic.
+/// Checksums stop accidents, not attackers: wrong answers, but no panic.
 #[test]
 fn a_forged_shard_does_not_panic() {
     let shards = [
@@ -208,8 +207,7 @@ fn a_forged_shard_does_not_panic() {
     }
 }
 
-/// What a checksum does not notice: the error names the file, the byte at which the frame begins, and what
-/// is wrong. Other blocks are as they were.
+/// Undetected by checksums: the error has the file and the frame's offset; other blocks are intact.
 #[test]
 fn a_frame_that_cannot_be_decoded_is_named() {
     let bytes = content::compressed();
@@ -227,7 +225,7 @@ fn a_frame_that_cannot_be_decoded_is_named() {
         let start = (content + stored.start) as usize;
         for at in [start, start + 1, start + 5] {
             let mut forged = bytes.clone();
-            // The magic number, or the type of the first block of the frame.
+            // Frame magic, or type of its first block.
             forged[at] ^= 0x06;
             forge(&mut forged, &checksums, false);
             let forged = open(&forged).unwrap();
@@ -256,7 +254,7 @@ fn checksums(bytes: &[u8]) -> Range<u64> {
     shard.file.layout().extent(Section::Checksums)
 }
 
-/// Reads everything, like [`dump`] and [`answers`], without the assertions that only hold for valid shards.
+/// Like [`dump`] and [`answers`], without assertions on validity.
 fn read_all(shard: &Shard) -> Result<(), ShardError> {
     let everything = "(main|int)[^x]*(a|b;|inly)";
     let mut filters = Filters::default();
@@ -303,21 +301,18 @@ fn read_all(shard: &Shard) -> Result<(), ShardError> {
     shard.skipped().map(drop)
 }
 
-/// Writes and opens a shard of several pages; returns it and its path.
 fn opened(there: &Path) -> (Shard, PathBuf) {
     let path = there.join("some.shard");
     fs::write(&path, several_pages()).unwrap();
     (Shard::open(&path).unwrap(), path)
 }
 
-/// Truncates a file to `bytes`.
 fn truncate(path: &Path, bytes: u64) {
     let file = fs::File::options().write(true).open(path).unwrap();
     file.set_len(bytes).unwrap();
 }
 
-/// After truncation every answer is an error that names the offset, or correct, whatever was checked
-/// before.
+/// After truncation an answer is correct or an error with its offset.
 #[test]
 fn truncation_while_open_is_reported_with_its_offset() {
     let bytes = several_pages();
@@ -366,8 +361,7 @@ fn writing_to_an_open_shard_is_reported() {
     Shard::open(&path).unwrap().verify().unwrap();
 }
 
-/// One shard of an index is truncated while it is read: the others keep working, and the next
-/// generation reuses them.
+/// Other shards keep working, and the next generation reuses them.
 #[test]
 fn reopen_replaces_a_truncated_shard() {
     let there = tempfile::tempdir().unwrap();

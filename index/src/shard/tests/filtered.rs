@@ -1,4 +1,4 @@
-//! Candidates of a shard with filters and dead packages.
+//! Candidates with filters and dead packages.
 
 use super::*;
 use crate::filter::DocumentFacts;
@@ -17,7 +17,7 @@ fn dead_packages_are_neither_counted_nor_found() {
             .flatten()
             .collect::<Vec<_>>()
     };
-    // Blocks 0 to 3 are of alpha alone, 4 is shared by all, 5 by beta and gamma.
+    // Blocks 0 to 3: alpha; 4: all; 5: beta and gamma.
     assert_eq!(live(&whole), [0, 1, 2, 3, 4, 5]);
     assert_eq!(without(&[]).id(), whole.id());
     let shard = without(&[0]);
@@ -66,7 +66,7 @@ fn dead_packages_must_exist_and_ascend() {
     }
 }
 
-/// Packages with adjacent and non-adjacent blocks, documents of several blocks, and copies.
+/// Adjacent and separate blocks, multi-block documents, copies.
 const FILTERED: [File<'_>; 10] = [
     (
         "alpha_1",
@@ -92,7 +92,6 @@ const FILTERED: [File<'_>; 10] = [
     ("beta_2", "src/x.c", b"int main;\n"),
 ];
 
-/// Lists the blocks of candidates.
 fn blocks_of(candidates: Candidates) -> Vec<u32> {
     match candidates {
         Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
@@ -100,7 +99,7 @@ fn blocks_of(candidates: Candidates) -> Vec<u32> {
     }
 }
 
-/// Combines one filter each for package, path and language, negated or not; an empty text is none.
+/// All combinations of a package, path and language filter, negated or not; empty for none.
 fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Filters> {
     let mut all = Vec::new();
     for (package, path) in packages
@@ -155,8 +154,7 @@ fn filtered_candidates_equal_candidates_in_accepted_documents() {
     }
 }
 
-/// The documents that a query of documents leaves are those that the filters accept, of texts with a
-/// candidate; and the blocks to look at are those of these texts.
+/// Document candidates are accepted documents of candidate texts, with their blocks.
 fn check_documents(shard: &Shard, filters: &Filters) {
     for pattern in [".", "main", "nothing|int b"] {
         let query = DocumentQuery::Block(plan(pattern, true).unwrap());

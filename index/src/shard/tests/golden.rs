@@ -1,5 +1,4 @@
-//! A golden shard, and the worked example of the format. They fix the format: a change of a single byte
-//! fails here and needs a new version.
+//! Golden shard and worked example: any changed byte needs a new format version.
 
 use super::*;
 use expect_test::{Expect, expect, expect_file};
@@ -76,7 +75,7 @@ fn the_golden_shard() {
         .assert_eq(&blake3::hash(&bytes).to_hex());
 }
 
-/// Length and meaning of every part of the example in [`format`](mod@crate::format).
+/// Length and meaning of each part of the example in [`format`](mod@crate::format).
 const EXAMPLE: &[(usize, &str)] = &[
     (8, "magic"),
     (4, "version 2"),
@@ -206,7 +205,7 @@ const EXAMPLE: &[(usize, &str)] = &[
     (4, "CHECKSUMS: of page 1, up to here"),
 ];
 
-/// Renders the parts of a shard with offset and bytes; long runs of zeros are shortened.
+/// Renders parts with offset and bytes; abridges zeros.
 fn draw(bytes: &[u8], parts: &[(usize, &str)]) -> String {
     let mut out = String::from("```text\n");
     let mut at = 0;
@@ -230,7 +229,6 @@ fn draw(bytes: &[u8], parts: &[(usize, &str)]) -> String {
     out + "```\n"
 }
 
-/// The example of [`format`](mod@crate::format), byte for byte.
 #[test]
 fn the_example_of_the_format_is_correct() {
     let files: [File<'_>; 4] = [
@@ -243,7 +241,7 @@ fn the_example_of_the_format_is_correct() {
     expect_file!["../../format/example_2.md"].assert_eq(&draw(&bytes, EXAMPLE));
 }
 
-/// Reads back the bytes that an example shows.
+/// Parses the bytes of an example.
 pub(super) fn example_of_version_1() -> Vec<u8> {
     let mut bytes = Vec::new();
     let text = include_str!("../../format/example_1.md");

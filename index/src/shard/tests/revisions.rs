@@ -1,4 +1,4 @@
-//! Shards with a table of revisions, and the files of an index that hold it.
+//! Shards with a table of revisions, and its files.
 
 use super::*;
 use crate::directory::{IndexError, write_recorded, write_revisions};
@@ -8,7 +8,7 @@ use schema::message::{Commit, Recorded, RecordedRepository, RecordedRevision};
 use std::sync::Arc;
 
 const MAIN: &[u8] = b"refs/heads/main";
-/// In the two README, which are no UTF-8.
+/// In both README files, not UTF-8.
 const NAIVE: &str = r"(?-u:na\xefve)";
 
 const TAG: &[u8] = b"refs/tags/v1";
@@ -33,8 +33,7 @@ fn recorded(commit: char) -> Recorded {
     }
 }
 
-/// Gives the documents of `beta-2` revisions, by their paths, and those of other packages none. `alpha_1`
-/// keeps only its `main.c`.
+/// Revisions for documents of `beta-2` by path; `alpha_1` keeps `main.c`.
 fn table(shard: &Shard) -> RevisionTable {
     let mut table = TableBuilder::new(shard.file_id());
     for id in (0..shard.document_count()).map(DocId) {
@@ -98,12 +97,12 @@ fn found(shard: &Shard, pattern: &str, filters: &Filters) -> Vec<String> {
 fn only_documents_in_reach_are_candidates() {
     let shard = with_revisions();
     let default = Filters::default();
-    // Trigrams are folded, so that `int main` is a candidate.
+    // Folding makes `int main` a candidate.
     assert_eq!(
         found(&shard, "MAIN", &default),
         ["alpha_1/src/main.c", "beta-2/main.c", "gamma-3/t.c"]
     );
-    // The text is only in a tag of beta-2, but also in gamma-3.
+    // Only in a tag of beta-2, but also in gamma-3.
     assert_eq!(found(&shard, NAIVE, &default), ["gamma-3/README"]);
     let mut tagged = Filters::default();
     tagged.reach_all_revisions();
@@ -147,20 +146,20 @@ fn counts_are_of_default_documents_and_superseded_texts_are_dead() {
     assert!(shard.find(b"beta-2", b"README").unwrap().is_none());
     assert_eq!(shard.find_all(b"beta-2", b"README").unwrap().len(), 1);
     assert!(shard.find_all(b"alpha_1", b"tests/t.c").unwrap().is_empty());
-    // Without gamma-3 nothing has the text in a default revision, but a tag does.
+    // Without gamma-3, only a tag has the text.
     let dead = shard.with_dead(vec![2]).unwrap();
     assert_eq!(dead.live_counts().documents, 2);
     let mut all = Filters::default();
     assert!(found(&dead, NAIVE, &all).is_empty());
     all.reach_all_revisions();
     assert_eq!(found(&dead, NAIVE, &all), ["beta-2/README"]);
-    // Without beta-2 it is no live block.
+    // Without beta-2, its block is dead.
     let none = shard.with_dead(vec![1, 2]).unwrap();
     assert!(none.live_counts().blocks < counts.blocks);
     assert!(found(&none, NAIVE, &all).is_empty());
 }
 
-/// An index of one shard with a table, and its parts.
+/// Index of one shard with a table.
 fn indexed(there: &Path) -> (PathBuf, Manifest) {
     let out = index(there, &FIXTURE, 16, u64::MAX);
     let mut manifest = directory::read_manifest(&out).unwrap();
@@ -244,7 +243,7 @@ fn the_table_of_another_shard_is_an_error() {
         |dead| shard.with_revisions(table(&shard), [1; 32], &Recorded::default(), dead);
     let error = unrecorded(Vec::new()).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("not recorded"), "{error}");
-    // The one repository of the shard; those without a table entry stay live.
+    // Unrecorded packages stay live.
     let repository = (0..shard.package_count())
         .filter(|&id| shard.package(PackageId(id)).unwrap().directory == b"beta-2");
     let left = unrecorded(repository.collect()).unwrap();

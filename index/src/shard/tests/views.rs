@@ -1,9 +1,9 @@
-//! Views: a shard of which some packages are visible.
+//! Shards with some visible packages.
 
 use super::*;
 use crate::plan::TrigramQuery;
 
-/// Returns the candidates of a query in what is visible of these files.
+/// Candidates among the visible packages.
 fn visible_candidates(files: &[File<'_>], query: &TrigramQuery) -> (usize, Counts) {
     let bytes = shard_bytes(files, 16);
     let shard = open(&bytes).unwrap();

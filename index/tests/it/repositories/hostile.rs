@@ -1,4 +1,4 @@
-//! Repositories that are damaged or made to do harm: each file or repository alone is affected.
+//! Damaged and malicious repositories affect only themselves.
 
 use super::support::{Fixture, contents, skipped};
 
@@ -49,7 +49,7 @@ fn a_missing_or_damaged_object_is_one_skipped_file() {
         lines[2].starts_with("tool/f/g cannot be read:") && lines[2].contains(&tree_id),
         "{lines:?}"
     );
-    // It is fetched: the next run indexes it, although no reference has changed.
+    // Fetched objects are indexed without a change of refs.
     std::fs::write(&missing, bytes).unwrap();
     let report = fixture.update(&[&repository], &[]);
     assert_eq!((report.documents, skipped(&fixture.index()).len()), (2, 2));

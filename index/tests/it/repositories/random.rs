@@ -1,25 +1,20 @@
-//! Random histories of repositories, and of the packages of an index: one that is brought up to date after
-//! each step answers like one that is built anew.
+//! Random histories of repositories and packages: stepwise updates equal a fresh build.
 
 use super::support::{Fixture, Repository, changes, contents, skipped};
 use index::indexing::Changes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// One change of a repository.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Commits to a branch: files by number, with their text, or deleted.
+    /// Commits files by number: text, or deleted.
     Commit(u8, Vec<(u8, Option<u8>)>),
-    /// Makes a branch, or forces one, to where another one is.
+    /// Creates or forces a branch at another.
     Branch(u8, u8),
-    /// Deletes a branch.
     Delete(u8),
-    /// Tags a branch.
     Tag(u8, u8),
-    /// Packs objects and references.
     Pack,
-    /// Changes which files are vendored.
+    /// Changes the vendored files.
     Attributes(u8),
 }
 
@@ -45,7 +40,7 @@ fn path(number: u8) -> String {
     }
 }
 
-/// Few texts, so that files, revisions and packages share them. The last one is binary.
+/// Few texts, to be shared; the last is binary.
 fn text(number: u8) -> String {
     match number {
         0 => String::new(),
@@ -107,7 +102,7 @@ fn apply(repository: &Repository, step: &Step) {
     }
 }
 
-/// What an index says of its documents, ranks included.
+/// Everything an index has, ranks included.
 fn answers(index: &index::directory::Index) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut ranks = Vec::new();
     let mut counts = (0, 0);
@@ -175,7 +170,6 @@ fn an_index_brought_up_to_date_step_by_step_is_one_built_anew() {
     runner.run(&history, run).unwrap();
 }
 
-/// The source of a package.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Absent,
@@ -183,10 +177,9 @@ enum Kind {
     Directory,
 }
 
-/// The packages of such a test.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// Returns the changes that make packages be of these kinds, and the directories.
+/// Returns the changes to these kinds, and the directories.
 fn becoming(
     made: &[Repository],
     kinds: &[Kind],

@@ -1,4 +1,4 @@
-//! Repositories made by the program `git`, and what an index has of them.
+//! Repositories made by `git`, and their indexed content.
 
 use index::corpus::sources;
 use index::directory::Index;
@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A directory for repositories and an index.
 pub(crate) struct Fixture(TempDir);
 
-/// A repository, as the program `git` sees it.
+/// A repository as seen by `git`.
 pub(crate) struct Repository {
     pub(crate) path: PathBuf,
 }
@@ -27,7 +26,6 @@ impl Fixture {
         self.0.path().join(name)
     }
 
-    /// Makes a repository.
     pub(crate) fn init(&self, name: &str, flags: &[&str]) -> Repository {
         let path = self.path(name);
         std::fs::create_dir(&path).expect("the name is new");
@@ -40,7 +38,6 @@ impl Fixture {
         self.update_with(repositories, patterns, &[])
     }
 
-    /// Brings the index up to date.
     pub(crate) fn update_with(
         &self,
         repositories: &[&Repository],
@@ -98,7 +95,6 @@ pub(crate) fn source(path: &Path, patterns: &[&str]) -> RepositorySource {
 }
 
 impl Repository {
-    /// Runs `git`, and returns what it prints.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         self.git_with(arguments, "")
     }
@@ -131,13 +127,13 @@ impl Repository {
             .to_owned()
     }
 
-    /// Commits changes of files to a reference: their text, or `None` to delete them.
+    /// Commits files to a ref: text, or `None` to delete.
     pub(crate) fn import(&self, reference: &str, files: &[(&str, Option<&str>)]) {
         let known = self.git(&["for-each-ref", "--format=%(refname)", reference]);
         self.import_from(reference, (!known.is_empty()).then_some(reference), files);
     }
 
-    /// Commits changes of files on top of a commit, or of nothing.
+    /// Commits on top of a commit, or of nothing.
     pub(crate) fn import_from(
         &self,
         reference: &str,
@@ -167,12 +163,11 @@ impl Repository {
         self.git(&["update-ref", "-d", "refs/import/x"]);
     }
 
-    /// Writes a blob, and returns its id.
     pub(crate) fn blob(&self, text: &str) -> String {
         self.git_with(&["hash-object", "-w", "--stdin"], text)
     }
 
-    /// Puts an entry into the repository's index, on top of the default branch.
+    /// Stages an entry on top of the default branch.
     pub(crate) fn stage(&self, mode: &str, id: &str, path: &str) {
         if !self.path.join(".git/index").exists() {
             self.git(&["read-tree", "main"]);
@@ -181,7 +176,6 @@ impl Repository {
         self.git(&["update-index", "--add", "--cacheinfo", &entry]);
     }
 
-    /// Commits what was staged to the default branch.
     pub(crate) fn commit_staged(&self, message: &str) {
         let tree = self.git(&["write-tree"]);
         let id = self.git(&["commit-tree", "-p", "main", "-m", message, &tree]);
@@ -189,7 +183,7 @@ impl Repository {
     }
 }
 
-/// Lists `package/path revision@commit,… text` of all documents of an index, whatever revisions they are in.
+/// Lists `package/path revision@commit,… text` of all documents, in any revision.
 pub(crate) fn contents(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
     for shard in &index.shards {
@@ -225,7 +219,7 @@ fn revisions(shard: &index::shard::Shard, id: DocId) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// Lists `package/path reason` of what is skipped.
+/// Lists `package/path reason` of skipped files.
 pub(crate) fn skipped(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
     for shard in &index.shards {

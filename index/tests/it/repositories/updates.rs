@@ -1,4 +1,4 @@
-//! What an update of a repository writes, and what it keeps.
+//! Updates of a repository: written and kept data.
 
 use super::support::{Fixture, Repository, changes, contents, skipped};
 use index::indexing::{Changes, Outcome};
@@ -61,7 +61,7 @@ fn a_second_branch_writes_what_is_new_alone() {
         (of_file("tool/src/file7.c"), of_file("tool/src/file8.c")),
         (2, 1)
     );
-    // The branch goes away: its document is superseded, and nothing else is written.
+    // Deleted branch: its document is superseded, nothing is written.
     repository.git(&["update-ref", "-d", "refs/heads/topic"]);
     let report = fixture.update(&[&repository], &["all"]);
     assert_eq!(
@@ -135,14 +135,14 @@ fn a_repository_that_cannot_be_read_does_not_stop_the_others() {
     let report = fixture.update(&[&good, &bad], &[]);
     assert_eq!(report.problems.len(), 1);
     assert_eq!(report.problems[0].0, "bad");
-    // What the index had of it stays, with the reason.
+    // Indexed content stays, with the reason.
     assert_eq!((report.packages, contents(&fixture.index()).len()), (2, 5));
     let recorded = fixture.index().recorded;
     assert!(!recorded.repository(b"bad").unwrap().problem.is_empty());
     assert!(recorded.repository(b"tool").unwrap().problem.is_empty());
 }
 
-/// Three repositories whose documents are in one shard.
+/// Three repositories in one shard.
 fn neighbours(fixture: &Fixture) -> [Repository; 3] {
     let made = ["a", "b", "c"].map(|name| {
         let repository = fixture.init(name, &[]);
@@ -158,7 +158,6 @@ fn neighbours(fixture: &Fixture) -> [Repository; 3] {
     made
 }
 
-/// Lists `package/path text`.
 fn texts(fixture: &Fixture) -> Vec<String> {
     let lines = contents(&fixture.index());
     let plain = lines.iter().map(|line| {
@@ -194,7 +193,7 @@ fn a_repository_that_shares_a_shard_is_removed() {
                 .any(|it| it.ends_with("\"pushed\\n\""))
         );
         assert_eq!(texts(&fixture).len(), 2);
-        // It comes back as it was.
+        // Restored unchanged.
         fixture.update(&made.each_ref(), &[]);
         assert_eq!(texts(&fixture).len(), 3);
     }

@@ -1,4 +1,4 @@
-//! Indexes that are damaged, or were left by an interrupted update.
+//! Damaged indexes and interrupted updates.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn packages_of_a_damaged_shard_are_read_again() {
     there.check(&["a_1", "b_1", "c_1"]);
 }
 
-/// The new shard has the name of the damaged one; a process that has it open watches only the manifest.
+/// The shard name is unchanged; readers watch only the manifest.
 #[test]
 fn replacing_a_damaged_shard_replaces_the_manifest() {
     let there = There::with(&["a_1", "b_1"]);
@@ -61,7 +61,7 @@ fn an_interrupted_update_leaves_the_index_as_it_was() {
     sources[2].directory = there.path("gone");
     let out = there.path("out");
     let options = BuildOptions {
-        // Each of those that can be read has a shard by then.
+        // Readable packages already have shards.
         shard_bytes: 1,
         ..there.options.clone()
     };

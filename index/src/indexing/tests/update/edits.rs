@@ -1,8 +1,8 @@
-//! Which edits of files an update notices, and what `verify` finds besides.
+//! Edits that an update or `verify` notices.
 
 use super::*;
 
-/// Gives a file other text, but its old size and modification time.
+/// Keeps size and modification time.
 fn rewrite_keeping_size_and_time(path: &Path, text: &str) {
     let before = fs::metadata(path).unwrap();
     assert_eq!(before.len(), text.len() as u64);
@@ -15,7 +15,7 @@ fn rewrite_keeping_size_and_time(path: &Path, text: &str) {
 fn an_edit_that_keeps_size_and_time_is_noticed() {
     let there = There::with(&["a_1", "b_1"]);
     let path = there.path("a_1/x.c");
-    // The clock of the file system may be coarse: until it has moved on, the edit has the old time.
+    // The file system clock may be coarse: retry until the change time moves.
     let changed = |path: &Path| {
         let metadata = fs::metadata(path).unwrap();
         use std::os::unix::fs::MetadataExt;
@@ -42,7 +42,7 @@ fn a_file_replaced_by_another_of_equal_size_and_time_is_noticed() {
     there.check(&["a_1"]);
 }
 
-/// Writes the manifest with other signatures: those that `signature` returns.
+/// Replaces the signatures in the manifest.
 fn sign(there: &There, signature: impl Fn(&[u8], u64) -> u64) {
     let mut manifest = there.index().manifest;
     for package in manifest.shards.iter_mut().flat_map(|it| &mut it.packages) {
@@ -117,15 +117,13 @@ fn verify_reads_the_packages_of_a_damaged_shard_again() {
     there.check(&["a_1"]);
 }
 
-/// Maps a file so that it can be written.
 fn map(path: &Path) -> memmap2::MmapMut {
     let file = File::options().read(true).write(true).open(path).unwrap();
     #[allow(unsafe_code)]
-    // SAFETY: only this test has the file, and does not truncate it.
+    // SAFETY: private to this test and never truncated.
     unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap()
 }
 
-/// Returns the current texts of a file.
 fn texts(there: &There, package: &str, path: &str) -> Vec<Vec<u8>> {
     let (index, mut texts) = (there.index(), Vec::new());
     for shard in &index.shards {
@@ -146,7 +144,7 @@ fn texts(there: &There, package: &str, path: &str) -> Vec<Vec<u8>> {
     texts
 }
 
-/// A store to a page that is dirty already moves neither the size nor a time of the file.
+/// A store to a dirty page changes neither size nor times.
 #[test]
 fn a_store_through_a_mapping_is_found_in_small_and_large_packages() {
     let mut there = There::with(&["a_1"]);

@@ -1,9 +1,8 @@
-//! Shards that are merged equal those of a fresh build.
+//! Merged shards equal those of a fresh build.
 
 use super::*;
 
-/// Packages with everything that a shard records: other encodings, lines of any length, empty and
-/// skipped files.
+/// Package with all that a shard records: encodings, long lines, empty and skipped files.
 fn peculiar(there: &mut There, package: &str) {
     let number = package.bytes().map(u32::from).sum::<u32>();
     let long = format!("needle {}\nx\n", "long ".repeat(4_000));
@@ -29,8 +28,7 @@ fn merged_shards_equal_those_of_a_fresh_build() {
     }
 }
 
-/// Adds one package after the other, in shards of both codecs in turn, until they are merged to a shard of
-/// the first one.
+/// Adds packages in shards of alternating codecs until they are merged.
 fn check_merged(codecs: [ContentCodec; 2]) {
     let mut there = There::new();
     let packages: Vec<String> = (0..9).map(|number| format!("p{number}_1")).collect();
@@ -60,7 +58,7 @@ fn mostly_dead_shards_are_merged_without_their_sources() {
     let mut there = There::new();
     for package in ["a_1", "b_1", "c_1"] {
         peculiar(&mut there, package);
-        // What they share stays alive.
+        // Shared texts stay live.
         there.write(
             package,
             "own.c",

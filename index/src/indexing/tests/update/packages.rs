@@ -1,4 +1,4 @@
-//! Which packages an update reads, keeps, drops and supersedes.
+//! Packages that an update reads, keeps, drops and supersedes.
 
 use super::*;
 use crate::corpus::SkipReason;
@@ -79,7 +79,7 @@ fn another_version_replaces_older_ones_if_that_is_asked_for() {
     let report = there.update(&["foo_1.1", "foo_1.2"]).unwrap();
     assert_eq!(counts(&report), [1, 2, 1, 0]);
     there.check(&["foo_1.1", "foo_1.2", "foobar_1.0"]);
-    // The same version under another separator is another package.
+    // Another separator, another package.
     there.write("foo-1.2", "x.c", "needle\n");
     let report = there.update(&["foo-1.2"]).unwrap();
     assert_eq!(counts(&report), [1, 1, 2, 1]);
@@ -103,7 +103,7 @@ fn other_versions_stay_and_are_named_without_a_flag() {
     assert_eq!(planned.new, [b"foo_1.2"]);
     assert_eq!(planned.report.kept_versions, report.kept_versions);
     there.check(&["foo_1.0", "foo-1.1", "foobar_1.0", "foo_1.2"]);
-    // A dry run says what would go, and nothing goes.
+    // A dry run drops nothing.
     let replacing = Changes {
         replace_versions: true,
         ..Changes::default()
@@ -136,7 +136,7 @@ fn a_directory_that_is_named_alone_has_no_versions() {
         )
         .unwrap()
     };
-    // It replaces nothing, is replaced by nothing, and is not meant by the name without a version.
+    // Unversioned: replaces nothing and is not removed by the short name.
     there.write("foo_2.0", "x.c", "needle\n");
     assert_eq!(own(&there, "foo_2.0").dropped, [b""; 0]);
     let names = |index: &Index| {
@@ -154,7 +154,7 @@ fn a_directory_that_is_named_alone_has_no_versions() {
     assert_eq!(report.dropped, [b"foo_1.0", b"foo_1.1"]);
     there.change(&[], &removing(&["foo"])).unwrap();
     assert_eq!(names(&there.index()), ["foo_2.0"]);
-    // Given as one of many it has a version, without being read.
+    // Given with `each` it is versioned, without a read.
     let report = there.update(&["foo_2.0"]).unwrap();
     assert_eq!(counts(&report), [0, 1, 0, 0]);
     assert_eq!(names(&there.index()), ["foo"]);
@@ -163,7 +163,7 @@ fn a_directory_that_is_named_alone_has_no_versions() {
 #[test]
 fn an_index_of_the_old_rule_says_once_which_names_change() {
     let there = There::with(&["log4j-2", "i3-wm_4.22", "a_b_1"]);
-    // As older programs wrote it: nothing is said of names.
+    // As older programs wrote it.
     let mut manifest = there.index().manifest;
     let said: Vec<bool> = manifest.live().map(|it| it.has_own_name).collect();
     assert_eq!(said, [true, false, true]);
@@ -278,7 +278,7 @@ fn other_options_rebuild_and_never_drop_silently() {
     assert_eq!((counts(&report), report.shards), ([3, 0, 0, 0], 1));
     there.check(&["a_1", "b_1", "c_1"]);
     there.options.options.block_bytes = 64;
-    // What is removed needs no options, and what is pruned is not missed.
+    // Removal needs no options; pruned packages are not missed.
     there.change(&[], &removing(&["c"])).unwrap();
     assert!(there.index().manifest.options.no_ignore);
     let report = there.change(&["b_1"], &PRUNE).unwrap();

@@ -1,17 +1,16 @@
-//! Any sequence of updates equals a fresh build, also when raw and compressed shards are mixed.
+//! Any sequence of updates equals a fresh build, with mixed codecs too.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A step that a user may take; numbers stand for packages and versions.
+/// A user action; numbers are packages and versions.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Write a package and give it.
     Give(u8, u8, u8),
     Remove(u8),
-    /// Give the packages of which the bit is set, and no others.
+    /// Gives only the packages with a set bit.
     Prune(u32),
-    /// Give all packages that are in it.
+    /// Gives all indexed packages.
     Again,
 }
 
@@ -26,7 +25,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The packages that the index must hold.
 type Model = BTreeSet<String>;
 
 fn of_name(model: &Model, name: u8) -> Vec<String> {
