@@ -1,4 +1,4 @@
-//! What a backend announces to frontends, as one name, so that it can be compared with what the store says of it.
+//! Name of the shards that a backend announces, comparable with its status in the store.
 
 /// Names a set of shards.
 pub(crate) fn name(shards: impl IntoIterator<Item = [u8; 32]>) -> String {

@@ -1,5 +1,5 @@
-//! Default places for indexes and spools, below the user's cache directory; and small files that a
-//! user names.
+//! Default directories for indexes and spools below the user's cache directory, and small user
+//! files.
 
 use crate::terminal::escaped;
 use anyhow::{Context, Result, ensure};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Spool directories that may be in use at once: one for each running process.
+/// Spool directories in use at a time: one for each process.
 const SPOOLS_MAX: usize = 64;
 
 /// The `trawl` directory below the user's cache directory.
@@ -23,8 +23,8 @@ fn cache_dir() -> Result<PathBuf> {
         .join("trawl"))
 }
 
-/// A directory of the XDG specification: that of `variable`, or `fallback` below HOME. Relative paths
-/// are ignored, as the specification asks.
+/// XDG directory: of `variable`, or `fallback` below HOME. Relative paths are ignored, as the
+/// specification requires.
 pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
     let absolute = |name| {
         std::env::var_os(name)
@@ -34,7 +34,7 @@ pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
     absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))
 }
 
-/// The default directory for an index of `sources`.
+/// Default directory for an index of `sources`.
 pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
     for source in sources {
@@ -44,7 +44,7 @@ pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Resu
     Ok(cache_dir()?.join(format!("index-{:016x}", hasher.finish())))
 }
 
-/// The directory for the mirror of a repository that has this URL.
+/// Mirror directory of a repository URL.
 pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
     hasher.write(url.as_bytes());
@@ -52,8 +52,8 @@ pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
     Ok(cache_dir()?.join("mirrors").join(name))
 }
 
-/// Calls `start` with the default spool directories of this kind, one after the other, until one is
-/// not in use by another process.
+/// Calls `start` with default spool directories of this kind, until one is not in use by another
+/// process.
 pub(crate) fn with_free_spool<T>(
     kind: &str,
     start: impl Fn(&Path) -> Result<T, frontend::StartError>,
@@ -69,8 +69,8 @@ pub(crate) fn with_temporary_spool<T>(
     with_free_spool_in(&private_temporary_dir()?, kind, start)
 }
 
-/// Returns a directory of this user in the system's temporary directory, to which nobody else has
-/// access. It has the same name each time, so that a later process removes what a killed one has left.
+/// Returns a directory below the temporary directory that only this user can access. Its name is
+/// fixed, so a later process removes the remains of a killed one.
 fn private_temporary_dir() -> Result<PathBuf> {
     let temporary = std::env::temp_dir();
     let ours = tempfile::tempfile_in(&temporary)

@@ -1,7 +1,8 @@
-//! The subcommands, and the command line that has them all.
+//! Subcommands, and the command line that contains them.
 //!
-//! [`catalog`] (`status`, `packages`, `skipped`), [`commits`] (`commit`, `log`, `refs`) and `explain` print answers of
-//! the HTTP API and share [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
+//! [`catalog`] (`status`, `packages`, `skipped`), [`commits`] (`commit`, `log`, `refs`) and
+//! `explain` print HTTP API answers through [`api_printer`]. `serve`, `frontend` and `backend`
+//! share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
@@ -82,13 +83,12 @@ enum Command {
     Man(completions::ManArguments),
 }
 
-/// Defines the command line. It takes time to build, so a search builds it once.
+/// Builds the command line. Slow, so a search does it once.
 fn definition() -> clap::Command {
     crate::config::with_file_flag(CommandLine::command())
 }
 
-/// Runs the command that this process was started with. Ends the process when the command line is
-/// wrong, as clap does.
+/// Runs the command of this process. Exits if the command line is wrong, as clap does.
 pub(crate) fn run() -> Result<ExitCode> {
     let matches = crate::config::matches(definition())?;
     let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

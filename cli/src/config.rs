@@ -1,9 +1,10 @@
 //! Settings of `serve`, `frontend` and `backend` from the environment and a file.
 //!
-//! Precedence: flag, environment variable (`TRAWL_SERVE_LISTEN`), file (`listen` in `[serve]`), default.
-//! Names and types of the settings are those of clap's definition of the command line: nothing here
-//! lists a flag. Values become the defaults of their flags, and clap parses them.
-//! **Invariant:** whatever is in the file and not understood is an error with its place.
+//! Precedence: flag, environment variable (`TRAWL_SERVE_LISTEN`), file (`listen` in `[serve]`),
+//! default. Setting names and types come from clap's command line; no flag is listed here. Values
+//! become flag defaults, and clap parses them.
+//!
+//! **Invariant:** unknown or malformed file content is an error with its position.
 
 mod file;
 mod setting;
@@ -17,7 +18,7 @@ use setting::FILE_FLAG;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Adds the flag that names the file to the commands that have settings.
+/// Adds the configuration file flag to commands with settings.
 pub(crate) fn with_file_flag(definition: Command) -> Command {
     let flag = Arg::new(FILE_FLAG)
         .long(FILE_FLAG)
@@ -29,8 +30,8 @@ pub(crate) fn with_file_flag(definition: Command) -> Command {
     })
 }
 
-/// Parses the command line of this process; what it leaves open comes from variables and the file. Ends
-/// the process when the command line is wrong, as clap does.
+/// Parses the command line, with defaults from variables and the file. Exits if it is wrong, as
+/// clap does.
 pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let Some((table, named)) = configured_command(&definition, &words) else {
@@ -53,22 +54,22 @@ pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     Ok(configured.get_matches_from(words))
 }
 
-/// Returns the value of a setting from its variable, or else from the file.
+/// Returns the value of a setting from its variable, else from the file.
 pub(crate) fn value(setting: &Setting, table: &str, file: Option<&ConfigFile>) -> Option<Value> {
     let in_file = || file?.value(table, setting);
     setting.variable(table).or_else(in_file)
 }
 
-/// Returns the command that is run if it has settings, and the file that it names.
+/// Returns the table of the command, if it has settings, and the named file.
 fn configured_command(
     definition: &Command,
     words: &[OsString],
 ) -> Option<(&'static str, Option<PathBuf>)> {
-    // A mistake in the file must not keep anybody from the help.
+    // Mistakes in the file must not block the help.
     if words.iter().any(|word| word == "--help" || word == "-h") {
         return None;
     }
-    // The command is the first word: no flag can stand before it.
+    // The command is the first word: no flag can precede it.
     let mut tables = TABLES.into_iter();
     let table = tables.find(|table| words.get(1).is_some_and(|word| word == table))?;
     let lenient = definition.clone().ignore_errors(true);

@@ -1,19 +1,17 @@
-//! The key that a server asks for. It comes from a file or a variable and never from a flag, since everybody
-//! on a machine can read the flags of its processes.
+//! API key of a server. It comes from a file or a variable, not from a flag: other users can read
+//! the flags of a process.
 
 use crate::cache_dir::{read_small, user_dir};
 use crate::terminal::escaped;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Bytes of a file with keys.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// The variable with a key.
 const VARIABLE: &str = "TRAWL_KEY";
 
-/// Returns the key for the server at `url`: in the file that is named, in the variable, or on the server's line in
-/// the user's own file; `None` if there is none of these.
+/// Returns the key for the server at `url`: from the named file, the variable, or the server's line
+/// in the user's own file.
 pub(super) fn find(file: Option<&Path>, url: &str) -> Result<Option<String>> {
     if let Some(file) = file {
         let text = read_small(file, "the key in", FILE_BYTES_MAX)?;
@@ -33,7 +31,7 @@ pub(super) fn find(file: Option<&Path>, url: &str) -> Result<Option<String>> {
     in_list(&text, url).with_context(shown)
 }
 
-/// Returns the key of a server from a file with the URL of a server and its key on each line.
+/// Finds the key of a server in a file with a URL and a key on each line.
 fn in_list(text: &str, url: &str) -> Result<Option<String>> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -51,7 +49,7 @@ fn in_list(text: &str, url: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Checks that a text has nothing but a key. The error does not show it.
+/// Checks that a text is just a key. Errors do not show it.
 fn checked(text: &str) -> Result<String> {
     let key = text.trim();
     if key.is_empty() {

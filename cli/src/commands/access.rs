@@ -1,4 +1,4 @@
-//! Flags of `serve` and `frontend` for who may use them: keys, cookies, and an address for operators.
+//! Access flags of `serve` and `frontend`: keys, cookies, and an address for operators.
 
 use super::listener;
 use crate::terminal::report;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, HostNames};
 
-/// Connections of operators: some browsers and collectors of metrics.
+/// Enough for some browsers and metrics collectors.
 const ADMIN_CONNECTIONS_MAX: usize = 256;
 
-/// The heading in the help.
+/// Heading in the help.
 const ACCESS: &str = "Access";
 
 /// Keys, and an address for operators.
@@ -37,7 +37,7 @@ pub(super) struct AccessFlags {
 }
 
 impl AccessFlags {
-    /// Reads the keys, and the secret for cookies.
+    /// Reads the keys and the cookie secret.
     pub(super) fn keys(&self) -> Result<Option<Access>> {
         let Some(keys) = &self.api_keys else {
             if self.require_key {
@@ -58,12 +58,11 @@ impl AccessFlags {
         Ok(Some(Access::new(keys, secret, self.require_key)))
     }
 
-    /// Whether operators have an address of their own.
     pub(super) fn has_admin(&self) -> bool {
         self.admin_listen.is_some()
     }
 
-    /// Binds the address for operators, if they have one besides `listen`.
+    /// Binds the operators' address, if it is not `listen`.
     pub(super) async fn bind_admin(&self, listen: &str) -> Result<Option<TcpListener>> {
         let Some(address) = &self.admin_listen else {
             return Ok(None);
@@ -76,7 +75,7 @@ impl AccessFlags {
         listener::bind(address, "--admin-listen").await.map(Some)
     }
 
-    /// Starts to answer operators.
+    /// Starts to serve the operators' address.
     pub(super) fn serve_admin(
         &self,
         listener: Option<TcpListener>,

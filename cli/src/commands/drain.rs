@@ -1,5 +1,5 @@
-//! How a server ends. On SIGTERM it drains: it takes no new searches, and ends when those that run have ended, or after a
-//! bounded time. SIGINT, and a second signal, end it at once.
+//! Shutdown of a server. SIGTERM drains: no new searches, and running ones have a bounded time.
+//! SIGINT or a second signal ends at once.
 
 use frontend::{Coordinator, Serving};
 use std::future::pending;
@@ -7,10 +7,9 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
-/// Seconds that a server may drain: with what follows, it has ended 30 s after SIGTERM, when Kubernetes kills it.
+/// Seconds to drain. With the rest of the shutdown, it ends within the 30 s that Kubernetes allows.
 const DRAIN_S: u16 = 25;
 
-/// The longest time that can be set, in seconds.
 const DRAIN_S_MAX: i64 = 3600;
 
 /// How long a server drains.
@@ -27,7 +26,7 @@ impl DrainFlags {
         Duration::from_secs(self.drain.into())
     }
 
-    /// Lets a frontend drain when it is told to. Returns when it is to end, whether it has drained or not.
+    /// Drains a frontend after SIGTERM. Returns when it must end, drained or not.
     pub(super) async fn frontend(self, mut signals: Signals, frontend: &Coordinator) {
         if signals.next().await == Told::Interrupt {
             return;
@@ -51,7 +50,6 @@ impl DrainFlags {
     }
 }
 
-/// What a signal says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// From a terminal.
@@ -60,8 +58,8 @@ pub(super) enum Told {
     Terminate,
 }
 
-/// The signals that end a server. Before this exists, a signal ends the process at once, so a server creates it before it
-/// says where it listens.
+/// Signals that end a server. Created before the server prints its address, as earlier signals kill
+/// the process.
 pub(super) struct Signals(Option<(Signal, Signal)>);
 
 impl Signals {
@@ -71,10 +69,10 @@ impl Signals {
         Signals(interrupt.ok().zip(terminate.ok()))
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) -> Told {
         let Some((interrupt, terminate)) = &mut self.0 else {
-            // Without handlers the signals end the process, which is their default.
+            // Without handlers, the default ends the process.
             return pending().await;
         };
         tokio::select! {

@@ -1,5 +1,5 @@
-//! `trawl explain`: how a query is understood, how much the index leaves to read, and what would
-//! leave less.
+//! `trawl explain`: the parsed query, the text that the index leaves to read, and hints to read
+//! less.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
 use crate::print::{plan_in_words, report_missing};

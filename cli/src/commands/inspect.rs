@@ -1,6 +1,6 @@
-//! `trawl inspect`: what an index contains, and what it knows of a trigram, a document or a pattern.
+//! `trawl inspect`: contents of an index, and its data about a trigram, document or pattern.
 //!
-//! It reads only the index: nothing here verifies a candidate or reads a source file.
+//! Reads only the index: no source file, no verification of candidates.
 
 mod packages;
 mod postings;
@@ -86,7 +86,7 @@ struct Subject {
     plan: Option<String>,
 }
 
-/// Flags whose output is never long, or always shown in full.
+/// Flags with short output, or output never cut.
 const WITHOUT_LIMIT: [&str; 4] = ["skipped", "packages", "verify", "document"];
 
 pub(super) fn run(arguments: &InspectArguments) -> Result<ExitCode> {
@@ -262,7 +262,7 @@ fn numbers(range: &Range<u32>, count: u32) -> String {
     }
 }
 
-/// Why the index does not have the document.
+/// Explains the absence of a document.
 fn why_not(index: &Index, package: &[u8], path: &[u8]) -> Result<String> {
     let mut has_package = false;
     for shard in &index.shards {

@@ -1,6 +1,6 @@
-//! `trawl search`: asks a server, or searches an index directory, and prints the matches.
+//! `trawl search`: searches a server or an index directory, and prints the matches.
 //!
-//! Both ways give the same matches in the same order. [`in_process`] and [`server`] find them;
+//! Both give the same matches in the same order, from [`server`] or [`in_process`].
 //! [`crate::print`] prints them.
 
 mod in_process;
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let mut summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;
     if summary.found == 0 || arguments.explain {
-        // A server repeats what was noticed in the query.
+        // A server repeats the notices of the parser.
         summary.notices.retain(|it| !parsed.notices.contains(it));
         report_notices(&summary.notices);
     }
@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     Ok(summary.report(arguments.explain))
 }
 
-/// Whether a match can have several lines.
+/// True if a match can span lines.
 fn is_multi_line(expr: &Expr, negated: bool) -> bool {
     match expr {
         Expr::Pattern(it) => !negated && !it.in_path && pattern::is_multiline(it),
@@ -126,7 +126,7 @@ fn is_multi_line(expr: &Expr, negated: bool) -> bool {
     }
 }
 
-/// The parameters `want` and `limit` with which backends send no more than is printed.
+/// Parameters `want` and `limit`, so backends send only the printed part.
 fn want(kind: OutputKind, limit: Option<u64>) -> (Option<&'static str>, Option<u64>) {
     match kind {
         OutputKind::Nothing => (Some("documents"), Some(1)),

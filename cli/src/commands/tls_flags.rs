@@ -1,4 +1,4 @@
-//! Flags for TLS: of the public listener, of a backend, and of a frontend towards its backends.
+//! TLS flags: of the public listener, of a backend, and of a frontend's connections to backends.
 
 use crate::tls::{self, Current, Identity};
 use anyhow::{Result, bail};
@@ -6,7 +6,7 @@ use rustls::{ClientConfig, ServerConfig};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// A heading in the help.
+/// Heading in the help.
 const ENCRYPTION: &str = "Encryption";
 
 /// The certificate of a process that listens.
@@ -22,7 +22,7 @@ pub(super) struct ServerIdentity {
 }
 
 impl ServerIdentity {
-    /// The configuration of the public listener, if it is to speak TLS.
+    /// TLS configuration of the public listener, if enabled.
     pub(super) fn public(&self) -> Result<Option<Current<ServerConfig>>> {
         self.identity()?.map(tls::public_server).transpose()
     }
@@ -53,7 +53,7 @@ pub(super) struct BackendTls {
 }
 
 impl BackendTls {
-    /// The configuration of a backend that listens on `address`, if it is to speak TLS.
+    /// TLS configuration of a backend on `address`, if enabled.
     pub(super) fn config(&self, address: SocketAddr) -> Result<Option<Current<ServerConfig>>> {
         match (self.identity.identity()?, self.client_ca.clone()) {
             (Some(identity), Some(client_ca)) => tls::backend_server(identity, client_ca).map(Some),
@@ -66,7 +66,7 @@ impl BackendTls {
         }
     }
 
-    /// Refuses to send everything in the clear, unless that is wanted.
+    /// Rejects plain text on other than loopback addresses, unless allowed.
     fn check_plain(&self, address: IpAddr) -> Result<()> {
         if address.to_canonical().is_loopback() || self.insecure {
             return Ok(());
@@ -95,7 +95,7 @@ pub(super) struct BackendClientTls {
 }
 
 impl BackendClientTls {
-    /// The configuration for these backends, if they are to be spoken to over TLS.
+    /// TLS configuration for connections to these backends, if enabled.
     pub(super) fn config(&self, backends: &[String]) -> Result<Option<Current<ClientConfig>>> {
         let given = (
             self.backend_ca.clone(),
@@ -125,7 +125,7 @@ impl BackendClientTls {
     }
 }
 
-/// Whether the host of an address is certainly this machine.
+/// True if the host is certainly this machine.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,8 +1,8 @@
-//! `trawl backend --store`: keeps what the store has in a directory, which the backend serves.
+//! `trawl backend --store`: keeps a local replica of the store, which the backend serves.
 //!
-//! A thread looks at HEAD and at the list of nodes every few seconds, fetches what is new, and drops what other nodes have got
-//! instead of this one. The backend notices that the directory has a new manifest. If the store cannot be reached, what
-//! was fetched before is served.
+//! A thread polls HEAD and the node list, fetches new shards, and drops shards that other nodes
+//! have taken over. The backend detects the new manifest. While the store is unreachable, it serves
+//! the fetched shards.
 
 use super::share::Neighbours;
 use crate::announced;
@@ -23,16 +23,16 @@ use store::{
 };
 use tokio::sync::oneshot;
 
-/// How often HEAD is looked at.
+/// Polling interval of HEAD.
 const POLL: Duration = Duration::from_secs(2);
 
-/// The pause after an error, doubled each time up to the maximum.
+/// Maximum of the doubling pause after errors.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// How often a node says in the store what it has, also if nothing has changed.
+/// Interval of status reports without changes.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// How often progress is logged while files are fetched.
+/// Interval of progress logs during transfers.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// What a backend serves instead of an index directory.
@@ -61,15 +61,15 @@ pub(super) struct ReplicaFlags {
     accept_older_head: bool,
 }
 
-/// Signals of the thread that keeps the directory of `--data` up to date.
+/// Signals of the thread that updates the `--data` directory.
 pub(super) struct Started {
-    /// Comes when the directory has what this node is to have, or what it had before; at once if nothing is published.
+    /// Sent when the directory has the assigned or earlier shards, or nothing is published.
     pub(super) filled: oneshot::Receiver<()>,
-    /// An error that no other attempt can mend.
+    /// Permanent error.
     pub(super) failure: oneshot::Receiver<StoreError>,
 }
 
-/// Opens the directory of `--data` and begins to keep it up to date. `None` without a store.
+/// Opens the `--data` directory and starts to update it. `None` without a store.
 pub(super) async fn start(
     flags: &ReplicaFlags,
     neighbours: Option<Neighbours>,
@@ -87,7 +87,7 @@ pub(super) async fn start(
         reserve: flags.disk_reserve,
     };
     let accept_older = flags.accept_older_head;
-    // Its own thread, since calls of a store block and must not be made on a thread of the runtime.
+    // Store calls block, so they must not run on a thread of the runtime.
     thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || {
@@ -116,22 +116,22 @@ pub(super) async fn start(
     Ok(Some(Started { filled, failure }))
 }
 
-/// What keeps the directory up to date.
+/// Updates the directory.
 struct Follower {
     data: PathBuf,
     objects: Objects,
     replica: Replica,
     accept_older: bool,
-    /// The other nodes; `None` if this one has everything.
+    /// Other nodes; `None` if this one has every shard.
     neighbours: Option<Neighbours>,
-    /// The hash of the nodes for which the directory has what it is to have, and nothing else.
+    /// Hash of the node list at which the directory last held exactly its assigned shards.
     settled: Option<String>,
-    /// What was said last, and when.
+    /// Last reported status, with its time.
     said: Option<(NodeStatus, Instant)>,
-    /// Whether the store knows which shards the directory has.
+    /// The store has the current list of shards in the directory.
     is_served_said: bool,
     is_listed: bool,
-    /// Tells the backend that it may serve the directory; `None` once it knows.
+    /// Tells the backend that the directory may be served; `None` once sent.
     filled: Option<oneshot::Sender<()>>,
 }
 
@@ -157,7 +157,7 @@ impl Follower {
         }
     }
 
-    /// Fetches what is new, until there is an error that no other attempt can mend.
+    /// Fetches new shards until a permanent error.
     fn follow(&mut self) -> StoreError {
         let (mut pause, mut logged) = (POLL, String::new());
         loop {
@@ -183,8 +183,7 @@ impl Follower {
         }
     }
 
-    /// Whether the backend has to end. A store that an indexer of a later version has written ends only those that have nothing
-    /// to serve.
+    /// True if the backend must end. A store of a later version ends only backends without shards.
     fn is_fatal(&self, error: &StoreError) -> bool {
         match error {
             StoreError::OtherStore(_) => true,
@@ -234,7 +233,7 @@ impl Follower {
         self.say(status(&synced, &placing, announced))
     }
 
-    /// Compares the directory with HEAD, for the metrics too.
+    /// Compares the directory with HEAD, and records the lag.
     fn lag(&self) -> Result<Lag, StoreError> {
         let lag = self.replica.lag()?;
         gauge!("trawl_backend_generation").set(lag.served as f64);
@@ -247,22 +246,21 @@ impl Follower {
         self.accept_older = self.accept_older && synced.generation == 0;
     }
 
-    /// Tells the backend that the directory has what it is to have.
     fn say_filled(&mut self) {
         if let Some(filled) = self.filled.take() {
-            // The backend may be about to end.
+            // The backend may be ending.
             let _ = filled.send(());
         }
     }
 
-    /// What the backend announces, once it has opened the directory as it is.
+    /// Name that the backend announces for the current directory.
     fn announced(&self) -> String {
         let opened = Index::open(&self.data);
         let shards = opened.map_or_else(|_| Vec::new(), |index| index.shards);
         announced::name(shards.iter().map(|shard| shard.id()))
     }
 
-    /// Says what this node has, if that has changed.
+    /// Reports the status, if it has changed.
     fn say(&mut self, status: NodeStatus) -> Result<(), StoreError> {
         if self.said.as_ref().is_some_and(|(said, _)| *said == status) {
             return self.say_again();
@@ -270,7 +268,7 @@ impl Follower {
         self.report(status)
     }
 
-    /// Says which shards the directory has, if that has changed.
+    /// Reports the list of shards, if it has changed.
     fn say_served(&mut self, is_changed: bool) -> Result<(), StoreError> {
         self.is_served_said &= !is_changed;
         if let Some(neighbours) = &self.neighbours
@@ -283,7 +281,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Says the same as before, so that others see that this node is there.
+    /// Repeats the last status, to show that this node is alive.
     fn say_again(&mut self) -> Result<(), StoreError> {
         match &self.said {
             Some((status, when)) if when.elapsed() >= REPORT_EVERY => self.report(status.clone()),
@@ -299,7 +297,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Says in the store how many bytes are being fetched. What cannot be said is not important.
+    /// Reports transfer progress in the store; errors are ignored.
     fn reporter(&self) -> impl Fn(u64, u64) + Send + 'static {
         let objects = self.objects.clone();
         let name = self.neighbours.as_ref().map(|it| it.name().to_owned());
@@ -372,7 +370,7 @@ fn describe() {
     );
 }
 
-/// Logs how far fetching is, and says how many bytes are left of how many, until the result is dropped.
+/// Logs and reports progress until the result is dropped.
 fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
     ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {

@@ -1,4 +1,4 @@
-//! Which shards of a store this backend is to have: those that the list of nodes gives it.
+//! Computes the shards of a store that the node list assigns to this backend.
 
 use crate::placing::Placing;
 use cluster::membership::Member;
@@ -11,15 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use store::{Generation, NodeStatus, Objects, Share};
 
-/// How long a node must have had a shard before another one drops it: time for frontends to hear of it.
+/// Time that owners must have a shard before another node drops it, so that frontends notice.
 const SETTLE: Duration = Duration::from_secs(5);
 
 /// This node among the others.
 pub(super) struct Neighbours {
-    /// The name of this node.
     name: String,
     members: Arc<Mutex<Vec<Member>>>,
-    /// Since when each node is known to have its share, of which generation.
+    /// Time since each node is known to have its share, by generation.
     ready: RefCell<BTreeMap<String, Ready>>,
 }
 
@@ -30,17 +29,17 @@ struct Ready {
     since: Instant,
 }
 
-/// When a node loses its shards to others.
+/// Conditions on which a node loses its shards.
 pub(super) fn absence(max: Duration) -> Absence {
     Absence {
         max,
-        // It may only be started again.
+        // A draining node may only be restarting.
         ends_if_draining: false,
     }
 }
 
 impl Neighbours {
-    /// Follows the list of nodes, on the runtime that this is called on.
+    /// Follows the node list on the current runtime.
     pub(super) fn follow(name: String, watcher: Watcher) -> Neighbours {
         let members = Arc::new(Mutex::new(watcher.map().members.clone()));
         let shared = Arc::clone(&members);
@@ -54,19 +53,17 @@ impl Neighbours {
         }
     }
 
-    /// The name of this node.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Which nodes have shards now; `None` while this node is not listed.
+    /// Current placement; `None` while this node is not listed.
     pub(super) fn placing(&self) -> Option<Placing> {
         let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         let is_listed = members.iter().any(|member| member.name == self.name);
         is_listed.then(|| Placing::new(&*members))
     }
 
-    /// The share of this node.
     pub(super) fn share<'a>(&'a self, placing: &'a Placing, objects: &'a Objects) -> NodeShare<'a> {
         NodeShare {
             neighbours: self,
@@ -78,13 +75,13 @@ impl Neighbours {
     }
 }
 
-/// What a node is to have of one generation.
+/// Assigned share of a generation.
 pub(super) struct NodeShare<'a> {
     neighbours: &'a Neighbours,
     placing: &'a Placing,
     objects: &'a Objects,
     placement: OnceCell<Placement>,
-    /// Which nodes are ready, as far as that was asked.
+    /// Cached readiness of nodes.
     said: RefCell<BTreeMap<String, bool>>,
 }
 
@@ -94,7 +91,7 @@ impl NodeShare<'_> {
             .get_or_init(|| self.placing.placement(generation.replicas))
     }
 
-    /// Whether a node has had everything that it is to have for long enough.
+    /// True if a node has had its share for long enough.
     fn has_settled(&self, node: &str, generation: &Generation) -> bool {
         if let Some(known) = self.said.borrow().get(node) {
             return *known;
@@ -108,7 +105,7 @@ impl NodeShare<'_> {
         let map = self.placing.hash();
         let said = match NodeStatus::of(self.objects, node) {
             Ok(Some((said, _))) => said,
-            // What cannot be read is asked again.
+            // Unreadable answers are not cached.
             Ok(None) | Err(_) => return false,
         };
         let mut ready = self.neighbours.ready.borrow_mut();
@@ -138,7 +135,7 @@ impl Share for NodeShare<'_> {
             .any(|owner| owner.name == self.neighbours.name)
     }
 
-    /// Whether all nodes that are to have it do: a shard has no fewer replicas while it moves.
+    /// True if all owners have the group: moving a shard never reduces its replicas.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool {
         let owners = self.placement(generation).owners(group);
         !owners.is_empty() && (owners.iter()).all(|owner| self.has_settled(&owner.name, generation))

@@ -1,10 +1,10 @@
-//! The popularity of packages: the file that `--package-ranks` names.
+//! Popularity of packages: the file of `--package-ranks`.
 
 use anyhow::{Context, Result, ensure};
 use index::document::Popularity;
 use std::collections::HashMap;
 
-/// The value of a package in the file.
+/// Entry of a package.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ranks {
@@ -14,7 +14,7 @@ struct Ranks {
     rdep: f32,
 }
 
-/// Parses popularity by package name, without version, from a JSON object of objects.
+/// Parses popularity by unversioned package name from a JSON object of objects.
 pub(crate) fn parse(text: &[u8]) -> Result<HashMap<Vec<u8>, Popularity>> {
     let ranks: HashMap<String, Ranks> = serde_json::from_slice(text)
         .context("not package ranks; expected JSON such as {\"bash\": {\"inst\": 0.9}}")?;

@@ -1,4 +1,4 @@
-//! Progress of a build: a bar on a terminal, elsewhere a line every few seconds.
+//! Build progress: a bar on a terminal, else a line every few seconds.
 
 use crate::progress::{ProgressThread, bar};
 use crate::{terminal, units};
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often the bar moves.
+/// Refresh interval of the bar.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// How often a line is written where there is no bar.
+/// Interval of lines without a bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Shows progress until the result is dropped.
@@ -29,13 +29,11 @@ pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
     })
 }
 
-/// The progress at one moment.
 struct ProgressSample {
     packages: u64,
     files: u64,
     bytes: u64,
-    /// Bytes of all packages. A package that has not been walked yet counts as the average of those
-    /// that have.
+    /// Bytes of all packages. Packages not walked yet count as the average of the others.
     total: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What an index records of its sources, and how `trawl index --update` reads them again.
+//! Sources recorded in an index, and how `trawl index --update` finds them again.
 
 use super::super::mirror::FetchFlags;
 use super::build::BuildFlags;
@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Returns what is recorded of the sources of this run.
+/// Returns the records of this run's sources.
 pub(super) fn sources(
     directories: &[PathBuf],
     build: &BuildFlags,
@@ -44,18 +44,18 @@ pub(super) fn sources(
     directories.chain(repositories).chain(parents).collect()
 }
 
-/// The sources of an index.
+/// Sources of an index.
 pub(super) struct RecordedSources {
     pub(super) packages: Packages,
     pub(super) repositories: GivenRepositories,
-    /// As the index records them.
+    /// As recorded in the index.
     pub(super) recorded: Vec<RecordedSource>,
-    /// The options that it was built with.
+    /// Options of the last build.
     pub(super) options: Options,
 }
 
-/// Finds the sources that the index in `out` records. One that is gone or cannot be fetched is a problem of
-/// its own, and so is the second one of a name. In a dry run nothing is fetched.
+/// Finds the sources recorded in `out`. Missing, unfetched and duplicate sources are reported as
+/// problems. A dry run fetches nothing.
 pub(super) fn read_again(
     out: &Path,
     git: &GitFlags,
@@ -89,11 +89,11 @@ pub(super) fn read_again(
     Ok(found)
 }
 
-/// The source that is read of those with one name.
+/// Source chosen among those with the same name.
 struct BestSource {
     path: PathBuf,
     is_repository: bool,
-    /// Whether the index has the package from there, and whether it was named alone.
+    /// If the index has the package from there, and if it was named alone.
     rank: (bool, bool),
 }
 
@@ -131,8 +131,7 @@ impl RecordedSources {
         }
     }
 
-    /// Leaves out sources whose name another one has, which makes two packages of one name. The one that the
-    /// index has stays, else one that was named alone.
+    /// Keeps one source of each package name: the indexed one, else one that was named alone.
     fn keep_one_of_each_name(&mut self, recorded: &Recorded) {
         let best = self.best_of_each_name(recorded);
         let (mut seen, mut left_out) = (HashSet::new(), Vec::new());
@@ -149,7 +148,7 @@ impl RecordedSources {
             left_out.push((path.display().to_string(), reason));
             false
         };
-        // Of a directory that was named alone and is also inside another one the name is its own.
+        // A directory named alone that is also inside another one keeps its own name.
         self.packages.sources.sort_by_key(|it| it.is_versioned);
         self.packages
             .sources

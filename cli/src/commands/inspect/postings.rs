@@ -1,5 +1,5 @@
-//! `trawl inspect --trigram BYTES`: the blocks that contain three bytes, and how their posting list is
-//! stored. `trawl inspect --plan PATTERN`: the posting lists that a search reads.
+//! `trawl inspect --trigram BYTES` shows the posting list of a trigram. `trawl inspect --plan
+//! PATTERN` shows the posting lists that a search reads.
 
 use crate::print::plan_in_words;
 use crate::query::rejected_query;
@@ -79,7 +79,7 @@ fn show_list(
 
 fn show_block(shard: &Shard, block: BlockId, out: &mut impl Write) -> Result<()> {
     let documents = shard.text_with(block)?.documents;
-    // The first one may be of a package that was replaced.
+    // The first document may belong to a replaced package.
     let mut best = DocId(documents.start);
     for document in documents.map(DocId) {
         if shard.is_live(shard.package_of(document)?) {
@@ -95,8 +95,8 @@ fn show_block(shard: &Shard, block: BlockId, out: &mut impl Write) -> Result<()>
     Ok(())
 }
 
-/// Shows the posting lists that a search for `pattern` reads in each shard, in which order, and how many
-/// candidates they leave.
+/// Shows the posting lists that a search for `pattern` reads in each shard, in order, and the
+/// number of candidates.
 pub(super) fn show_plan(
     index: &Index,
     pattern: Pattern,
@@ -134,7 +134,7 @@ fn compile(pattern: Pattern) -> Result<TrigramQuery, BadQuery> {
     }
 }
 
-/// How many blocks are candidates, and how much text that is.
+/// Number of candidate blocks, and bytes of their text.
 fn candidates(shard: &Shard, query: &TrigramQuery) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
@@ -155,12 +155,10 @@ fn candidates(shard: &Shard, query: &TrigramQuery) -> Result<String> {
     ))
 }
 
-/// Prints a trigram query with the lengths of its posting lists; an AND is as long as its shortest part,
-/// an OR as long as all parts together.
+/// Prints a trigram query with posting list lengths: shortest part of an AND, sum of an OR.
 ///
-/// The parts of an AND are shown in the order in which they are read, shortest first. Parts that are far
-/// longer than what the others leave are not read. The parts of an OR are all read, and shown longest
-/// first.
+/// Parts of an AND appear in reading order, shortest first; much longer ones are not read. Parts of
+/// an OR are all read, and shown longest first.
 fn show_steps(
     shard: &Shard,
     query: &TrigramQuery,
@@ -187,7 +185,7 @@ fn show_steps(
     Ok(print_rest(parts.len(), limit, 18 + indent, out)?)
 }
 
-/// Prints how many of `rows` are not shown, and how to show them.
+/// Prints the number of hidden rows, and the flag that shows them.
 fn print_rest(rows: usize, limit: usize, indent: usize, out: &mut impl Write) -> io::Result<()> {
     if rows > limit {
         let rest = units::count((rows - limit) as u64);
@@ -197,7 +195,7 @@ fn print_rest(rows: usize, limit: usize, indent: usize, out: &mut impl Write) ->
     Ok(())
 }
 
-/// Parses three bytes. They may be escaped as in Rust, which is how plans show them.
+/// Parses three bytes, escaped as in Rust and in plans.
 fn parse(typed: &[u8]) -> Result<Trigram> {
     let shown = escaped(typed);
     let Some(bytes) = unescape(typed) else {

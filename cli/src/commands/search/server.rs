@@ -1,5 +1,5 @@
-//! Searches with a server: asks for the search, which says whether it is complete, then for its export. If text is printed as
-//! it is, or matches as they are found, it asks for one export, whose last line says the same.
+//! Searches with a server: runs the search, then requests its export. Unchanged text and streamed
+//! matches need a single export; its last line says if it is complete.
 
 use crate::client::{Client, RESPONSE_BYTES_MAX};
 use crate::print::{Printer, SearchSummary};
@@ -13,22 +13,21 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
 use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
 
-/// Bytes of an export that are read at a time.
 const READ_BYTES: usize = 256 << 10;
 
-/// Why an answer cannot be used.
+/// Error for unusable answers.
 const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same version?";
 
-/// The parameters of an export as text, with a last line that says how the search ended.
+/// Text export with a last line that holds the outcome.
 const TEXT: [(&str, &[u8]); 2] = [("format", b"text"), ("end", b"true")];
 
-/// What happened to an export without its end.
+/// Error for an export without its last line.
 const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
-/// Bytes of the last line of an export, at most.
+/// Maximum length of the last line.
 const END_BYTES_MAX: usize = 64 << 20;
 
-/// How the last line of an export begins. No match in JSON begins like this.
+/// Prefix of the last line. No JSON match starts like this.
 const DONE: &str = r#"{"done":"#;
 
 pub(super) fn search(
@@ -49,7 +48,7 @@ pub(super) fn search(
     if page.total == 0 || query.want() == Want::Count {
         return Ok(page.into());
     }
-    // By its link the answer is found on another server, too, if this one is about to stop.
+    // The link works on other servers too, in case this one is draining.
     let name = page.link.as_deref().filter(|_| page.complete);
     let name = name.unwrap_or(&page.id);
     let path = format!("/api/v2/search/{name}/export");
@@ -76,7 +75,7 @@ fn print_export(
         form.extend(TEXT);
     }
     let export = {
-        // The head of the response comes with the first match.
+        // The response head arrives with the first match.
         let _progress = show_progress();
         server.get("/api/v2/export", &[&typed.parameters()[..], &form].concat())?
     };
@@ -87,7 +86,7 @@ fn print_export(
         print(server, export, printer)?
     };
     let done = done.context(BROKE_OFF)?;
-    // A match has one line at least.
+    // Each match has at least one line.
     let least = match query.limit() {
         0 if done.complete => done.found,
         _ => 0,
@@ -97,7 +96,7 @@ fn print_export(
     Ok(summary)
 }
 
-/// Prints what waits for the last match.
+/// Prints output held back until the last match.
 fn end(server: &Client, printer: &mut Printer<'_>) -> Result<()> {
     printer.end_matches(&|document: &Document, offset, count| read(server, document, offset, count))
 }
@@ -109,7 +108,7 @@ fn show_progress() -> Option<ProgressThread> {
     })
 }
 
-/// Prints an export. Returns the number of matches, and what its last line says.
+/// Prints an export. Returns the number of matches, and the last line.
 fn print(
     server: &Client,
     export: impl Read,
@@ -121,7 +120,7 @@ fn print(
     let mut line = String::new();
     loop {
         if export.buffer().is_empty() {
-            // It may take long until more comes.
+            // More may take long to arrive.
             printer.flush()?;
         }
         line.clear();
@@ -146,9 +145,9 @@ fn print(
     }
 }
 
-/// Prints text as it comes, except for its last line, which says how the search ended. Returns the number of lines.
+/// Prints text as it arrives, except for the last line. Returns the number of lines.
 fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, ExportDone)> {
-    // `held` begins as the last line does. A line of a match may, too, but then another one follows.
+    // `held` starts like the last line. So may a line of a match, but another one follows it.
     let (mut held, mut lines, mut is_in_line) = (Vec::new(), 0, false);
     for_each_part(text, |part| {
         held.extend_from_slice(part);
@@ -164,14 +163,14 @@ fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, Expor
             printer.print_bytes(&held[..shown])?;
             held.drain(..shown);
         }
-        // It may take long until more comes.
+        // More may take long to arrive.
         printer.flush()
     })?;
     let end: ExportEnd = serde_json::from_slice(&held).context(BROKE_OFF)?;
     Ok((lines, end.done))
 }
 
-/// Calls `each` with the parts of a response as they come. None is empty.
+/// Calls `each` with non-empty parts of a response as they arrive.
 fn for_each_part(mut text: impl Read, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
@@ -206,7 +205,7 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
     Ok(part)
 }
 
-/// The summary of an answer with `total` matches, if all of them were `printed`.
+/// Requires that all `total` matches were `printed`.
 fn summary(printed: u64, total: u64, summary: SearchSummary) -> Result<SearchSummary> {
     ensure!(
         printed == total,
