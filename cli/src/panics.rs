@@ -1,12 +1,12 @@
-//! Counts panics, and writes those of a server to its log. A request that panics gets an error and the process lives on, so
-//! only the log and this metric tell an operator.
+//! Counts panics, and logs those of a server. A panicking request gets an error and the process
+//! continues, so only the log and this metric show it.
 
 use crate::log;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Panics of this process. The recorder of metrics starts later than the process.
+/// Panics of this process: they may precede the metrics recorder.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Counts and reports panics from now on.
@@ -16,14 +16,14 @@ pub(crate) fn count() {
         COUNT.fetch_add(1, Relaxed);
         record();
         match log::started() {
-            // The usual report blocks if standard error is not read.
+            // The default report blocks if standard error is not read.
             Some(_) => log(panic),
             None => report(panic),
         }
     }));
 }
 
-/// Describes the metric, and records the panics until now.
+/// Describes the metric, and records earlier panics.
 pub(crate) fn describe_metrics() {
     metrics::describe_counter!(
         "trawl_panics_total",

@@ -1,11 +1,11 @@
-//! Numbers as people read and write them: `512M`, `449.1 MB`, `77,807`, `2 files`, `3 days`.
+//! Human-readable numbers: `512M`, `449.1 MB`, `77,807`, `2 files`, `3 days`.
 
 use indicatif::HumanCount;
 
 const NOT_A_SIZE: &str = "not a size; write bytes, or a number and K, M, G or T, as in 512M";
 
-/// Parses a number of bytes with an optional K, M, G or T (powers of 1,024). A `B` or `iB` after the
-/// letter changes nothing.
+/// Parses bytes with an optional K, M, G or T (powers of 1,024). A following `B` or `iB` changes
+/// nothing.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = text[digits.len()..].to_ascii_uppercase();
@@ -23,7 +23,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "larger than 2^64 bytes".to_owned())
 }
 
-/// A number of bytes, in powers of 1,000: `449.1 MB`.
+/// Bytes in powers of 1,000: `449.1 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut value = bytes as f64;
@@ -60,7 +60,7 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     format!("{} of {} ({percent:.3} %)", count(part), count(whole))
 }
 
-/// An age in its largest unit: `3 days`. Below two of a unit the next smaller one is used.
+/// An age in the largest unit of which there are two: `3 days`.
 pub(crate) fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let unit = units.into_iter().find(|(length, _)| seconds >= 2 * length);

@@ -1,6 +1,6 @@
-//! A backend in this process. It exchanges the same frames as in a process of its own, over pairs of
-//! connected sockets: there is no second code path for local searches. Most searches, heavy ones too, are
-//! answered with the same frames on the thread that asks, without a socket.
+//! Backend in this process. It exchanges the usual frames over socket pairs, so local searches have
+//! no second code path. Most are answered with the same frames on the calling thread, without a
+//! socket.
 
 use anyhow::Result;
 use backend::repositories::LookUp;
@@ -15,8 +15,7 @@ use tokio::runtime::Handle;
 /// Name of the backend in answers.
 const NAME: &str = "local";
 
-/// Opens the index in `directory` and serves it to this process, and `repositories` if there are any. Needs a
-/// tokio runtime.
+/// Serves the index in `directory`, and `repositories`, to this process. Needs a tokio runtime.
 pub(crate) fn backend(
     directory: &Path,
     repositories: Option<Arc<dyn LookUp>>,

@@ -1,8 +1,8 @@
-//! One mirror: a bare repository that is cloned if it is not there, and else brought up to date.
+//! One mirror: a bare repository, cloned if missing, else updated.
 //!
-//! **Invariant:** what has the name of a mirror is a whole repository. A clone is made in a directory
-//! beside all mirrors and renamed when it is complete; a fetch changes all references in one transaction,
-//! after their objects are there.
+//! **Invariant:** a directory with the name of a mirror is a whole repository. A clone is made
+//! beside the mirrors and renamed when complete. A fetch changes all references in one transaction,
+//! after their objects.
 
 use super::address::{self, AddressError};
 use super::child::{self, ChildError, Limits, local_git, network_git};
@@ -18,23 +18,22 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
-/// A lock file of git this old was left by a process that was killed.
+/// Older lock files of git are from a killed process.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(3600);
 
-/// What has been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mirrored {
     Cloned {
         references: usize,
     },
     Updated {
-        /// References that were added, changed or removed.
+        /// References added, changed or removed.
         references: usize,
     },
     UpToDate,
 }
 
-/// Why a repository was not mirrored. The mirror, if there is one, is as before.
+/// An error. An existing mirror is unchanged.
 #[derive(Debug, Error)]
 pub(crate) enum MirrorError {
     #[error(transparent)]
@@ -55,19 +54,17 @@ pub(crate) enum MirrorError {
 /// One attempt to mirror a repository.
 pub(super) struct Attempt<'a> {
     pub(super) remote: &'a Remote,
-    /// The directory of all mirrors.
+    /// Directory of all mirrors.
     pub(super) directory: &'a Path,
     pub(super) options: &'a MirrorOptions,
     pub(super) limits: Limits<'a>,
 }
 
-/// Returns the directory of a mirror.
 pub(crate) fn path(directory: &Path, remote: &Remote) -> PathBuf {
     directory.join(format!("{}.git", remote.name))
 }
 
 impl Attempt<'_> {
-    /// Clones or fetches.
     pub(super) fn run(mut self) -> Result<Mirrored, MirrorError> {
         let path = path(self.directory, self.remote);
         let is_there = fs::symlink_metadata(&path).is_ok();
@@ -80,7 +77,7 @@ impl Attempt<'_> {
         self.limits.memory = Some(memory::REFERENCES_BYTES_MAX);
         let output = child::run(&mut list, &self.limits)?;
         let theirs = References::advertised(&output, self.prefixes());
-        // A fetch reads the list once more, and it may be another one.
+        // A fetch reads the list again, and it may have changed.
         let listed = output.iter().filter(|&&byte| byte == b'\n').count();
         let repository_bytes = if is_there { child::size(&path) } else { 0 };
         self.limits.memory = Some(memory::of_fetch(listed, repository_bytes));
@@ -93,7 +90,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The addresses that git may connect to: none for a directory.
+    /// Addresses that git may connect to; none for a directory.
     fn addresses(&self) -> Result<Vec<IpAddr>, AddressError> {
         let remote = self.remote;
         match remote.scheme {
@@ -124,7 +121,7 @@ impl Attempt<'_> {
         child::run(&mut command, &self.limits)
     }
 
-    /// A mirror knows the URL that it was made of.
+    /// A mirror records its URL.
     fn check_is_ours(&self, path: &Path) -> Result<(), MirrorError> {
         let is_directory = fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
         let config = path.join("config");
@@ -160,7 +157,7 @@ impl Attempt<'_> {
             .prefix(INCOMING)
             .tempdir_in(self.directory);
         let temporary = temporary.map_err(write(self.directory))?;
-        // Inside, because the temporary directory itself is for this user alone.
+        // Inside, because only this user can access the temporary directory itself.
         let incoming = temporary.path().join("repository.git");
         self.limit_size(&incoming);
         self.init(&incoming, theirs)?;
@@ -181,7 +178,7 @@ impl Attempt<'_> {
         })
     }
 
-    /// Makes an empty repository that knows where it comes from, so that `git fetch` by hand works, too.
+    /// Creates an empty repository with its remote, so `git fetch` by hand works.
     fn init(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
         let mut command = local_git();
         command.args([
@@ -224,19 +221,19 @@ impl Attempt<'_> {
         if differing > 0 {
             self.fetch(path, addresses, true)
                 .or_else(|error| match error {
-                    // A branch has become a directory of branches, which no transaction can do.
+                    // A branch became a directory of branches, which no transaction can do.
                     ChildError::Failed(said) if said.contains("cannot lock ref") => {
                         self.fetch(path, addresses, false)
                     }
                     error => Err(error),
                 })?;
-            // A repository with many packs is whole, too.
+            // Too many packs are no error.
             let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
         }
         if theirs.head != ours.head {
             self.set_head(path, theirs)?;
         }
-        // The time of this file tells when the mirror was last compared.
+        // The time of this file is that of the last comparison.
         let _ = fs::File::options()
             .append(true)
             .create(true)
@@ -282,7 +279,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Removes what a killed fetch has left in a mirror. Nobody else fetches: the directory is locked.
+/// Removes files of a killed fetch. The lock excludes other fetches.
 fn remove_leftovers(path: &Path) {
     let starts_with_tmp = |name: &str| name.starts_with("tmp_");
     remove_files(
@@ -296,7 +293,7 @@ fn remove_leftovers(path: &Path) {
     remove_files(&path.join("refs"), LOCK_AGE_MIN, 16, is_lock);
 }
 
-/// Removes files of at least this age, in directories of this depth.
+/// Removes files of at least this age at this depth.
 fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str) -> bool) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
@@ -312,7 +309,7 @@ fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str)
             && name.to_str().is_some_and(is_left)
             && modified.is_some_and(|it| it >= age)
         {
-            // If it cannot be removed, git says so.
+            // If it cannot be removed, git reports it.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -1,10 +1,10 @@
-//! Completes matches: fetches lines of which only a part was sent, and finds all ranges of lines that have
-//! more than a backend sends. A match from a server, which may send anything, is validated first.
+//! Completes matches: fetches partial lines, and finds all ranges of lines with more than a backend
+//! sends. Matches from servers are untrusted, so they are validated first.
 //!
-//! A long line that the output takes as it is comes in pieces of [`PIECE_BYTES`], so that printing it
-//! takes no memory for the line.
+//! Long lines printed unchanged come in pieces of [`PIECE_BYTES`], so they need not fit in memory.
 //!
-//! **Invariant:** in a valid match all ranges and windows are inside their lines, and no offset and no
+//! **Invariant:** in a valid match, all ranges and windows are inside their lines; no offset or
+//! line number overflows.
 //! line number overflows.
 
 use super::print_options::PrintOptions;
@@ -18,14 +18,12 @@ use schema::message::Pattern;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Bytes after a span that a pattern may look at: the line end, and the characters that `\b` or `$`
-/// examine.
+/// Bytes after a span that a pattern may inspect: the line end, and characters for `\b` or `$`.
 const LOOKAHEAD_BYTES: u64 = 16;
 
-/// Bytes of a line that are fetched at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Reads a part of a document: its offset and number of bytes. May return fewer bytes.
+/// Reads a part of a document by offset and length. May return fewer bytes.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
 
 /// Completes the matches of one query.
@@ -49,8 +47,8 @@ impl<'a> LineFetcher<'a> {
         }
     }
 
-    /// Returns the match with the complete line, context and ranges, if the output needs them. A line
-    /// that is printed in pieces keeps its window. Rejects invalid matches.
+    /// Completes line, context and ranges, if the output needs them. Lines printed in pieces keep
+    /// their window. Rejects invalid matches.
     pub(crate) fn complete(&self, mut found: Match, read: ReadFile<'_>) -> Result<Match> {
         validate(&found)?;
         let is_cut = found.window.is_some();
@@ -75,7 +73,7 @@ impl<'a> LineFetcher<'a> {
         Ok(found)
     }
 
-    /// Finds the ranges in a line or span: the union over all patterns, without ranges inside of others.
+    /// Finds ranges in a line or span: the union over all patterns, without nested ones.
     fn ranges(&self, found: &Match, read: ReadFile<'_>) -> Result<Vec<Range<usize>>> {
         let matchers = self.matchers()?;
         let mut ranges = Vec::new();
@@ -95,14 +93,14 @@ impl<'a> LineFetcher<'a> {
             end = end.max(range.end);
             is_next
         });
-        // Several patterns can give fewer ranges than the backend has sent. Keep those then.
+        // Several patterns can find fewer ranges than the backend sent; keep those then.
         if ranges.len() < found.ranges.len() {
             ranges.clone_from(&found.ranges);
         }
         Ok(ranges)
     }
 
-    /// The patterns, compiled as a backend compiles them. Few outputs need them, so this is lazy.
+    /// Patterns, compiled as in a backend. Lazy: few outputs need them.
     fn matchers(&self) -> Result<&[PatternMatcher]> {
         if let Some(matchers) = self.matchers.get() {
             return Ok(matchers);
@@ -146,10 +144,10 @@ impl PatternMatcher {
     }
 }
 
-/// Returns a span with the bytes before and after it, and where it starts. So `\A` and `\z` match only at
-/// the ends of the document, and the end of the last line is there.
+/// Returns a span with its surroundings, and its start. So `\A` and `\z` match only at the ends of
+/// the document, and the last line end is included.
 fn with_surroundings(found: &Match, read: ReadFile<'_>) -> Result<(Vec<u8>, usize)> {
-    // Before a line is a line end, unless it is the first.
+    // A line end precedes every line but the first.
     let mut text = vec![b'\n'; usize::from(found.offset > 0)];
     let start = text.len();
     text.extend_from_slice(&found.text);
@@ -158,7 +156,7 @@ fn with_surroundings(found: &Match, read: ReadFile<'_>) -> Result<(Vec<u8>, usiz
     Ok((text, start))
 }
 
-/// Fetches context lines of which only the length was sent.
+/// Fetches context lines sent as lengths only.
 fn fetch_context(found: &mut Match, read: ReadFile<'_>) -> Result<()> {
     let bytes = |line: &ContextLine| {
         line.window
@@ -203,7 +201,7 @@ fn fetch(document: &Document, offset: u64, bytes: u64, read: ReadFile<'_>) -> Re
     Ok(text)
 }
 
-/// Calls `each` with the pieces of a part of a document, in order.
+/// Calls `each` with consecutive pieces of a part of a document.
 pub(super) fn for_each_piece(
     document: &Document,
     offset: u64,
@@ -229,7 +227,7 @@ pub(super) fn for_each_piece(
     Ok(())
 }
 
-/// Rejects a match that contradicts itself.
+/// Rejects an inconsistent match.
 fn validate(found: &Match) -> Result<()> {
     ensure!(
         is_valid(found),
@@ -246,7 +244,7 @@ fn is_valid(found: &Match) -> bool {
     let mut ranges = found.ranges.iter();
     let lines = found.before.iter().chain(&found.after);
     let lengths = lines.map(|ContextLine { text, window, .. }| length(text, *window));
-    // Each line has a line end, of one byte.
+    // Each line has a line end of one byte.
     let end = lengths
         .chain([length(&found.text, found.window)])
         .try_fold(found.offset, |at, length| {
@@ -257,7 +255,7 @@ fn is_valid(found: &Match) -> bool {
         && end.is_some()
 }
 
-/// The length of a line; `None` if the window is outside of it.
+/// Length of a line; `None` if the window is outside.
 fn length(text: &[u8], window: Option<Window>) -> Option<u64> {
     let Some(Window { start, line_bytes }) = window else {
         return Some(text.len() as u64);

@@ -1,12 +1,11 @@
 //! URLs of terminal hyperlinks (OSC 8) for file names and line numbers.
 //!
-//! **Invariant:** a URL is printable ASCII, whatever the names in it.
+//! **Invariant:** a URL is printable ASCII, for any names.
 
 use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-/// Characters that are escaped in a URL: those that a query string or a terminal would misread, and
-/// braces. A path keeps its slashes.
+/// Escaped characters: those misread by query strings or terminals, and braces. Slashes stay.
 const ESCAPED: &AsciiSet = &{
     let (mut set, mut others) = (CONTROLS.add(0), b" \"#%&+<=>?\\^`{|};".as_slice());
     while let [first, rest @ ..] = others {
@@ -15,13 +14,13 @@ const ESCAPED: &AsciiSet = &{
     set
 };
 
-/// The names that a format may have in braces.
+/// Names allowed in braces.
 const VARIABLES: [&str; 5] = ["package", "path", "line", "column", "commit"];
 
-/// The part of a link to a server that files of directories do not have.
+/// Part of a server link that only git files have.
 const OF_COMMIT: &str = "&rev={commit}";
 
-/// A URL with variables in braces, all of them known.
+/// A URL with known variables in braces.
 #[derive(Clone, Debug)]
 pub(super) struct LinkFormat(String);
 
@@ -53,9 +52,8 @@ impl LinkFormat {
         LinkFormat::parse(&format).ok()
     }
 
-    /// Returns the URL of a place in a document.
     pub(super) fn url(&self, document: &Document, line: u32, column: usize) -> String {
-        // A value has no braces: they are escaped.
+        // Escaped values contain no braces.
         let values = [
             percent_encode(&document.package, ESCAPED).to_string(),
             percent_encode(&document.path, ESCAPED).to_string(),

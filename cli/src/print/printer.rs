@@ -1,8 +1,8 @@
-//! Prints matches: which, when, and in which order.
+//! Selects, orders and prints matches.
 //!
-//! Lines that stand alone are written as they come. Output in groups, one for each file, waits in a
-//! [`GroupBuffer`] until the end; but with `--stream` matches come file by file, and a group is written
-//! when the next file begins.
+//! Single lines are written immediately. Output grouped by file waits in a [`GroupBuffer`] until
+//! the end; with `--stream`, matches come file by file, and a group is written when the next file
+//! begins.
 
 use super::copies::PrintedLines;
 use super::counts::{FileCounts, Totals};
@@ -18,7 +18,6 @@ use anyhow::Result;
 use frontend::{Match, Query};
 use std::io::{self, BufWriter, StdoutLock, Write};
 
-/// Bytes written at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Prints the matches of one search.
@@ -26,14 +25,14 @@ pub(crate) struct Printer<'a> {
     writer: MatchWriter,
     fetcher: LineFetcher<'a>,
     groups: GroupBuffer,
-    /// Matches of the current file, when they come file by file.
+    /// Matches of the current file, if they come file by file.
     current: Vec<Match>,
     counts: FileCounts,
-    /// What was printed, if copies of it are not.
+    /// Printed lines, for hiding copies.
     printed: PrintedLines,
 }
 
-/// Writes matches to standard output, and counts what it writes.
+/// Writes matches to standard output, and counts them.
 struct MatchWriter {
     options: PrintOptions,
     out: BufWriter<StdoutLock<'static>>,
@@ -64,8 +63,7 @@ impl<'a> Printer<'a> {
         &self.writer.options
     }
 
-    /// Prints a match, or keeps it until its group is printed. What the output needs and was not sent of
-    /// its lines comes from `read`.
+    /// Prints or groups a match. Missing parts of lines come from `read`.
     pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
         if self.writer.options.folds && self.printed.has(&found) {
             self.writer.totals.copies = self.printed.left_out;
@@ -100,12 +98,11 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints bytes unchanged.
     pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.out.write_all(bytes)
     }
 
-    /// Prints the group of the current file, when matches come file by file.
+    /// Prints the group of the current file, if matches come file by file.
     pub(crate) fn end_document(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.writer
             .document(&std::mem::take(&mut self.current), read)
@@ -119,7 +116,7 @@ impl<'a> Printer<'a> {
         groups.for_each_document(by_path, |matches| self.writer.document(&matches, read))
     }
 
-    /// Flushes standard output, when no match may come for a while.
+    /// Flushes before a possible pause.
     pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.writer.out.flush()?)
     }
@@ -220,7 +217,7 @@ impl MatchWriter {
         self.write()
     }
 
-    /// Writes what was printed, and fetches the long lines in it piece by piece.
+    /// Writes the buffer, and fetches its long lines piece by piece.
     fn write_lines(&mut self, read: ReadFile<'_>) -> Result<()> {
         let mut written = 0;
         for hole in std::mem::take(&mut self.lines.holes) {

@@ -1,6 +1,6 @@
-//! The rows that are printed of a document: its matches and the lines around them, each line once.
+//! Printed rows of a document: matches and context, each line once.
 //!
-//! **Invariant:** rows ascend, and no context line is in two of them.
+//! **Invariant:** rows ascend, and context lines are unique.
 
 use frontend::{ContextLine, Match};
 use std::borrow::Cow;
@@ -13,10 +13,10 @@ pub(super) struct Row<'a> {
     /// Number of the first line.
     pub(super) number: u32,
     pub(super) lines: u32,
-    /// The text without the last line end.
+    /// Without the last line end.
     pub(super) text: &'a [u8],
     pub(super) ranges: &'a [Range<usize>],
-    /// The match; `None` for a context line.
+    /// `None` for a context line.
     pub(super) found: Option<&'a Match>,
     /// Offset of the first byte in the document.
     pub(super) offset: u64,
@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
         self.number.saturating_add(self.lines)
     }
 
-    /// Returns each line: number, text, and the ranges in it.
+    /// Returns each line: number, text and ranges.
     pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
         let mut rest = self.ranges;
         self.lines().map(move |(number, from, line)| {
@@ -70,8 +70,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Returns for each range the line in which it starts (number and text), and the part of the range in
-    /// that line.
+    /// Returns for each range its first line (number and text), and its part in that line.
     pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
         let mut lines = self.lines().peekable();
         self.ranges.iter().filter_map(move |range| {
@@ -98,7 +97,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Cuts matches of several lines, which must ascend, after the first `max` ranges.
+/// Cuts ascending multi-line matches after the first `max` ranges.
 pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
     let mut rest = max;
     let mut first = Vec::new();
@@ -112,8 +111,8 @@ pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
     first
 }
 
-/// Cuts a match of several lines after the first `max` ranges: the lines behind them become context.
-/// Returns `None` if `max` is 0.
+/// Cuts a multi-line match after the first `max` ranges: later lines become context. Returns `None`
+/// if `max` is 0.
 pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     let max = usize::try_from(max).unwrap_or(usize::MAX);
     if max == 0 || found.ranges.len() <= max {
@@ -143,8 +142,8 @@ pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     Some(Cow::Owned(first))
 }
 
-/// Returns the rows for the first `max` matches of a document, which must ascend, with `before` and `after`
-/// lines of context. A further match in the context of one of them stays a match.
+/// Returns the rows for the first `max` ascending matches of a document, with `before` and `after`
+/// lines of context. Further matches in the context stay matches.
 pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<Row<'_>> {
     let max = usize::try_from(max)
         .unwrap_or(usize::MAX)
@@ -166,7 +165,7 @@ pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<
     let mut rows: Vec<Row<'_>> = rows.into_values().collect();
     let mut next = 0;
     rows.retain(|row| {
-        // A line inside of a match is not also context of another match.
+        // A line inside a match is not also context.
         let is_new = row.number >= next || row.found.is_some();
         next = next.max(row.next());
         is_new
@@ -174,7 +173,6 @@ pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<
     rows
 }
 
-/// The context lines of a match.
 fn context(found: &Match, before: usize, after: usize) -> impl Iterator<Item = Row<'_>> {
     let mut start = found.offset;
     let above = found.before.iter().rev().take(before).map(move |line| {

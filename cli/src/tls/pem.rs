@@ -1,7 +1,7 @@
-//! Certificates and keys in PEM files, checked before they are used.
+//! Certificates and keys in PEM files, checked before use.
 //!
-//! A certificate that every peer would refuse, because of its time, its purpose or its key, is an error that
-//! names the file and the reason.
+//! A certificate that peers would reject for its time, purpose or key is an error with file and
+//! reason.
 
 use crate::cache_dir::read_small;
 use crate::terminal::escaped;
@@ -18,30 +18,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use webpki::{EndEntityCert, KeyUsage};
 
-/// Bytes of a file: the CA certificates of a whole operating system are a quarter of this.
+/// Four times the CA certificates of an operating system.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// A certificate that expires sooner is worth a warning.
+/// Warn about certificates that expire sooner.
 const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Permission to read, for users who are neither the owner nor in the group.
+/// Read permission for others.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
-/// The files of a certificate and its key.
+/// Files of a certificate and its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
-/// Which side of a connection shows a certificate.
+/// Side that presents a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
     Server,
 }
 
-/// Reads a certificate, with those between it and its CA, and its key.
+/// Reads a certificate with its chain, and its key.
 pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<CertifiedKey> {
     let (certificate, key) = (shown(&identity.certificate), shown(&identity.key));
     let chain = authorities(&identity.certificate)?;
@@ -57,7 +57,7 @@ pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<Certified
     })
 }
 
-/// Reads the certificates of authorities. Those that have expired are left out, with a warning.
+/// Reads CA certificates. Skips expired ones with a warning.
 pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let mut fault = None;
@@ -75,7 +75,7 @@ pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     }
 }
 
-/// Reads the certificates of a file, of which there is at least one, without checking them.
+/// Reads a file's certificates, at least one, without checks.
 pub(crate) fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let text = read_small(path, "the certificate in", FILE_BYTES_MAX)?;
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
@@ -113,7 +113,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     })
 }
 
-/// Tells operators how long a certificate is valid.
+/// Records the remaining validity.
 fn record_expiry(file: &str, left: Option<Duration>) {
     let Some(left) = left else { return };
     let at = UnixTime::now().as_secs() + left.as_secs();
@@ -124,7 +124,7 @@ fn record_expiry(file: &str, left: Option<Duration>) {
     }
 }
 
-/// Checks that peers will accept a certificate for what this process does with it.
+/// Checks that peers will accept a certificate for this use.
 fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
     match verified(certificate, side, UnixTime::now()) {
         Err(webpki::Error::RequiredEkuNotFoundContext(_)) => {
@@ -137,12 +137,12 @@ fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
         Err(webpki::Error::CaUsedAsEndEntity) => {
             bail!("this is the certificate of a CA; issue one with it for this process")
         }
-        // Nobody was named who might have issued it.
+        // There is no CA to check against.
         _ => Ok(()),
     }
 }
 
-/// Returns how long a certificate is still valid, if that is known; an error if it is not valid now.
+/// Returns the remaining validity, if known; an error if not valid now.
 fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     let now = UnixTime::now();
     match verified(certificate, Side::Server, now) {
@@ -163,7 +163,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
         Err(webpki::Error::BadDer) => bail!("the certificate is malformed"),
         _ => {}
     }
-    // Nothing is valid for ever, so the end is in this error.
+    // Every certificate expires; this error contains the end.
     let end = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
     Ok(match verified(certificate, Side::Server, end) {
         Err(webpki::Error::CertExpired { not_after, .. }) => Some(Duration::from_secs(
@@ -173,7 +173,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     })
 }
 
-/// Verifies a certificate at a time, without any CA: its time and purpose are checked first.
+/// Verifies a certificate at a time without CAs: time and purpose are checked first.
 fn verified(
     certificate: &CertificateDer<'_>,
     side: Side,
@@ -189,12 +189,12 @@ fn verified(
     verified.map(drop)
 }
 
-/// The cryptography of every TLS connection.
+/// Cryptography of all TLS connections.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// A path as messages show it.
+/// Path for messages.
 fn shown(path: &Path) -> String {
     escaped(&*path.to_string_lossy()).into_owned()
 }

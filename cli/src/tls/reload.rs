@@ -1,8 +1,8 @@
-//! Reads files again when they change.
+//! Reloads files when they change.
 //!
-//! Files are looked at once a second. A change counts when the files have stayed the same from one look to
-//! the next, because a certificate and its key are replaced one after the other. What cannot be read is
-//! logged once, tried again each minute, and leaves in use what was read before.
+//! Polls once a second. A change counts once the files stay the same between two polls, because
+//! certificate and key are replaced one after the other. Load errors are logged once and retried
+//! each minute; the old values stay in use.
 
 use crate::terminal::sentence;
 use anyhow::Result;
@@ -13,16 +13,16 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often files are looked at. A change is in use after two looks at most.
+/// Polling interval. Changes take effect after at most two polls.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Looks after which files that could not be used are tried again: a certificate may have become valid.
+/// Polls between retries of unusable files: a certificate may become valid.
 const RETRY_LOOKS: u32 = 60;
 
-/// What changes when a file does: identity, size and times. `None` if it cannot be looked at.
+/// Changes with the file: identity, size and times. `None` if unavailable.
 type Stamp = Option<[i64; 7]>;
 
-/// Calls `load`, and again when one of the files has changed.
+/// Calls `load` now, and after each change of a file.
 pub(super) fn watched<T: Send + Sync + 'static>(
     files: Vec<PathBuf>,
     load: impl Fn() -> Result<T> + Send + 'static,
@@ -48,18 +48,18 @@ struct Watcher<T, L> {
     files: Vec<PathBuf>,
     load: L,
     sender: watch::Sender<Arc<T>>,
-    /// The stamps of the files that are in use.
+    /// Files in use.
     used: Vec<Stamp>,
-    /// The stamps at the last look.
+    /// Files at the last poll.
     seen: Vec<Stamp>,
-    /// The stamps of the last files that could not be used, which the log has said.
+    /// Last rejected files, already logged.
     refused: Option<Vec<Stamp>>,
-    /// Looks since then.
+    /// Polls since then.
     looks: u32,
 }
 
 impl<T, L: Fn() -> Result<T>> Watcher<T, L> {
-    /// Looks at the files until nobody uses them.
+    /// Polls until the receivers are dropped.
     fn run(mut self) {
         while !self.sender.is_closed() {
             thread::sleep(LOOK_EVERY);
@@ -77,7 +77,7 @@ impl<T, L: Fn() -> Result<T>> Watcher<T, L> {
             return;
         }
         self.looks = 0;
-        // If they change while they are read, the next look sees it.
+        // Changes during loading are seen by the next poll.
         match (self.load)() {
             Ok(loaded) => {
                 self.sender.send_replace(Arc::new(loaded));
