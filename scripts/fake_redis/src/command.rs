@@ -1,4 +1,4 @@
-//! Reads commands: arrays of strings, as clients send them.
+//! Parses commands: arrays of strings.
 
 use std::io::{self, BufRead};
 
@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 const STRINGS_MAX: usize = 64;
 const BYTES_MAX: usize = 1 << 20;
 
-/// A command: its name in capitals, and what follows.
+/// Upper-case name, and arguments.
 pub(crate) struct Command {
     pub(crate) name: String,
     pub(crate) arguments: Vec<Vec<u8>>,
@@ -34,14 +34,14 @@ impl Command {
         Ok(Some(Command { name, arguments }))
     }
 
-    /// An argument as text, empty if there is none.
+    /// An argument as text; empty if missing.
     pub(crate) fn text(&self, index: usize) -> String {
         let argument = self.arguments.get(index);
         argument.map_or_else(String::new, |it| String::from_utf8_lossy(it).into_owned())
     }
 }
 
-/// Reads a line with a number after `kind`.
+/// Reads a number after `kind`.
 fn number(reader: &mut impl BufRead, kind: u8, max: usize) -> io::Result<Option<usize>> {
     let mut line = Vec::new();
     if reader.read_until(b'\n', &mut line)? == 0 {

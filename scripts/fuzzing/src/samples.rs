@@ -1,4 +1,4 @@
-//! One valid frame of every message, as seeds for the targets that read frames.
+//! A valid frame of every message, as seeds.
 
 use schema::message::{
     Batch, Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog,
@@ -269,7 +269,7 @@ fn expr() -> Expr {
     Expr::all([Expr::any([pattern, line]), filter.negated()])
 }
 
-/// The greeting of a backend with one shard.
+/// Greeting with one shard.
 pub(crate) fn hello() -> Hello {
     let shard = ShardInfo {
         id: [1; 32],
@@ -291,7 +291,7 @@ pub(crate) fn hello() -> Hello {
     }
 }
 
-/// Encodes two matches, one of them in a truncated line, and a line of context.
+/// Encodes two matches, one in a truncated line, and a context line.
 pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let line = |number, rank, text_bytes, ranges| Line {
         number,
@@ -357,7 +357,6 @@ fn text(out: &mut Vec<u8>) -> Result<(), MessageError> {
     batch.encode(out)
 }
 
-/// A document that the backend stopped searching.
 pub(crate) fn skip() -> Skip {
     Skip {
         shard: 0,
@@ -368,7 +367,7 @@ pub(crate) fn skip() -> Skip {
     }
 }
 
-/// The END of a search that sent [`batch`] and [`skip`].
+/// END of a search that sent [`batch`] and [`skip`].
 pub(crate) fn end() -> End {
     let hash = ShardEnd::key_hash(ShardEnd::key_hash(0, 7, 3), 7, 9);
     let shard = ShardEnd {

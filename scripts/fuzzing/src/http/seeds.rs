@@ -1,4 +1,4 @@
-//! Requests that users and programs make, a few of every kind.
+//! Typical requests of users and programs.
 
 use super::names::{encode, join};
 
@@ -147,7 +147,7 @@ GET /perpackage-results/{}/2/{} & {}=i3.*x & {}=page_0
 GET /openapi.json
 "#;
 
-/// Returns inputs whose last request is answered without an error.
+/// Returns inputs with a successful last request.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let inputs = REQUESTS.trim().split("\n\n");
     let input = |input: &str| join(&input.lines().map(request).collect::<Vec<_>>());

@@ -1,9 +1,9 @@
-//! Inputs made from seeds by a few random changes each, without feedback from the code under test.
+//! Inputs made from seeds by a few random changes, without feedback.
 
-/// The most changes that are made to one seed.
+/// Changes per input.
 const CHANGES_MAX: u64 = 4;
 
-/// Numbers at the edges of their types, which readers are most likely to get wrong.
+/// Edge values of integer types.
 const EDGES: [u64; 10] = [
     0,
     1,
@@ -17,14 +17,14 @@ const EDGES: [u64; 10] = [
     u64::MAX,
 ];
 
-/// An endless sequence of mutations of seeds.
+/// Endless mutations of seeds.
 pub(crate) struct Mutations {
     random: Random,
     seeds: Vec<Vec<u8>>,
 }
 
 impl Mutations {
-    /// Returns the mutations that `seed` determines: the same seeds and number give the same ones.
+    /// Mutations determined by `seed`.
     pub(crate) fn new(seed: u64, seeds: Vec<Vec<u8>>) -> Mutations {
         Mutations {
             random: Random(seed),
@@ -32,8 +32,8 @@ impl Mutations {
         }
     }
 
-    /// Makes one change: flips a bit, sets a number, or removes, repeats or inserts a piece, which may
-    /// come from another seed.
+    /// Flips a bit, sets a number, or removes, repeats or inserts a piece, possibly of another
+    /// seed.
     fn change(&mut self, input: &mut Vec<u8>) {
         let random = &mut self.random;
         let at = random.below(input.len());
@@ -75,7 +75,8 @@ impl Iterator for Mutations {
     }
 }
 
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+/// 2014).
 struct Random(u64);
 
 impl Random {
