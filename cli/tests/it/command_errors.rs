@@ -1,10 +1,10 @@
-//! Errors of commands: each says what is wrong, ends with status 2, and prints nothing on standard output.
+//! Command errors: a reason, status 2, and empty standard output.
 
 use crate::home::Home;
 use std::fs;
 use std::net::TcpListener;
 
-/// Packages, an index, and files that are neither.
+/// Packages, an index, and invalid files.
 fn home() -> Home {
     let home = Home::new();
     home.write("source/a.c", "int wanted;\n");
@@ -16,7 +16,7 @@ fn home() -> Home {
     home
 }
 
-/// Runs a command that must fail, and looks for `says` on its standard error.
+/// Runs a failing command, and looks for `says` on its standard error.
 fn check(home: &Home, line: &str, says: &[&str]) {
     let run = home.run(line);
     run.check(line, 2, says);
@@ -103,7 +103,7 @@ fn wrong_inspect_arguments() {
     check_table(&home, table);
 }
 
-/// The commands that open an index.
+/// Commands that open an index.
 fn readers(index: &str) -> [String; 4] {
     [
         format!("search --index {index} wanted"),
@@ -126,7 +126,7 @@ fn directories_without_an_index() {
     }
 }
 
-/// Builds an index, changes the bytes of its manifest or its shard, and checks the errors of readers.
+/// Changes the bytes of a manifest or shard, and checks the errors of readers.
 fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str]) {
     let home = home();
     let file = if manifest {

@@ -1,8 +1,7 @@
-//! The configuration file: mistakes are reported with their place; flags and variables take precedence.
+//! Configuration file: mistakes have positions; flags and variables take precedence.
 
 use crate::home::Home;
 
-/// A configuration file.
 const FILE: &str = r#"
 [serve]
 listen = "127.0.0.1:0"
@@ -21,7 +20,7 @@ fn home() -> Home {
     home
 }
 
-/// Checks the errors of `config check` for a wrong file.
+/// Checks the errors of `config check`.
 fn check(text: &str, says: &[&str]) {
     let home = Home::new();
     home.write("c.toml", text);

@@ -1,5 +1,4 @@
-//! Clients that disconnect at any moment: when all have gone, no search runs, and the processes hold no
-//! more descriptors than before the first.
+//! Clients disconnect at any moment: afterwards no search runs and no descriptor leaks.
 
 use crate::home::{Home, Server};
 use crate::process::Process;
@@ -8,23 +7,23 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Clients, each with a query of its own.
+/// Each with its own query.
 const CLIENTS: usize = 200;
 
-/// Clients that are connected at once.
+/// Concurrent clients.
 const AT_ONCE: usize = 4;
 
-/// Lines that match.
+/// Matching lines.
 const LINES: u64 = 20_000;
 
-/// What the backend has done, by its counters.
+/// Work counters of the backend.
 const WORK: [&str; 3] = [
     "trawl_backend_searches_total",
     "trawl_backend_matches_total",
     "trawl_backend_verified_bytes_total",
 ];
 
-/// A backend and a frontend over [`LINES`] lines that match, and the address of the backend's metrics.
+/// A backend and a frontend over [`LINES`], and the address of the backend's metrics.
 fn start(home: &Home) -> (Server, Server, String) {
     for file in 0..40 {
         let line = format!("wanted {}\n", "x ".repeat(100));
@@ -70,7 +69,7 @@ fn leave_all(frontend: &str) {
     });
 }
 
-/// Numbers of sockets, and of all descriptors except files of the spool.
+/// Sockets, and all descriptors except spool files.
 fn descriptors(process: &Process) -> [usize; 2] {
     let all = process.descriptors();
     let sockets = all.iter().filter(|to| to.starts_with("socket:"));
@@ -78,7 +77,6 @@ fn descriptors(process: &Process) -> [usize; 2] {
     [sockets.count(), others.count()]
 }
 
-/// Waits until both processes have no search.
 fn wait_until_idle(frontend: &Server, backend_metrics: &str) {
     poll("the frontend to have no query", WAIT_MAX, || {
         let counters = metrics::counters(&frontend.address);
@@ -95,7 +93,7 @@ fn wait_until_idle(frontend: &Server, backend_metrics: &str) {
     });
 }
 
-/// Searches when nothing else runs, and returns by how much the counters of [`WORK`] grew.
+/// Searches alone, and returns the growth of [`WORK`].
 fn cost(frontend: &Server, backend_metrics: &str, without: &str) -> [u64; 3] {
     let work = || {
         let counters = metrics::counters(backend_metrics);
@@ -124,7 +122,7 @@ fn clients_that_disconnect_leave_nothing_behind() {
     });
     let expected = cost(&frontend, &backend_metrics, "first");
     assert_eq!(expected[..2], [1, LINES]);
-    // Connections of our own requests close in the meantime: the smallest numbers count.
+    // Own connections close meanwhile, so minima count.
     let samples = (0..100).map(|_| processes.map(descriptors));
     let before = samples.reduce(|a, b| {
         [0, 1].map(|process| [0, 1].map(|kind| a[process][kind].min(b[process][kind])))
@@ -137,7 +135,7 @@ fn clients_that_disconnect_leave_nothing_behind() {
         let mut pairs = now.as_flattened().iter().zip(before.as_flattened());
         pairs.all(|(now, before)| now <= before).then_some(())
     });
-    // A search that still ran for a client would be counted here, too.
+    // A leaked search would be counted too.
     assert_eq!(cost(&frontend, &backend_metrics, "last"), expected);
     for server in [&backend, &frontend] {
         server.check_no_panic();

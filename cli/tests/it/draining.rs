@@ -1,4 +1,4 @@
-//! SIGTERM: a process takes no new searches and ends with those that run. A second signal ends it at once.
+//! SIGTERM refuses new searches and finishes running ones. A second signal ends at once.
 
 use crate::home::{Home, Server};
 use crate::lost_backend::Stage;
@@ -20,7 +20,7 @@ fn a_search_that_runs_ends_while_its_frontend_drains() {
     let (sender, held_back) = mpsc::channel();
     let frontend = stage.frontend.process.signals();
     let _cut = stage.proxy.cut_after_first_batch(move || {
-        // The search goes on with what the other backends have.
+        // The search continues on the other backends.
         frontend.send("TERM");
         let _ = sender.send(());
     });
@@ -99,7 +99,7 @@ fn a_client_asks_again_when_a_server_is_about_to_stop() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let real = server.address.clone();
-    // Refuses twice, as a server that drains and one that is not there again, and then leads to a server.
+    // Refuses twice, as draining and restarting servers do, then forwards.
     let balancer = thread::spawn(move || {
         for (number, stream) in listener.incoming().take(3).enumerate() {
             let mut stream = stream.unwrap();

@@ -1,11 +1,10 @@
-//! `trawl inspect` and `trawl search --explain`: what they say of an index and its use.
-//!
-//! Names of shards, and sizes that depend on the format, are left out.
+//! `trawl inspect` and `trawl search --explain`, without shard names and sizes that depend on the
+//! format.
 
 use crate::home::Home;
 
-/// A package with a binary file, whose second document has two blocks; and a package with an empty document
-/// and a name with an escape sequence.
+/// A package with a binary file and a document of two blocks; another with an empty document and an
+/// escape sequence in its name.
 fn home() -> Home {
     let home = Home::new();
     home.write("all/hello_1.0/hello.c", "int wanted;\n");
@@ -20,7 +19,7 @@ fn home() -> Home {
     home
 }
 
-/// What a command prints, with `SHARD` for the name of the only shard.
+/// Output of a command, with `SHARD` for the name of the only shard.
 fn shown(home: &Home, line: &str) -> String {
     let shard = home.shard("I");
     let name = shard

@@ -1,5 +1,5 @@
-//! A backend dies during its answer: the matches of the others are there, the answer names the lost
-//! backend, and the same query is complete when it is back.
+//! A backend dies during its answer: other matches arrive, the answer names it, and it is complete
+//! after a restart.
 
 use crate::WAIT_MAX;
 use crate::home::{Home, Server};
@@ -10,18 +10,18 @@ use schema::frame::Kind;
 use std::collections::HashSet;
 use web::model::Page;
 
-/// Lines of the backend that is killed, of [`LINE_BYTES`] each; all match. The answer has 10 MB, more than
-/// the buffers of two sockets. So the backend cannot have sent END when its first BATCH is read.
+/// Matching lines of the killed backend, of [`LINE_BYTES`] each. The answer of 10 MB exceeds the
+/// buffers of two sockets, so END is not sent when the first BATCH is read.
 const LINES: usize = 7000;
 const LINE_BYTES: usize = 1500;
 
-/// Lines of the backend that stays: more than one page.
+/// More than one page.
 const LINES_OF_THE_OTHER: usize = 1500;
 
-/// Two backends, one of them behind a proxy, and a frontend.
+/// Two backends, one behind a proxy, and a frontend.
 pub(crate) struct Stage {
     pub(crate) home: Home,
-    /// All matches of each index, as `trawl search` prints them.
+    /// All matches of each index, as printed by `trawl search`.
     stays: Vec<String>,
     dies: Vec<String>,
     pub(crate) proxy: Proxy,
@@ -69,7 +69,7 @@ impl Stage {
         (stage, dying)
     }
 
-    /// Replaces the frontend by a new one over the same spool.
+    /// Replaces the frontend, keeping the spool.
     pub(crate) fn restart_frontend(&mut self) {
         self.frontend = start_frontend(&self.home, &self.staying, &self.proxy);
     }
@@ -79,7 +79,7 @@ impl Stage {
             .run(&format!("search --server {} wanted", self.frontend.address))
     }
 
-    /// Checks that an answer has all matches of one backend, some of the other, and names that one.
+    /// Checks for all matches of one backend, some of the other, and its name.
     pub(crate) fn check_cut_short(&self, answer: &Page<'_>, found: &[String]) {
         assert!(!answer.complete);
         let missing = &answer.missing;
@@ -98,7 +98,7 @@ impl Stage {
         assert!(of_dying.iter().all(|line| all.contains(line)));
     }
 
-    /// Checks that the matches of the remaining backend are printed.
+    /// Checks for the matches of the remaining backend.
     fn check_without(&self) {
         let without = self.search();
         let missed = format!("incomplete: {}: ", self.proxy.address);
@@ -106,7 +106,7 @@ impl Stage {
         assert!(without.text().lines().eq(&self.stays));
     }
 
-    /// Checks that exactly the matches of both backends are found.
+    /// Checks for exactly the matches of both backends.
     pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));
@@ -127,8 +127,7 @@ fn start_frontend(home: &Home, staying: &Server, proxy: &Proxy) -> Server {
     ))
 }
 
-/// Builds an index of a package in which every line matches `wanted`, with a hundred lines in each file.
-/// Returns what a search of it prints.
+/// Indexes a package with only matching lines, a hundred per file. Returns the output of a search.
 fn index(home: &Home, package: &str, lines: usize, line_bytes: usize) -> Vec<String> {
     for file in 0..lines / 100 {
         let text: String = (0..100)

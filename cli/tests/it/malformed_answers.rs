@@ -1,4 +1,4 @@
-//! Answers of a server that contradict themselves: `trawl search` reports an error, whatever it prints.
+//! Contradictory server answers are errors in `trawl search`, for any output.
 
 use crate::home::Home;
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Starts a server with one match, which ends with the tests. Returns its address.
+/// Serves one match until the tests end. Returns the address.
 fn serve(found: Value) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // A client that has disconnected needs no answer.
+            // Ignores disconnected clients.
             let _ = stream.and_then(|stream| answer(&stream, &found));
         }
     });
@@ -107,7 +107,7 @@ fn ranges_inside_of_a_character_are_printed() {
     assert_eq!(printed, b"p/a.c:1:\xaf\n");
 }
 
-/// Starts a server that sends `status` and begins a string of JSON that has no end. Returns its address.
+/// Sends `status` and an endless JSON string. Returns the address.
 fn serve_without_end(status: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -125,7 +125,7 @@ fn serve_without_end(status: &'static str) -> String {
     };
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // It ends when the client has gone.
+            // Ends when the client has gone.
             thread::spawn(move || send(stream));
         }
     });

@@ -1,10 +1,9 @@
-//! `trawl search` in a pipe: the bytes of the source unchanged, best matches first, and the same from a server
-//! as from an index directory.
+//! `trawl search` in a pipe: unchanged bytes, best first, equal for index and server.
 
 use crate::home::Home;
 use crate::http::get;
 
-/// Searches the index and the server over it, which must agree, and returns what they print.
+/// Searches the index and its server, which must agree, and returns the output.
 fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
     let local = home.run(&format!("search --index I {query}"));
     let remote = home.run(&format!("search --server {server} {query}"));

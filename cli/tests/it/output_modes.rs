@@ -1,5 +1,5 @@
-//! Output of `trawl search` that ripgrep does not have: streams, names of files, long multi-line matches,
-//! additional JSON fields, links, totals; and exit statuses.
+//! Output beyond ripgrep: streams, file names, long multi-line matches, JSON fields, links, totals,
+//! exit statuses.
 
 use crate::home::Home;
 use crate::process::finish;
@@ -14,7 +14,7 @@ fn home() -> Home {
     home
 }
 
-/// What the index and its server print, which must be equal.
+/// Output of the index and its server, which must be equal.
 fn both(home: &Home, server: &str, line: &str) -> String {
     let local = home.run(&format!("search --index I {line}"));
     let remote = home.run(&format!("search --server {server} {line}"));
@@ -102,13 +102,13 @@ fn file_names_and_multi_line_matches() {
     );
 }
 
-/// Lines of a match that is fetched in several pieces.
+/// Lines of a match fetched in several pieces.
 const LINES: usize = 60_000;
 
 #[test]
 fn long_multi_line_matches_are_complete() {
     let home = home();
-    // Longer than what is sent of a match, with more ranges, and without a line end at the end.
+    // Longer than the sent part, with more ranges, and without a final line end.
     let text = vec!["long line"; LINES].join("\n");
     home.write("q_1/long.txt", &text);
     home.write("q_1/many.txt", format!("x\n{}", "ab\n".repeat(500)));

@@ -1,11 +1,11 @@
-//! Two backends that have the same package in different shards: it is searched once, and everybody is told.
+//! A package in different shards of two backends is searched once and reported.
 
 use crate::home::{Home, Server};
 use crate::http::{get, search_all};
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-/// Two indexes: `p_1` is in both, in a newer build in the second.
+/// Two indexes with `p_1`, newer in the second.
 fn home() -> Home {
     let home = Home::new();
     home.write("a/p_1/x.c", "needle old\n");
@@ -69,7 +69,7 @@ fn a_package_on_two_backends_is_counted_once() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// The log, the status, and the command line name the package and both backends.
+/// Log, status and command line name the package and both backends.
 fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
     let log = server.log_with("several backends");
     let line = log.lines().find(|line| line.contains("several backends"));

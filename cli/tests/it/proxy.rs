@@ -1,7 +1,7 @@
-//! A proxy between a frontend and a backend, which sees every frame and can cut an answer.
+//! Proxy between frontend and backend that sees frames and can cut answers.
 //!
-//! It forwards whole frames, so a test knows exactly what the frontend has received. Its threads end
-//! with their connections; the one that listens ends with the tests.
+//! Forwards whole frames, so a test knows exactly the received ones. Threads end with their
+//! connections.
 
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-/// A listening proxy.
 pub(crate) struct Proxy {
     pub(crate) address: String,
     shared: Arc<Shared>,
@@ -22,20 +21,20 @@ struct Shared {
     next_cut: NextCut,
 }
 
-/// After how many frames the next answer is cut, of any proxy that has the same.
+/// Frames until the next answer is cut; proxies can share it.
 pub(crate) type NextCut = Arc<Mutex<Option<usize>>>;
 
-/// What happens after the first BATCH of an answer.
+/// Action after the first BATCH of an answer.
 struct Trap {
     kill: Box<dyn FnOnce() + Send>,
     sprung: mpsc::Sender<Cut>,
 }
 
-/// The frames of an answer that was cut short.
+/// Frames of a cut answer.
 pub(crate) struct Cut {
-    /// Frames that the frontend has received since its SEARCH.
+    /// Received by the frontend since its SEARCH.
     pub(crate) forwarded: Vec<Kind>,
-    /// Frames that the backend had sent, and that were not forwarded.
+    /// Sent by the backend, but not forwarded.
     pub(crate) held_back: Vec<Kind>,
 }
 
@@ -83,7 +82,7 @@ impl Proxy {
 impl Shared {
     fn serve(&self, frontend: TcpStream) {
         let address = self.backend.lock().unwrap().clone();
-        // Without a backend the frontend's connection is closed, too.
+        // Without a backend, the frontend's connection is closed too.
         let Ok(backend) = TcpStream::connect(address) else {
             return;
         };
@@ -107,7 +106,7 @@ impl Shared {
         });
     }
 
-    /// Forwards answers until the connection ends, the trap springs, or no frame is `left` that may be forwarded.
+    /// Forwards answers until the connection ends, the trap springs, or no frame is `left`.
     fn answer(
         &self,
         backend: &TcpStream,
@@ -139,8 +138,8 @@ impl Shared {
     }
 }
 
-/// Forwards frames until the connection ends or `go_on` returns false for the kind of the last one. Then
-/// it returns the decoder, which has the bytes that were not forwarded.
+/// Forwards frames until the end, or `go_on` returns false for the last kind. Then returns the
+/// decoder with the rest.
 fn forward(
     mut from: &TcpStream,
     mut to: &TcpStream,
@@ -159,7 +158,6 @@ fn forward(
     }
 }
 
-/// Reads all further frames.
 fn drain(mut from: &TcpStream, mut decoder: Decoder) -> Vec<Kind> {
     let mut kinds = Vec::new();
     loop {
@@ -175,7 +173,7 @@ fn next(decoder: &mut Decoder) -> Option<Kind> {
     frame.map(|frame| frame.kind)
 }
 
-/// Reads more bytes. Returns `None` at the end of the connection, or if it fails.
+/// Reads more bytes; `None` at the end or on errors.
 fn fill(from: &mut &TcpStream, decoder: &mut Decoder) -> Option<()> {
     let bytes = from.read(decoder.space()).ok().filter(|&bytes| bytes > 0)?;
     decoder.filled(bytes);

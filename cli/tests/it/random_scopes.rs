@@ -1,7 +1,7 @@
-//! Random packages, layouts, scopes and queries: a caller who may see some packages gets, byte for byte, what a
-//! frontend answers over indexes that never had the others.
+//! Random packages, layouts, scopes and queries: a restricted caller gets, byte for byte, the
+//! answers over indexes without the hidden packages.
 //!
-//! All scopes ask one frontend, again and again, so an answer that crosses from one to another shows. A failure
+//! All scopes share one frontend, so leaks between them show. A failure prints its seed.
 //! names its seed.
 
 use crate::commits::git;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::runtime::{Handle, Runtime};
 
-/// Random corpora, unless the environment says how many.
+/// Default number of random corpora.
 const SEEDS: u64 = 3;
 
-/// Scopes for each corpus.
+/// Scopes per corpus.
 const SCOPES: usize = 3;
 
 const QUERIES: [&str; 12] = [
@@ -47,7 +47,7 @@ const QUERIES: [&str; 12] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) directory: String,
-    /// One backend, or two that have the same.
+    /// One backend, or two replicas.
     pub(crate) backends: Vec<usize>,
     pub(crate) is_git: bool,
     pub(crate) is_versioned: bool,
@@ -76,7 +76,7 @@ const PATHS: [&str; 7] = [
     "left.bin",
 ];
 
-/// Revisions of files, and what is read of them.
+/// Revisions of files, and the part to read.
 const FILES: [(&str, FileSource); 5] = [
     ("", FileSource::Text),
     ("topic", FileSource::Text),
@@ -85,7 +85,7 @@ const FILES: [(&str, FileSource); 5] = [
     ("HEAD", FileSource::Original),
 ];
 
-/// Writes packages, many of which have the same texts.
+/// Writes packages, many with the same texts.
 fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Package> {
     const LINES: [&str; 8] = [
         "int task;",
@@ -152,14 +152,14 @@ fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Packa
     packages
 }
 
-/// A frontend over backends, all in this process.
+/// Backends and a frontend in this process.
 pub(crate) struct World<'a> {
     runtime: &'a Runtime,
     pub(crate) frontend: Arc<Coordinator>,
 }
 
 impl<'a> World<'a> {
-    /// Indexes the packages, each on its backends, and serves the indexes.
+    /// Indexes packages on their backends, and serves them.
     pub(crate) fn new(
         runtime: &'a Runtime,
         home: &Home,
@@ -184,7 +184,7 @@ impl<'a> World<'a> {
         World::reopened(runtime, home, name, layout)
     }
 
-    /// Serves indexes that are there.
+    /// Serves existing indexes.
     pub(crate) fn reopened(
         runtime: &'a Runtime,
         home: &Home,
@@ -194,7 +194,7 @@ impl<'a> World<'a> {
         World::configured(runtime, home, name, layout, |_| {})
     }
 
-    /// Serves indexes that are there, with a configuration that `change` has changed.
+    /// Serves existing indexes with a configuration modified by `change`.
     pub(crate) fn configured(
         runtime: &'a Runtime,
         home: &Home,
@@ -215,7 +215,7 @@ impl<'a> World<'a> {
             };
             change(&mut config);
             let backends: Vec<_> = backends.collect();
-            // Tasks of a frontend that was dropped before may still hold the spool.
+            // A dropped frontend's tasks may still hold the spool.
             loop {
                 match Coordinator::start(config.clone(), backends.clone()) {
                     Err(StartError::Spool(SpoolError::Locked(_))) => {
@@ -236,7 +236,6 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Sees the packages with these names.
     pub(crate) fn scope(&self, sees: impl Fn(&[u8]) -> bool) -> Scope {
         let names = self.frontend.package_names().unwrap();
         let visible = names.iter().enumerate().filter(|(_, name)| sees(name));
@@ -244,7 +243,7 @@ impl<'a> World<'a> {
         Scope::of(&names, visible)
     }
 
-    /// Returns everything that the answer to a query has, but ids and times.
+    /// Everything in an answer but ids and times.
     fn answer(&self, scope: &Scope, query: Query) -> String {
         let frontend = &self.frontend;
         let search = self.runtime.block_on(frontend.search(scope, query.clone()));
@@ -279,7 +278,7 @@ impl<'a> World<'a> {
         out
     }
 
-    /// Returns everything that is listed, but times.
+    /// All listings, without times.
     fn catalog(&self, scope: &Scope, packages: &[Package]) -> String {
         let frontend = &self.frontend;
         let served = frontend.served(scope);
@@ -357,10 +356,10 @@ impl<'a> World<'a> {
     }
 }
 
-/// Indexes packages: in one shard, or one for each. The files of the shards get a time that depends on the backend alone.
+/// Indexes packages in one or several shards, with file times that depend only on the backend.
 fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, backend: u64) {
     if layout.shard_bytes == u64::MAX {
-        // In one run, since a later one may merge shards.
+        // One run, as a later one may merge shards.
         let source = |it: &&Package| {
             let flag = if it.is_git { "--git " } else { "" };
             format!(" {flag}src/{}", it.directory)
@@ -385,7 +384,7 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
             .iter()
             .map(|it| home.path(&format!("src/{}", it.directory)));
         let mut sources = sources(&paths.collect::<Vec<_>>(), false).unwrap();
-        // As if they lay in a directory of packages.
+        // As if in a directory of packages.
         sources.iter_mut().for_each(|it| it.is_versioned = true);
         build(sources, &home.path(out), &options, &Progress::default()).unwrap();
     }
@@ -396,7 +395,6 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
     }
 }
 
-/// Serves an index.
 fn start(name: &str, index: &Path) -> Backend {
     let live = LiveShards::open(index).unwrap();
     let options = backend::server::Options {
@@ -473,7 +471,7 @@ fn check(runtime: &Runtime, seed: u64) {
     }
 }
 
-/// Names the first line that differs.
+/// Reports the first different line.
 fn compare(answer: &str, expected: &str, what: &str) {
     let lines = answer.lines().zip(expected.lines());
     for (line, expected) in lines {

@@ -1,8 +1,7 @@
-//! Random packages in random layouts (backends, shards, blocks, workers, delays of connections): every page is
-//! the same, byte for byte, as with one worker over one shard.
+//! Random packages in random layouts (backends, shards, blocks, workers, delays): pages equal, byte
+//! for byte, those of one worker over one shard.
 //!
-//! Everything is in one process, and exchanges the frames of separate processes. A failure names its
-//! seed.
+//! Everything runs in one process, with the usual frames. A failure prints its seed.
 
 use crate::random::{Random, seeds};
 use axum::Router;
@@ -25,10 +24,10 @@ use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use tower_service::Service;
 
-/// Random corpora, unless the environment says how many.
+/// Default number of random corpora.
 const SEEDS: u64 = 6;
 
-/// Random layouts for each corpus.
+/// Random layouts per corpus.
 const LAYOUTS: usize = 4;
 
 /// Queries with ties, filters, empty matches and no match.
@@ -89,7 +88,7 @@ fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     directories
 }
 
-/// How packages are distributed and searched.
+/// Distribution of packages, and search settings.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     backends: usize,
@@ -97,7 +96,7 @@ struct Layout {
     block_bytes: usize,
     shard_bytes: u64,
     content: ContentCodec,
-    /// Whether connections delay and split bytes.
+    /// Connections delay and split bytes.
     late: bool,
 }
 
@@ -123,7 +122,7 @@ impl Layout {
     }
 }
 
-/// A frontend over backends, all in this process.
+/// Backends and a frontend in this process.
 struct Site {
     runtime: Runtime,
     app: Router,
@@ -168,7 +167,7 @@ impl Site {
         })
     }
 
-    /// Returns all pages of a search, without id, generation and timings, and its export.
+    /// All pages of a search, without id, generation and timings, and its export.
     fn pages(&self, search: &str, per_page: usize) -> Vec<String> {
         let mut pages = Vec::new();
         loop {
@@ -195,7 +194,6 @@ impl Site {
     }
 }
 
-/// Builds an index and serves it.
 fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend {
     let options = BuildOptions {
         options: index::manifest::Options {
@@ -231,7 +229,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
     })
 }
 
-/// A connection that delays bytes and splits them.
+/// A connection that delays and splits bytes.
 fn delayed(backend: UnixStream, seed: u64) -> std::io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     let (mut requests, mut asked) = (ours.try_clone()?, backend.try_clone()?);

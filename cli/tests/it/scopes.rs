@@ -1,4 +1,4 @@
-//! Scopes of callers of one frontend: who shares an answer, an id and a spool, and what a restart keeps.
+//! Scopes of a frontend: shared answers, ids and spools, and restarts.
 
 use crate::home::Home;
 use crate::random_scopes::{Layout, Package, World, parse};
@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// Packages that each have the same text, too much of it for the memory of a result.
+/// Packages with the same text, which exceeds the memory of a result.
 const PACKAGES: usize = 60;
 
 const LAYOUT: Layout = Layout {

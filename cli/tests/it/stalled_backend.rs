@@ -1,5 +1,5 @@
-//! A backend that stalls, as when its machine is out of memory or its disk hangs: its connections stay
-//! open and silent. The frontend notices, and uses the backend again when it continues.
+//! A stalled backend keeps its connections open and silent. The frontend notices, and reconnects
+//! when it continues.
 
 use crate::home::Server;
 use crate::lost_backend::Stage;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 /// Deadline for the frontend to notice.
 const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
-/// The reason that the frontend gives.
+/// Reason given by the frontend.
 const REASON: &str = "no data for 3.0 s";
 
-/// Why the backend behind the proxy is not connected, according to `/api/v2/status`.
+/// Reason in `/api/v2/status` for the lost backend behind the proxy.
 fn loss(stage: &Stage) -> Option<String> {
     let health = http::get(&stage.frontend.address, "/api/v2/status").json();
     let backends = health["backends"].as_array().unwrap();
@@ -24,7 +24,7 @@ fn loss(stage: &Stage) -> Option<String> {
     stalled["reason"].as_str().map(str::to_owned)
 }
 
-/// Continues the backend, and waits until the frontend has heard from it.
+/// Continues the backend, and waits until it is connected.
 fn resume(stage: &Stage, backend: &Server) {
     backend.process.signal("CONT");
     poll("the backend to reconnect", WAIT_MAX, || {

@@ -1,4 +1,4 @@
-//! Traces: what a collector gets of a query, and that nobody notices one that fails.
+//! Traces of a query at a collector, which may fail unnoticed.
 
 use crate::home::{Home, Server};
 use crate::http::{get, get_with};
@@ -11,26 +11,25 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A caller's trace and span.
+/// Trace and span of a caller.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// What is searched for, which no trace shows.
+/// Query text, which no trace shows.
 const PRIVATE: &str = "hunter2secret";
 
-/// What the collector does with a request.
+/// Collector behaviour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Takes,
-    /// It reads, and never answers.
+    /// Never answers.
     Hangs,
-    /// It answers with bytes that are no HTTP.
+    /// Answers with non-HTTP bytes.
     Babbles,
-    /// It says that it is overloaded.
+    /// Reports overload.
     Refuses,
 }
 
-/// A collector. Its threads end with the tests.
 struct Collector {
     address: String,
     bodies: Arc<Mutex<Vec<Value>>>,
@@ -51,7 +50,7 @@ impl Collector {
         Collector { address, bodies }
     }
 
-    /// The flag that names it.
+    /// Flag with its address.
     fn flag(&self) -> String {
         format!("--traces http://{}", self.address)
     }
@@ -60,7 +59,7 @@ impl Collector {
         json!(*self.bodies.lock().unwrap()).to_string()
     }
 
-    /// The spans so far, with the service that each is of.
+    /// Spans so far, with their service.
     fn spans(&self) -> Vec<Span> {
         let bodies = self.bodies.lock().unwrap();
         let resources = bodies.iter().flat_map(|body| each(&body["resourceSpans"]));
@@ -83,7 +82,7 @@ impl Collector {
         spans.collect()
     }
 
-    /// The spans of a trace when there are as many of each name.
+    /// Spans of a trace, once it has this many of each name.
     fn trace(&self, trace: &str, expected: &[(&str, usize)]) -> Vec<Span> {
         let found = || {
             let spans = self.spans().into_iter();
@@ -105,7 +104,6 @@ impl Collector {
     }
 }
 
-/// Answers requests on a connection.
 fn serve(stream: TcpStream, mode: Mode, received: &Mutex<Vec<Value>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
@@ -161,7 +159,7 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// The attributes of a span or a resource, by key.
+/// Attributes of a span or resource, by key.
 fn attributes(of: &Value) -> Value {
     let pairs = each(&of["attributes"]).map(|pair| {
         let value = pair["value"].as_object().unwrap().values().next().unwrap();
@@ -178,14 +176,14 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// Searches as a caller whose trace is recorded.
+/// Searches with a sampled parent trace.
 fn search(server: &Server, q: &str, trace: &str) -> Value {
     let path = format!("/api/v2/search?q={q}");
     let parent = format!("00-{trace}-{CALLER}-01");
     get_with(&server.address, &path, &[("traceparent", &parent)]).json()
 }
 
-/// Writes an index of a package with one line to find.
+/// Indexes a package with one matching line.
 fn index(home: &Home, name: &str) {
     home.write(
         &format!("{name}_1/a.c"),
@@ -275,7 +273,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     for span in &spans {
         assert!(span.begun <= span.ended, "{span:?}");
     }
-    // The text of the query is nowhere, and the log names the trace.
+    // The query text is absent, and the log names the trace.
     assert!(!collector.text().contains(PRIVATE));
     let log = poll("the line of the slow query", WAIT_MAX, || {
         let log = frontend.log();
@@ -289,7 +287,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     let spans = collector.trace(other, &[("GET /api/v2/search", 1), ("search", 0)]);
     let shared = named(&spans, "GET /api/v2/search")[0];
     assert_eq!(shared.attributes["trawl.search.shared"], true);
-    // A query that is traced may be shown by order of the operator, and by none else.
+    // Operators can enable full query texts; nothing else does.
     frontend.process.signal("TERM");
     frontend.process.wait(WAIT_MAX);
     let frontend = home.start(&format!(
@@ -303,7 +301,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     });
 }
 
-/// Two backends with the same index, behind proxies, and a frontend.
+/// Two replicas behind proxies, and a frontend.
 struct Replicas {
     backends: [Server; 2],
     proxies: [Proxy; 2],
@@ -342,7 +340,7 @@ impl Replicas {
         }
     }
 
-    /// Searches for something new in a trace of its own, which it returns.
+    /// Runs a new search, and returns its trace.
     fn search(&self, number: usize) -> String {
         let trace = format!("{:032x}", 0x7ace_0000 + number);
         let page = search(&self.frontend, &format!("wanted+-path:no{number}"), &trace);
@@ -389,7 +387,7 @@ fn a_stream_that_goes_on_elsewhere_is_in_the_same_trace() {
 fn a_race_against_a_slow_backend_is_in_the_same_trace() {
     let replicas = Replicas::start();
     let hedged = (0..20).find_map(|number| {
-        // The backend that was preferred is stopped, and is probably asked again.
+        // The preferred backend is stopped, and probably tried again.
         let trace = replicas.search(2 * number);
         let spans = replicas.collector.trace(&trace, &[("stream", 1)]);
         let preferred = &named(&spans, "stream")[0].attributes["trawl.backend"];
@@ -435,7 +433,7 @@ fn a_collector_that_fails_delays_and_changes_nothing() {
             let page = search(&server, &format!("{PRIVATE}+-path:no{number}"), TRACE);
             assert_eq!(page["total"], 1, "{page}");
         }
-        // A request to a collector that hangs takes 5 s.
+        // A request to a hanging collector takes 5 s.
         let elapsed = begun.elapsed();
         assert!(elapsed < Duration::from_secs(20), "{mode:?}: {elapsed:?}");
         poll("spans that are dropped", WAIT_MAX, || {

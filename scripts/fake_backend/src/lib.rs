@@ -2,8 +2,7 @@
 //!
 //! - [`Fake`] serves documents from memory, with injected [`Fault`]s, for the tests of `web`.
 //! - `synthetic_backend` (a program) sends matches at full speed for `scripts/bench stream` and
-//!   `overload`; `drain` (a program)
-//!   measures a stream without a frontend.
+//!   `overload`; `drain` (a program) measures a stream without a frontend.
 //!
 //! Both use [`session`]. `schema` encodes all frames: without a fault, keys, checksums, counts and
 //! hashes are right.
