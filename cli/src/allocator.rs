@@ -1,7 +1,7 @@
-//! Returns memory freed by a server to the system.
+//! Returns freed memory to the system.
 //!
 //! glibc keeps free memory in up to eight heaps per processor, so a process stays large after a
-//! burst of searches. A thread trims the heaps every second, if the process has grown.
+//! burst of searches. A thread trims them every second after growth.
 
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Growth that triggers a trim, which takes some milliseconds.
 const GROWTH_BYTES: u64 = 16 << 20;
 
-/// Starts the trimming thread. Without a thread, memory is kept.
+/// Starts the trimming thread, if possible.
 pub(crate) fn give_back_in_thread() {
     let thread = thread::Builder::new().name("allocator".to_owned());
     if let Err(error) = thread.spawn(give_back) {
@@ -34,7 +34,6 @@ fn give_back() {
     }
 }
 
-/// Anonymous memory of this process; `None` if unknown.
 fn anonymous_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -44,7 +43,6 @@ fn anonymous_bytes() -> Option<u64> {
     Some(kib << 10)
 }
 
-/// Returns free pages of all heaps to the system.
 #[cfg(target_env = "gnu")]
 #[allow(unsafe_code)]
 fn trim() {
@@ -68,7 +66,7 @@ mod tests {
         let used = thread::spawn(|| {
             let mut all: Vec<Box<[u8; BYTES]>> =
                 (0..96 << 10).map(|_| Box::new([1; BYTES])).collect();
-            // The kept values prevent the heap from shrinking by itself.
+            // These prevent the heap from shrinking by itself.
             let kept: Vec<_> = all.drain(..).skip(500).step_by(1000).collect();
             let used = anonymous_bytes().unwrap();
             trim();

@@ -1,6 +1,5 @@
-//! Name of the shards that a backend announces, comparable with its status in the store.
+//! Name of announced shards, to compare with the status in the store.
 
-/// Names a set of shards.
 pub(crate) fn name(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
     let mut shards: Vec<[u8; 32]> = shards.into_iter().collect();
     shards.sort_unstable();

@@ -1,7 +1,6 @@
-//! HTTP API client: of a server, or of a frontend in this process over an index directory.
+//! HTTP API client of a server, or of a frontend in this process.
 //!
-//! Both answer the same paths with the same bytes, so commands have one implementation. Errors are
-//! RFC 9457 problems.
+//! Both give the same bytes, so commands have one implementation. Errors are RFC 9457 problems.
 
 mod https;
 mod key;
@@ -26,26 +25,23 @@ use tokio::runtime::Runtime;
 use tower_service::Service;
 use web::model::ProblemDocument;
 
-/// Connection timeout. Responses have none: a search may take long.
+/// Responses have no timeout: a search may take long.
 const SERVER_CONNECT_MAX: Duration = Duration::from_secs(5);
 
-/// Retries while a server is draining.
+/// Retries while draining.
 const DRAINING_TRIES_MAX: usize = 10;
 
-/// Pause before a retry.
 const DRAINING_PAUSE: Duration = Duration::from_millis(500);
 
-/// Default server.
 const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
-/// Connection timeout of the backend in this process; it takes milliseconds.
+/// Takes milliseconds.
 const BACKEND_CONNECT_MAX: Duration = Duration::from_secs(1);
 
-/// Maximum size of a response read as a whole. Pages have some kilobytes, but a match may have a
-/// long line.
+/// Pages have some kilobytes, but a match may have a long line.
 pub(crate) const RESPONSE_BYTES_MAX: usize = 64 << 20;
 
-/// Size of a problem document, and of any other body shown in an error.
+/// Size of a problem, and of other bodies in errors.
 const PROBLEM_BYTES_MAX: u64 = 256 << 10;
 const SHOWN_BYTES_MAX: usize = 400;
 
@@ -71,13 +67,12 @@ pub(crate) struct Target {
 #[derive(Debug)]
 pub(crate) enum Place {
     Index(PathBuf),
-    /// URL.
     Server(String),
 }
 
 impl Target {
-    /// Returns the target of a flag or `TRAWL_SERVER`, else the local server. If that does not
-    /// answer, returns the index of the current directory, if any, and prints a note.
+    /// Returns the named or local server. If the latter does not answer, returns the index of the
+    /// current directory, if any, and prints a note.
     pub(crate) fn place(&self) -> Place {
         if let Some(index) = &self.index {
             return Place::Index(index.clone());
@@ -106,7 +101,7 @@ fn default_place() -> Place {
     Place::Server(format!("http://{SERVER_DEFAULT}"))
 }
 
-/// Returns the index that `trawl serve` keeps of the current directory, and its age.
+/// Index that `trawl serve` keeps of the current directory, and its age.
 fn index_of_this_directory() -> Option<(PathBuf, String)> {
     let sources = default_sources().ok()?;
     let directories = sources.iter().map(|source| &*source.directory);
@@ -116,7 +111,6 @@ fn index_of_this_directory() -> Option<(PathBuf, String)> {
     Some((index, units::age(age.as_secs())))
 }
 
-/// Sends requests to the HTTP API.
 pub(crate) enum Client {
     Server {
         agent: ureq::Agent,
@@ -138,7 +132,7 @@ impl Client {
         }
     }
 
-    /// Client of the server at `url`, with the key of `target`. Connects on the first request.
+    /// Client with the key of `target`. Connects on the first request.
     pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
         let mut config = ureq::Agent::config_builder()
@@ -159,7 +153,7 @@ impl Client {
         })
     }
 
-    /// Starts a frontend over the index in `directory`.
+    /// Starts a frontend over an index.
     fn in_process(directory: &Path) -> Result<Client> {
         let runtime = in_process::runtime()?;
         let _guard = runtime.enter();
@@ -170,16 +164,16 @@ impl Client {
         Ok(Client::InProcess { runtime, router })
     }
 
-    /// Returns the body of an answer, also of a 503 without any backend, as the body reports it.
-    /// Other responses are errors: a [`BadQuery`] if the query is wrong. Retries while the server
-    /// drains: another one takes over its address.
+    /// Returns the body of an answer, also of a 503 without any backend. Other responses are
+    /// errors: a [`BadQuery`] if the query is wrong. Retries while the server drains, as another
+    /// one takes over.
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
         let uri = path_with(path, parameters);
         let mut answer = self.try_get(path, &uri);
         let mut has_drained = false;
         for _ in 0..DRAINING_TRIES_MAX {
             has_drained |= matches!(answer, Ok(Answer::Draining(_)));
-            // It may have stopped, and may restart soon.
+            // It may restart soon.
             if !has_drained || matches!(answer, Ok(Answer::Body(_))) {
                 break;
             }
@@ -192,7 +186,7 @@ impl Client {
         }
     }
 
-    /// Returns the whole body like [`get`](Self::get), within a bound.
+    /// As [`get`](Self::get), read to the end within a bound.
     pub(crate) fn get_whole(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         let mut answer = self
@@ -253,24 +247,22 @@ impl Client {
 
 enum Answer {
     Body(Box<dyn Read>),
-    /// The server is draining.
     Draining(anyhow::Error),
 }
 
-/// True if a problem reports a draining server.
 fn says_draining(problem: &[u8]) -> bool {
     let problem = serde_json::from_slice::<ProblemDocument>(problem);
     problem.is_ok_and(|problem| problem.r#type == "/problems/draining")
 }
 
-/// True if an error response is a problem or foreign. Exports name their search.
+/// Exports name their search; other errors are problems or foreign.
 fn is_problem(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let is_json = kind.is_some_and(|kind| kind == "application/json");
     !is_json && !headers.contains_key("x-trawl-search")
 }
 
-/// Reduces a request error to its system or TLS reason, if it has one.
+/// Unwraps system and TLS reasons.
 fn plain(error: ureq::Error) -> anyhow::Error {
     match error {
         ureq::Error::Io(reason) => match https::reason(&reason) {
@@ -281,7 +273,7 @@ fn plain(error: ureq::Error) -> anyhow::Error {
     }
 }
 
-/// Waits for the backends: `trawl status` reports unconnected ones.
+/// `trawl status` reports unconnected backends.
 fn wait_for_backends(frontend: &Coordinator) {
     let started = Instant::now();
     let connected = || {
@@ -295,7 +287,6 @@ fn wait_for_backends(frontend: &Coordinator) {
     }
 }
 
-/// Converts an error response.
 fn error(status: u16, body: &[u8]) -> anyhow::Error {
     match serde_json::from_slice::<ProblemDocument>(body) {
         Ok(problem) if status == 400 => {
@@ -315,7 +306,6 @@ fn error(status: u16, body: &[u8]) -> anyhow::Error {
     }
 }
 
-/// Appends parameters as a query string.
 fn path_with(path: &str, parameters: &[(&str, &[u8])]) -> String {
     let mut out = path.to_owned();
     for (index, (name, value)) in parameters.iter().enumerate() {

@@ -1,7 +1,6 @@
-//! Subcommands, and the command line that contains them.
+//! Subcommands and their command line.
 //!
-//! [`catalog`] (`status`, `packages`, `skipped`), [`commits`] (`commit`, `log`, `refs`) and
-//! `explain` print HTTP API answers through [`api_printer`]. `serve`, `frontend` and `backend`
+//! [`catalog`], [`commits`] and `explain` share [`api_printer`]; `serve`, `frontend` and `backend`
 //! share [`listener`] and [`tls_flags`].
 
 mod access;
@@ -83,12 +82,12 @@ enum Command {
     Man(completions::ManArguments),
 }
 
-/// Builds the command line. Slow, so a search does it once.
+/// Slow, so a search builds it once.
 fn definition() -> clap::Command {
     crate::config::with_file_flag(CommandLine::command())
 }
 
-/// Runs the command of this process. Exits if the command line is wrong, as clap does.
+/// Exits if the command line is wrong, as clap does.
 pub(crate) fn run() -> Result<ExitCode> {
     let matches = crate::config::matches(definition())?;
     let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

@@ -1,8 +1,7 @@
 //! Settings of `serve`, `frontend` and `backend` from the environment and a file.
 //!
 //! Precedence: flag, environment variable (`TRAWL_SERVE_LISTEN`), file (`listen` in `[serve]`),
-//! default. Setting names and types come from clap's command line; no flag is listed here. Values
-//! become flag defaults, and clap parses them.
+//! default. Settings are clap's flags; values become their defaults, and clap parses them.
 //!
 //! **Invariant:** unknown or malformed file content is an error with its position.
 
@@ -18,7 +17,6 @@ use setting::FILE_FLAG;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Adds the configuration file flag to commands with settings.
 pub(crate) fn with_file_flag(definition: Command) -> Command {
     let flag = Arg::new(FILE_FLAG)
         .long(FILE_FLAG)
@@ -30,8 +28,7 @@ pub(crate) fn with_file_flag(definition: Command) -> Command {
     })
 }
 
-/// Parses the command line, with defaults from variables and the file. Exits if it is wrong, as
-/// clap does.
+/// Defaults come from variables and the file. Exits on mistakes, as clap does.
 pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let Some((table, named)) = configured_command(&definition, &words) else {
@@ -54,13 +51,13 @@ pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     Ok(configured.get_matches_from(words))
 }
 
-/// Returns the value of a setting from its variable, else from the file.
+/// A variable precedes the file.
 pub(crate) fn value(setting: &Setting, table: &str, file: Option<&ConfigFile>) -> Option<Value> {
     let in_file = || file?.value(table, setting);
     setting.variable(table).or_else(in_file)
 }
 
-/// Returns the table of the command, if it has settings, and the named file.
+/// Table of the command, if it has settings, and the named file.
 fn configured_command(
     definition: &Command,
     words: &[OsString],
@@ -69,7 +66,7 @@ fn configured_command(
     if words.iter().any(|word| word == "--help" || word == "-h") {
         return None;
     }
-    // The command is the first word: no flag can precede it.
+    // No flag can precede the command.
     let mut tables = TABLES.into_iter();
     let table = tables.find(|table| words.get(1).is_some_and(|word| word == table))?;
     let lenient = definition.clone().ignore_errors(true);

@@ -2,20 +2,19 @@
 
 use std::process::ExitCode;
 
-/// Ended by a terminal signal, as shells report it.
+/// As shells report a signal.
 pub(crate) const INTERRUPTED: i32 = 130;
 
-/// Failure.
 pub(crate) fn error() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Search status: 1 if nothing was found.
+/// 1 if nothing was found.
 pub(crate) fn found(any: bool) -> ExitCode {
     ExitCode::from(u8::from(!any))
 }
 
-/// `code`, or 3 if backends or documents are missing.
+/// 3 if backends or documents are missing.
 pub(crate) fn complete_or(is_complete: bool, code: ExitCode) -> ExitCode {
     if is_complete { code } else { ExitCode::from(3) }
 }

@@ -1,4 +1,4 @@
-//! Frontend and backend in this process, for commands without a server.
+//! Frontend and backend in this process.
 
 mod backend;
 
@@ -14,18 +14,16 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
-/// Prefix of its spool directories.
 const SPOOL: &str = "search";
 
-/// Memory for results before they spill to disk. A command runs one search.
+/// A command runs one search.
 const RESULT_BYTES: u64 = 256 << 20;
 
-/// Memory for pointers before they spill to disk.
+/// Before they spill to disk.
 const POINTER_BYTES: u64 = 64 << 20;
 
-/// Starts a frontend over the index in `directory`. Its temporary spool is in the user's cache
-/// directory, else in the system's temporary directory; without either, results must fit in memory.
-/// Unless `ordered`, matches can only be streamed. Needs a tokio runtime.
+/// The temporary spool is in the cache or temporary directory; without either, results must fit in
+/// memory. Unless `ordered`, matches can only be streamed. Needs a tokio runtime.
 pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinator>> {
     let backend = backend(directory, None, Options::default())?;
     let start = |spool: &Path| {
@@ -43,7 +41,6 @@ pub(crate) fn frontend(directory: &Path, ordered: bool) -> Result<Arc<Coordinato
         .or_else(|_| Ok(start(Path::new(""))?))
 }
 
-/// Opens the directory of git repositories, if given.
 pub(crate) fn repositories(repos: Option<&Path>) -> Result<Option<Arc<dyn LookUp>>> {
     let Some(directory) = repos else {
         return Ok(None);
@@ -53,8 +50,7 @@ pub(crate) fn repositories(repos: Option<&Path>) -> Result<Option<Arc<dyn LookUp
     Ok(Some(Arc::new(repositories)))
 }
 
-/// A runtime that only forwards frames: searches have their own threads. Never dropped, as that
-/// would wait for backend connections, which end with the process.
+/// Only forwards frames. Never dropped, as that would wait for backend connections.
 pub(crate) fn runtime() -> Result<&'static Runtime> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)

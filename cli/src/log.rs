@@ -1,7 +1,7 @@
 //! Log of a server, on standard error.
 //!
-//! Lines wait in memory for a writer thread, the only one that blocks if standard error is an
-//! unread pipe. Lines that do not fit are dropped and counted; the next written line reports them.
+//! Lines wait in memory for a writer thread, so an unread pipe blocks nothing else. Lines that do
+//! not fit are dropped, counted and reported.
 //!
 //! **Invariant:** once started, only the log thread writes to standard error.
 
@@ -17,7 +17,7 @@ const DROPPED: &str = "trawl_log_dropped_lines_total";
 
 static LOG: OnceLock<LogQueue> = OnceLock::new();
 
-/// Starts the log and returns its queue. Only the first call starts a thread.
+/// Only the first call starts a thread.
 pub(crate) fn start() -> io::Result<&'static LogQueue> {
     let log = LOG.get_or_init(LogQueue::default);
     if !std::mem::replace(&mut log.lock().is_started, true) {
@@ -27,12 +27,11 @@ pub(crate) fn start() -> io::Result<&'static LogQueue> {
     Ok(log)
 }
 
-/// Returns the log, if this process is a server.
+/// `None` if this process is no server.
 pub(crate) fn started() -> Option<&'static LogQueue> {
     LOG.get()
 }
 
-/// Waits at most `max` until all lines are written.
 pub(crate) fn flush(max: Duration) {
     if let Some(log) = started() {
         log.flush(max);
@@ -46,7 +45,6 @@ pub(crate) fn describe_metrics() {
     );
 }
 
-/// Lines waiting for the log thread.
 #[derive(Default)]
 pub(crate) struct LogQueue {
     waiting: Mutex<Waiting>,
@@ -58,14 +56,14 @@ struct Waiting {
     is_started: bool,
     /// Whole lines.
     bytes: Vec<u8>,
-    /// Lines were taken but not yet written.
+    /// Lines are taken but not written.
     is_writing: bool,
-    /// Lines dropped since the last write.
+    /// Since the last write.
     dropped: u64,
 }
 
 impl LogQueue {
-    /// Adds whole lines, or drops them if full. Never blocks.
+    /// Drops lines if full. Never blocks.
     pub(crate) fn push(&self, lines: &[u8]) {
         let mut waiting = self.lock();
         if waiting.bytes.len() + lines.len() > WAITING_BYTES_MAX {
@@ -77,7 +75,7 @@ impl LogQueue {
         self.changed.notify_all();
     }
 
-    /// Writes lines forever. Lines that fail to write are lost.
+    /// Failed lines are lost.
     fn write_to(&self, mut out: impl Write) {
         loop {
             let lines = self.take();
@@ -98,8 +96,7 @@ impl LogQueue {
         std::mem::take(&mut waiting.bytes)
     }
 
-    /// Marks the taken lines as written. Returns the dropped lines, once there is room to report
-    /// them.
+    /// Returns dropped lines, once they can be reported.
     fn written(&self) -> u64 {
         let mut waiting = self.lock();
         waiting.is_writing = false;
@@ -127,12 +124,12 @@ impl LogQueue {
     }
 }
 
-/// A panicking thread leaves the state consistent.
+/// A panic leaves the state consistent.
 fn unpoisoned<T>(result: Result<T, PoisonError<T>>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Each call gets whole lines, as `tracing-subscriber` does.
+/// `tracing-subscriber` writes whole lines.
 impl Write for &LogQueue {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         self.push(lines);

@@ -1,8 +1,8 @@
 //! The binary `trawl`.
 //!
-//! [`commands`] has a module for each subcommand. They share the HTTP API [`client`], the [`query`]
-//! flags and the match printer [`print`]. [`config`] fills flags from the environment and a file.
-//! Searches run in the crates `backend` and `frontend`, in other processes or [`in_process`].
+//! [`commands`] has the subcommands, with a common [`client`], [`query`] and [`print`]. [`config`]
+//! fills flags from environment and file. The crates `backend` and `frontend` search, possibly
+//! [`in_process`].
 
 mod allocator;
 mod announced;
@@ -28,7 +28,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Maximum wait at exit for the last log lines.
+/// For the last lines.
 const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {

@@ -1,9 +1,7 @@
-//! Mirrors of git repositories: bare clones in one directory, made and updated by `git fetch` child
-//! processes.
+//! Mirrors of git repositories: bare clones, updated by `git fetch` processes.
 //!
-//! [`remote`] and [`list`] parse repositories, [`address`] checks hosts, [`child`] runs git in
-//! isolation, [`repository`] clones or fetches one. This module runs several at a time and retries
-//! transient failures. It reads no contents.
+//! [`remote`] and [`list`] parse, [`address`] checks hosts, [`child`] isolates git, [`repository`]
+//! clones or fetches. This module runs several at once and retries. It reads no contents.
 
 mod address;
 mod child;
@@ -32,21 +30,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// First and longest wait before a retry; waits double.
+/// Waits double up to the maximum.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// Polling interval for interrupts.
+/// For interrupts.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// Progress of a run.
 #[derive(Default)]
 pub(crate) struct MirrorProgress {
     pub(crate) done: AtomicUsize,
     pub(crate) failed: AtomicUsize,
-    /// Repositories being fetched.
     pub(crate) running: Mutex<BTreeSet<String>>,
-    /// Set to end everything.
+    /// Ends everything.
     pub(crate) interrupted: AtomicBool,
 }
 
@@ -56,15 +52,15 @@ pub(crate) struct MirrorResult {
     pub(crate) elapsed: Duration,
 }
 
-/// A directory of mirrors, locked by this process.
+/// Locked by this process.
 pub(crate) struct MirrorDirectory {
     path: PathBuf,
-    /// Unlocked when closed.
+    /// Closing unlocks.
     _lock: File,
 }
 
 impl MirrorDirectory {
-    /// Creates and locks the directory, and removes incomplete clones.
+    /// Also removes incomplete clones.
     pub(crate) fn open(path: &Path) -> Result<MirrorDirectory> {
         child::check_version()?;
         cache_dir::create(path)?;
@@ -83,7 +79,7 @@ impl MirrorDirectory {
         let entries = fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
         for entry in entries.flatten() {
             if entry.file_name().to_string_lossy().starts_with(INCOMING) {
-                // An unfinished clone left behind is harmless: its name is not reused.
+                // A remaining clone is harmless: its name is not reused.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -93,8 +89,7 @@ impl MirrorDirectory {
         })
     }
 
-    /// Mirrors repositories concurrently, despite failures of some. Results are in the order of
-    /// `remotes`.
+    /// Concurrent; failures do not stop others. Results are in the order of `remotes`.
     pub(crate) fn mirror(
         &self,
         remotes: &[Remote],
@@ -176,7 +171,7 @@ fn is_transient(error: &MirrorError) -> bool {
     }
 }
 
-/// Waits before a retry. Returns false if no time is left.
+/// Returns false if no time is left.
 fn wait(attempts: u32, deadline: Instant, progress: &MirrorProgress) -> bool {
     let until = Instant::now() + back_off(attempts, fastrand::f64());
     if until >= deadline {
@@ -191,7 +186,7 @@ fn wait(attempts: u32, deadline: Instant, progress: &MirrorProgress) -> bool {
     true
 }
 
-/// Wait after some attempts. `random`, from 0 to 1, spreads the load on a server over half of it.
+/// `random`, from 0 to 1, spreads the load over half of the wait.
 fn back_off(attempts: u32, random: f64) -> Duration {
     let doubled = RETRY_AFTER.saturating_mul(1 << attempts.saturating_sub(1).min(16));
     doubled.min(RETRY_AFTER_MAX).mul_f64(0.5 + random / 2.0)

@@ -1,29 +1,28 @@
-//! Counts panics, and logs those of a server. A panicking request gets an error and the process
-//! continues, so only the log and this metric show it.
+//! Counts and logs panics of a server: a panicking request gets an error, and the process
+//! continues.
 
 use crate::log;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Panics of this process: they may precede the metrics recorder.
+/// Panics may precede the metrics recorder.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Counts and reports panics from now on.
 pub(crate) fn count() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         COUNT.fetch_add(1, Relaxed);
         record();
         match log::started() {
-            // The default report blocks if standard error is not read.
+            // The default report blocks on an unread standard error.
             Some(_) => log(panic),
             None => report(panic),
         }
     }));
 }
 
-/// Describes the metric, and records earlier panics.
+/// Includes earlier panics.
 pub(crate) fn describe_metrics() {
     metrics::describe_counter!(
         "trawl_panics_total",

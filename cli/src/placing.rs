@@ -1,12 +1,10 @@
-//! Assignment of a store's shards to nodes. All machines compute it from the same node list.
+//! Assigns a store's shards to nodes, the same on all machines.
 
 use cluster::membership::Member;
 use cluster::placement::{Node, Placement};
 
-/// Digits of the map hash.
 const HASH_DIGITS: usize = 16;
 
-/// Nodes that have shards.
 #[derive(Clone, Debug)]
 pub(crate) struct Placing {
     nodes: Vec<Node>,
@@ -20,15 +18,14 @@ impl Placing {
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let mut hasher = blake3::Hasher::new();
         for node in &nodes {
-            // Names and zones contain no line break.
+            // Neither contains a line break.
             hasher.update(format!("{}\n{}\n{}\n", node.name, node.zone, node.weight).as_bytes());
         }
         let hash = hasher.finalize().to_hex()[..HASH_DIGITS].to_owned();
         Placing { nodes, hash }
     }
 
-    /// Hash of the placement's inputs besides the generation. Nodes with equal hashes agree on all
-    /// owners.
+    /// Nodes with equal hashes agree on the owners of a generation.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }

@@ -1,7 +1,7 @@
 //! Prints matches as ripgrep does: lines, file names, counts or JSON.
 //!
-//! A [`Printer`] receives matches as found, and selects and orders them by its [`PrintOptions`].
-//! Before that, [`fetch_lines`] validates matches and completes partial lines.
+//! A [`Printer`] orders matches by its [`PrintOptions`]; [`fetch_lines`] validates and completes
+//! them.
 
 mod copies;
 mod counts;

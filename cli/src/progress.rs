@@ -1,4 +1,4 @@
-//! Progress of long operations on standard error.
+//! Progress on standard error.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
@@ -6,18 +6,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Delay before a search shows progress.
 const SEARCH_AFTER: Duration = Duration::from_secs(1);
 
-/// Update interval of search progress.
 const SEARCH_EVERY: Duration = Duration::from_millis(200);
 
-/// Shows progress until dropped.
 pub(crate) struct ProgressThread(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl ProgressThread {
-    /// Calls `show` in a thread after `first`, then at each interval `every`. A bar owned by `show`
-    /// is cleared at the end.
+    /// Calls `show` after `first`, then at each interval. Its bar is cleared at the end.
     pub(crate) fn start(
         first: Duration,
         every: Duration,
@@ -46,7 +42,7 @@ impl Drop for ProgressThread {
     }
 }
 
-/// Shows a bar for a long search on a terminal.
+/// Only long searches on a terminal.
 pub(crate) fn of_search(
     new_bar: fn() -> ProgressBar,
     mut update: impl FnMut(&ProgressBar) + Send + 'static,
@@ -57,7 +53,7 @@ pub(crate) fn of_search(
     is_terminal.then(|| ProgressThread::start(SEARCH_AFTER, SEARCH_EVERY, show))
 }
 
-/// Returns a bar, drawn on updates and cleared on drop.
+/// Drawn on updates, cleared on drop.
 pub(crate) fn bar(template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is well formed");
     ProgressBar::new(0).with_style(style)

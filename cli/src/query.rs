@@ -1,7 +1,6 @@
-//! A query from the command line: parsed here, and sent to a server as typed.
+//! A query from the command line, sent to a server as typed.
 //!
-//! `frontend::query` is the only parser. This module collects its input from flags, and shows its
-//! errors. [`files`] turns PATH, `-t`, `-T` and `-g` into filters.
+//! `frontend::query` parses it. [`files`] turns PATH, `-t`, `-T` and `-g` into filters.
 
 mod files;
 
@@ -76,7 +75,6 @@ enum QueryMode {
 }
 
 impl QueryFlags {
-    /// API parameters of a query `q` under these flags.
     fn parameters(&self, q: &str) -> Vec<(&'static str, String)> {
         let default = match (self.fixed_strings, &self.regexp[..]) {
             (true, _) => QueryMode::Literal,
@@ -109,14 +107,13 @@ impl QueryFlags {
         (query, words.collect())
     }
 
-    /// Suggested query, if the paths were meant as words.
+    /// Suggestion, if paths were meant as words.
     pub(crate) fn in_one_query(&self) -> Option<String> {
         let (query, paths) = self.words();
         let words = [&[query?], &paths[..]].concat();
         (!paths.is_empty()).then(|| words.join(" "))
     }
 
-    /// Filters as typed.
     fn filters(&self) -> Vec<(Field, &str)> {
         let filters = [
             (Field::Package, &self.package),
@@ -132,12 +129,11 @@ impl QueryFlags {
     }
 }
 
-/// A query as typed, with its options.
 pub(crate) struct TypedQuery<'a> {
-    /// API parameters: `q` and all but filters.
+    /// All but filters.
     parameters: Vec<(&'static str, String)>,
     filters: Vec<(Field, &'a str)>,
-    /// Notices from before the query was rewritten.
+    /// From before a rewrite.
     notices: Vec<Notice>,
 }
 
@@ -160,8 +156,7 @@ impl<'a> TypedQuery<'a> {
         }
     }
 
-    /// Restricts the query to some files. The API has no alternatives of filters, so the result is
-    /// one keyword query.
+    /// Returns one keyword query: the API has no alternatives of filters.
     fn within(self, files: Expr) -> Result<TypedQuery<'a>> {
         let parsed = self.parse()?;
         let typed = &parsed.query;
@@ -190,7 +185,7 @@ impl<'a> TypedQuery<'a> {
         })
     }
 
-    /// Context lines: `default` unless the query text sets them.
+    /// `default` unless set by the query text.
     fn context_lines(&self, default: u32) -> Result<u32> {
         let query = TypedQuery {
             parameters: self.parameters.clone(),
@@ -201,7 +196,7 @@ impl<'a> TypedQuery<'a> {
         Ok(parsed.query.context_lines())
     }
 
-    /// Adds an API parameter, if it has a value.
+    /// If it has a value.
     pub(crate) fn with(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         let value = value.map(|value| (name, value.to_string()));
         self.parameters.extend(value);
@@ -225,7 +220,6 @@ impl<'a> TypedQuery<'a> {
         Ok(parsed)
     }
 
-    /// API parameters of this query.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &[u8])> {
         let options = self.parameters.iter();
         let options = options.map(|(name, value)| (*name, value.as_bytes()));
@@ -234,7 +228,7 @@ impl<'a> TypedQuery<'a> {
         options.chain(filters).collect()
     }
 
-    /// Adds the query's text to an error of a backend or server that rejects it.
+    /// Adds the query's text to a rejection.
     pub(crate) fn locate(&self, error: anyhow::Error) -> anyhow::Error {
         error.downcast().map_or_else(
             |other| other,
@@ -253,8 +247,7 @@ impl<'a> TypedQuery<'a> {
     }
 }
 
-/// Parameters for any of several regular expressions. The API takes one query, so they become one
-/// keyword query.
+/// Returns one keyword query for any of several regular expressions.
 fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, String)>> {
     let parsed = regexps.iter().map(|regexp| {
         let (parameters, filters) = (flags.parameters(regexp), Vec::new());
@@ -271,7 +264,7 @@ fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, Stri
     Ok(vec![("q", query.interpreted_as()), mode])
 }
 
-/// Error for a bad query: the reason, and the query or filter with a caret below the position.
+/// Shows the query or filter with a caret.
 pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
     let mut text = bad.reason.clone();
     let query = bad.filter.as_deref().unwrap_or(query);
@@ -285,7 +278,7 @@ pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
     anyhow::Error::msg(text)
 }
 
-/// Prints notices about ambiguous queries.
+/// For ambiguous queries.
 pub(crate) fn report_notices(notices: &[Notice]) {
     for Notice { reason, hint, .. } in notices {
         let reason = escaped(reason);

@@ -1,5 +1,4 @@
-//! Terminal-safe text from repositories and other processes, messages on standard error, and closed
-//! pipes.
+//! Terminal-safe text, messages on standard error, and closed pipes.
 //!
 //! **Invariant:** a closed output pipe never panics here, unlike `println!` and `eprintln!`.
 
@@ -13,11 +12,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Maximum wait at startup for the reader of standard output.
+/// For an unread pipe at startup.
 const ANNOUNCE_MAX: Duration = Duration::from_secs(1);
 
-/// Escapes control characters (except tab and line feed) and characters that reorder text, as
-/// `\u{1b}`. Invalid UTF-8 becomes U+FFFD.
+/// Escapes control characters (except tab and line feed) and reordering ones, as `\u{1b}`. Invalid
+/// UTF-8 becomes U+FFFD.
 pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes.as_ref());
     if !text.chars().any(is_unsafe) {
@@ -34,9 +33,9 @@ pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Escapes the same characters in JSON without changing its value. They only occur in strings.
+/// Only JSON strings contain such characters; the value is unchanged.
 pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
-    // Fast path: few texts have any, and non-ASCII ones take several bytes.
+    // Few texts have any; non-ASCII ones take several bytes.
     let is_plain = |byte: u8| byte < 0x7f;
     if text.bytes().all(is_plain) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -44,7 +43,7 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         if is_unsafe(letter) {
-            // All of them are in the first plane.
+            // All are in the first plane.
             write!(out, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
         } else {
             out.push(letter);
@@ -53,7 +52,6 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes JSON strings with [`escaped_json`].
 struct SafeStrings;
 
 impl Formatter for SafeStrings {
@@ -66,7 +64,7 @@ impl Formatter for SafeStrings {
     }
 }
 
-/// Appends a value as JSON that is safe to print.
+/// Appends terminal-safe JSON.
 ///
 /// # Panics
 /// If the value has a map with keys that are no strings.
@@ -81,9 +79,9 @@ fn is_unsafe(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Prints a line on standard error, in a server through the log. Lost if its reader has gone.
+/// In a server, through the log. Lost if its reader has gone.
 pub(crate) fn report(message: impl Display) {
-    // A single write keeps lines of several processes apart.
+    // One write, so that processes do not mix lines.
     let line = format!("{message}\n");
     match log::started() {
         Some(log) => log.push(line.as_bytes()),
@@ -97,7 +95,6 @@ pub(crate) fn print(line: impl Display) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints a value as a line of JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     let mut line = Vec::new();
     push_json(value, &mut line);
@@ -107,7 +104,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints a server's line on standard output. A full, unread pipe does not block the start.
+/// A full, unread pipe does not block the start.
 pub(crate) fn announce(line: impl Display) -> io::Result<()> {
     let line = line.to_string();
     // Startup messages come first.
@@ -121,7 +118,7 @@ pub(crate) fn announce(line: impl Display) -> io::Result<()> {
     })
 }
 
-/// Returns an error chain in one line, without error numbers: `connection refused (os error 111)`.
+/// One line without error numbers such as ` (os error 111)`.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     const NUMBER: &str = " (os error ";
     let text = format!("{error:#}");
@@ -137,7 +134,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     out
 }
 
-/// True if the reader closed our output pipe, which is no error: `trawl … | head`.
+/// No error: `trawl … | head`.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,7 +1,7 @@
-//! Certificates and keys of this process, from files.
+//! Certificates and keys from files.
 //!
-//! [`pem`] reads and checks them, [`reload`] follows changes, and this module builds TLS
-//! configurations: for the public listener, and for mutual TLS between frontends and backends.
+//! [`pem`] checks them, [`reload`] follows changes, and this module builds the configurations:
+//! public listener, and mutual TLS between frontends and backends.
 //!
 //! **Invariant:** a configuration in use is replaced only by one that was read without errors.
 
@@ -21,10 +21,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A configuration that follows its files.
+/// Follows its files.
 pub(crate) type Current<T> = watch::Receiver<Arc<T>>;
 
-/// Configuration of the public listener.
 pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>> {
     let files = vec![identity.certificate.clone(), identity.key.clone()];
     reload::watched(files, move || {
@@ -38,7 +37,7 @@ pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>>
     })
 }
 
-/// Configuration of a backend for clients with a certificate of `client_ca`.
+/// For clients with a certificate of `client_ca`.
 pub(crate) fn backend_server(
     identity: Identity,
     client_ca: PathBuf,
@@ -58,14 +57,14 @@ pub(crate) fn backend_server(
         let resolver = Arc::new(SingleCertAndKey::from(key));
         let server = server.with_client_cert_verifier(verifier);
         let mut config = server.with_cert_resolver(resolver);
-        // No resumption, so each connection is checked against the current CA.
+        // No resumption: each connection is checked against the current CA.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(config)
     })
 }
 
-/// Configuration of a frontend for backends with certificates of `backend_ca`.
+/// For backends with certificates of `backend_ca`.
 pub(crate) fn backend_client(
     identity: Identity,
     backend_ca: PathBuf,
@@ -87,8 +86,8 @@ pub(crate) fn backend_client(
     })
 }
 
-/// Configuration for other services, such as authorization. Trusts the system's CAs
-/// (`SSL_CERT_FILE` names another file), read only if needed.
+/// For other services, such as authorization. Trusts the system's CAs (`SSL_CERT_FILE` names
+/// another file), if needed.
 pub(crate) fn outgoing_client(needs_roots: bool) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     if needs_roots {

@@ -1,10 +1,8 @@
 //! Detects changed files below directories.
 //!
-//! A notification only reports that something changed; the caller compares all files with the
-//! index. The next rescan finds lost notifications, so they cost time, not correctness. Watches
-//! directories of searchable files, and files that decide which these are: git's patterns and
-//! indexes anywhere.
-//! decide which these are: patterns of git and its indexes, wherever they lie.
+//! A notification only triggers a comparison of all files with the index. Rescans find lost
+//! notifications, so these cost time, not correctness. Watches directories of searchable files, and
+//! git's patterns and indexes anywhere.
 
 mod changes;
 mod places;
@@ -20,39 +18,35 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Polling interval of references, besides notifications.
+/// Polling interval of references.
 const REFERENCES_EVERY: Duration = Duration::from_secs(1);
 
-/// Listing passes until none is new: directories may appear in ones not watched yet.
+/// Listing passes until none is new: directories may appear unwatched.
 const PASSES_MAX: usize = 4;
 
-/// Result of [`FileWatch::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     Changed,
-    /// No change until the deadline.
     Elapsed,
 }
 
-/// Watches directories until dropped.
 pub(crate) struct FileWatch {
     roots: WatchRoots,
     /// None if the system has no notifications.
     watcher: Option<RecommendedWatcher>,
     watched: HashSet<PathBuf>,
-    /// Git directories, each with the stamp of its references.
+    /// Git directories, with reference stamps.
     stamps: Vec<(PathBuf, u64)>,
     changes: Arc<FileChanges>,
     /// Files that may have new text despite unchanged size and times.
     suspects: Vec<PathBuf>,
-    /// Time to find the places to watch.
     pub(crate) listed_in: Duration,
-    /// Last problem, logged once.
+    /// Logged once.
     problem: String,
 }
 
 impl FileWatch {
-    /// Starts to watch. Unwatchable places are logged, and left to rescans.
+    /// Starts to watch. Unwatchable places are logged and rescanned.
     pub(crate) fn start(roots: WatchRoots) -> FileWatch {
         let changes = Arc::new(FileChanges::new());
         let noticed = Arc::clone(&changes);
@@ -84,13 +78,11 @@ impl FileWatch {
         watch
     }
 
-    /// View for searches.
     pub(crate) fn freshness(&self) -> Arc<dyn CorpusWatch> {
         Arc::clone(&self.changes) as Arc<dyn CorpusWatch>
     }
 
-    /// Waits at most `max` for a change and then a quiet moment. New directories are watched on
-    /// return.
+    /// Waits at most `max` for a change and then a quiet moment. New directories are then watched.
     pub(crate) fn wait(&mut self, max: Duration) -> Woken {
         let deadline = Instant::now() + max;
         loop {
@@ -105,7 +97,7 @@ impl FileWatch {
             let taken = self.changes.take(step);
             let is_changed = taken.is_some();
             let is_late = Instant::now() >= deadline;
-            // A rescan adds directories with lost notifications, or in place of watched ones.
+            // A rescan adds unnoticed or replaced directories.
             let is_new = taken.as_ref().is_some_and(|taken| taken.directories);
             if is_new || (is_late && !is_changed) {
                 self.add_directories();
@@ -121,18 +113,18 @@ impl FileWatch {
         }
     }
 
-    /// Files to compare by text, noticed before the end of the last wait.
+    /// Files to compare by text after the last wait.
     pub(crate) fn suspects(&self) -> &[PathBuf] {
         &self.suspects
     }
 
-    /// Marks changes noticed before the end of the last wait as searched.
+    /// Marks changes before the end of the last wait as searched.
     pub(crate) fn searched(&mut self) {
         self.suspects.clear();
         self.changes.searched();
     }
 
-    /// Git directories with references changed since the last call.
+    /// Git directories with changed references.
     fn references_have_changed(&mut self) -> Vec<PathBuf> {
         let stamps = self.stamps.iter_mut();
         let changed = stamps.filter_map(|(git_dir, last)| {
@@ -142,7 +134,6 @@ impl FileWatch {
         changed.collect()
     }
 
-    /// Watches existing directories.
     fn add_directories(&mut self) {
         let Some(mut watcher) = self.watcher.take() else {
             return;
@@ -165,7 +156,7 @@ impl FileWatch {
         self.changes.set_places(places);
         let mut problem = None;
         for directory in found.iter().map(|it| &**it).chain(self.changes.questions()) {
-            // Also known ones: another directory may have the name now.
+            // Also known ones: the name may be of another directory.
             if let Err(error) = watcher.watch(directory, RecursiveMode::NonRecursive) {
                 problem = Some(format!("{}: {error}", directory.display()));
             }
@@ -288,7 +279,6 @@ mod tests {
                 .block_on(answered.wait_for(|answered| *answered >= question))
                 .unwrap();
         };
-        // Nothing has changed.
         let question = freshness.ask();
         wait(question);
         fs::write(directory.path().join("a"), "x").unwrap();

@@ -7,8 +7,7 @@ use std::io;
 use std::path::Path;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Trusts the CAs in the file of `flag`, else those of the system (`SSL_CERT_FILE` names another
-/// file).
+/// Trusts the CAs of `flag`, else those of the system (`SSL_CERT_FILE` names another file).
 pub(crate) fn config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
     let roots = match ca {
         Some(path) => authorities(path)?,
@@ -31,7 +30,6 @@ pub(crate) fn config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
         .build())
 }
 
-/// Explains a TLS failure.
 pub(super) fn reason(error: &io::Error) -> Option<String> {
     let fault = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     Some(match fault {

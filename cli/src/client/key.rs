@@ -1,5 +1,4 @@
-//! API key of a server. It comes from a file or a variable, not from a flag: other users can read
-//! the flags of a process.
+//! API key of a server, from a file or variable: other users can read flags.
 
 use crate::cache_dir::{read_small, user_dir};
 use crate::terminal::escaped;
@@ -10,8 +9,7 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 
 const VARIABLE: &str = "TRAWL_KEY";
 
-/// Returns the key for the server at `url`: from the named file, the variable, or the server's line
-/// in the user's own file.
+/// Key for `url` from the named file, the variable, or the server's line in the user's file.
 pub(super) fn find(file: Option<&Path>, url: &str) -> Result<Option<String>> {
     if let Some(file) = file {
         let text = read_small(file, "the key in", FILE_BYTES_MAX)?;
@@ -31,7 +29,7 @@ pub(super) fn find(file: Option<&Path>, url: &str) -> Result<Option<String>> {
     in_list(&text, url).with_context(shown)
 }
 
-/// Finds the key of a server in a file with a URL and a key on each line.
+/// Each line has a URL and a key.
 fn in_list(text: &str, url: &str) -> Result<Option<String>> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -49,7 +47,7 @@ fn in_list(text: &str, url: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Checks that a text is just a key. Errors do not show it.
+/// Errors do not show the key.
 fn checked(text: &str) -> Result<String> {
     let key = text.trim();
     if key.is_empty() {

@@ -1,4 +1,4 @@
-//! Access flags of `serve` and `frontend`: keys, cookies, and an address for operators.
+//! Access flags of `serve` and `frontend`: keys, cookies, operators' address.
 
 use super::listener;
 use crate::terminal::report;
@@ -13,7 +13,6 @@ use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, HostNames};
 /// Enough for some browsers and metrics collectors.
 const ADMIN_CONNECTIONS_MAX: usize = 256;
 
-/// Heading in the help.
 const ACCESS: &str = "Access";
 
 /// Keys, and an address for operators.
@@ -37,7 +36,6 @@ pub(super) struct AccessFlags {
 }
 
 impl AccessFlags {
-    /// Reads the keys and the cookie secret.
     pub(super) fn keys(&self) -> Result<Option<Access>> {
         let Some(keys) = &self.api_keys else {
             if self.require_key {
@@ -62,7 +60,7 @@ impl AccessFlags {
         self.admin_listen.is_some()
     }
 
-    /// Binds the operators' address, if it is not `listen`.
+    /// Binds the operators' address, if any.
     pub(super) async fn bind_admin(&self, listen: &str) -> Result<Option<TcpListener>> {
         let Some(address) = &self.admin_listen else {
             return Ok(None);
@@ -75,7 +73,6 @@ impl AccessFlags {
         listener::bind(address, "--admin-listen").await.map(Some)
     }
 
-    /// Starts to serve the operators' address.
     pub(super) fn serve_admin(
         &self,
         listener: Option<TcpListener>,

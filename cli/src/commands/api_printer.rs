@@ -1,6 +1,5 @@
-//! Sends HTTP API requests for `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and
-//! `explain`. Prints text, or JSON with `--json`: unchanged except for characters unsafe on a
-//! terminal.
+//! Sends API requests for `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and
+//! `explain`. Prints text or JSON that is safe on a terminal.
 
 use crate::client::{Client, Target};
 use crate::terminal::{escaped, escaped_json};
@@ -9,7 +8,7 @@ use serde::de::DeserializeOwned;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use web::model::exact as exact_bytes;
 
-/// List entries per response: the maximum of the API.
+/// Maximum of the API.
 const PER_RESPONSE: &[u8] = b"1000";
 
 /// Which API is asked, and how the answer is printed.
@@ -28,7 +27,6 @@ impl ApiFlags {
     }
 }
 
-/// Client of the API that prints to standard output.
 pub(super) struct ApiPrinter {
     client: Client,
     json: bool,
@@ -60,7 +58,7 @@ impl ApiPrinter {
         Ok(answer)
     }
 
-    /// Requests all pages of a list. `each` returns the cursor of the next page.
+    /// Requests all pages. `each` returns the cursor of the next.
     pub(super) fn get_all<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -78,7 +76,6 @@ impl ApiPrinter {
         Ok(())
     }
 
-    /// Prints text, unless the output is JSON.
     pub(super) fn print(
         &mut self,
         words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -94,7 +91,7 @@ impl ApiPrinter {
     }
 }
 
-/// Renders a name on one line from its text and exact bytes.
+/// A name on one line.
 pub(super) fn name(text: &str, exact: Option<&str>) -> String {
     let bytes = exact_bytes(text, exact).unwrap_or_else(|_| text.as_bytes().to_vec());
     escaped(&bytes).replace('\n', "\\n")

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::{Authorization, AuthorizationOptions};
 
-/// Heading in the help.
 const AUTHORIZATION: &str = "Authorization";
 
 /// Who decides what a caller may see.
@@ -69,23 +68,20 @@ impl AuthorizationFlags {
         Ok(Authorization::new(&options, tls, hints)?)
     }
 
-    /// True if callers may see different packages.
     pub(super) fn is_configured(&self) -> bool {
         self.auth_url.is_some() || self.auth_jwks.is_some()
     }
 
-    /// True if a service decides.
     pub(super) fn has_service(&self) -> bool {
         self.auth_url.is_some()
     }
 
-    /// True if callers send tokens.
     pub(super) fn has_tokens(&self) -> bool {
         self.auth_jwks.is_some()
     }
 }
 
-/// Checks that every package of an index can be authorized.
+/// Checks that the packages can be authorized.
 pub(super) fn check_packages<'a>(
     authorization: &Authorization,
     shards: impl IntoIterator<Item = &'a Shard>,

@@ -1,4 +1,4 @@
-//! `trawl backend`: serves the shards of an index to frontends, and health and metrics over HTTP.
+//! `trawl backend`: serves shards to frontends, health and metrics over HTTP.
 
 mod health;
 mod replica;
@@ -97,7 +97,7 @@ impl BackendArguments {
 }
 
 impl BackendArguments {
-    /// Nodes that share the store with this one, called `name`.
+    /// Nodes that share the store.
     fn neighbours(&self, name: &str, data: &Path) -> Result<Option<Neighbours>> {
         cache_dir::create(data)?;
         let absence = share::absence(Duration::from_secs(self.store.lost_after));
@@ -182,13 +182,11 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
 
 enum Address {
     Open(TcpListener),
-    /// Refuses connections until the directory has the assigned shards: a frontend would take an
-    /// empty backend for a complete answer.
+    /// Refuses connections until shards arrive: an empty backend would seem complete.
     Reserved(Reserved, oneshot::Receiver<()>),
 }
 
 impl Address {
-    /// Waits until the backend has shards to serve.
     async fn listener(self, backend: &Arc<backend::Backend>) -> Result<TcpListener> {
         let (reserved, filled) = match self {
             Address::Open(listener) => return Ok(listener),
@@ -204,8 +202,8 @@ impl Address {
     }
 }
 
-/// Waits for the end of the backend: leaves the node list, so frontends send no more, then refuses
-/// searches and waits for running ones.
+/// Leaves the node list, so frontends send no more, then refuses searches and waits for running
+/// ones.
 async fn drain(
     backend: &backend::Backend,
     registered: Option<Registered>,

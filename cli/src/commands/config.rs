@@ -112,7 +112,7 @@ fn report(faults: &[String]) -> ExitCode {
     }
 }
 
-/// Renders a setting as a line of TOML, with its origin as a comment.
+/// A line of TOML, with the origin as a comment.
 fn line(setting: &Setting, value: Option<&Value>) -> String {
     let (texts, origin) = match value {
         Some(value) => (value.texts.clone(), &value.origin[..]),
@@ -131,7 +131,7 @@ fn line(setting: &Setting, value: Option<&Value>) -> String {
     format!("{:42}  # {origin}", format!("{} = {value}", setting.key))
 }
 
-/// Hides the password of an address such as redis://user:password@host.
+/// For addresses such as redis://user:password@host.
 fn without_password(text: &str) -> String {
     let shown = || {
         let (scheme, rest) = text.split_once("://")?;
@@ -143,7 +143,6 @@ fn without_password(text: &str) -> String {
     shown().unwrap_or_else(|| text.to_owned())
 }
 
-/// Quotes a TOML string.
 fn quoted(text: &str) -> String {
     let escaped = text.escape_default().to_string();
     format!("\"{}\"", escaped.replace("\\'", "'"))

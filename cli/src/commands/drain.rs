@@ -1,5 +1,4 @@
-//! Shutdown of a server. SIGTERM drains: no new searches, and running ones have a bounded time.
-//! SIGINT or a second signal ends at once.
+//! Shutdown. SIGTERM drains for a bounded time; SIGINT or a second signal ends at once.
 
 use frontend::{Coordinator, Serving};
 use std::future::pending;
@@ -7,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
-/// Seconds to drain. With the rest of the shutdown, it ends within the 30 s that Kubernetes allows.
+/// With the rest, ends within the 30 s of Kubernetes.
 const DRAIN_S: u16 = 25;
 
 const DRAIN_S_MAX: i64 = 3600;
@@ -26,7 +25,7 @@ impl DrainFlags {
         Duration::from_secs(self.drain.into())
     }
 
-    /// Drains a frontend after SIGTERM. Returns when it must end, drained or not.
+    /// Returns when the frontend must end, drained or not.
     pub(super) async fn frontend(self, mut signals: Signals, frontend: &Coordinator) {
         if signals.next().await == Told::Interrupt {
             return;
@@ -52,14 +51,11 @@ impl DrainFlags {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// From a terminal.
     Interrupt,
-    /// From a service manager.
     Terminate,
 }
 
-/// Signals that end a server. Created before the server prints its address, as earlier signals kill
-/// the process.
+/// Created before the server prints its address, as earlier signals kill the process.
 pub(super) struct Signals(Option<(Signal, Signal)>);
 
 impl Signals {
@@ -69,10 +65,9 @@ impl Signals {
         Signals(interrupt.ok().zip(terminate.ok()))
     }
 
-    /// Waits for the next signal.
     pub(super) async fn next(&mut self) -> Told {
         let Some((interrupt, terminate)) = &mut self.0 else {
-            // Without handlers, the default ends the process.
+            // The default ends the process.
             return pending().await;
         };
         tokio::select! {

@@ -1,5 +1,4 @@
-//! `trawl explain`: the parsed query, the text that the index leaves to read, and hints to read
-//! less.
+//! `trawl explain`: the parsed query, its cost, and hints to reduce it.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
 use crate::print::{plan_in_words, report_missing};

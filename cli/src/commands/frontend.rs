@@ -1,5 +1,4 @@
-//! `trawl frontend`: searches backends and answers over HTTP. `serve` shares its limit and access
-//! flags.
+//! `trawl frontend`: searches backends and answers over HTTP.
 
 use super::access::AccessFlags;
 use super::authorization::AuthorizationFlags;
@@ -22,13 +21,12 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use web::{BasePath, ConnectionLimits, HostNames, TrustedProxies};
 
-/// Room for some thousand keys; each request is compared with every key.
+/// Each request is compared with all keys, some thousand.
 const KEYS_BYTES_MAX: u64 = 256 << 10;
 
 /// Shorter keys can be guessed.
 const KEY_LEN_MIN: usize = 8;
 
-/// Headings in the help.
 const LIMITS: &str = "Limits";
 const ACCESS: &str = "Access";
 
@@ -109,7 +107,7 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
         None => backends(arguments)?,
         Some((watcher, connector)) => connector.backends(watcher.map()),
     };
-    // The size of the backends' text is not known yet.
+    // The size of the backends' text is unknown.
     let config = arguments
         .flags
         .config(&arguments.spool, arguments.memory, None, hints);
@@ -138,7 +136,7 @@ fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
             Some(tls) => Backend::tls(address, tls.clone())
                 .with_context(|| format!("--backend {address}: expected a host and a port"))?,
         };
-        // With a separate operators' address, public answers hide backend addresses.
+        // Only operators see addresses.
         Ok(if arguments.flags.access.has_admin() {
             backend.named(format!("backend {number}"))
         } else {
@@ -229,7 +227,7 @@ enum LoggedQuery {
     Off,
 }
 
-/// Parses seconds, such as `2` or `0.5`.
+/// Such as `2` or `0.5`.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
@@ -238,8 +236,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl FrontendFlags {
-    /// Returns the configuration of a frontend. `memory_bytes` is shared by all queries;
-    /// `text_bytes` is the size of the corpus, if known. Logs a spool bound below the usual.
+    /// `memory_bytes` is for all queries; `text_bytes` is the corpus size, if known. Logs a reduced
+    /// spool bound.
     pub(super) fn config(
         &self,
         spool: &Path,
@@ -276,18 +274,15 @@ impl FrontendFlags {
         }
     }
 
-    /// Starts tracing, if requested.
     pub(super) fn trace(&self, service: &str, listener: &TcpListener) -> Result<()> {
         let address = listener.local_addr()?;
         self.traces.start(service, address, self.sample.ratio())
     }
 
-    /// Starts to connect to the shared Redis.
     pub(super) fn hints(&self) -> Result<Option<Arc<Hints>>> {
         self.shared_cache.start(self.authorization.has_service())
     }
 
-    /// Checks origins and reads key files.
     pub(super) fn web_options(
         &self,
         address: IpAddr,
@@ -329,17 +324,16 @@ impl FrontendFlags {
 /// Usual bound of the spool.
 const SPOOL_BYTES_MAX: u64 = 10 << 30;
 
-/// Minimum bound for small corpora: results can be many times as large as the text.
+/// Results of a small corpus can be many times its size.
 const SPOOL_BYTES_MIN: u64 = 256 << 20;
 
-/// Spool bytes for each byte of text. The largest results, of single letters, need about two.
+/// The largest results, of single letters, need about two.
 const SPOOL_BY_TEXT: u64 = 8;
 
-/// Default bound of the spool.
 #[derive(Debug, PartialEq, Eq)]
 struct SpoolBound {
     bytes: u64,
-    /// Reason for a bound below the usual.
+    /// For a reduced bound.
     reason: Option<&'static str>,
 }
 
@@ -359,13 +353,13 @@ impl SpoolBound {
     }
 }
 
-/// Free disk bytes for this user; `None` if unknown.
+/// Free for this user; `None` if unknown.
 fn free_bytes(directory: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(directory).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Parses one key per line. Skips empty lines and `#` comments.
+/// One key per line. Skips empty lines and `#` comments.
 fn parse_keys(text: &str) -> Result<Vec<String>> {
     let mut keys = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

@@ -163,7 +163,7 @@ impl IndexArguments {
         }
     }
 
-    /// Finds the recorded sources. A missing one is an error if pruning would drop its packages.
+    /// Missing sources are an error if pruning would drop their packages.
     fn read_again(&self) -> Result<RecordedSources> {
         let found = recorded::read_again(&self.out, &self.git, &self.fetch, self.dry_run)?;
         let problems = &found.repositories.problems;
@@ -190,7 +190,7 @@ impl IndexArguments {
         }
     }
 
-    /// True if the index is only published, without reading sources.
+    /// True if no source is read.
     fn publishes_only(&self) -> bool {
         let has_changes =
             !self.remove.is_empty() || self.verify || self.update || self.git.is_given();
@@ -198,8 +198,7 @@ impl IndexArguments {
     }
 }
 
-/// Updates an index, with progress and a summary on standard error: problems first, counts last.
-/// Returns the problems.
+/// Updates an index, with progress, problems and a summary on standard error. Returns the problems.
 pub(super) fn update(
     packages: Packages,
     changes: Changes,
@@ -237,7 +236,6 @@ fn report_problems(problems: &[(String, String)]) {
     }
 }
 
-/// Prints the effect of an update without making it.
 fn preview(
     packages: &Packages,
     changes: &Changes,
@@ -251,7 +249,7 @@ fn preview(
     Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
 }
 
-/// Removes partial files, prints the state of the index and exits.
+/// Removes partial files, and exits.
 fn abandon(out: &Path, progress: &Progress) -> ! {
     let shown = out.display();
     terminal::report(match indexing::abandon(out, progress) {
@@ -264,7 +262,7 @@ fn abandon(out: &Path, progress: &Progress) -> ! {
     std::process::exit(exit::INTERRUPTED)
 }
 
-/// Notes about the sources. Fails if the index would be its own source.
+/// Fails if the index would be its own source.
 fn notes(packages: &Packages, out: &Path) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
@@ -297,7 +295,6 @@ fn is_bare_repository(directory: &Path) -> bool {
     directory.join("HEAD").is_file() && holds("objects") && holds("refs")
 }
 
-/// Result of a verification: one line for each differing file.
 fn what_was_verified(verified: &Verified) -> String {
     let mut text = String::new();
     for name in &verified.differing_listed {

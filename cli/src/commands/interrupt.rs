@@ -4,12 +4,10 @@ use super::drain::Signals;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Waits for a signal until dropped.
 pub(super) struct InterruptThread(Option<(oneshot::Sender<()>, JoinHandle<()>)>);
 
 impl InterruptThread {
-    /// Calls `on_signal` on a signal. If no handler can be installed, signals end the process
-    /// directly.
+    /// Calls `on_signal` on a signal. Without a handler, signals end the process.
     pub(super) fn start(on_signal: impl FnOnce() + Send + 'static) -> InterruptThread {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -1,4 +1,4 @@
-//! `trawl mirror`: clones git repositories and updates the clones.
+//! `trawl mirror`: clones and updates git repositories.
 
 use super::interrupt::InterruptThread;
 use crate::mirror::{
@@ -17,10 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Refresh interval of the bar.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// Repositories named in the bar.
 const NAMES_SHOWN: usize = 3;
 
 const CREDENTIALS_BYTES_MAX: u64 = 1 << 20;
@@ -66,7 +64,6 @@ pub(crate) struct MirrorArguments {
     urls: Vec<String>,
 }
 
-/// Heading of these flags in the help.
 const FETCHING: &str = "Fetching repositories";
 
 /// From where, and how patiently, repositories are fetched.
@@ -111,7 +108,7 @@ impl FetchFlags {
     }
 }
 
-/// Returns the full path of a credentials file, readable by its owner only.
+/// Only the owner may read it.
 fn private_file(path: &Path) -> Result<PathBuf> {
     cache_dir::read_small(path, "the credentials in", CREDENTIALS_BYTES_MAX)?;
     let shown = path.display();
@@ -125,7 +122,7 @@ fn private_file(path: &Path) -> Result<PathBuf> {
     readable_file(path)
 }
 
-/// Git runs in another directory, so it needs the full path.
+/// Git runs elsewhere, so it needs the full path.
 fn readable_file(path: &Path) -> Result<PathBuf> {
     let found = path.canonicalize();
     found.with_context(|| format!("cannot read {}", path.display()))
@@ -149,7 +146,7 @@ pub(super) fn run(arguments: &MirrorArguments) -> Result<ExitCode> {
     Ok(status(&results))
 }
 
-/// Mirrors repositories, with a bar on a terminal. A signal ends running fetches.
+/// Shows a bar on a terminal. A signal ends running fetches.
 pub(super) fn fetch(
     remotes: &[Remote],
     options: &MirrorOptions,
@@ -164,7 +161,6 @@ pub(super) fn fetch(
     Ok(directory.mirror(remotes, options, &progress))
 }
 
-/// Shows finished and running fetches on a terminal.
 fn show(progress: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
     if !std::io::stderr().is_terminal() {
         return None;
@@ -188,7 +184,6 @@ fn show(progress: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
     }))
 }
 
-/// Result line of a repository.
 fn row(result: &MirrorResult) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let references = |count: usize| units::plural(count as u64, "reference");
@@ -210,7 +205,6 @@ fn row(result: &MirrorResult) -> String {
     }
 }
 
-/// Error chain in one line.
 pub(super) fn words(error: &MirrorError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

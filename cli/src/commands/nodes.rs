@@ -15,16 +15,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use ureq::tls::TlsConfig;
 
-/// Heading in the help.
 const CLUSTER: &str = "Cluster";
 
-/// Wait for the first list at startup; then a stored map or none is used.
+/// Later, a stored map or none is used.
 const FIRST_LIST_MAX: Duration = Duration::from_secs(3);
 
-/// Maximum time to leave the node list at the end.
 const LEAVE_MAX: Duration = Duration::from_secs(3);
 
-/// Node map file in the spool directory.
 const MAP_FILE: &str = "nodes";
 
 /// Where the nodes are listed.
@@ -50,7 +47,6 @@ impl SourceFlags {
         self.nodes.as_ref()
     }
 
-    /// Currently listed nodes.
     pub(super) async fn list(&self) -> Result<Vec<Member>> {
         let source = self.nodes.as_ref().context("give --nodes SOURCE")?;
         let options = WatcherOptions {
@@ -89,7 +85,7 @@ pub(super) struct NodesFlags {
 }
 
 impl NodesFlags {
-    /// Requires either a source or a list of backends.
+    /// Requires a source or backends.
     pub(super) fn check(&self, backends: &[String]) -> Result<()> {
         match (&self.source.nodes, backends) {
             (None, []) => {
@@ -103,7 +99,7 @@ impl NodesFlags {
         }
     }
 
-    /// Starts to watch nodes, and waits for the first list. `None` without a source.
+    /// Waits for the first list. `None` without a source.
     pub(super) async fn watch(&self, spool: &Path) -> Result<Option<Watcher>> {
         let Some(source) = &self.source.nodes else {
             return Ok(None);
@@ -124,12 +120,11 @@ impl NodesFlags {
     }
 }
 
-/// Converts nodes to backends.
 pub(super) struct Connector {
     tls: Option<crate::tls::Current<rustls::ClientConfig>>,
-    /// Answers must not show addresses.
+    /// Hides addresses in answers.
     hides_addresses: bool,
-    /// Names shown for nodes that have only an address.
+    /// For nodes without a name of their own.
     names: Mutex<BTreeMap<String, String>>,
 }
 
@@ -147,7 +142,7 @@ impl Connector {
         })
     }
 
-    /// Backends of all nodes, without those that cannot be verified over TLS.
+    /// Skips nodes that TLS cannot verify.
     pub(super) fn backends(&self, map: &NodeMap) -> Vec<Backend> {
         let backend = |member: &Member| match self.backend(member) {
             Ok(backend) => Some(backend),
@@ -168,7 +163,6 @@ impl Connector {
         Ok(backend.named(name).draining(member.draining))
     }
 
-    /// Name of a node in answers.
     fn name(&self, node: &str) -> String {
         if !self.hides_addresses || !node.contains(':') {
             return node.to_owned();
@@ -179,7 +173,7 @@ impl Connector {
     }
 }
 
-/// Makes a frontend follow the node list until it ends.
+/// Runs until the frontend ends.
 pub(super) fn follow(watcher: Watcher, connector: Connector, frontend: &Arc<Coordinator>) {
     let connector = Arc::new(connector);
     let holdings = Served {
@@ -194,7 +188,6 @@ pub(super) fn follow(watcher: Watcher, connector: Connector, frontend: &Arc<Coor
     }));
 }
 
-/// Shards served by a frontend's nodes.
 struct Served {
     connector: Arc<Connector>,
     frontend: Arc<Coordinator>,
@@ -228,8 +221,8 @@ pub(super) struct RegistrationFlags {
 }
 
 impl RegistrationFlags {
-    /// This backend's node at `address`; `None` without a source. Only backends of a store can use
-    /// sources without registration.
+    /// This backend's node; `None` without a source. Only backends of a store can use sources
+    /// without registration.
     pub(super) fn member(&self, address: SocketAddr, has_store: bool) -> Result<Option<Member>> {
         let Some(source) = &self.source.nodes else {
             let given = [
@@ -273,7 +266,6 @@ impl RegistrationFlags {
         Ok(Some(member))
     }
 
-    /// Registers a node, if the source supports it.
     pub(super) fn register(&self, member: Option<Member>) -> Result<Option<Registered>> {
         let (Some(source), Some(member)) = (&self.source.nodes, member) else {
             return Ok(None);
@@ -283,7 +275,7 @@ impl RegistrationFlags {
         Ok(registration.transpose()?.map(Registered))
     }
 
-    /// Starts to watch the other nodes, if there is a source. Stores their map in `directory`.
+    /// Watches other nodes, and stores their map in `directory`.
     pub(super) fn watch(&self, directory: &Path, absence: Absence) -> Result<Option<Watcher>> {
         let Some(source) = &self.source.nodes else {
             return Ok(None);
@@ -298,11 +290,10 @@ impl RegistrationFlags {
     }
 }
 
-/// A registered backend.
 pub(super) struct Registered(Registration);
 
 impl Registered {
-    /// Leaves the node list. The backend should serve until this returns.
+    /// The backend should serve until this returns.
     pub(super) async fn leave(self) {
         let left = tokio::task::spawn_blocking(move || self.0.leave(LEAVE_MAX));
         let _ = left.await;

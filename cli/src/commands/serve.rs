@@ -1,4 +1,4 @@
-//! `trawl serve`: indexes directories, and runs backend and frontend in one process.
+//! `trawl serve`: indexes directories, and runs backend and frontend over them.
 
 mod served_index;
 mod watching;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use watching::WatchedIndex;
 
-/// Divisor of the search memory: this share is for compiled patterns.
+/// Share of the search memory for compiled patterns, as a divisor.
 const PATTERN_SHARE: u64 = 4;
 
 /// Index directories if needed, and serve a search page for them
@@ -76,8 +76,7 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
-    // Keys, certificates and addresses come first: a mistake there fails before the long index
-    // build.
+    // Mistakes in these fail before the long index build.
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
@@ -141,7 +140,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     listener::serve(listener, app, limits, tls, &frontend, drain).await
 }
 
-/// Updates the index. With `--watch`, returns the watcher.
+/// Returns the watcher of `--watch`.
 fn update_and_watch(
     index: ServedIndex,
     arguments: &ServeArguments,
@@ -155,7 +154,7 @@ fn update_and_watch(
     );
     let without = [Some(&index.directory), arguments.spool.as_ref()];
     let without = without.into_iter().flatten().cloned().collect();
-    // Starts before the first update, so no change is missed.
+    // Before the first update, so no change is missed.
     let rescan = arguments.rescan.map(Duration::from_secs);
     let watched = WatchedIndex::start(index, without, rescan)?;
     watched.index.prepare()?;

@@ -1,4 +1,4 @@
-//! Flags of `serve` and `frontend` for sharing between frontends: a Redis cache, and link secrets.
+//! Flags for sharing between frontends: Redis cache and link secrets.
 
 use crate::terminal::report;
 use anyhow::{Context, Result, bail};
@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use web::LinkSecrets;
 
-/// Heading in the help.
 const SHARED: &str = "Several frontends";
 
 /// Which Redis, what authenticates entries, and what signs links.
@@ -30,7 +29,7 @@ pub(super) struct SharedCacheFlags {
 }
 
 impl std::fmt::Debug for SharedCacheFlags {
-    /// Hides the address, which may contain a password.
+    /// The address may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SharedCacheFlags").finish_non_exhaustive()
     }
@@ -44,8 +43,7 @@ impl SharedCacheFlags {
         }
     }
 
-    /// Reads the secret, and connects in the background. Logs if decisions are not shared because
-    /// it is missing.
+    /// Connects in the background. Logs if decisions are not shared for lack of a secret.
     pub(super) fn start(&self, has_service: bool) -> Result<Option<Arc<Hints>>> {
         let Some(url) = &self.cache_redis else {
             if self.cache_redis_secret.is_some() {

@@ -1,4 +1,4 @@
-//! `trawl store`: operator commands for a store of published indexes.
+//! `trawl store`: maintains a store of published indexes.
 
 use crate::progress::{ProgressThread, bar};
 use crate::terminal::{self, escaped};
@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Refresh interval of the bar.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
 /// Look after a store of published indexes: check it, go back, remove what nobody needs

@@ -1,4 +1,4 @@
-//! TLS flags: of the public listener, of a backend, and of a frontend's connections to backends.
+//! TLS flags: public listener, backend, and connections to backends.
 
 use crate::tls::{self, Current, Identity};
 use anyhow::{Result, bail};
@@ -6,7 +6,6 @@ use rustls::{ClientConfig, ServerConfig};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// Heading in the help.
 const ENCRYPTION: &str = "Encryption";
 
 /// The certificate of a process that listens.
@@ -22,7 +21,6 @@ pub(super) struct ServerIdentity {
 }
 
 impl ServerIdentity {
-    /// TLS configuration of the public listener, if enabled.
     pub(super) fn public(&self) -> Result<Option<Current<ServerConfig>>> {
         self.identity()?.map(tls::public_server).transpose()
     }
@@ -53,7 +51,7 @@ pub(super) struct BackendTls {
 }
 
 impl BackendTls {
-    /// TLS configuration of a backend on `address`, if enabled.
+    /// Without TLS, checks `address`.
     pub(super) fn config(&self, address: SocketAddr) -> Result<Option<Current<ServerConfig>>> {
         match (self.identity.identity()?, self.client_ca.clone()) {
             (Some(identity), Some(client_ca)) => tls::backend_server(identity, client_ca).map(Some),
@@ -66,7 +64,7 @@ impl BackendTls {
         }
     }
 
-    /// Rejects plain text on other than loopback addresses, unless allowed.
+    /// Requires loopback or a flag.
     fn check_plain(&self, address: IpAddr) -> Result<()> {
         if address.to_canonical().is_loopback() || self.insecure {
             return Ok(());
@@ -95,7 +93,7 @@ pub(super) struct BackendClientTls {
 }
 
 impl BackendClientTls {
-    /// TLS configuration for connections to these backends, if enabled.
+    /// Without TLS, checks the addresses.
     pub(super) fn config(&self, backends: &[String]) -> Result<Option<Current<ClientConfig>>> {
         let given = (
             self.backend_ca.clone(),
@@ -125,7 +123,7 @@ impl BackendClientTls {
     }
 }
 
-/// True if the host is certainly this machine.
+/// True only for certain.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,6 +1,4 @@
-//! Trace flags, and export to a collector: OTLP over HTTP, as JSON.
-//!
-//! Reads OpenTelemetry's variables too, so a collector set for the whole machine is used.
+//! Trace flags, and export by OTLP over HTTP, as JSON. Reads OpenTelemetry's variables too.
 
 use crate::client;
 use anyhow::{Context, Result, bail, ensure};
@@ -12,19 +10,17 @@ use trace::{Recorder, Resource, Sent};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue};
 
-/// Heading in the help.
 const TRACES: &str = "Traces";
 
-/// Maximum time of a request to the collector. Only spans wait for it.
+/// Only spans wait for it.
 const SEND_MAX: Duration = Duration::from_secs(5);
 
-/// Maximum flush time at exit. With the rest of the shutdown, it ends within 30 s of SIGTERM.
+/// Ends within 30 s of SIGTERM, with the rest.
 pub(super) const FLUSH_MAX: Duration = Duration::from_secs(1);
 
-/// Maximum response of the collector: it reports rejected spans.
+/// Reports rejected spans.
 const RESPONSE_BYTES_MAX: u64 = 64 << 10;
 
-/// Entries of a list in a variable.
 const PAIRS_MAX: usize = 64;
 
 /// Where traces are sent.
@@ -61,8 +57,8 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 impl TraceFlags {
-    /// Starts to trace the share `ratio` of requests, if a collector is named. The collector sees
-    /// an instance of `service` at `address`.
+    /// Traces the share `ratio` of requests, if a collector is named, as an instance of `service`
+    /// at `address`.
     pub(super) fn start(&self, service: &str, address: SocketAddr, ratio: f64) -> Result<()> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let Some(endpoint) = endpoint(self.traces.as_deref(), &variable)? else {
@@ -122,11 +118,10 @@ fn send(agent: &Agent, endpoint: &str, headers: &[(HeaderName, HeaderValue)], bo
         return Err(format!("status {status}"));
     }
     let body = response.body_mut().with_config().limit(RESPONSE_BYTES_MAX);
-    // The spans were accepted in any case.
+    // The spans were accepted.
     Ok(body.read_to_vec().unwrap_or_default())
 }
 
-/// Collector address from the flag or a variable.
 fn endpoint(
     flag: Option<&str>,
     variable: &impl Fn(&str) -> Option<String>,
@@ -173,7 +168,7 @@ fn endpoint(
     }))
 }
 
-/// Address without credentials, for the log.
+/// For the log.
 fn without_secrets(endpoint: &str) -> &str {
     let end = endpoint.find('?').unwrap_or(endpoint.len());
     let shown = &endpoint[..end];
@@ -194,7 +189,7 @@ fn headers(variable: Option<&str>) -> Result<Vec<(HeaderName, HeaderValue)>> {
     pairs.map(header).collect::<Result<_>>().context(name)
 }
 
-/// Parses `key=value,key=value`, with %XX escapes.
+/// Parses `key=value,key=value` with %XX escapes.
 fn pairs(name: &str, list: &str) -> Result<Vec<(String, String)>> {
     let entries = list.split(',').map(str::trim);
     let entries: Vec<&str> = entries.filter(|entry| !entry.is_empty()).collect();

@@ -1,6 +1,4 @@
-//! Configuration file: TOML with a table for each command and a key for each setting.
-//!
-//! Parsed without a schema, so error messages have the position of each key and value.
+//! Configuration file: TOML, parsed without a schema to keep positions for errors.
 
 use super::setting::{Setting, TABLES, Value, ValueKind, nearest};
 use crate::cache_dir::{read_small, user_dir};
@@ -11,17 +9,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// Far more than all settings with comments need.
+/// Far more than all settings need.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// A well-formed TOML file.
 pub(crate) struct ConfigFile {
     /// Safe for a terminal.
     pub(crate) path: String,
     text: String,
     /// Table, key and value.
     values: Vec<(&'static str, String, Value)>,
-    /// Unknown or malformed entries by offset in the text.
+    /// By offset in the text.
     faults: Vec<(usize, String)>,
 }
 
@@ -30,7 +27,7 @@ pub(crate) fn default_path() -> Option<PathBuf> {
 }
 
 impl ConfigFile {
-    /// Reads the named or else the default file, if it exists.
+    /// The named file, else the default one if it exists.
     pub(crate) fn find(named: Option<PathBuf>, definition: &Command) -> Result<Option<ConfigFile>> {
         let variable = || std::env::var_os("TRAWL_CONFIG").map(PathBuf::from);
         let path = match named.or_else(variable) {
@@ -42,7 +39,7 @@ impl ConfigFile {
         file.transpose()
     }
 
-    /// Reads the file at `path` with the settings of `definition`.
+    /// Settings are those of `definition`.
     fn read(path: &Path, definition: &Command) -> Result<ConfigFile> {
         let text = read_small(path, "the configuration file", FILE_BYTES_MAX)?;
         let mut file = ConfigFile {
@@ -61,7 +58,7 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// Unknown or malformed entries with positions.
+    /// Unknown or malformed entries.
     pub(crate) fn faults(&self) -> Vec<String> {
         let faults = self.faults.iter();
         faults.map(|(_, fault)| fault.clone()).collect()
@@ -122,7 +119,6 @@ impl ConfigFile {
         self.faults.push((start, format!("{origin}: {reason}")));
     }
 
-    /// Position of a span: path, line and column.
     fn origin(&self, span: Range<usize>) -> String {
         let before = &self.text[..span.start.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -132,7 +128,7 @@ impl ConfigFile {
     }
 }
 
-/// Value as typed on the command line, or an error.
+/// As typed on the command line.
 fn texts(kind: ValueKind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     match (kind, value) {
         (ValueKind::Switch, DeValue::Boolean(on)) => Ok(vec![on.to_string()]),

@@ -1,31 +1,28 @@
-//! A setting: command flag, file key, environment variable and values.
+//! A setting: flag, file key, variable and values.
 
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, Command};
 
-/// Commands with settings; each has a table of its name.
+/// Each has a table of its name.
 pub(crate) const TABLES: [&str; 3] = ["serve", "frontend", "backend"];
 
 pub(super) const FILE_FLAG: &str = "config";
 
 const NOT_SETTINGS: [&str; 3] = ["help", "version", FILE_FLAG];
 
-/// List separator in variables.
 const SEPARATOR: char = ',';
 
-/// A flag defined by clap.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     argument: Arg,
     pub(crate) key: String,
 }
 
-/// A value from a variable or the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
-    /// Several texts if the setting is a list.
+    /// Several for lists.
     pub(crate) texts: Vec<String>,
-    /// Variable name or file position.
+    /// Variable or file position.
     pub(crate) origin: String,
 }
 
@@ -37,7 +34,7 @@ pub(crate) enum ValueKind {
 }
 
 impl Setting {
-    /// Returns the settings of a table, in the order of the help.
+    /// In the order of the help.
     pub(crate) fn all(definition: &Command, table: &str) -> Vec<Setting> {
         let command = command(definition, table);
         let arguments = command.get_arguments();
@@ -57,7 +54,7 @@ impl Setting {
         }
     }
 
-    /// Default, as typed on the command line.
+    /// As typed on the command line.
     pub(crate) fn default(&self) -> Vec<String> {
         let values = self.argument.get_default_values().iter();
         values
@@ -70,7 +67,7 @@ impl Setting {
         format!("{}{name}", variable_prefix(table))
     }
 
-    /// Returns the value of its variable, if not empty.
+    /// Ignores an empty variable.
     pub(crate) fn variable(&self, table: &str) -> Option<Value> {
         let name = self.variable_name(table);
         let value = std::env::var(&name)
@@ -84,14 +81,14 @@ impl Setting {
         Some(Value { texts, origin })
     }
 
-    /// Makes a value the default of the flag in `command`.
+    /// Sets the flag's default.
     pub(super) fn set(&self, command: Command, value: &Value) -> Command {
         command.mut_arg(self.argument.get_id(), |argument| {
             argument.required(false).default_values(&value.texts)
         })
     }
 
-    /// Validates a value with clap. Errors name its origin.
+    /// Errors name the origin.
     pub(crate) fn check(&self, definition: &Command, table: &str, value: &Value) -> Result<()> {
         let fault = |reason: &str| anyhow!("{}: {}: {reason}", value.origin, self.key);
         if self.kind() == ValueKind::Switch
@@ -107,7 +104,6 @@ impl Setting {
     }
 }
 
-/// Command configured by a table.
 fn command(definition: &Command, table: &str) -> Command {
     let found = definition.find_subcommand(table);
     let mut command = found.expect("every table is a command").clone();
@@ -115,7 +111,7 @@ fn command(definition: &Command, table: &str) -> Command {
     command
 }
 
-/// Key: name of the long flag, or of the position.
+/// Long flag, or name of the position.
 fn key(argument: &Arg) -> Option<String> {
     match argument.get_long() {
         Some(long) => Some(long.to_owned()),
@@ -127,14 +123,13 @@ fn variable_prefix(table: &str) -> String {
     format!("TRAWL_{}_", table.to_uppercase())
 }
 
-/// First line of clap's error, without prefix.
 fn reason(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// Describes variables with a table's prefix that are no settings.
+/// Variables with a table's prefix that are no settings.
 pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
     let known = settings.iter().map(|setting| setting.variable_name(table));
     let known: Vec<String> = known.collect();
@@ -151,9 +146,9 @@ pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String
     unknown.map(describe).collect()
 }
 
-/// Most similar known word, if similar enough.
+/// `None` if too different.
 pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Less similar words have little in common.
+    /// Below, words have little in common.
     const SIMILARITY_MIN: f64 = 0.8;
     let similar = known.map(|known| (strsim::jaro_winkler(word, known), known));
     let best = similar.max_by(|a, b| a.0.total_cmp(&b.0))?;

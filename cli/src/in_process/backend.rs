@@ -1,6 +1,5 @@
-//! Backend in this process. It exchanges the usual frames over socket pairs, so local searches have
-//! no second code path. Most are answered with the same frames on the calling thread, without a
-//! socket.
+//! Backend in this process. Exchanges the usual frames over socket pairs, or directly on the
+//! calling thread, so searches have no second code path.
 
 use anyhow::Result;
 use backend::repositories::LookUp;
@@ -12,10 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Name of the backend in answers.
 const NAME: &str = "local";
 
-/// Serves the index in `directory`, and `repositories`, to this process. Needs a tokio runtime.
+/// Serves an index and `repositories`. Needs a tokio runtime.
 pub(crate) fn backend(
     directory: &Path,
     repositories: Option<Arc<dyn LookUp>>,

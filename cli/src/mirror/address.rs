@@ -1,14 +1,12 @@
-//! Resolves a host, and checks that its addresses are on the public internet.
+//! Resolves hosts to public addresses.
 //!
-//! Repository lists may come from people who must not reach this machine's network. Hosts are
-//! resolved and checked before each fetch, and git connects only to the checked addresses (see
-//! [`super::child`]).
+//! Repository lists may be from people who must not reach this network. Hosts are checked before
+//! each fetch, and git connects only to checked addresses (see [`super::child`]).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 use thiserror::Error;
 
-/// Addresses used of a host.
 const ADDRESSES_MAX: usize = 16;
 
 #[derive(Debug, Error)]
@@ -33,7 +31,7 @@ impl AddressError {
     }
 }
 
-/// Resolves a host. All addresses must be public, unless `allow_private`.
+/// All addresses must be public, unless `allow_private`.
 pub(super) fn resolve(
     host: &str,
     port: u16,
@@ -60,8 +58,8 @@ pub(super) fn resolve(
     Ok(addresses)
 }
 
-/// True for public addresses: no loopback, private, link-local or other special-purpose address
-/// (IANA's registries), also embedded in IPv6.
+/// False for loopback, private, link-local and other special-purpose addresses (IANA's registries),
+/// also embedded in IPv6.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -131,7 +129,7 @@ mod tests {
             "017700000001",
             "::1",
         ] {
-            // Systems without IPv6, or with another resolver, may reject a spelling.
+            // Without IPv6, a resolver may reject a spelling.
             let error = resolve(host, 80, false).expect_err(host);
             assert!(!matches!(error, AddressError::NoAddress(_)), "{host}");
             assert!(resolve("127.0.0.1", 80, true).is_ok());

@@ -1,8 +1,7 @@
 //! Runs the program `git` with only the settings that a fetch needs.
 //!
-//! **Invariant:** no configuration, hook, helper, prompt or variable of the machine or user takes
-//! effect, except those in [`MirrorOptions`]. A child ends with all of its processes on a limit or
-//! interrupt.
+//! **Invariant:** only [`MirrorOptions`] take effect: no other configuration, hook, helper, prompt
+//! or variable. A limit or interrupt ends the child with all of its processes.
 
 use super::memory;
 use super::options::MirrorOptions;
@@ -18,24 +17,22 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Polling interval of limits and exit.
 const POLL_EVERY: Duration = Duration::from_millis(10);
 
-/// Measuring interval of the fetched size.
 const MEASURE_EVERY: Duration = Duration::from_millis(250);
 
-/// Measuring interval of memory: a local server sends some 40 MB meanwhile.
+/// A local server sends some 40 MB meanwhile.
 const MEASURE_MEMORY_EVERY: Duration = Duration::from_millis(50);
 
-/// Output such as a list of half a million references.
+/// Half a million references.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
-/// Aborts a connection slower than a byte per second for this long.
+/// Below a byte per second.
 const STALLED_SECONDS: u32 = 60;
 
-/// Harmless object faults that old programs left in well-known histories.
+/// Harmless faults in well-known histories.
 const HARMLESS: [&str; 7] = [
     "badTimezone",
     "missingEmail",
@@ -46,7 +43,7 @@ const HARMLESS: [&str; 7] = [
     "zeroPaddedFilemode",
 ];
 
-/// The first version that accepts addresses of a host.
+/// Accepts addresses of a host.
 const VERSION_MIN: (u32, u32) = (2, 37);
 
 #[derive(Debug, Error)]
@@ -61,29 +58,26 @@ pub(crate) enum ChildError {
     TooLarge,
     #[error("the server lists too many references: they take more than {} MiB", OUTPUT_BYTES_MAX >> 20)]
     TooMuchOutput,
-    /// Memory limit in bytes.
+    /// Bytes.
     #[error(
         "the server lists too many references, perhaps without end: git takes more than {} MiB of memory for them", .0 >> 20
     )]
     TooMuchMemory(u64),
     #[error("interrupted")]
     Interrupted,
-    /// Messages of git.
     #[error("{0}")]
     Failed(String),
 }
 
-/// Conditions that abort a child.
 pub(super) struct Limits<'a> {
     pub(super) deadline: Instant,
-    /// Directory and its maximum bytes.
+    /// Maximum bytes of a directory.
     pub(super) size: Option<(PathBuf, u64)>,
-    /// Memory without the processes that read objects.
+    /// Excludes processes that read objects.
     pub(super) memory: Option<u64>,
     pub(super) interrupted: &'a AtomicBool,
 }
 
-/// Checks that git is installed and new enough.
 pub(super) fn check_version() -> Result<(), ChildError> {
     let output = local_git().arg("version").output();
     let output = output.map_err(ChildError::Start)?;
@@ -94,14 +88,14 @@ pub(super) fn check_version() -> Result<(), ChildError> {
     }
 }
 
-/// The first two numbers of `git version 2.39.5 (more)`.
+/// From `git version 2.39.5 (more)`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.split(' ').nth(2)?.split('.');
     let mut next = || numbers.next()?.parse().ok();
     Some((next()?, next()?))
 }
 
-/// Returns `git` without environment, configuration and network.
+/// Without environment, configuration and network.
 pub(super) fn local_git() -> Command {
     let mut command = Command::new("git");
     command
@@ -134,7 +128,7 @@ pub(super) fn local_git() -> Command {
     command
 }
 
-/// Returns `git` restricted to one remote, its checked addresses and its protocol.
+/// Restricted to checked addresses and one protocol.
 pub(super) fn network_git(
     remote: &Remote,
     addresses: &[IpAddr],
@@ -146,7 +140,7 @@ pub(super) fn network_git(
         format!("protocol.{}.allow=always", remote.scheme.name()),
     );
     let settings = [
-        // Neither redirects nor alternates lead to another server.
+        // No redirect or alternate leads elsewhere.
         "http.followRedirects=false",
         "transfer.bundleURI=false",
         "fetch.uriProtocols=",
@@ -188,7 +182,7 @@ fn set(command: &mut Command, setting: impl AsRef<str>) {
     command.args(["-c", setting.as_ref()]);
 }
 
-/// Pins the host's addresses in curl, so that a second look-up cannot differ (DNS rebinding).
+/// Pins addresses in curl against DNS rebinding.
 fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
     let shown = addresses.iter().map(|address| match address {
         IpAddr::V4(address) => address.to_string(),
@@ -207,7 +201,7 @@ fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
     )
 }
 
-/// SSH command without prompts and configuration, pinned to the checked address.
+/// Without prompts and configuration, pinned to the checked address.
 fn ssh(remote: &Remote, addresses: &[IpAddr]) -> String {
     let alias = match remote.port {
         22 => remote.host.clone(),
@@ -229,12 +223,11 @@ fn shell_quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Runs a child to its end, and returns its output.
 pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>, ChildError> {
     let spawned = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // Own process group: killing it reaches the children of git.
+        // Killing the group reaches git's children.
         .process_group(0)
         .spawn();
     let mut child = spawned.map_err(ChildError::Start)?;
@@ -255,7 +248,7 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>,
     Ok(output)
 }
 
-/// Waits for a child. Returns true on success.
+/// True on success.
 fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
     let (mut measured, mut measured_memory) = (Instant::now(), Instant::now());
     loop {
@@ -295,8 +288,7 @@ fn kill_group(child: &Child) {
     }
 }
 
-/// Drains a pipe in a thread, so the child never blocks. Keeps at most `bytes_max` bytes, and one
-/// more if exceeded.
+/// Drains a pipe, so the child never blocks. Keeps `bytes_max` bytes, and one more if exceeded.
 fn read_in_thread(pipe: Option<impl Read + Send + 'static>, bytes_max: u64) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -313,7 +305,7 @@ fn joined(thread: JoinHandle<Vec<u8>>) -> Vec<u8> {
     thread.join().unwrap_or_default()
 }
 
-/// Bytes of the files below a directory.
+/// Bytes of files.
 pub(super) fn size(directory: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return 0;
@@ -326,7 +318,7 @@ pub(super) fn size(directory: &Path) -> u64 {
     sizes.sum()
 }
 
-/// Error lines of git's messages, with a remedy if git names none.
+/// Error lines of git, with a remedy if it names none.
 fn complaint(messages: &[u8]) -> String {
     const LINES_MAX: usize = 3;
     const BYTES_MAX: usize = 400;

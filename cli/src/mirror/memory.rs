@@ -1,20 +1,17 @@
-//! Memory of a child and its processes while it reads references. A server can make it grow, as git
-//! keeps the whole list.
-//!
-//! Linux only; elsewhere nothing is measured.
+//! Memory of git while it reads a server's references, which it keeps in full. Linux only.
 
 use std::fs;
 
-/// Enough for some 500,000 references in protocol version 2, or half as many in older versions.
+/// Some 500,000 references in protocol version 2, half as many in older ones.
 pub(super) const REFERENCES_BYTES_MAX: u64 = 192 << 20;
 
-/// Memory of a fetch, besides that for references listed before.
+/// Without known references.
 const FETCH_BYTES: u64 = 64 << 20;
 
 /// Measured with 200,000 references: 1.2 KiB.
 const REFERENCE_BYTES: u64 = 2 << 10;
 
-/// Subcommands that read objects; their memory depends on the repository.
+/// They read objects; their memory depends on the repository.
 const READERS: [&str; 6] = [
     "index-pack",
     "unpack-objects",
@@ -24,15 +21,15 @@ const READERS: [&str; 6] = [
     "gc",
 ];
 
-/// Depth of measured processes: `git`, its transport, and ssh or other transport helpers.
+/// `git`, its transport, and ssh or other helpers.
 const DEPTH_MAX: u32 = 8;
 
-/// Memory for a fetch into a repository of this size, all of which git may read.
+/// Git may read all of the repository.
 pub(super) fn of_fetch(references: usize, repository_bytes: u64) -> u64 {
     FETCH_BYTES + references as u64 * REFERENCE_BYTES + repository_bytes
 }
 
-/// Bytes of a process and its living descendants, without those that read objects.
+/// Living descendants, without readers of objects.
 pub(super) fn used(process: u32) -> u64 {
     used_by(process, DEPTH_MAX)
 }
@@ -52,7 +49,6 @@ fn used_by(process: u32, depth: u32) -> u64 {
     own.unwrap_or(0) + below
 }
 
-/// Anonymous memory from `/proc/PID/status`.
 fn anonymous(status: &str) -> Option<u64> {
     let line = status
         .lines()
@@ -75,7 +71,7 @@ mod tests {
         );
         assert_eq!(anonymous("RssAnon:\tx"), None);
         let whole = 32 << 20;
-        // A shell with a child that holds some megabytes in a variable.
+        // Holds some megabytes in a variable.
         let hold =
             "sh -c 'x=$(head -c 33554432 /dev/zero | tr \"\\0\" x); echo; read -r _' \"$1\"; true";
         let used_by_child = |name: &str| {

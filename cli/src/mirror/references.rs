@@ -1,20 +1,19 @@
-//! References of a repository, as listed by its server and stored in a mirror.
+//! References listed by a server or stored in a mirror.
 
 use std::collections::BTreeMap;
 
-/// Default branches if the server names none, best first.
+/// Default if the server names none, best first.
 const USUAL: [&[u8]; 2] = [b"refs/heads/main", b"refs/heads/master"];
 
-/// References by full name, and the branch of HEAD.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
-    /// Object ids in hexadecimal.
+    /// In hexadecimal.
     pub(super) ids: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) head: Option<Vec<u8>>,
 }
 
 impl References {
-    /// Parses the output of `git ls-remote --symref`, restricted to `prefixes`.
+    /// Output of `git ls-remote --symref`, restricted to `prefixes`.
     pub(super) fn advertised(output: &[u8], prefixes: &[&str]) -> References {
         let mut references = References::default();
         let mut head_id = None;
@@ -37,8 +36,7 @@ impl References {
         references
     }
 
-    /// Parses the output of `git for-each-ref` as `%(objectname) %(refname)`, and of `git
-    /// symbolic-ref`.
+    /// Output of `git for-each-ref` as `%(objectname) %(refname)`, and of `git symbolic-ref`.
     pub(super) fn local(output: &[u8], head: &[u8]) -> References {
         let ids = lines(output, b' ').map(|(id, name)| (name.to_owned(), id.to_owned()));
         References {
@@ -47,7 +45,7 @@ impl References {
         }
     }
 
-    /// Likeliest default branch at a commit.
+    /// Likeliest default branch.
     fn branch_at(&self, id: &[u8]) -> Option<Vec<u8>> {
         let is_there = |name: &&[u8]| self.ids.get(*name).is_some_and(|it| it == id);
         let usual = USUAL.into_iter().find(is_there);
@@ -61,12 +59,11 @@ impl References {
         usual.or_else(any).map(<[u8]>::to_owned)
     }
 
-    /// True if object ids are SHA-256.
+    /// Of object ids.
     pub(super) fn is_sha256(&self) -> bool {
         self.ids.values().any(|id| id.len() == 64)
     }
 
-    /// Counts references that differ or exist on one side only.
     pub(super) fn differing(&self, other: &References) -> usize {
         let changed = self
             .ids
@@ -80,7 +77,7 @@ impl References {
     }
 }
 
-/// Lines of two fields; others are skipped.
+/// Skips lines without two fields.
 fn lines(output: &[u8], between: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
     output.split(|&byte| byte == b'\n').filter_map(move |line| {
         let at = line.iter().rposition(|&byte| byte == between)?;

@@ -1,11 +1,10 @@
 //! Remote of a mirror: a strictly checked URL and a directory name.
 //!
-//! Git, curl and ssh parse URLs differently. Only forms that all of them read alike are accepted;
-//! errors suggest a fix.
+//! Git, curl and ssh parse URLs differently, so only unambiguous forms are accepted.
 
 use thiserror::Error;
 
-/// Maximum bytes of a URL and of a name.
+/// In bytes.
 const URL_BYTES_MAX: usize = 2_000;
 const NAME_BYTES_MAX: usize = 200;
 
@@ -25,7 +24,7 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    /// Name in URLs, and of git's protocol.
+    /// In URLs and in git.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Scheme::Https => "https",
@@ -49,13 +48,12 @@ impl Scheme {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remote {
-    /// As given.
     pub(crate) url: String,
     pub(crate) scheme: Scheme,
-    /// In lower case, IPv6 without brackets; empty for a directory.
+    /// Lower case, IPv6 without brackets; empty for a directory.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Directory path below the mirrors, without the final `.git`.
+    /// Below all mirrors, without `.git`.
     pub(crate) name: String,
 }
 
@@ -97,7 +95,7 @@ pub(crate) enum RemoteError {
 }
 
 impl Remote {
-    /// Parses a URL. The default name is the last part of its path.
+    /// The default name is the last part of the path.
     pub(crate) fn parse(
         url: &str,
         name: Option<&str>,
@@ -131,7 +129,7 @@ impl Remote {
     }
 }
 
-/// Splits a URL into its scheme and the part after `://`.
+/// Scheme, and the part after `://`.
 fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str), RemoteError> {
     let is_word = |text: &str| {
         let letters = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
@@ -159,7 +157,7 @@ fn is_url_character(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-._~:/@[]!$&()*+,=%".contains(letter)
 }
 
-/// Removes the user of an ssh login. Other URLs have none.
+/// Only ssh URLs have a user.
 fn without_user(scheme: Scheme, authority: &str) -> Result<&str, RemoteError> {
     let Some((user, host)) = authority.rsplit_once('@') else {
         return Ok(authority);
@@ -212,7 +210,7 @@ fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16), Remot
     }
 }
 
-/// Checks a name, and removes the final `.git`.
+/// Also removes the final `.git`.
 fn checked_name(name: &str) -> Result<String, RemoteError> {
     let short = name.strip_suffix(".git").unwrap_or(name);
     let is_part = |part: &str| {

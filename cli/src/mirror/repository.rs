@@ -1,8 +1,7 @@
-//! One mirror: a bare repository, cloned if missing, else updated.
+//! One mirror: a bare repository, cloned or updated.
 //!
-//! **Invariant:** a directory with the name of a mirror is a whole repository. A clone is made
-//! beside the mirrors and renamed when complete. A fetch changes all references in one transaction,
-//! after their objects.
+//! **Invariant:** a mirror is a whole repository. Clones are renamed when complete. A fetch changes
+//! all references in one transaction, after their objects.
 
 use super::address::{self, AddressError};
 use super::child::{self, ChildError, Limits, local_git, network_git};
@@ -18,7 +17,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
-/// Older lock files of git are from a killed process.
+/// Older locks are from a killed process.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +26,13 @@ pub(crate) enum Mirrored {
         references: usize,
     },
     Updated {
-        /// References added, changed or removed.
+        /// Added, changed or removed.
         references: usize,
     },
     UpToDate,
 }
 
-/// An error. An existing mirror is unchanged.
+/// An existing mirror is unchanged.
 #[derive(Debug, Error)]
 pub(crate) enum MirrorError {
     #[error(transparent)]
@@ -51,10 +50,8 @@ pub(crate) enum MirrorError {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// One attempt to mirror a repository.
 pub(super) struct Attempt<'a> {
     pub(super) remote: &'a Remote,
-    /// Directory of all mirrors.
     pub(super) directory: &'a Path,
     pub(super) options: &'a MirrorOptions,
     pub(super) limits: Limits<'a>,
@@ -77,7 +74,7 @@ impl Attempt<'_> {
         self.limits.memory = Some(memory::REFERENCES_BYTES_MAX);
         let output = child::run(&mut list, &self.limits)?;
         let theirs = References::advertised(&output, self.prefixes());
-        // A fetch reads the list again, and it may have changed.
+        // A fetch reads the list again, possibly changed.
         let listed = output.iter().filter(|&&byte| byte == b'\n').count();
         let repository_bytes = if is_there { child::size(&path) } else { 0 };
         self.limits.memory = Some(memory::of_fetch(listed, repository_bytes));
@@ -90,7 +87,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Addresses that git may connect to; none for a directory.
+    /// None for a directory.
     fn addresses(&self) -> Result<Vec<IpAddr>, AddressError> {
         let remote = self.remote;
         match remote.scheme {
@@ -114,7 +111,7 @@ impl Attempt<'_> {
         self.limits.size = self.options.bytes_max.map(|bytes| (path.to_owned(), bytes));
     }
 
-    /// Runs git in a repository, without the network.
+    /// Without the network.
     fn local(&self, path: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChildError> {
         let mut command = local_git();
         command.arg("--git-dir").arg(path).args(arguments);
@@ -157,7 +154,7 @@ impl Attempt<'_> {
             .prefix(INCOMING)
             .tempdir_in(self.directory);
         let temporary = temporary.map_err(write(self.directory))?;
-        // Inside, because only this user can access the temporary directory itself.
+        // The temporary directory itself is private.
         let incoming = temporary.path().join("repository.git");
         self.limit_size(&incoming);
         self.init(&incoming, theirs)?;
@@ -178,7 +175,7 @@ impl Attempt<'_> {
         })
     }
 
-    /// Creates an empty repository with its remote, so `git fetch` by hand works.
+    /// Knows its remote, so `git fetch` by hand works.
     fn init(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
         let mut command = local_git();
         command.args([
@@ -221,19 +218,19 @@ impl Attempt<'_> {
         if differing > 0 {
             self.fetch(path, addresses, true)
                 .or_else(|error| match error {
-                    // A branch became a directory of branches, which no transaction can do.
+                    // No transaction turns a branch into a directory.
                     ChildError::Failed(said) if said.contains("cannot lock ref") => {
                         self.fetch(path, addresses, false)
                     }
                     error => Err(error),
                 })?;
-            // Too many packs are no error.
+            // Without gc, the mirror is valid too.
             let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
         }
         if theirs.head != ours.head {
             self.set_head(path, theirs)?;
         }
-        // The time of this file is that of the last comparison.
+        // Its time is that of the last comparison.
         let _ = fs::File::options()
             .append(true)
             .create(true)
@@ -279,7 +276,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Removes files of a killed fetch. The lock excludes other fetches.
+/// Of a killed fetch: the lock excludes others.
 fn remove_leftovers(path: &Path) {
     let starts_with_tmp = |name: &str| name.starts_with("tmp_");
     remove_files(
@@ -293,7 +290,7 @@ fn remove_leftovers(path: &Path) {
     remove_files(&path.join("refs"), LOCK_AGE_MIN, 16, is_lock);
 }
 
-/// Removes files of at least this age at this depth.
+/// With this age and depth.
 fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str) -> bool) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
@@ -309,7 +306,7 @@ fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str)
             && name.to_str().is_some_and(is_left)
             && modified.is_some_and(|it| it >= age)
         {
-            // If it cannot be removed, git reports it.
+            // Otherwise git reports it.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -1,25 +1,24 @@
-//! Hides copies: only the first file with the same text is printed.
+//! Hides copies: prints the first file with the same text.
 //!
-//! For people, who see only the best matches. A server folds all matches of an answer.
+//! For people, who see only the best matches. Servers fold all.
 
 use frontend::{Document, Match};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// Remembered lines: about 8 MiB. Later copies are printed.
+/// About 8 MiB. Later copies are printed.
 const LINES_MAX: usize = 64 << 10;
 
 #[derive(Default)]
 pub(super) struct PrintedLines {
-    /// File of each line, by text hash and line number.
+    /// By text hash and line.
     lines: HashMap<(Vec<u8>, u32), Arc<Document>>,
-    /// Hidden matches.
     pub(super) left_out: u64,
 }
 
 impl PrintedLines {
-    /// True if the same line of a copy was printed; else remembers it.
+    /// True if this line of a copy was printed; else remembers it.
     pub(super) fn has(&mut self, found: &Match) -> bool {
         if found.is_name() || found.document.hash.is_empty() || self.lines.len() == LINES_MAX {
             return false;

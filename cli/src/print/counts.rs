@@ -1,4 +1,4 @@
-//! Counts of lines and matches, in total and for each file.
+//! Counts of lines and matches.
 
 use super::group_buffer::path_key;
 use super::rows::first_of;
@@ -9,15 +9,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Printed or counted results.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
     pub(super) files: u64,
     pub(super) lines: u64,
     pub(super) matches: u64,
-    /// Results as searches count them: lines, and multi-line spans.
+    /// Lines, and multi-line spans.
     pub(super) results: u64,
-    /// Hidden matches in copies.
+    /// Hidden.
     pub(super) copies: u64,
     started: Instant,
 }
@@ -40,7 +39,7 @@ impl Totals {
         self.matches += found.ranges.len() as u64;
     }
 
-    /// Last line on a terminal, for an output with at most `limit` matches (0: all) of `found`.
+    /// Last line on a terminal; `limit` 0 means all of `found`.
     pub(super) fn in_words(&self, found: u64, limit: u64) -> String {
         let files = units::plural(self.files, "file");
         let results = self.results + self.copies;
@@ -68,8 +67,7 @@ impl Totals {
     }
 }
 
-/// Lines and matches of each file, in the order of first matches. Memory per file: its name and 24
-/// bytes.
+/// In the order of first matches. Takes 24 bytes and a name per file.
 #[derive(Default)]
 pub(super) struct FileCounts {
     files: Vec<FileCount>,
@@ -83,8 +81,8 @@ pub(super) struct FileCount {
 }
 
 impl FileCounts {
-    /// Counts a match up to `max` lines per file; with `multi_line`, the matches in a span. Returns
-    /// true for the first of its file.
+    /// Counts up to `max` lines per file, or matches with `multi_line`. True for the first of its
+    /// file.
     pub(super) fn add(&mut self, found: &Match, max: u64, multi_line: bool) -> bool {
         let next = self.files.len();
         let document = &found.document;
@@ -109,7 +107,7 @@ impl FileCounts {
         number == next
     }
 
-    /// Returns the files by path or by first match.
+    /// By path or first match.
     pub(super) fn into_files(mut self, by_path: bool) -> Vec<FileCount> {
         if by_path {
             self.files

@@ -1,8 +1,7 @@
-//! Groups matches by document.
+//! Groups matches by document, sorted by line.
 //!
-//! Matches arrive in any order; groups are sorted by line. Memory holds a [`BufferedMatch`] for
-//! each match, the document names, and matches up to [`MEMORY_BYTES_MAX`]. Further ones go to an
-//! unlinked temporary file.
+//! Memory holds a [`BufferedMatch`] for each match, document names, and matches up to
+//! [`MEMORY_BYTES_MAX`]; others go to an unlinked file.
 //!
 //! **Invariant:** a match is returned exactly as it was added.
 
@@ -14,10 +13,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Some hundred thousand matches. Printing more is slower than the disk.
+/// Some hundred thousand. Printing more is slower than the disk.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
-/// Matches, grouped by document.
 pub(super) struct GroupBuffer {
     documents: Vec<Arc<Document>>,
     numbers: HashMap<Arc<Document>, u32>,
@@ -28,7 +26,7 @@ pub(super) struct GroupBuffer {
     file_bytes: u64,
 }
 
-/// Location of a match. Ordered by document, line and arrival.
+/// By document, line and arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct BufferedMatch {
     document: u32,
@@ -70,8 +68,8 @@ impl GroupBuffer {
         Ok(())
     }
 
-    /// Calls `each` with the matches of each document, sorted by line. Documents are ordered by
-    /// first match, or by package and path name by name, like a walk through sorted directories.
+    /// Documents are ordered by first match, or name by name like a walk through sorted
+    /// directories.
     pub(super) fn for_each_document<E: From<io::Error>>(
         mut self,
         by_path: bool,
@@ -94,7 +92,7 @@ impl GroupBuffer {
     }
 
     fn number(&mut self, document: &Arc<Document>) -> u32 {
-        // Matches of a document are often adjacent.
+        // They are often adjacent.
         if let Some(last) = self.matches.last() {
             let same = &self.documents[last.document as usize];
             if Arc::ptr_eq(same, document) {
@@ -152,14 +150,13 @@ impl GroupBuffer {
     }
 }
 
-/// Sort key by path: package, then directory by directory.
+/// Package, then directory by directory.
 pub(super) fn path_key(document: &Document) -> impl Iterator<Item = &[u8]> {
     let parts = document.path.split(|&byte| byte == b'/');
     std::iter::once(&document.package[..]).chain(parts)
 }
 
-/// Appends a match. Its context must be complete (without windows); its document is stored once
-/// elsewhere.
+/// The context must be complete (without windows).
 fn encode(found: &Match, out: &mut Vec<u8>) {
     let number = |number: u64, out: &mut Vec<u8>| out.extend_from_slice(&number.to_le_bytes());
     let bytes = |bytes: &[u8], out: &mut Vec<u8>| {
@@ -214,7 +211,6 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
     }
 }
 
-/// Bytes not decoded yet.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {

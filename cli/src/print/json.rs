@@ -1,10 +1,9 @@
-//! ripgrep's JSON messages, one per line: `begin`, `match` and `context`, `end` for each file, and
-//! a final `summary`.
+//! ripgrep's JSON messages: `begin`, `match` and `context`, `end` for each file, and a final
+//! `summary`.
 //!
-//! Control and reordering characters are escaped. Text that is not UTF-8 is `bytes` in base64, as
-//! in ripgrep. Additional fields: `package`, `language` and `hash` in `begin`, for git also
-//! `revisions`, `revision_count` and `commit`; `rank` in `match`. Matches in file names have a null
-//! `line_number`.
+//! Control and reordering characters are escaped; invalid UTF-8 is `bytes` in base64. Additional
+//! fields: `package`, `language` and `hash` in `begin`, for git also `revisions`, `revision_count`
+//! and `commit`; `rank` in `match`. Matches in file names have a null `line_number`.
 
 use super::counts::Totals;
 use super::print_options::PrintOptions;
@@ -64,7 +63,7 @@ struct Submatch<'a> {
     end: usize,
 }
 
-/// Statistics. Time and searched bytes of one file are unknown, and 0.
+/// Time and searched bytes of one file are 0.
 #[derive(Serialize)]
 struct Stats {
     elapsed: Elapsed,
@@ -83,7 +82,7 @@ struct Elapsed {
     human: String,
 }
 
-/// Text, or base64 if not UTF-8.
+/// Base64 if not UTF-8.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Bytes<'a> {
@@ -110,7 +109,7 @@ impl From<Duration> for Elapsed {
     }
 }
 
-/// Appends the messages of one file with ascending matches.
+/// Matches must ascend.
 pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<u8>) {
     let Some(Match { document, .. }) = matches.first() else {
         return;
@@ -157,7 +156,6 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
     push(&end, out);
 }
 
-/// Appends the last message.
 pub(super) fn summary(
     summary: &SearchSummary,
     totals: &Totals,
@@ -184,7 +182,7 @@ pub(super) fn summary(
     );
 }
 
-/// A row; `text` includes the line end.
+/// `text` includes the line end.
 fn line<'a>(name: &'a [u8], row: &Row<'a>, text: &'a [u8]) -> Line<'a> {
     let submatch = |range: &std::ops::Range<usize>| Submatch {
         r#match: row.text[range.clone()].into(),

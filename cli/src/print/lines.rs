@@ -1,6 +1,6 @@
-//! Prints lines as ripgrep does: its separators, groups, headings and colors.
+//! Prints lines as ripgrep does: separators, groups, headings and colors.
 //!
-//! Programs get unchanged bytes; on a terminal, control characters are escaped.
+//! Programs get unchanged bytes, terminals escaped ones.
 
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
@@ -10,34 +10,30 @@ use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// Escape sequences before a path, line number, column and match, and after each: ripgrep's colors,
-/// byte for byte.
+/// ripgrep's colors, byte for byte.
 const PATH: &str = "\x1b[0m\x1b[35m";
 const NUMBER: &str = "\x1b[0m\x1b[32m";
 const COLUMN: &str = "\x1b[0m";
 const MATCHED: &str = "\x1b[0m\x1b[1m\x1b[31m";
 const NORMAL: &str = "\x1b[0m";
 
-/// Revisions named in a heading.
+/// In a heading.
 const REVISIONS_MAX: usize = 3;
 
-/// Prints matches into a buffer.
 pub(super) struct LinePrinter {
     options: PrintOptions,
-    /// A group was printed before.
+    /// For separators.
     has_printed: bool,
-    /// Printed bytes.
     pub(super) out: Vec<u8>,
-    /// Lines missing in `out`, fetched while it is written.
+    /// Fetched while `out` is written.
     pub(super) holes: Vec<Hole>,
 }
 
-/// A long line that is not in memory.
 pub(super) struct Hole {
-    /// Position in `out`.
+    /// In `out`.
     pub(super) at: usize,
     pub(super) document: Arc<Document>,
-    /// Offset and length in the document.
+    /// In the document.
     pub(super) offset: u64,
     pub(super) bytes: u64,
 }
@@ -52,7 +48,6 @@ impl LinePrinter {
         }
     }
 
-    /// Prints a match outside a group.
     pub(super) fn one(&mut self, found: &Match) {
         match found.line {
             0 => self.name_match(found),
@@ -60,7 +55,7 @@ impl LinePrinter {
         }
     }
 
-    /// Prints a match with a cut line, and a hole for the line.
+    /// Leaves a hole for the cut line.
     fn cut(&mut self, found: &Match, window: Window) {
         let first = found.ranges.first().filter(|_| self.options.columns);
         let column = first.map(|range| window.start as usize + range.start + 1);
@@ -74,7 +69,6 @@ impl LinePrinter {
         self.out.push(b'\n');
     }
 
-    /// Prints the ascending matches of a document.
     pub(super) fn document(&mut self, matches: &[Match]) {
         let Some(first) = matches.first() else { return };
         if first.line == 0 {
@@ -102,7 +96,6 @@ impl LinePrinter {
         self.has_printed = true;
     }
 
-    /// Prints a file name, and its first revisions.
     fn heading(&mut self, document: &Document, line: u32) {
         let (names, more) = document.revisions.first(REVISIONS_MAX);
         self.path(document, &[], line, b'\n');
@@ -123,7 +116,6 @@ impl LinePrinter {
         self.path(document, &[], 1, b'\n');
     }
 
-    /// Prints a file name and a count.
     pub(super) fn count(&mut self, document: &Document, count: u64) {
         if self.options.names {
             self.path(document, &[], 1, b':');
@@ -131,7 +123,6 @@ impl LinePrinter {
         self.out.extend(format!("{count}\n").as_bytes());
     }
 
-    /// Prints a match in a file's name.
     fn name_match(&mut self, found: &Match) {
         let inside = found.document.package.len() + 1;
         let shift = |range: &Range<usize>| inside + range.start..inside + range.end;
@@ -147,7 +138,7 @@ impl LinePrinter {
         let (only_matching, columns) = (options.only_matching, options.columns);
         let column = |range: &Range<usize>| columns.then_some(range.start + 1);
         if options.each_match && !only_matching && row.found.is_some() {
-            // Prints the starting line of each match.
+            // Starting lines of matches.
             for (number, line, range) in row.starts() {
                 self.head(document, number, column(&range), b':');
                 self.text(line, from_ref(&range));
@@ -170,7 +161,6 @@ impl LinePrinter {
         }
     }
 
-    /// Prints name, number and column.
     fn head(&mut self, document: &Document, number: u32, column: Option<usize>, separator: u8) {
         let heading = self.options.heading;
         if self.options.names && !heading {
@@ -194,7 +184,7 @@ impl LinePrinter {
         self.color(NORMAL);
     }
 
-    /// Prints a name with colored `ranges` and a link to `line`, then the separator or NUL.
+    /// Colors `ranges`, links to `line`, and ends with the separator or NUL.
     fn path(&mut self, document: &Document, ranges: &[Range<usize>], line: u32, separator: u8) {
         let is_linked = self.link(document, line);
         self.color(PATH);
@@ -206,7 +196,7 @@ impl LinePrinter {
         self.out.push(separator);
     }
 
-    /// Prints a line with colored `ranges`, and the line end.
+    /// Colors `ranges`.
     fn text(&mut self, text: &[u8], ranges: &[Range<usize>]) {
         if self.options.escape {
             let text = text.strip_suffix(b"\r").unwrap_or(text);
@@ -217,7 +207,7 @@ impl LinePrinter {
         self.out.push(b'\n');
     }
 
-    /// Prints text with colored `ranges`, each followed by the color `rest`.
+    /// Colors `ranges`, each followed by `rest`.
     fn marked(&mut self, text: &[u8], ranges: &[Range<usize>], rest: &str) {
         let mut at = 0;
         for range in ranges {
@@ -234,7 +224,7 @@ impl LinePrinter {
         self.plain(&text[at..]);
     }
 
-    /// Prints text, on a terminal as one line: names may contain line feeds.
+    /// Names stay on one line of a terminal.
     fn plain(&mut self, text: &[u8]) {
         if self.options.escape {
             let text = escaped(text).replace('\n', "\\n");
@@ -250,7 +240,7 @@ impl LinePrinter {
         }
     }
 
-    /// Starts a link, if enabled.
+    /// True if enabled.
     fn link(&mut self, document: &Document, line: u32) -> bool {
         let links = self.options.links.as_ref();
         let url = links.map(|links| links.url(document, line, 1));

@@ -1,11 +1,11 @@
-//! URLs of terminal hyperlinks (OSC 8) for file names and line numbers.
+//! Terminal hyperlinks (OSC 8) of file names and line numbers.
 //!
 //! **Invariant:** a URL is printable ASCII, for any names.
 
 use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-/// Escaped characters: those misread by query strings or terminals, and braces. Slashes stay.
+/// Misread by query strings or terminals, and braces. Slashes stay.
 const ESCAPED: &AsciiSet = &{
     let (mut set, mut others) = (CONTROLS.add(0), b" \"#%&+<=>?\\^`{|};".as_slice());
     while let [first, rest @ ..] = others {
@@ -14,18 +14,17 @@ const ESCAPED: &AsciiSet = &{
     set
 };
 
-/// Names allowed in braces.
+/// Allowed in braces.
 const VARIABLES: [&str; 5] = ["package", "path", "line", "column", "commit"];
 
-/// Part of a server link that only git files have.
+/// Only for git files.
 const OF_COMMIT: &str = "&rev={commit}";
 
-/// A URL with known variables in braces.
 #[derive(Clone, Debug)]
 pub(super) struct LinkFormat(String);
 
 impl LinkFormat {
-    /// Parses a format such as `file:///srv/{package}/{path}#{line}`.
+    /// Such as `file:///srv/{package}/{path}#{line}`.
     pub(super) fn parse(format: &str) -> Result<LinkFormat, String> {
         if let Some(odd) = format.chars().find(|letter| !letter.is_ascii_graphic()) {
             return Err(format!("a URL cannot contain {odd:?}"));
@@ -44,7 +43,6 @@ impl LinkFormat {
         Ok(LinkFormat(format.to_owned()))
     }
 
-    /// Links to the pages of a server.
     pub(super) fn to_server(url: &str) -> Option<LinkFormat> {
         let url = url.trim_end_matches('/');
         let format =
@@ -53,7 +51,7 @@ impl LinkFormat {
     }
 
     pub(super) fn url(&self, document: &Document, line: u32, column: usize) -> String {
-        // Escaped values contain no braces.
+        // Escaped, so without braces.
         let values = [
             percent_encode(&document.package, ESCAPED).to_string(),
             percent_encode(&document.path, ESCAPED).to_string(),

@@ -1,13 +1,11 @@
-//! Print flags of `trawl search` and the output form derived from them, with ripgrep's flag names
-//! and meanings.
+//! Print flags of `trawl search`, as in ripgrep, and the derived output form.
 //!
-//! **Invariant:** the form is decided here, once, from the flags and the terminal state of standard
+//! **Invariant:** the form is decided here, once, from flags and the terminal state of standard
 //! output.
 
 use super::links::LinkFormat;
 use std::io::IsTerminal;
 
-/// Heading in the help.
 const OUTPUT: &str = "Output";
 
 /// Two screens.
@@ -119,7 +117,6 @@ enum ColorChoice {
     Never,
 }
 
-/// Value of `--hyperlink-format`.
 #[derive(Clone, Debug)]
 enum Hyperlinks {
     None,
@@ -136,7 +133,6 @@ fn parse_hyperlinks(format: &str) -> Result<Hyperlinks, String> {
 }
 
 impl PrintFlags {
-    /// Lines of context before and after each match.
     fn context_lines(&self) -> (u32, u32) {
         let both = self.context.unwrap_or(0);
         (
@@ -149,18 +145,14 @@ impl PrintFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     Lines,
-    /// ripgrep's JSON messages.
     Json,
     Files,
-    /// Matching lines of each file.
     LineCounts,
-    /// Matches in each file.
     MatchCounts,
-    /// Total, counted by backends.
+    /// By backends.
     Total,
-    /// Total, counted here: backends cannot count multi-line matches or apply a maximum per file.
+    /// Here: backends cannot count multi-line matches, or up to a maximum per file.
     CountedTotal,
-    /// Only the exit status matters.
     Nothing,
 }
 
@@ -171,34 +163,34 @@ pub(crate) struct PrintOptions {
     pub(super) names: bool,
     pub(super) numbers: bool,
     pub(super) columns: bool,
-    /// File names are printed above their lines.
+    /// File names precede their lines.
     pub(super) heading: bool,
     pub(super) color: bool,
-    /// Escapes control characters.
+    /// Control characters.
     pub(super) escape: bool,
-    /// Writes NUL after names.
+    /// NUL after names.
     pub(super) null: bool,
     pub(super) only_matching: bool,
-    /// One output line for every match.
+    /// A line for every match.
     pub(super) each_match: bool,
     pub(crate) before: u32,
     pub(crate) after: u32,
-    /// Lines printed of a file; matches if `multi_line`.
+    /// Matches if `multi_line`.
     pub(super) per_file_max: u64,
-    /// The pattern can span lines, so matches are counted instead of lines.
+    /// Counts matches instead of lines.
     pub(super) multi_line: bool,
     pub(super) links: Option<LinkFormat>,
     pub(super) stats: bool,
-    /// Prints only one of several files with the same text.
+    /// Hides copies.
     pub(super) folds: bool,
-    /// Standard output is a terminal, so a last line counts the matches.
+    /// Adds a last line.
     is_terminal: bool,
-    /// Maximum number of matches; 0 means all.
+    /// 0 means all.
     pub(super) limit: u64,
 }
 
 impl PrintOptions {
-    /// Derives options from the flags. Names link to the pages of `server` by default.
+    /// Names link to the pages of `server` by default.
     pub(crate) fn new(flags: &PrintFlags, server: Option<&str>) -> PrintOptions {
         let is_terminal = std::io::stdout().is_terminal();
         let kind = kind(flags);
@@ -247,13 +239,12 @@ impl PrintOptions {
         }
     }
 
-    /// Limit if `--limit` is not given; `None` means all.
+    /// `None` means all.
     pub(crate) fn limit_default(&self) -> Option<u64> {
         let is_list = self.kind == OutputKind::Lines && self.sort == SortOrder::Rank;
         (self.is_terminal && is_list && !self.stats).then_some(TERMINAL_MATCHES)
     }
 
-    /// True if a last line counts the matches.
     pub(super) fn counts_at_end(&self) -> bool {
         let counts = match self.kind {
             OutputKind::Lines | OutputKind::Files => true,
@@ -264,7 +255,7 @@ impl PrintOptions {
         self.is_terminal && counts && !self.stats
     }
 
-    /// Adapts the options to a pattern that can or cannot span lines.
+    /// Adapts to patterns over several lines.
     pub(crate) fn multi_line(mut self, multi_line: bool) -> PrintOptions {
         self.multi_line = multi_line;
         self.kind = match self.kind {
@@ -277,8 +268,7 @@ impl PrintOptions {
         self
     }
 
-    /// Sets the limit (0: none). The best matches are known only at the end, so they cannot be
-    /// streamed.
+    /// The best matches are known only at the end, so they cannot be streamed.
     pub(crate) fn limited(mut self, limit: u64) -> PrintOptions {
         self.limit = limit;
         if limit > 0 && self.sort == SortOrder::None {
@@ -287,12 +277,12 @@ impl PrintOptions {
         self
     }
 
-    /// True if a multi-line match may be cut to respect the maximum per file.
+    /// True if the maximum per file may cut a match.
     pub(super) fn cuts_spans(&self) -> bool {
         self.multi_line && self.per_file_max < u64::MAX
     }
 
-    /// True if the lines of a file are printed together.
+    /// True if output waits for whole files.
     pub(super) fn is_grouped(&self) -> bool {
         self.kind == OutputKind::Json
             || self.heading
@@ -301,7 +291,7 @@ impl PrintOptions {
             || self.per_file_max < u64::MAX
     }
 
-    /// True if matches are printed byte for byte as `package/path:line:text`, by rank or as found.
+    /// True for exact `package/path:line:text`, by rank or as found.
     pub(crate) fn is_plain(&self) -> bool {
         let changed = self.columns || self.escape || self.null || self.only_matching;
         let extra = self.stats || self.links.is_some();
@@ -312,12 +302,12 @@ impl PrintOptions {
             && !(changed || extra || self.is_grouped())
     }
 
-    /// True if line text is printed, so it must be complete.
+    /// Text must be complete.
     pub(super) fn wants_text(&self) -> bool {
         matches!(self.kind, OutputKind::Lines | OutputKind::Json)
     }
 
-    /// True if lines are printed unchanged, so pieces of a long line can be written one by one.
+    /// Pieces of unchanged lines can be printed one by one.
     pub(super) fn takes_pieces(&self) -> bool {
         self.kind == OutputKind::Lines
             && !self.escape
@@ -325,18 +315,18 @@ impl PrintOptions {
             && !self.wants_all_ranges()
     }
 
-    /// True if lines are printed while the search runs.
+    /// True if printed during the search.
     pub(crate) fn streams(&self) -> bool {
         self.sort == SortOrder::None && self.wants_text()
     }
 
-    /// True if only the first range of a match is used.
+    /// Other ranges are not used.
     pub(crate) fn takes_first_range(&self) -> bool {
         let marks = self.escape || (self.columns && self.multi_line);
         !(marks || self.wants_all_ranges())
     }
 
-    /// True if every range of a line is needed, even in lines with many matches.
+    /// Even in lines with many matches.
     pub(super) fn wants_all_ranges(&self) -> bool {
         match self.kind {
             OutputKind::Lines => {
@@ -351,7 +341,7 @@ impl PrintOptions {
 }
 
 fn kind(flags: &PrintFlags) -> OutputKind {
-    // ripgrep's precedence. `-c -o` counts the matches that `-o` would print.
+    // ripgrep's precedence. `-c -o` counts the output of `-o`.
     let kinds = [
         (flags.quiet, OutputKind::Nothing),
         (flags.json, OutputKind::Json),

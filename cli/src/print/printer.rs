@@ -1,8 +1,7 @@
 //! Selects, orders and prints matches.
 //!
-//! Single lines are written immediately. Output grouped by file waits in a [`GroupBuffer`] until
-//! the end; with `--stream`, matches come file by file, and a group is written when the next file
-//! begins.
+//! Single lines are written immediately; groups wait in a [`GroupBuffer`] until the end. With
+//! `--stream`, matches come file by file, and a group ends with its file.
 
 use super::copies::PrintedLines;
 use super::counts::{FileCounts, Totals};
@@ -20,19 +19,18 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Prints the matches of one search.
 pub(crate) struct Printer<'a> {
     writer: MatchWriter,
     fetcher: LineFetcher<'a>,
     groups: GroupBuffer,
-    /// Matches of the current file, if they come file by file.
+    /// If they come file by file.
     current: Vec<Match>,
     counts: FileCounts,
-    /// Printed lines, for hiding copies.
+    /// For hiding copies.
     printed: PrintedLines,
 }
 
-/// Writes matches to standard output, and counts them.
+/// Also counts.
 struct MatchWriter {
     options: PrintOptions,
     out: BufWriter<StdoutLock<'static>>,
@@ -63,7 +61,7 @@ impl<'a> Printer<'a> {
         &self.writer.options
     }
 
-    /// Prints or groups a match. Missing parts of lines come from `read`.
+    /// Missing parts come from `read`.
     pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
         if self.writer.options.folds && self.printed.has(&found) {
             self.writer.totals.copies = self.printed.left_out;
@@ -102,13 +100,12 @@ impl<'a> Printer<'a> {
         self.writer.out.write_all(bytes)
     }
 
-    /// Prints the group of the current file, if matches come file by file.
     pub(crate) fn end_document(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.writer
             .document(&std::mem::take(&mut self.current), read)
     }
 
-    /// Prints the groups, after the last match.
+    /// After the last match.
     pub(crate) fn end_matches(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.end_document(read)?;
         let by_path = self.writer.options.sort == SortOrder::Path;
@@ -116,12 +113,11 @@ impl<'a> Printer<'a> {
         groups.for_each_document(by_path, |matches| self.writer.document(&matches, read))
     }
 
-    /// Flushes before a possible pause.
+    /// Before a possible pause.
     pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.writer.out.flush()?)
     }
 
-    /// Prints counts and statistics.
     pub(crate) fn finish(mut self, summary: &SearchSummary) -> Result<()> {
         let by_path = self.writer.options.sort == SortOrder::Path;
         let writer = &mut self.writer;
@@ -217,7 +213,7 @@ impl MatchWriter {
         self.write()
     }
 
-    /// Writes the buffer, and fetches its long lines piece by piece.
+    /// Fetches long lines in pieces.
     fn write_lines(&mut self, read: ReadFile<'_>) -> Result<()> {
         let mut written = 0;
         for hole in std::mem::take(&mut self.lines.holes) {

@@ -1,4 +1,4 @@
-//! Printed rows of a document: matches and context, each line once.
+//! Printed rows of a document: matches and context.
 //!
 //! **Invariant:** rows ascend, and context lines are unique.
 
@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A context line, or a match of one or more lines.
+/// A match can have several lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row<'a> {
-    /// Number of the first line.
+    /// Of the first line.
     pub(super) number: u32,
     pub(super) lines: u32,
     /// Without the last line end.
@@ -18,7 +18,6 @@ pub(super) struct Row<'a> {
     pub(super) ranges: &'a [Range<usize>],
     /// `None` for a context line.
     pub(super) found: Option<&'a Match>,
-    /// Offset of the first byte in the document.
     pub(super) offset: u64,
 }
 
@@ -45,12 +44,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Number of the line after the row.
     pub(super) fn next(&self) -> u32 {
         self.number.saturating_add(self.lines)
     }
 
-    /// Returns each line: number, text and ranges.
+    /// Number, text and ranges.
     pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
         let mut rest = self.ranges;
         self.lines().map(move |(number, from, line)| {
@@ -70,7 +68,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Returns for each range its first line (number and text), and its part in that line.
+    /// For each range: number and text of its first line, and the part in it.
     pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
         let mut lines = self.lines().peekable();
         self.ranges.iter().filter_map(move |range| {
@@ -84,7 +82,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Returns each line: number, offset in the row, and text.
+    /// Number, offset in the row, and text.
     fn lines(&self) -> impl Iterator<Item = (u32, usize, &'a [u8])> + use<'a> {
         let (mut next, lines) = (0, self.text.split(|&byte| byte == b'\n'));
         (self.number..=u32::MAX)
@@ -97,7 +95,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Cuts ascending multi-line matches after the first `max` ranges.
+/// Cuts ascending matches after `max` ranges.
 pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
     let mut rest = max;
     let mut first = Vec::new();
@@ -111,8 +109,7 @@ pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
     first
 }
 
-/// Cuts a multi-line match after the first `max` ranges: later lines become context. Returns `None`
-/// if `max` is 0.
+/// Lines after `max` ranges become context. `None` if `max` is 0.
 pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     let max = usize::try_from(max).unwrap_or(usize::MAX);
     if max == 0 || found.ranges.len() <= max {
@@ -142,8 +139,7 @@ pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     Some(Cow::Owned(first))
 }
 
-/// Returns the rows for the first `max` ascending matches of a document, with `before` and `after`
-/// lines of context. Further matches in the context stay matches.
+/// Rows of the first `max` ascending matches. Further matches in their context stay matches.
 pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<Row<'_>> {
     let max = usize::try_from(max)
         .unwrap_or(usize::MAX)
@@ -165,7 +161,7 @@ pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<
     let mut rows: Vec<Row<'_>> = rows.into_values().collect();
     let mut next = 0;
     rows.retain(|row| {
-        // A line inside a match is not also context.
+        // Lines inside a match are not context.
         let is_new = row.number >= next || row.found.is_some();
         next = next.max(row.next());
         is_new

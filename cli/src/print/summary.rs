@@ -1,4 +1,4 @@
-//! Outcome of a search: messages on standard error, and exit status.
+//! Messages and exit status of a search.
 
 use crate::terminal::{escaped, report};
 use crate::{exit, units};
@@ -8,23 +8,23 @@ use web::model::{IndexUse, Overlaps};
 
 #[derive(Default)]
 pub(crate) struct SearchSummary {
-    /// Matches, printed or not.
+    /// Printed or not.
     pub(crate) found: u64,
     pub(crate) documents: u64,
-    /// Backend and reason of missing parts. Empty if complete.
+    /// Backend and reason.
     pub(crate) missing: Vec<(String, String)>,
-    /// Changed files not yet in the index.
+    /// Changed files not in the index.
     pub(crate) pending: u64,
     /// Abandoned documents.
     pub(crate) skipped: u64,
     pub(crate) overlaps: Option<Overlaps>,
-    /// Implicitly excluded results.
+    /// Implicit exclusions.
     pub(crate) notices: Vec<Notice>,
     pub(crate) index_use: IndexUse,
 }
 
 impl SearchSummary {
-    /// Prints missing parts and, on request, index use. Returns the exit status.
+    /// Returns the exit status.
     pub(crate) fn report(&self, explain: bool) -> ExitCode {
         report_missing(
             self.missing
@@ -51,7 +51,7 @@ impl SearchSummary {
         }
         if explain {
             let usage = &self.index_use;
-            // Without trigrams, all blocks left by filters are candidates.
+            // Without trigrams, filters select the candidates.
             report(plan_in_words(&usage.plan, usage.candidates));
             report(format_args!(
                 "blocks verified: {}, {}; {} of them match",
@@ -66,7 +66,7 @@ impl SearchSummary {
     }
 }
 
-/// Prints failed backends with reasons. Returns true if there are none.
+/// True if none is missing.
 pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
     let mut is_complete = true;
     for (backend, reason) in missing {
@@ -77,7 +77,7 @@ pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a 
     is_complete
 }
 
-/// Describes packages on several backends, with the first as example.
+/// Names the first package.
 pub(crate) fn overlaps_in_words(overlaps: &Overlaps) -> String {
     let packages = units::plural(overlaps.count, "package");
     let verb = if overlaps.count == 1 { "is" } else { "are" };
@@ -89,7 +89,7 @@ pub(crate) fn overlaps_in_words(overlaps: &Overlaps) -> String {
     format!("{packages} {verb} on several backends{first}; the newest build of each is searched")
 }
 
-/// Describes a plan (`index::plan::Query` as text) that leaves `blocks` to search.
+/// `plan` is `index::plan::Query` as text.
 pub(crate) fn plan_in_words(plan: &str, blocks: u64) -> String {
     match plan {
         "all" => format!(

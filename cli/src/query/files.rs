@@ -1,8 +1,7 @@
-//! File selection: PATH, `-t`, `-T` and `-g`, read as in ripgrep, as query filters.
+//! PATH, `-t`, `-T` and `-g`, read as in ripgrep, as query filters.
 //!
-//! An index knows packages and their paths, not the working directory. A PATH or a glob with a
-//! slash is a path in a package, or starts with the package's name, like printed names. Types are
-//! ripgrep's lists of globs.
+//! An index knows packages, not the working directory. A PATH or a glob with a slash is a path in a
+//! package, or starts with the package's name. Types are ripgrep's globs.
 //!
 //! **Invariant:** a file is searched if and only if the last matching glob has no `!`, or if none
 //! matches and all have one.
@@ -13,7 +12,7 @@ use ignore::types::{FileTypeDef, TypesBuilder};
 use schema::message::{Expr, Field, Filter, Reading};
 use std::path::{Component, Path};
 
-/// Suggested type names in an error.
+/// In an error.
 const SIMILAR_MAX: usize = 3;
 
 /// The files to search.
@@ -39,7 +38,7 @@ pub(super) struct FileFlags {
 }
 
 impl FileFlags {
-    /// Returns filters for the flags and paths; `None` for all files.
+    /// `None` for all files.
     pub(super) fn expr(&self, paths: &[&str]) -> Result<Option<Expr>> {
         let selected = self.types.iter().map(|name| of_type(name));
         let selected = selected.collect::<Result<Vec<_>>>()?;
@@ -66,7 +65,7 @@ fn filter(field: Field, reading: Reading, text: impl Into<String>) -> Expr {
     })
 }
 
-/// Files below any of the paths; `None` if one of them is everything.
+/// `None` for all files.
 fn of_paths(paths: &[&str]) -> Result<Option<Expr>> {
     let mut alternatives = Vec::new();
     for path in paths {
@@ -93,7 +92,7 @@ fn of_path(typed: &str) -> Result<Option<Expr>> {
     Ok(Some(Expr::any(vec![below(&parts), Expr::all(named)])))
 }
 
-/// Components of a path, made relative if absolute.
+/// Made relative.
 fn components(typed: &str) -> Result<Vec<&str>> {
     let path = Path::new(typed);
     let relative = if path.is_absolute() {
@@ -120,7 +119,6 @@ fn components(typed: &str) -> Result<Vec<&str>> {
     Ok(parts)
 }
 
-/// Escapes regular expression syntax.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {
@@ -141,7 +139,7 @@ fn of_type(name: &str) -> Result<Expr> {
     }
 }
 
-/// Merges the file name globs of a type, as queries have few filters.
+/// One glob, as queries have few filters.
 fn glob_list(known: &FileTypeDef) -> Expr {
     let text = match known.globs() {
         [one] => one.clone(),
@@ -166,13 +164,12 @@ fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {
     )
 }
 
-/// Files left by the globs.
 fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
     let globs: Vec<Glob<'_>> = globs
         .iter()
         .map(|typed| Glob::parse(typed))
         .collect::<Result<_>>()?;
-    // Other files are excluded only if a glob selects.
+    // Only selecting globs exclude other files.
     let mut left = None;
     let mut starts_empty = globs.iter().any(|glob| !glob.excludes);
     for glob in &globs {
@@ -186,7 +183,7 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
         };
         starts_empty &= left.is_none();
     }
-    // Files below an excluded directory stay excluded, despite later globs.
+    // Excluded directories stay excluded, despite later globs.
     let excluding = globs.iter().filter(|glob| glob.excludes);
     let directories: Vec<Expr> = excluding.map(Glob::below).collect();
     let parts: Vec<Expr> = left
@@ -196,12 +193,12 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
     Ok((!globs.is_empty()).then(|| Expr::all(parts)))
 }
 
-/// A glob as in a line of `.gitignore`.
+/// As in `.gitignore`.
 struct Glob<'a> {
-    /// Without `!`, and without outer slashes.
+    /// Without `!` and outer slashes.
     text: &'a str,
     excludes: bool,
-    /// Matches the whole path, not each name in it.
+    /// Matches the whole path.
     is_anchored: bool,
     /// Matches directories only.
     is_directory: bool,
@@ -236,7 +233,6 @@ impl<'a> Glob<'a> {
         })
     }
 
-    /// Files matched directly.
     fn files(&self) -> Expr {
         let Glob { text, .. } = self;
         if self.is_directory {
@@ -244,13 +240,13 @@ impl<'a> Glob<'a> {
         }
         match (self.is_anchored, text.contains('/')) {
             (false, _) => filter(Field::Path, Reading::Glob, *text),
-            // A glob without slash would match only the last name.
+            // Otherwise only the last name matches.
             (true, false) => filter(Field::Name, Reading::Glob, format!("*/{text}")),
             (true, true) => in_package_or_named(text),
         }
     }
 
-    /// Files below matched directories.
+    /// Below matched directories.
     fn below(&self) -> Expr {
         let text = format!("{}/**", self.text);
         if self.is_anchored {
@@ -261,7 +257,7 @@ impl<'a> Glob<'a> {
     }
 }
 
-/// Files with a matching path or printed name.
+/// By path or printed name.
 fn in_package_or_named(glob: &str) -> Expr {
     let [path, name] = [Field::Path, Field::Name].map(|field| filter(field, Reading::Glob, glob));
     Expr::any(vec![path, name])

@@ -1,7 +1,4 @@
-//! Certificates and keys in PEM files, checked before use.
-//!
-//! A certificate that peers would reject for its time, purpose or key is an error with file and
-//! reason.
+//! Certificates and keys in PEM files, checked before use: time, purpose and key.
 
 use crate::cache_dir::read_small;
 use crate::terminal::escaped;
@@ -18,30 +15,28 @@ use std::sync::Arc;
 use std::time::Duration;
 use webpki::{EndEntityCert, KeyUsage};
 
-/// Four times the CA certificates of an operating system.
+/// Four times an operating system's CAs.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Warn about certificates that expire sooner.
+/// Sooner gives a warning.
 const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Read permission for others.
+/// Of others.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
-/// Files of a certificate and its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
-/// Side that presents a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
     Server,
 }
 
-/// Reads a certificate with its chain, and its key.
+/// With its chain.
 pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<CertifiedKey> {
     let (certificate, key) = (shown(&identity.certificate), shown(&identity.key));
     let chain = authorities(&identity.certificate)?;
@@ -57,7 +52,7 @@ pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<Certified
     })
 }
 
-/// Reads CA certificates. Skips expired ones with a warning.
+/// Skips expired ones with a warning.
 pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let mut fault = None;
@@ -75,7 +70,7 @@ pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     }
 }
 
-/// Reads a file's certificates, at least one, without checks.
+/// At least one, unchecked.
 pub(crate) fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let text = read_small(path, "the certificate in", FILE_BYTES_MAX)?;
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
@@ -113,7 +108,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     })
 }
 
-/// Records the remaining validity.
+/// Sets the metric.
 fn record_expiry(file: &str, left: Option<Duration>) {
     let Some(left) = left else { return };
     let at = UnixTime::now().as_secs() + left.as_secs();
@@ -124,7 +119,7 @@ fn record_expiry(file: &str, left: Option<Duration>) {
     }
 }
 
-/// Checks that peers will accept a certificate for this use.
+/// As peers will.
 fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
     match verified(certificate, side, UnixTime::now()) {
         Err(webpki::Error::RequiredEkuNotFoundContext(_)) => {
@@ -137,12 +132,12 @@ fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
         Err(webpki::Error::CaUsedAsEndEntity) => {
             bail!("this is the certificate of a CA; issue one with it for this process")
         }
-        // There is no CA to check against.
+        // Without CAs, the issuer is unknown.
         _ => Ok(()),
     }
 }
 
-/// Returns the remaining validity, if known; an error if not valid now.
+/// Remaining validity, if known. Fails if not valid now.
 fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     let now = UnixTime::now();
     match verified(certificate, Side::Server, now) {
@@ -163,7 +158,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
         Err(webpki::Error::BadDer) => bail!("the certificate is malformed"),
         _ => {}
     }
-    // Every certificate expires; this error contains the end.
+    // Far in the future, every certificate has expired.
     let end = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
     Ok(match verified(certificate, Side::Server, end) {
         Err(webpki::Error::CertExpired { not_after, .. }) => Some(Duration::from_secs(
@@ -173,7 +168,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     })
 }
 
-/// Verifies a certificate at a time without CAs: time and purpose are checked first.
+/// Without CAs: time and purpose are checked first.
 fn verified(
     certificate: &CertificateDer<'_>,
     side: Side,
@@ -189,12 +184,10 @@ fn verified(
     verified.map(drop)
 }
 
-/// Cryptography of all TLS connections.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Path for messages.
 fn shown(path: &Path) -> String {
     escaped(&*path.to_string_lossy()).into_owned()
 }

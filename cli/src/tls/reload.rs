@@ -1,8 +1,7 @@
-//! Reloads files when they change.
+//! Reloads changed files.
 //!
-//! Polls once a second. A change counts once the files stay the same between two polls, because
-//! certificate and key are replaced one after the other. Load errors are logged once and retried
-//! each minute; the old values stay in use.
+//! Polls once a second. A change counts after two equal polls, as certificate and key are replaced
+//! one by one. Errors are logged once and retried each minute; the old values stay in use.
 
 use crate::terminal::sentence;
 use anyhow::Result;
@@ -13,16 +12,16 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Polling interval. Changes take effect after at most two polls.
+/// Changes take at most two polls.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Polls between retries of unusable files: a certificate may become valid.
+/// A rejected certificate may become valid.
 const RETRY_LOOKS: u32 = 60;
 
-/// Changes with the file: identity, size and times. `None` if unavailable.
+/// Identity, size and times. `None` if unavailable.
 type Stamp = Option<[i64; 7]>;
 
-/// Calls `load` now, and after each change of a file.
+/// Calls `load` now, and after changes.
 pub(super) fn watched<T: Send + Sync + 'static>(
     files: Vec<PathBuf>,
     load: impl Fn() -> Result<T> + Send + 'static,
@@ -48,18 +47,14 @@ struct Watcher<T, L> {
     files: Vec<PathBuf>,
     load: L,
     sender: watch::Sender<Arc<T>>,
-    /// Files in use.
     used: Vec<Stamp>,
-    /// Files at the last poll.
     seen: Vec<Stamp>,
-    /// Last rejected files, already logged.
+    /// Already logged.
     refused: Option<Vec<Stamp>>,
-    /// Polls since then.
     looks: u32,
 }
 
 impl<T, L: Fn() -> Result<T>> Watcher<T, L> {
-    /// Polls until the receivers are dropped.
     fn run(mut self) {
         while !self.sender.is_closed() {
             thread::sleep(LOOK_EVERY);
@@ -77,7 +72,7 @@ impl<T, L: Fn() -> Result<T>> Watcher<T, L> {
             return;
         }
         self.looks = 0;
-        // Changes during loading are seen by the next poll.
+        // The next poll sees changes meanwhile.
         match (self.load)() {
             Ok(loaded) => {
                 self.sender.send_replace(Arc::new(loaded));

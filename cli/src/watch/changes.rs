@@ -1,10 +1,9 @@
 //! Noticed changes that are not searched yet.
 //!
-//! Changes are taken after a quiet moment, as programs write files in several steps. Files are
-//! counted by path hash, so an answer can report missing ones.
+//! Changes settle first, as programs write files in steps. Files are counted by path hash.
 //!
-//! A question (`wait=fresh`) is a file in a watched directory of this process. The kernel has one
-//! queue for all watches, so its notification follows those of all earlier writes.
+//! A question (`wait=fresh`) is a file in a watched directory. The kernel has one queue for all
+//! watches, so its notification follows those of earlier writes.
 //!
 //! **Invariant:** [`PENDING_MAX`] and [`SUSPECTS_MAX`] bound the memory for any number of changes.
 
@@ -22,57 +21,54 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// Changes closer than this are one: programs write files in several steps.
+/// Programs write files in several steps.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Maximum wait of a change for others.
+/// Longest wait for further changes.
 pub(super) const DELAY_MAX: Duration = Duration::from_millis(500);
 
-/// Maximum of counted files; further ones are indexed too. More than a checkout of the Linux kernel
-/// changes.
+/// More than a checkout of Linux. Further files are indexed, not counted.
 const PENDING_MAX: usize = 100_000;
 
-/// Maximum of files compared by text at a time. Rescans find the others.
+/// Compared by text at once. Rescans find others.
 const SUSPECTS_MAX: usize = 1_000;
 
-/// Changes, shared by the notification and index threads.
+/// Shared by notification and index threads.
 pub(super) struct FileChanges {
     pending: Mutex<PendingChanges>,
     woken: Condvar,
-    /// Number of pending files.
     files: AtomicU64,
     asked: AtomicU64,
     answered: watch::Sender<u64>,
-    /// Directory of question files; `None` if unavailable.
+    /// Of question files; `None` if unavailable.
     questions: Option<TempDir>,
-    /// True if all places are watched.
+    /// All places are watched.
     is_whole: AtomicBool,
 }
 
 #[derive(Default)]
 struct PendingChanges {
     places: Places,
-    /// Times of the first and last change not taken yet.
+    /// First and last change not taken.
     times: Option<(Instant, Instant)>,
-    /// The places to watch may have changed.
+    /// Watched places may have changed.
     directories: bool,
     noticed: HashSet<u64>,
-    /// Of these, not in `taken`.
+    /// Not in `taken`.
     new: usize,
-    /// Changes being indexed, or with a failed update.
+    /// In or after a failed update.
     taken: HashSet<u64>,
     suspects: HashSet<PathBuf>,
-    /// Last question after the changes in `noticed`, and in `taken`.
+    /// Last question after `noticed`, and `taken`.
     asked: u64,
     asked_of_taken: u64,
 }
 
-/// Changes after a quiet moment.
 #[derive(Debug, Default)]
 pub(super) struct TakenChanges {
-    /// The places to watch may have changed.
+    /// Watched places may have changed.
     pub(super) directories: bool,
-    /// Files that may have new text despite unchanged size and times.
+    /// New text is possible despite unchanged size and times.
     pub(super) suspects: Vec<PathBuf>,
 }
 
@@ -89,7 +85,6 @@ impl FileChanges {
         }
     }
 
-    /// Directory to watch for questions.
     pub(super) fn questions(&self) -> Option<&Path> {
         self.questions.as_ref().map(TempDir::path)
     }
@@ -98,7 +93,7 @@ impl FileChanges {
         self.lock().places = places;
     }
 
-    /// Sets if all places are watched.
+    /// True if all places are watched.
     pub(super) fn set_whole(&self, is_whole: bool) {
         self.is_whole.store(is_whole, Relaxed);
     }
@@ -131,14 +126,13 @@ impl FileChanges {
         self.wake(pending, directories);
     }
 
-    /// Adds a change with a known place only.
+    /// Only the place is known.
     pub(super) fn add_unnotified(&self, place: &Path) {
         let mut pending = self.lock();
         pending.notice(place, false);
         self.wake(pending, false);
     }
 
-    /// Notifications were lost, possibly of questions.
     fn lost(&self) {
         let mut pending = self.lock();
         pending.asked = self.asked.load(Relaxed);
@@ -154,7 +148,7 @@ impl FileChanges {
         self.woken.notify_all();
     }
 
-    /// Takes changes after a quiet moment. None: there were none until `deadline`.
+    /// Waits until changes settle. None: there were none until `deadline`.
     pub(super) fn take(&self, deadline: Instant) -> Option<TakenChanges> {
         let mut pending = self.lock();
         loop {
@@ -171,7 +165,6 @@ impl FileChanges {
         }
     }
 
-    /// Marks taken changes as searched.
     pub(super) fn searched(&self) {
         let mut pending = self.lock();
         pending.taken.clear();
@@ -193,7 +186,7 @@ impl FileChanges {
         });
     }
 
-    /// Number of the question that an event belongs to.
+    /// 0 for other events of a question file.
     fn question(&self, event: &Event) -> Option<u64> {
         let [path] = &event.paths[..] else {
             return None;
@@ -206,13 +199,13 @@ impl FileChanges {
         }
     }
 
-    /// Everything written before a question was noticed.
+    /// Earlier writes were noticed.
     fn arrived(&self, question: u64) {
         if question == 0 {
             return;
         }
         if let Some(questions) = self.questions() {
-            // If it stays, it is removed with the directory.
+            // Otherwise removed with the directory.
             let _ = std::fs::remove_file(questions.join(question.to_string()));
         }
         let mut pending = self.lock();
@@ -260,7 +253,7 @@ impl PendingChanges {
         let mut hasher = FnvHasher::default();
         path.hash(&mut hasher);
         let hash = hasher.finish();
-        // Stores through a mapping send no notification, but its end does.
+        // Mapped stores send no notification, but closing does.
         if is_closed && !self.noticed.contains(&hash) && self.suspects.len() < SUSPECTS_MAX {
             self.suspects.insert(path.to_owned());
         }
@@ -284,7 +277,7 @@ impl PendingChanges {
     }
 }
 
-/// True if a directory entry was added or removed.
+/// An entry was added or removed.
 fn is_entry(kind: EventKind) -> bool {
     matches!(
         kind,

@@ -1,38 +1,37 @@
-//! Watched places: whole directories, and single files that decide about searchability.
+//! Watched places: directories, and files that decide about searchability.
 
 use super::references;
 use index::corpus;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Maximum of watched directories; each takes about a kilobyte of kernel memory.
+/// Each takes about a kilobyte of kernel memory.
 const DIRECTORIES_MAX: usize = 500_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct WatchRoots {
     /// Recursive.
     pub(crate) roots: Vec<PathBuf>,
-    /// Git repositories; their references count.
+    /// Their references count.
     pub(crate) repositories: Vec<PathBuf>,
-    /// Excluded directories inside them: this process writes there.
+    /// This process writes there.
     pub(crate) without: Vec<PathBuf>,
-    /// Also watch directories that git ignores.
+    /// Also directories that git ignores.
     pub(crate) no_ignore: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Directories with all of their files.
+    /// All files count.
     directories: HashSet<PathBuf>,
-    /// Directories with deciding files only.
+    /// Only deciding files count.
     around: HashSet<PathBuf>,
     deciding: HashSet<PathBuf>,
-    /// Excluded directories: this process writes there.
+    /// This process writes there.
     without: Vec<PathBuf>,
 }
 
 impl Places {
-    /// Finds the places that exist now.
     pub(super) fn find(roots: &WatchRoots, git_dirs: &[PathBuf]) -> Places {
         let mut places = Places {
             without: roots.without.clone(),
@@ -59,8 +58,7 @@ impl Places {
         self.directories.iter().chain(&self.around)
     }
 
-    /// True if a change of this path counts. Inside `.git` only deciding files do; `.git` itself if
-    /// made or removed (`is_entry`).
+    /// Inside `.git` only deciding files count; `.git` itself if made or removed (`is_entry`).
     pub(super) fn counts(&self, path: &Path, is_entry: bool) -> bool {
         if self.is_without(path) {
             return false;
@@ -72,7 +70,6 @@ impl Places {
         !is_around || self.deciding.contains(path)
     }
 
-    /// True if a file decides about searchability.
     pub(super) fn decides(&self, path: &Path) -> bool {
         let name = path.file_name();
         name.is_some_and(|name| name == ".gitignore" || name == ".git")

@@ -1,8 +1,7 @@
 //! Random packages, layouts, scopes and queries: a restricted caller gets, byte for byte, the
 //! answers over indexes without the hidden packages.
 //!
-//! All scopes share one frontend, so leaks between them show. A failure prints its seed.
-//! names its seed.
+//! All scopes share one frontend, so leaks show. A failure prints its seed.
 
 use crate::commits::git;
 use crate::home::Home;

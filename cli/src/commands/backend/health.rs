@@ -1,5 +1,4 @@
-//! Health, readiness and metrics of a backend over HTTP, for operators. Offers no search, and of
-//! the index only its size.
+//! Health, readiness and metrics of a backend over HTTP, without search.
 
 use crate::terminal;
 use anyhow::Result;
@@ -14,10 +13,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Compaction interval of recorded values, so they do not pile up without scrapes.
+/// Compaction interval, so values do not pile up without scrapes.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Body of `/healthz` and `/readyz`.
 #[derive(serde::Serialize)]
 struct Health {
     /// `fetching` before the first complete share of the store, `degraded` after a damaged shard
@@ -28,8 +26,8 @@ struct Health {
     documents: u64,
 }
 
-/// Answers `/healthz` (the process is alive), `/readyz` (it accepts searches) and `/metrics`.
-/// `listens`: it listens for frontends.
+/// Answers `/healthz` (alive), `/readyz` (accepts searches) and `/metrics`. `listens`: for
+/// frontends.
 pub(super) async fn serve(
     listener: TcpListener,
     backend: Arc<Backend>,

@@ -1,8 +1,7 @@
-//! `trawl backend --store`: keeps a local replica of the store, which the backend serves.
+//! `trawl backend --store`: keeps a local replica of the store.
 //!
-//! A thread polls HEAD and the node list, fetches new shards, and drops shards that other nodes
-//! have taken over. The backend detects the new manifest. While the store is unreachable, it serves
-//! the fetched shards.
+//! A thread polls HEAD and the node list, fetches shards, and drops those taken over by other
+//! nodes. The backend detects the new manifest, and keeps serving while the store is unreachable.
 
 use super::share::Neighbours;
 use crate::announced;
@@ -23,16 +22,15 @@ use store::{
 };
 use tokio::sync::oneshot;
 
-/// Polling interval of HEAD.
 const POLL: Duration = Duration::from_secs(2);
 
-/// Maximum of the doubling pause after errors.
+/// Pauses after errors double up to this.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// Interval of status reports without changes.
+/// Reports without changes.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// Interval of progress logs during transfers.
+/// Progress of transfers.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// What a backend serves instead of an index directory.
@@ -61,15 +59,13 @@ pub(super) struct ReplicaFlags {
     accept_older_head: bool,
 }
 
-/// Signals of the thread that updates the `--data` directory.
 pub(super) struct Started {
-    /// Sent when the directory has the assigned or earlier shards, or nothing is published.
+    /// Sent once assigned or earlier shards are there, or nothing is published.
     pub(super) filled: oneshot::Receiver<()>,
-    /// Permanent error.
     pub(super) failure: oneshot::Receiver<StoreError>,
 }
 
-/// Opens the `--data` directory and starts to update it. `None` without a store.
+/// Opens `--data` and starts to update it. `None` without a store.
 pub(super) async fn start(
     flags: &ReplicaFlags,
     neighbours: Option<Neighbours>,
@@ -87,7 +83,7 @@ pub(super) async fn start(
         reserve: flags.disk_reserve,
     };
     let accept_older = flags.accept_older_head;
-    // Store calls block, so they must not run on a thread of the runtime.
+    // Store calls block.
     thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || {
@@ -116,22 +112,21 @@ pub(super) async fn start(
     Ok(Some(Started { filled, failure }))
 }
 
-/// Updates the directory.
 struct Follower {
     data: PathBuf,
     objects: Objects,
     replica: Replica,
     accept_older: bool,
-    /// Other nodes; `None` if this one has every shard.
+    /// `None` if this node has every shard.
     neighbours: Option<Neighbours>,
     /// Hash of the node list at which the directory last held exactly its assigned shards.
     settled: Option<String>,
-    /// Last reported status, with its time.
+    /// Last report and its time.
     said: Option<(NodeStatus, Instant)>,
-    /// The store has the current list of shards in the directory.
+    /// The store has the current shard list.
     is_served_said: bool,
     is_listed: bool,
-    /// Tells the backend that the directory may be served; `None` once sent.
+    /// Announces that `--data` can be served.
     filled: Option<oneshot::Sender<()>>,
 }
 
@@ -157,7 +152,6 @@ impl Follower {
         }
     }
 
-    /// Fetches new shards until a permanent error.
     fn follow(&mut self) -> StoreError {
         let (mut pause, mut logged) = (POLL, String::new());
         loop {
@@ -183,7 +177,7 @@ impl Follower {
         }
     }
 
-    /// True if the backend must end. A store of a later version ends only backends without shards.
+    /// A store of a later version ends only backends without shards.
     fn is_fatal(&self, error: &StoreError) -> bool {
         match error {
             StoreError::OtherStore(_) => true,
@@ -233,7 +227,6 @@ impl Follower {
         self.say(status(&synced, &placing, announced))
     }
 
-    /// Compares the directory with HEAD, and records the lag.
     fn lag(&self) -> Result<Lag, StoreError> {
         let lag = self.replica.lag()?;
         gauge!("trawl_backend_generation").set(lag.served as f64);
@@ -248,19 +241,17 @@ impl Follower {
 
     fn say_filled(&mut self) {
         if let Some(filled) = self.filled.take() {
-            // The backend may be ending.
             let _ = filled.send(());
         }
     }
 
-    /// Name that the backend announces for the current directory.
     fn announced(&self) -> String {
         let opened = Index::open(&self.data);
         let shards = opened.map_or_else(|_| Vec::new(), |index| index.shards);
         announced::name(shards.iter().map(|shard| shard.id()))
     }
 
-    /// Reports the status, if it has changed.
+    /// Reports changes only.
     fn say(&mut self, status: NodeStatus) -> Result<(), StoreError> {
         if self.said.as_ref().is_some_and(|(said, _)| *said == status) {
             return self.say_again();
@@ -268,7 +259,7 @@ impl Follower {
         self.report(status)
     }
 
-    /// Reports the list of shards, if it has changed.
+    /// Reports the shard list, if changed.
     fn say_served(&mut self, is_changed: bool) -> Result<(), StoreError> {
         self.is_served_said &= !is_changed;
         if let Some(neighbours) = &self.neighbours
@@ -281,7 +272,6 @@ impl Follower {
         Ok(())
     }
 
-    /// Repeats the last status, to show that this node is alive.
     fn say_again(&mut self) -> Result<(), StoreError> {
         match &self.said {
             Some((status, when)) if when.elapsed() >= REPORT_EVERY => self.report(status.clone()),
@@ -297,7 +287,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Reports transfer progress in the store; errors are ignored.
+    /// Reports transfers; ignores errors.
     fn reporter(&self) -> impl Fn(u64, u64) + Send + 'static {
         let objects = self.objects.clone();
         let name = self.neighbours.as_ref().map(|it| it.name().to_owned());
@@ -370,7 +360,7 @@ fn describe() {
     );
 }
 
-/// Logs and reports progress until the result is dropped.
+/// Logs and reports progress until dropped.
 fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
     ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {

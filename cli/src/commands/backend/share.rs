@@ -1,4 +1,4 @@
-//! Computes the shards of a store that the node list assigns to this backend.
+//! Shards that the node list assigns to this backend.
 
 use crate::placing::Placing;
 use cluster::membership::Member;
@@ -11,14 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use store::{Generation, NodeStatus, Objects, Share};
 
-/// Time that owners must have a shard before another node drops it, so that frontends notice.
+/// Time for frontends to notice new owners before a shard is dropped.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// This node among the others.
 pub(super) struct Neighbours {
     name: String,
     members: Arc<Mutex<Vec<Member>>>,
-    /// Time since each node is known to have its share, by generation.
+    /// Readiness by node and generation.
     ready: RefCell<BTreeMap<String, Ready>>,
 }
 
@@ -29,17 +28,17 @@ struct Ready {
     since: Instant,
 }
 
-/// Conditions on which a node loses its shards.
+/// Rules for reassigning a node's shards.
 pub(super) fn absence(max: Duration) -> Absence {
     Absence {
         max,
-        // A draining node may only be restarting.
+        // It may only restart.
         ends_if_draining: false,
     }
 }
 
 impl Neighbours {
-    /// Follows the node list on the current runtime.
+    /// Runs on the current runtime.
     pub(super) fn follow(name: String, watcher: Watcher) -> Neighbours {
         let members = Arc::new(Mutex::new(watcher.map().members.clone()));
         let shared = Arc::clone(&members);
@@ -57,7 +56,7 @@ impl Neighbours {
         &self.name
     }
 
-    /// Current placement; `None` while this node is not listed.
+    /// `None` while this node is not listed.
     pub(super) fn placing(&self) -> Option<Placing> {
         let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         let is_listed = members.iter().any(|member| member.name == self.name);
@@ -75,7 +74,6 @@ impl Neighbours {
     }
 }
 
-/// Assigned share of a generation.
 pub(super) struct NodeShare<'a> {
     neighbours: &'a Neighbours,
     placing: &'a Placing,
@@ -91,7 +89,7 @@ impl NodeShare<'_> {
             .get_or_init(|| self.placing.placement(generation.replicas))
     }
 
-    /// True if a node has had its share for long enough.
+    /// True if a node has had its share for [`SETTLE`].
     fn has_settled(&self, node: &str, generation: &Generation) -> bool {
         if let Some(known) = self.said.borrow().get(node) {
             return *known;
@@ -135,7 +133,7 @@ impl Share for NodeShare<'_> {
             .any(|owner| owner.name == self.neighbours.name)
     }
 
-    /// True if all owners have the group: moving a shard never reduces its replicas.
+    /// All owners must have it, so moving never reduces replicas.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool {
         let owners = self.placement(generation).owners(group);
         !owners.is_empty() && (owners.iter()).all(|owner| self.has_settled(&owner.name, generation))

@@ -1,5 +1,4 @@
-//! Queries the shards that nodes announce now. Status objects in the store outlive the process that
-//! wrote them.
+//! Queries announced shards: status objects outlive their process.
 
 use super::super::nodes::Connector;
 use super::super::tls_flags::BackendClientTls;
@@ -11,24 +10,22 @@ use frontend::announced_shards;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Maximum time to connect, and to announce shards; the same as in a frontend.
+/// As in a frontend.
 const STEP_MAX: Duration = Duration::from_secs(3);
 
-/// Nodes queried at a time.
 const AT_ONCE: usize = 32;
 
-/// Announcement of a node.
 pub(super) struct Announced {
-    /// Name of its shards.
+    /// Of its shards.
     name: String,
     pub(super) shards: u64,
 }
 
-/// Announcements or errors by node. Empty if nodes are not queried.
+/// Announcements or errors; empty if not queried.
 pub(super) type Answers = BTreeMap<String, Result<Announced, String>>;
 
 impl Announced {
-    /// True if a status describes the announced shards, also from an earlier process.
+    /// True if a status describes these shards, also from an earlier process.
     pub(super) fn is_said(&self, said: &NodeStatus) -> bool {
         let is_older_version = said.announced.is_empty();
         self.name == said.announced || (is_older_version && self.shards == said.shards)
@@ -87,7 +84,7 @@ mod tests {
         for others in [&[][..], &[[1; 32]], &[[1; 32], [3; 32]]] {
             assert!(!announced(others).is_said(&said));
         }
-        // Earlier versions report only the number of shards.
+        // Earlier versions report only a count.
         let said = NodeStatus {
             announced: String::new(),
             ..said

@@ -1,4 +1,4 @@
-//! Text output of `trawl cluster status`: a row for each node, and warnings below.
+//! Text output of `trawl cluster status`: nodes, then warnings.
 
 use super::status::{ClusterStatus, NodeRow};
 use super::table;
@@ -83,7 +83,7 @@ fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
     ]
 }
 
-/// `16`, or `15, for 40 seconds` for a node that lags behind.
+/// `16`, or `15, for 40 seconds` if lagging.
 fn generation(node: &NodeRow, number: u64, current: u64) -> String {
     match node.lag_seconds {
         Some(seconds) if number < current => format!("{number}, for {}", units::age(seconds)),
@@ -91,7 +91,7 @@ fn generation(node: &NodeRow, number: u64, current: u64) -> String {
     }
 }
 
-/// `-`, `3`, or `3: 40 % of 12.0 MB` while progress is known.
+/// `-`, `3`, or `3: 40 % of 12.0 MB`.
 fn to_fetch(node: &NodeRow) -> String {
     let left = node.fetching_bytes.unwrap_or(0);
     let all = node.fetching_of_bytes.unwrap_or(0);

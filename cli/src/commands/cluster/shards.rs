@@ -4,7 +4,6 @@ use crate::placing::Placing;
 use ::store::{Generation, Group, Objects, StoreError, groups};
 use std::collections::BTreeMap;
 
-/// Shards of the current generation.
 pub(super) struct Shards {
     pub(super) generation: Generation,
     /// Ascending by id.

@@ -1,8 +1,7 @@
-//! Computes `trawl cluster status`: assigned shards, served shards and progress of each node.
+//! Computes `trawl cluster status` from status objects in the store and the node list.
 //!
-//! Combines the status objects in the store with the node list. A status counts only while the node
-//! announces the same shards to clients. Ages use the clock of the store, so skewed local clocks do
-//! not matter.
+//! A status counts only while the node announces the same shards. Ages use the store's clock, so
+//! skewed local clocks do not matter.
 
 use super::ask::Answers;
 use super::shards::{Shards, bytes, shards};
@@ -14,37 +13,33 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-/// Nodes report every minute. A node silent for longer than this, and not queried, counts as not
-/// serving.
+/// Nodes report every minute. Later, unqueried ones count as not serving.
 const SILENT_MAX: Duration = Duration::from_secs(180);
 
-/// Time for which an unlisted node that had shards is still shown.
+/// Unlisted nodes are shown for this long.
 const GONE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// JSON output of `status`.
 #[derive(Serialize)]
 pub(super) struct ClusterStatus {
     pub(super) store: String,
     pub(super) generation: u64,
-    /// Age of the generation.
     pub(super) published_seconds_ago: Option<u64>,
     pub(super) replicas: u8,
     pub(super) shards: u64,
     pub(super) bytes: u64,
-    /// By zone and name, then unlisted nodes.
+    /// By zone and name, unlisted ones last.
     pub(super) nodes: Vec<NodeRow>,
     pub(super) zones: Vec<ZoneRow>,
-    /// Number of shards by number of serving nodes.
+    /// Shards by serving nodes.
     pub(super) shards_by_replicas: BTreeMap<u64, u64>,
-    /// Shards with fewer serving nodes than replicas.
+    /// Fewer serving nodes than replicas.
     pub(super) under_replicated: u64,
     pub(super) under_replicated_bytes: u64,
-    /// Assigned shards that are not served, counted once per node.
+    /// Assigned but not served, counted per node.
     pub(super) missing_shards: u64,
     pub(super) missing_bytes: u64,
-    /// Served shards that are not assigned, counted once per node.
+    /// Served but not assigned, counted per node.
     pub(super) extra_shards: u64,
-    /// Problems that need attention.
     pub(super) warnings: Vec<String>,
 }
 
@@ -55,13 +50,13 @@ pub(super) struct NodeRow {
     pub(super) zone: String,
     pub(super) weight: u32,
     pub(super) state: &'static str,
-    /// Newest generation that it serves completely; `None` without a status.
+    /// Newest complete generation; `None` without a status.
     pub(super) generation: Option<u64>,
-    /// Age of the first generation that it does not serve.
+    /// Age of the first missing generation.
     pub(super) lag_seconds: Option<u64>,
     pub(super) shards: Option<u64>,
     pub(super) bytes: Option<u64>,
-    /// Bytes left of the current transfer, and its total.
+    /// Bytes left, and total.
     pub(super) fetching_bytes: Option<u64>,
     pub(super) fetching_of_bytes: Option<u64>,
     pub(super) assigned_shards: u64,
@@ -69,11 +64,10 @@ pub(super) struct NodeRow {
     /// Assigned but not served.
     pub(super) missing_shards: u64,
     pub(super) missing_bytes: u64,
-    /// Served but not assigned: kept until the new owners serve them.
+    /// Kept until the new owners serve them.
     pub(super) extra_shards: u64,
-    /// Age of its last status.
     pub(super) seconds_ago: Option<u64>,
-    /// Error of the query; `None` if it answered or was not queried.
+    /// `None` if it answered or was not queried.
     pub(super) error: Option<String>,
 }
 
@@ -118,19 +112,17 @@ impl ClusterStatus {
         Ok(reader.summary(nodes, &held, warnings))
     }
 
-    /// True if every shard has its replicas at their assigned nodes.
     pub(super) fn is_settled(&self) -> bool {
         let is_done = |node: &NodeRow| matches!(node.state, "ready" | "empty" | "gone");
         self.under_replicated == 0 && self.nodes.iter().all(is_done)
     }
 }
 
-/// Groups that are served.
 #[derive(Default)]
 struct Held {
-    /// Number of serving nodes by group.
+    /// Serving nodes.
     nodes: BTreeMap<[u8; 32], u64>,
-    /// Number of nodes and served groups by zone.
+    /// Nodes and served groups.
     zones: BTreeMap<String, (u64, BTreeSet<[u8; 32]>)>,
 }
 
@@ -140,20 +132,19 @@ struct Reader<'a> {
     placing: Placing,
     assigned: BTreeMap<String, BTreeSet<[u8; 32]>>,
     now: SystemTime,
-    /// Number and time of each stored generation.
+    /// Stored generations.
     written: Vec<(u64, SystemTime)>,
     answers: &'a Answers,
 }
 
-/// Trust in the status that a node wrote.
+/// Trust in a status.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Belief {
     Believed,
     /// Not queried, and no status for too long.
     Silent,
-    /// Does not answer.
     Down,
-    /// Announces other shards: the status is from another process, or about to change.
+    /// The status is of another process, or about to change.
     Outdated,
 }
 
@@ -171,7 +162,7 @@ impl Reader<'_> {
             assigned: (assigned.into_iter())
                 .map(|(node, groups)| (node, ids(groups)))
                 .collect(),
-            // Read-only access cannot read the clock of the store.
+            // Read-only access has no clock of the store.
             now: objects.now().unwrap_or_else(|_| SystemTime::now()),
             written: ::store::written(objects)?,
             objects,
@@ -200,14 +191,13 @@ impl Reader<'_> {
         (self.assigned.get(node)).is_some_and(|groups| groups.contains(&group.id))
     }
 
-    /// True if a node has all of its assigned shards.
     fn is_current(&self, said: &NodeStatus) -> bool {
         said.generation == self.all.generation.number && said.map == self.placing.hash()
     }
 
     fn served(&self, node: &str, said: &NodeStatus) -> Result<BTreeSet<[u8; 32]>, StoreError> {
         let served = ServedShards::of(self.objects, node)?;
-        // Older versions do not list shards, or the list is from before the status.
+        // Older versions list no shards, or the list predates the status.
         let served = served.filter(|served| served.len() as u64 == said.shards);
         let is_served = |group: &&Group| match &served {
             Some(served) => group.shards.iter().all(|id| served.contains(id)),
@@ -286,7 +276,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Age of the first generation after this one.
+    /// Age of the next generation.
     fn lag(&self, generation: u64) -> Option<u64> {
         let current = self.all.generation.number;
         let mut written = self.written.iter();
@@ -295,7 +285,7 @@ impl Reader<'_> {
         Some(self.ago(*when).as_secs())
     }
 
-    /// Nodes that had shards and are no longer listed.
+    /// Unlisted nodes that had shards.
     fn gone(&self, listed: &[&Member]) -> Result<Vec<NodeRow>, StoreError> {
         let listed: BTreeSet<&str> = listed.iter().map(|member| &*member.name).collect();
         let mut gone = Vec::new();
@@ -364,7 +354,6 @@ impl Reader<'_> {
     }
 }
 
-/// Problems of the node list.
 fn warnings(members: &[&Member], placing: &Placing, replicas: u8) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut by_zone: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -64,7 +64,7 @@ fn block_size(text: &str) -> Result<usize, String> {
 }
 
 impl BuildFlags {
-    /// Flags that reproduce how recorded sources were found.
+    /// Flags that find recorded sources again.
     pub(super) fn of_sources(each: bool, no_ignore: bool, no_versions: bool) -> BuildFlags {
         BuildFlags {
             each,
@@ -74,7 +74,6 @@ impl BuildFlags {
         }
     }
 
-    /// True if any flag was given.
     pub(crate) fn is_given(&self) -> bool {
         *self != BuildFlags::default()
     }

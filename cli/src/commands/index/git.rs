@@ -1,4 +1,4 @@
-//! Git repositories given to `trawl index` and `trawl serve`, and flags for reading them.
+//! Git repositories of `trawl index` and `trawl serve`.
 
 use super::super::mirror::{FetchFlags, fetch as fetch_all, words};
 use crate::cache_dir;
@@ -14,10 +14,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Object directory, as set by git for hooks.
+/// Set by git for hooks.
 const OBJECT_DIRECTORY: &str = "GIT_OBJECT_DIRECTORY";
 
-/// Further object directories, separated by colons.
+/// Separated by colons.
 const ALTERNATE_OBJECT_DIRECTORIES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// Which git repositories are packages.
@@ -49,8 +49,7 @@ impl GitFlags {
         !self.git.is_empty() || !self.git_dir_each.is_empty()
     }
 
-    /// Returns the repositories of `trawl index`. Fetches URLs; the environment may name object
-    /// directories.
+    /// Fetches URLs; the environment may name object directories.
     pub(super) fn fetched(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
         let mut given = GivenRepositories::default();
         for path in &self.git {
@@ -68,7 +67,7 @@ impl GitFlags {
         Ok(given)
     }
 
-    /// Returns the local repositories of a server.
+    /// Repositories of a server, without URLs.
     pub(crate) fn local(&self) -> Result<GivenRepositories> {
         let named = self.git.iter().map(|path| {
             let path: &Path = path.as_ref();
@@ -87,8 +86,7 @@ impl GitFlags {
         Ok(given)
     }
 
-    /// Returns repositories without network access. A URL stands for its mirror, which may not
-    /// exist.
+    /// Uses no network. A URL's mirror may not exist.
     pub(super) fn known(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
         let mut given = GivenRepositories::default();
         for path in &self.git {
@@ -122,7 +120,7 @@ impl GitFlags {
         Ok(())
     }
 
-    /// Fetches a URL into its mirror. On failure, the last fetched state is indexed.
+    /// If fetching fails, the last state is indexed.
     fn fetch(&self, url: &Path, fetch: &FetchFlags, given: &mut GivenRepositories) -> Result<()> {
         let shown = url.display().to_string();
         let (remote, directory) = remote(url, fetch)?;
@@ -149,7 +147,7 @@ impl GitFlags {
         Ok(())
     }
 
-    /// Adds the repositories below a directory, by name, and notes other entries.
+    /// Adds repositories by name, and notes other entries.
     fn add_below(&self, directory: &Path, given: &mut GivenRepositories) -> Result<()> {
         let shown = format!("--git-dir-each {}", directory.display());
         let real = directory.canonicalize().with_context(|| shown.clone())?;
@@ -206,11 +204,10 @@ impl GitFlags {
 #[derive(Default)]
 pub(crate) struct GivenRepositories {
     pub(crate) sources: Vec<RepositorySource>,
-    /// Repositories not fetched or found, with reasons.
+    /// Names and reasons.
     pub(crate) problems: Vec<(String, String)>,
-    /// Directories that hold repositories.
     pub(crate) parents: Vec<PathBuf>,
-    /// Other entries of those directories.
+    /// Other entries of `parents`.
     pub(crate) beside: Vec<Beside>,
 }
 
@@ -242,7 +239,6 @@ impl GivenRepositories {
     }
 }
 
-/// Returns the remote of a URL and its mirror directory.
 fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
     let shown = url.display().to_string();
     let remote = Remote::parse(&shown, None, &fetch.schemes());
@@ -251,7 +247,7 @@ fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
     Ok((remote, directory))
 }
 
-/// Time of the last fetch of a bare repository, in seconds since 1970; 0 if never.
+/// Seconds since 1970; 0 if never.
 fn fetched(path: &Path) -> u64 {
     let modified = std::fs::metadata(path.join("FETCH_HEAD")).and_then(|it| it.modified());
     let since = modified
@@ -260,7 +256,7 @@ fn fetched(path: &Path) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// True if git would read it as a URL: `https://host/x`, or `host:x`.
+/// As git decides: `https://host/x`, or `host:x`.
 pub(super) fn is_url(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     let colon = text.iter().position(|&byte| byte == b':');
@@ -268,7 +264,7 @@ pub(super) fn is_url(path: &Path) -> bool {
     colon.is_some_and(|colon| slash.is_none_or(|slash| colon < slash)) && !path.exists()
 }
 
-/// Applies the object directories of the environment. They belong to a single repository.
+/// Object directories of the environment belong to one repository.
 fn with_environment(sources: &mut [RepositorySource]) -> Result<()> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let (own, alternates) = (named(OBJECT_DIRECTORY), named(ALTERNATE_OBJECT_DIRECTORIES));
@@ -291,7 +287,6 @@ fn with_environment(sources: &mut [RepositorySource]) -> Result<()> {
     Ok(())
 }
 
-/// Rejects two packages with the same name.
 pub(crate) fn check_names(sources: &[Source], repositories: &[RepositorySource]) -> Result<()> {
     let directories = sources.iter().map(|it| (&it.name, &it.directory));
     let repositories = repositories.iter().map(|it| (&it.name, &it.path));
@@ -309,7 +304,7 @@ pub(crate) fn check_names(sources: &[Source], repositories: &[RepositorySource])
     Ok(())
 }
 
-/// Suggests `--git` for directories that are git work trees.
+/// Suggests `--git` for work trees.
 pub(super) fn note_on_work_trees(sources: &[Source]) -> Option<String> {
     let is_work_tree = |source: &&Source| source.directory.join(".git").exists();
     let mut work_trees = sources.iter().filter(is_work_tree);

@@ -9,13 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Refresh interval of the bar.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// Interval of lines without a bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows progress until the result is dropped.
 pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
     if std::io::stderr().is_terminal() {
         let bar = bar("{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left");
@@ -33,7 +30,7 @@ struct ProgressSample {
     packages: u64,
     files: u64,
     bytes: u64,
-    /// Bytes of all packages. Packages not walked yet count as the average of the others.
+    /// Packages not walked yet count as the average.
     total: u64,
 }
 

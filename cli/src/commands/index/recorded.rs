@@ -1,4 +1,4 @@
-//! Sources recorded in an index, and how `trawl index --update` finds them again.
+//! Recorded sources, found again by `trawl index --update`.
 
 use super::super::mirror::FetchFlags;
 use super::build::BuildFlags;
@@ -13,7 +13,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Returns the records of this run's sources.
 pub(super) fn sources(
     directories: &[PathBuf],
     build: &BuildFlags,
@@ -44,18 +43,15 @@ pub(super) fn sources(
     directories.chain(repositories).chain(parents).collect()
 }
 
-/// Sources of an index.
 pub(super) struct RecordedSources {
     pub(super) packages: Packages,
     pub(super) repositories: GivenRepositories,
-    /// As recorded in the index.
     pub(super) recorded: Vec<RecordedSource>,
     /// Options of the last build.
     pub(super) options: Options,
 }
 
-/// Finds the sources recorded in `out`. Missing, unfetched and duplicate sources are reported as
-/// problems. A dry run fetches nothing.
+/// Missing, unfetched and duplicate sources become problems. A dry run fetches nothing.
 pub(super) fn read_again(
     out: &Path,
     git: &GitFlags,
@@ -89,11 +85,10 @@ pub(super) fn read_again(
     Ok(found)
 }
 
-/// Source chosen among those with the same name.
 struct BestSource {
     path: PathBuf,
     is_repository: bool,
-    /// If the index has the package from there, and if it was named alone.
+    /// Indexed from there, and named alone.
     rank: (bool, bool),
 }
 
@@ -131,7 +126,7 @@ impl RecordedSources {
         }
     }
 
-    /// Keeps one source of each package name: the indexed one, else one that was named alone.
+    /// Prefers the indexed source, then one named alone.
     fn keep_one_of_each_name(&mut self, recorded: &Recorded) {
         let best = self.best_of_each_name(recorded);
         let (mut seen, mut left_out) = (HashSet::new(), Vec::new());
@@ -148,7 +143,7 @@ impl RecordedSources {
             left_out.push((path.display().to_string(), reason));
             false
         };
-        // A directory named alone that is also inside another one keeps its own name.
+        // A directory that is also inside another one keeps its own name.
         self.packages.sources.sort_by_key(|it| it.is_versioned);
         self.packages
             .sources

@@ -1,14 +1,13 @@
-//! Last line of `trawl index`: counts, and names of dropped, replaced and skipped packages.
+//! Last line of `trawl index`: counts and package names.
 
 use crate::{terminal, units};
 use index::indexing::{Outcome, Preview, ReadStats, Report};
 use std::path::Path;
 use std::time::Duration;
 
-/// Listed names of each kind; a longer list hides the rest of the line.
+/// More names hide the rest of the line.
 const NAMES_MAX: usize = 10;
 
-/// Last line of a run.
 pub(super) fn of(
     report: &Report,
     out: &Path,
@@ -54,7 +53,6 @@ pub(super) fn of(
     format!("{line}; {index}; {left_out}{named}")
 }
 
-/// Last line of a dry run.
 pub(super) fn of_preview(preview: &Preview, problems: &[(String, String)]) -> String {
     let Preview { new, report } = preview;
     format!(
@@ -65,7 +63,7 @@ pub(super) fn of_preview(preview: &Preview, problems: &[(String, String)]) -> St
     )
 }
 
-/// Patterns without wildcards that matched no revision of any repository: likely misspelled.
+/// Patterns without wildcards and without a match are likely misspelled.
 pub(super) fn misspelled(report: &Report) -> impl Iterator<Item = (String, String)> {
     let unmatched = report.unmatched.iter();
     let misspelled = unmatched.filter(|it| {
@@ -74,7 +72,7 @@ pub(super) fn misspelled(report: &Report) -> impl Iterator<Item = (String, Strin
     misspelled.map(|it| (format!("--ref {}", it.pattern), it.reason.clone()))
 }
 
-/// Changed packages by kind, each kind after a semicolon.
+/// Each kind follows a semicolon.
 fn what_changed(report: &Report, problems: &[(String, String)]) -> String {
     let moved = report.moved.iter();
     let moved = moved.map(|it| format!("{} ({}, was {})", lossy(&it.package), it.now, it.before));
@@ -119,7 +117,6 @@ fn what_changed(report: &Report, problems: &[(String, String)]) -> String {
     .collect()
 }
 
-/// Count, kind and names.
 fn counted(names: &[Vec<u8>], what: &str) -> String {
     let count = units::count(names.len() as u64);
     if names.is_empty() {
@@ -129,7 +126,7 @@ fn counted(names: &[Vec<u8>], what: &str) -> String {
     format!("{count} {what} ({})", listed(&names))
 }
 
-/// Lists names on one line; names may contain line feeds.
+/// Names may contain line feeds.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_MAX);
     let listed = names[..names.len() - more].join(", ");
@@ -156,7 +153,7 @@ fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     )
 }
 
-/// Counts skipped files, in packages and outside.
+/// In packages and outside.
 fn what_was_left_out(report: &Report, out: &Path) -> String {
     let mut counts = report.read.skipped.clone();
     for (reason, count) in &report.beside {

@@ -1,4 +1,4 @@
-//! Searches an index directory with a frontend in this process.
+//! Searches an index with a frontend in this process.
 
 use crate::print::{Printer, SearchSummary};
 use crate::progress::{self, ProgressThread};
@@ -14,8 +14,8 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// Memory for matches rendered while earlier ones are printed. Larger chunks decode frames of long
-/// documents less often; smaller ones reuse memory and avoid page faults.
+/// Larger chunks decode frames of long documents less often; smaller ones reuse memory and avoid
+/// page faults.
 const RENDERED_BYTES_MAX: usize = 8 << 20;
 
 pub(super) fn search(
@@ -50,7 +50,7 @@ async fn search_with(
         .await?;
     let streams = printer.options().streams();
     let progress = (!streams).then(|| show_progress(&search));
-    // Printing blocks this thread, which has no other task.
+    // This thread has no other task.
     if streams {
         tokio::task::block_in_place(|| stream(frontend, &search, printer))?;
     }
@@ -85,7 +85,6 @@ fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
     })
 }
 
-/// Prints matches as they are found.
 fn stream(
     frontend: &Arc<Coordinator>,
     search: &SearchHandle,
@@ -121,17 +120,16 @@ fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
         missing: missing
             .map(|missing| (missing.backend.clone(), missing.reason.clone()))
             .collect(),
-        // No process watches the sources here.
         pending: 0,
         skipped: answer.skipped().count,
-        // A single backend has each package once.
+        // One backend has each package once.
         overlaps: None,
         notices,
         index_use: explain.into(),
     }
 }
 
-/// Prints the answer as text. It has all matches, except partially sent ones.
+/// All matches but partially sent ones.
 fn print_plain(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,
@@ -161,7 +159,6 @@ fn print_plain(
                     Ok(texts) => rendered + texts.len(),
                     Err(_) => answer.len(),
                 };
-                // Fails after a printing error.
                 if sender.send(texts).is_err() {
                     return;
                 }
@@ -173,7 +170,6 @@ fn print_plain(
     })
 }
 
-/// Prints a range of matches.
 fn print(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,

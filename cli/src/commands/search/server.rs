@@ -1,5 +1,5 @@
-//! Searches with a server: runs the search, then requests its export. Unchanged text and streamed
-//! matches need a single export; its last line says if it is complete.
+//! Searches with a server, then requests the export. Text and streamed matches need only an export;
+//! its last line has the outcome.
 
 use crate::client::{Client, RESPONSE_BYTES_MAX};
 use crate::print::{Printer, SearchSummary};
@@ -15,19 +15,15 @@ use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
 
 const READ_BYTES: usize = 256 << 10;
 
-/// Error for unusable answers.
 const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same version?";
 
-/// Text export with a last line that holds the outcome.
 const TEXT: [(&str, &[u8]); 2] = [("format", b"text"), ("end", b"true")];
 
-/// Error for an export without its last line.
 const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
-/// Maximum length of the last line.
 const END_BYTES_MAX: usize = 64 << 20;
 
-/// Prefix of the last line. No JSON match starts like this.
+/// Starts the last line, and no JSON match.
 const DONE: &str = r#"{"done":"#;
 
 pub(super) fn search(
@@ -48,7 +44,7 @@ pub(super) fn search(
     if page.total == 0 || query.want() == Want::Count {
         return Ok(page.into());
     }
-    // The link works on other servers too, in case this one is draining.
+    // Other servers know the link, in case this one drains.
     let name = page.link.as_deref().filter(|_| page.complete);
     let name = name.unwrap_or(&page.id);
     let path = format!("/api/v2/search/{name}/export");
@@ -59,7 +55,6 @@ pub(super) fn search(
     Ok(summary)
 }
 
-/// Prints matches as they are found, or text.
 fn print_export(
     server: &Client,
     typed: &TypedQuery<'_>,
@@ -75,7 +70,7 @@ fn print_export(
         form.extend(TEXT);
     }
     let export = {
-        // The response head arrives with the first match.
+        // The head arrives with the first match.
         let _progress = show_progress();
         server.get("/api/v2/export", &[&typed.parameters()[..], &form].concat())?
     };
@@ -86,7 +81,7 @@ fn print_export(
         print(server, export, printer)?
     };
     let done = done.context(BROKE_OFF)?;
-    // Each match has at least one line.
+    // Matches have at least one line.
     let least = match query.limit() {
         0 if done.complete => done.found,
         _ => 0,
@@ -96,7 +91,7 @@ fn print_export(
     Ok(summary)
 }
 
-/// Prints output held back until the last match.
+/// Prints withheld output.
 fn end(server: &Client, printer: &mut Printer<'_>) -> Result<()> {
     printer.end_matches(&|document: &Document, offset, count| read(server, document, offset, count))
 }
@@ -108,7 +103,7 @@ fn show_progress() -> Option<ProgressThread> {
     })
 }
 
-/// Prints an export. Returns the number of matches, and the last line.
+/// Returns the number of matches, and the last line.
 fn print(
     server: &Client,
     export: impl Read,
@@ -145,9 +140,9 @@ fn print(
     }
 }
 
-/// Prints text as it arrives, except for the last line. Returns the number of lines.
+/// Prints all but the last line. Returns the number of lines.
 fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, ExportDone)> {
-    // `held` starts like the last line. So may a line of a match, but another one follows it.
+    // `held` starts like the last line. A matching line may too, but another one follows.
     let (mut held, mut lines, mut is_in_line) = (Vec::new(), 0, false);
     for_each_part(text, |part| {
         held.extend_from_slice(part);
@@ -170,7 +165,7 @@ fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, Expor
     Ok((lines, end.done))
 }
 
-/// Calls `each` with non-empty parts of a response as they arrive.
+/// No part is empty.
 fn for_each_part(mut text: impl Read, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
@@ -205,7 +200,7 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
     Ok(part)
 }
 
-/// Requires that all `total` matches were `printed`.
+/// All `total` matches must be `printed`.
 fn summary(printed: u64, total: u64, summary: SearchSummary) -> Result<SearchSummary> {
     ensure!(
         printed == total,

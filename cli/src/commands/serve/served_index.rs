@@ -8,7 +8,7 @@ use index::corpus::Packages;
 use index::indexing::{self, Changes, Progress, Report, Suspects};
 use std::path::{Path, PathBuf};
 
-/// Repositories not indexed as requested, with reasons.
+/// Names and reasons.
 type Problems = Vec<(String, String)>;
 
 pub(super) struct ServedIndex {
@@ -16,7 +16,7 @@ pub(super) struct ServedIndex {
     sources: IndexSources,
     build: BuildFlags,
     git: GitFlags,
-    /// Drop packages that are not sources. An index in the cache belongs to `serve` alone.
+    /// An index in the cache belongs to `serve` alone.
     prune: bool,
 }
 
@@ -28,7 +28,7 @@ enum IndexSources {
 }
 
 impl ServedIndex {
-    /// Finds the index named on the command line, or the one in the user's cache directory.
+    /// The named index, or one in the user's cache directory.
     pub(super) fn new(
         index: Option<&Path>,
         sources: &[PathBuf],
@@ -62,7 +62,7 @@ impl ServedIndex {
         Ok(served)
     }
 
-    /// Named directories, or the current one. Empty if the index is not updated.
+    /// Empty if the index is not updated.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         match &self.sources {
             IndexSources::None => Vec::new(),
@@ -71,13 +71,11 @@ impl ServedIndex {
         }
     }
 
-    /// Named git repositories.
     pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {
         let given = self.git.local()?.sources;
         Ok(given.into_iter().map(|it| it.path).collect())
     }
 
-    /// True if files ignored by git are indexed.
     pub(super) fn no_ignore(&self) -> bool {
         self.build.no_ignore
     }
@@ -93,7 +91,7 @@ impl ServedIndex {
         })
     }
 
-    /// Returns the changes of an update, and skipped repositories.
+    /// Also returns skipped repositories.
     fn changes(&self, packages: &Packages) -> Result<(Changes, Problems)> {
         let given = self.git.local()?;
         check_names(&packages.sources, &given.sources)?;
@@ -107,7 +105,7 @@ impl ServedIndex {
         Ok((changes, given.problems))
     }
 
-    /// Updates an index that has sources, with progress and summary.
+    /// Updates with progress and summary.
     pub(super) fn prepare(&self) -> Result<()> {
         if matches!(self.sources, IndexSources::None) {
             return Ok(());
@@ -115,8 +113,7 @@ impl ServedIndex {
         let (packages, directory) = (self.packages()?, &self.directory);
         let (changes, problems) = self.changes(&packages)?;
         let options = self.build.options()?;
-        // Needs no lock, which another `serve` of these directories may hold. The update itself
-        // compares repositories.
+        // Needs no lock, which another `serve` may hold. The update compares repositories.
         if changes.repositories.is_empty()
             && indexing::is_current(packages.sources.clone(), &changes, directory, &options)
         {
@@ -128,7 +125,7 @@ impl ServedIndex {
         Ok(())
     }
 
-    /// Updates silently. Compares the texts of suspects.
+    /// Silent. Compares the texts of suspects.
     pub(super) fn update(&self, suspects: Suspects) -> Result<Report> {
         let packages = self.packages()?;
         let (mut changes, problems) = self.changes(&packages)?;

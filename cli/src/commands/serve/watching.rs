@@ -1,8 +1,7 @@
 //! `trawl serve --watch`: updates the index when its sources change.
 //!
-//! A thread waits for notifications or the next rescan, then updates like `trawl index`. The
-//! backend opens the new manifest while older queries finish. Updates do not overlap; a failed one
-//! changes nothing and is retried.
+//! A thread waits for notifications or a rescan, then updates like `trawl index`, while older
+//! queries finish. A failed update changes nothing and is retried.
 //!
 //! **Invariant:** a change is pending from its notification until the frontend searches an index
 //! with it.
@@ -21,38 +20,36 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
 
-/// First and longest wait before a retry. Waits double; a change ends them.
+/// Waits after failures double; a change ends them.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// Default pause between rescans: this multiple of a rescan's duration, within bounds. Costs about
-/// 1 % of a CPU.
+/// Pause as a multiple of a rescan's duration: costs about 1 % of a CPU.
 const RESCAN_SHARE: u32 = 100;
 const RESCAN_MIN: Duration = Duration::from_secs(2);
 const RESCAN_MAX: Duration = Duration::from_secs(60);
 
-/// Maximum age of a modification for which rescans compare text. Stores through a mapping update no
-/// time while the page is dirty: up to 35 s by kernel defaults.
+/// Rescans compare text up to this age. Mapped stores update no time while a page is dirty: up to
+/// 35 s by kernel defaults.
 const DIRTY_MAX: Duration = Duration::from_secs(60);
 
-/// Ample time for the frontend to see a new index: the backend polls every 250 ms.
+/// The backend polls every 250 ms.
 const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
 
 pub(super) struct WatchedIndex {
     pub(super) index: ServedIndex,
     watch: FileWatch,
-    /// `None` if it depends on the duration of a rescan.
+    /// `None`: from the duration of a rescan.
     rescan: Option<Duration>,
-    /// Duration of the last update, including all of its work.
+    /// All work included.
     update: Duration,
-    /// The frontend searches the index as last updated.
+    /// The frontend has the last update.
     is_announced: bool,
-    /// Failed updates since the last success.
     failures: u32,
 }
 
 impl WatchedIndex {
-    /// Starts to watch the sources of an index, without the directories written by this process.
+    /// `without`: directories written by this process.
     pub(super) fn start(
         index: ServedIndex,
         without: Vec<PathBuf>,
@@ -84,12 +81,11 @@ impl WatchedIndex {
         })
     }
 
-    /// View of the watch for searches.
     pub(super) fn freshness(&self) -> Arc<dyn CorpusWatch> {
         self.watch.freshness()
     }
 
-    /// Updates a frontend's index in a thread that ends with the process. Needs a tokio runtime.
+    /// The thread ends with the process. Needs a tokio runtime.
     pub(super) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
         let (frontend, runtime) = (Arc::downgrade(frontend), Handle::current());
         let thread = std::thread::Builder::new().name("watch".to_owned());
@@ -115,7 +111,7 @@ impl WatchedIndex {
         }
     }
 
-    /// Files to compare by text in an update.
+    /// Files to compare by text.
     fn suspects(&self, woken: Woken) -> Suspects {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -128,7 +124,6 @@ impl WatchedIndex {
         }
     }
 
-    /// Waits until the frontend searches the current index.
     fn announced(&self, frontend: &Coordinator, runtime: &Handle) -> bool {
         let Ok(index) = Index::open(&self.index.directory) else {
             return false;
@@ -139,7 +134,7 @@ impl WatchedIndex {
         runtime.block_on(waited).is_ok()
     }
 
-    /// Time until the next update without notifications.
+    /// Pause without notifications.
     fn patience(&self) -> Duration {
         let rescan = self.rescan.unwrap_or_else(|| rescan_after(self.update));
         match self.failures {
