@@ -1,7 +1,6 @@
 //! `trawl search` prints the output of ripgrep, flag by flag.
 //!
-//! `as_ripgrep.txt` has ripgrep's output after lines `$ FLAGS QUERY`. An installed ripgrep is
-//! compared too; `REWRITE=1` updates the file.
+//! `as_ripgrep.txt` has ripgrep's output after lines `$ FLAGS QUERY`; `REWRITE=1` updates it.
 
 use crate::home::Home;
 use std::fmt::Write;
@@ -122,7 +121,7 @@ fn of_trawl(home: &Home, place: &str) -> String {
 /// Earlier versions differ in `-C` with `-B`, and in `-U` with `-m`.
 const RIPGREP_MIN: u32 = 15;
 
-/// `None` without such a ripgrep.
+/// `None` if not installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
     let version = Command::new("rg").arg("--version").output().ok()?;
     let version = String::from_utf8(version.stdout).ok()?;

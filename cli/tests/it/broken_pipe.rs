@@ -1,4 +1,4 @@
-//! `trawl … | head`: commands end quietly when their reader has gone.
+//! `trawl … | head`: commands end quietly without a reader.
 
 use crate::WAIT_MAX;
 use crate::home::Home;
@@ -7,14 +7,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
 
-/// A pipe without a reader.
 fn closed_pipe() -> Stdio {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// Runs a command without a reader. Returns status and messages.
+/// Returns status and messages.
 fn run(home: &Home, command: &mut Command) -> (Option<i32>, String) {
     let messages = home.path("messages");
     command.stdout(closed_pipe());

@@ -50,12 +50,12 @@ fn nodes_share_the_shards_and_say_what_they_have() {
         assert_eq!(node["shards"], node["assigned_shards"], "{now}");
         node["shards"].as_u64().unwrap()
     };
-    // One replica of each is on b1, the only eastern node; the others are in the west.
+    // b1 is the only eastern node, so it has a replica of each shard.
     assert_eq!(shards("b1"), 8);
     assert_eq!(shards("b2") + shards("b3"), 8);
     assert!(shards("b2") > 0 && shards("b3") > 0, "{now}");
     assert_eq!(shards("b4"), 0);
-    // No process has the listed addresses.
+    // No process has these addresses.
     let down = home.run(&format!("cluster status --store S --nodes {NODES}"));
     down.check("nobody answers", 3, &[]);
     assert!(down.text().contains("down"), "{}", down.text());
@@ -73,7 +73,7 @@ fn nodes_share_the_shards_and_say_what_they_have() {
     home.ok(&format!(
         "cluster status --store S --nodes {NODES} --unasked --wait 60"
     ));
-    // An unlisted node may return, so the others wait.
+    // An unlisted node may return.
     let others = "static:b1=127.0.0.1:1/zone=east,b3=127.0.0.1:3/zone=west";
     let without = home.run(&format!(
         "cluster status --store S --nodes {others} --unasked --wait 0"

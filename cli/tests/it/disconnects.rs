@@ -1,4 +1,4 @@
-//! Clients disconnect at any moment: afterwards no search runs and no descriptor leaks.
+//! Disconnecting clients leave no search and no descriptor behind.
 
 use crate::home::{Home, Server};
 use crate::process::Process;
@@ -7,23 +7,20 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Each with its own query.
 const CLIENTS: usize = 200;
 
-/// Concurrent clients.
 const AT_ONCE: usize = 4;
 
-/// Matching lines.
 const LINES: u64 = 20_000;
 
-/// Work counters of the backend.
+/// Of the backend.
 const WORK: [&str; 3] = [
     "trawl_backend_searches_total",
     "trawl_backend_matches_total",
     "trawl_backend_verified_bytes_total",
 ];
 
-/// A backend and a frontend over [`LINES`], and the address of the backend's metrics.
+/// Also returns the address of the backend's metrics.
 fn start(home: &Home) -> (Server, Server, String) {
     for file in 0..40 {
         let line = format!("wanted {}\n", "x ".repeat(100));
@@ -42,7 +39,6 @@ fn start(home: &Home) -> (Server, Server, String) {
     (backend, frontend, address)
 }
 
-/// Sends a request, and disconnects after `stays`.
 fn leave(frontend: &str, number: usize, stays: Duration) {
     let mut stream = TcpStream::connect(frontend).unwrap();
     let query = format!("q=wanted&path=-no{number}");
@@ -69,7 +65,7 @@ fn leave_all(frontend: &str) {
     });
 }
 
-/// Sockets, and all descriptors except spool files.
+/// Sockets, and others without spool files.
 fn descriptors(process: &Process) -> [usize; 2] {
     let all = process.descriptors();
     let sockets = all.iter().filter(|to| to.starts_with("socket:"));
@@ -93,7 +89,7 @@ fn wait_until_idle(frontend: &Server, backend_metrics: &str) {
     });
 }
 
-/// Searches alone, and returns the growth of [`WORK`].
+/// Growth of [`WORK`] by one search.
 fn cost(frontend: &Server, backend_metrics: &str, without: &str) -> [u64; 3] {
     let work = || {
         let counters = metrics::counters(backend_metrics);

@@ -20,7 +20,7 @@ fn a_search_that_runs_ends_while_its_frontend_drains() {
     let (sender, held_back) = mpsc::channel();
     let frontend = stage.frontend.process.signals();
     let _cut = stage.proxy.cut_after_first_batch(move || {
-        // The search continues on the other backends.
+        // Other backends finish the search.
         frontend.send("TERM");
         let _ = sender.send(());
     });
@@ -43,7 +43,6 @@ fn a_second_signal_ends_a_server_at_once() {
         });
         let address = stage.frontend.address.clone();
         let waiting = thread::spawn(move || {
-            // It is cut off.
             let _ = std::panic::catch_unwind(|| http::get(&address, "/api/v2/search?q=wanted"));
         });
         stopped.recv_timeout(WAIT_MAX).expect("a first BATCH");
@@ -99,7 +98,7 @@ fn a_client_asks_again_when_a_server_is_about_to_stop() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let real = server.address.clone();
-    // Refuses twice, as draining and restarting servers do, then forwards.
+    // Like a draining and a restarting server, then a working one.
     let balancer = thread::spawn(move || {
         for (number, stream) in listener.incoming().take(3).enumerate() {
             let mut stream = stream.unwrap();

@@ -4,7 +4,7 @@ use crate::home::Home;
 use crate::process::finish;
 use std::process::{Command, Stdio};
 
-/// Files of the package, each with one matching line.
+/// Each has one matching line.
 const FILES: [&str; 12] = [
     "Makefile",
     "lib/a.min.js",
@@ -20,7 +20,7 @@ const FILES: [&str; 12] = [
     "vendor/keep/g.c",
 ];
 
-/// Flags and paths, and searched files. Ripgrep runs in the package directory.
+/// Flags and paths, and searched files, below the package.
 const TABLE: &[(&str, &str)] = &[
     (
         "-- wanted src",
@@ -75,7 +75,7 @@ fn home() -> Home {
     home
 }
 
-/// Files searched by ripgrep; `None` if not installed.
+/// `None` if not installed.
 fn of_ripgrep(home: &Home, line: &str) -> Option<String> {
     let run = Command::new("rg")
         .args(["--no-config", "-l", "--sort=path"])

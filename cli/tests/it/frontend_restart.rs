@@ -1,16 +1,14 @@
-//! A killed frontend's spool is reopened: unfinished executions are removed, and links to finished
-//! results still work.
+//! A new frontend opens the spool of a killed one: it removes unfinished executions and keeps
+//! finished results.
 
 use crate::lost_backend::Stage;
 use crate::{WAIT_MAX, http, poll};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Compared pages of [`PER_PAGE`] matches.
 const PAGES: [usize; 4] = [0, 1, 42, 84];
 const PER_PAGE: usize = 100;
 
-/// Execution directories in the spool.
 fn in_spool(stage: &Stage) -> Vec<String> {
     let entries = std::fs::read_dir(stage.home.path("spool")).unwrap();
     let entries = entries.map(Result::unwrap);
@@ -30,7 +28,7 @@ fn unfinished_executions_are_cleaned_up() {
     let path = "/api/v2/search?q=wanted&wait=false";
     let page = http::get(&stage.frontend.address, path).page();
     let id = page.id.into_owned();
-    // The rest is held back, so the execution cannot finish.
+    // The rest is held back.
     held_back.recv_timeout(WAIT_MAX).expect("a first BATCH");
     poll("frames in the spool", WAIT_MAX, || {
         (!in_spool(&stage).is_empty()).then_some(())
@@ -58,7 +56,7 @@ fn restart(stage: &mut Stage) {
     println!("restarted after {:?}", started.elapsed());
 }
 
-/// Pages of a search, without id and timings.
+/// Without id and timings.
 fn pages(stage: &Stage, search: &str) -> Vec<String> {
     let page = |page| {
         let path = format!("/api/v2/search{search}page={page}&per_page={PER_PAGE}");
@@ -94,7 +92,7 @@ fn links_give_the_same_bytes_after_a_restart() {
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "by its link");
     assert!(pages(&stage, "?q=wanted&") == before, "by its query");
-    // The spool answers, so a lost backend does not matter.
+    // The spool answers.
     drop(backend);
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "without the backend");

@@ -3,7 +3,7 @@
 use crate::commits::git;
 use crate::home::Home;
 
-/// A repository `src/tool`: two files on main, tag v1, and a changed file on `topic`.
+/// A repository `src/tool`: two files on main, tag v1, a changed file on `topic`.
 fn home() -> Home {
     let home = Home::new();
     home.write("src/tool/a.c", "int wanted_here;\n");
@@ -37,7 +37,7 @@ fn a_repository_is_searched_as_it_is_committed() {
         "{closing}"
     );
     assert!(found(&home, "wanted").contains("wanted_here"));
-    // The second branch adds one document; only the default branch is searched.
+    // The default branch alone is searched.
     let closing = home.run("index --out I --git src/tool --ref all").stderr;
     assert!(closing.contains("indexed 1 file of 1 package"), "{closing}");
     let lines = found(&home, "wanted");
@@ -125,7 +125,7 @@ fn a_broken_repository_is_listed_and_the_others_are_indexed() {
     assert!(found(&home, "wanted").contains("wanted_here"));
 }
 
-/// Environment of hooks in `git receive-pack`.
+/// Environment of a hook in `git receive-pack`.
 #[test]
 fn objects_of_the_environment_are_those_of_one_repository() {
     let home = home();
@@ -200,7 +200,7 @@ fn update_reads_again_what_the_index_was_built_of() {
         listed.contains("refs/tags/v1") && !listed.contains("topic"),
         "{listed}"
     );
-    // A missing repository is reported, the rest updated.
+    // A missing repository is reported.
     std::fs::rename(home.path("src/tool"), home.path("src/gone")).unwrap();
     home.write("plain/x.c", "int wanted_again;\n");
     let finished = home.run("index --out I --update");
@@ -215,7 +215,6 @@ fn update_reads_again_what_the_index_was_built_of() {
         lines.contains("wanted_again") && lines.contains("wanted_pushed"),
         "{lines}"
     );
-    // Removed sources are not read again.
     home.ok("index --out I --remove tool");
     home.ok("index --out I --update");
     for (arguments, said) in [
@@ -239,7 +238,7 @@ fn update_reads_again_what_the_index_was_built_of() {
     );
 }
 
-/// Creates repositories with one file that has the word `wanted`.
+/// Each has one file with `wanted`.
 fn make(home: &Home, names: &[&str]) {
     for name in names {
         home.write(&format!("{name}/f"), format!("wanted in {name}\n"));
@@ -303,7 +302,6 @@ fn a_second_repository_of_a_name_is_refused_and_the_index_can_be_updated() {
         .check("second", 2, &says);
     home.run("index --out I --update")
         .check("update", 0, &["is up to date"]);
-    // Below one directory, names are distinct.
     home.ok("index --out J --git-dir-each .");
     let packages = String::from_utf8(home.ok("inspect J --packages")).unwrap();
     assert!(
@@ -365,7 +363,7 @@ fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
     ] {
         assert!(listed.contains(said), "{listed}");
     }
-    // The second one with a name is left out and reported.
+    // The second is left out and reported.
     make(&home, &["M/plain.git"]);
     let says = [
         "plain.git: left out: it has the name of",
@@ -396,7 +394,7 @@ fn a_repository_without_a_revision_keeps_those_that_it_has() {
         &["no revision for stable in 1 repository (without)"],
     );
     assert_eq!(files(&home, ""), both);
-    // Matches no revision, so likely misspelled.
+    // Likely misspelled.
     let finished = home.run("index --out I --git-dir-each M --ref main --ref stabel");
     let says = [
         "trawl: --ref stabel: no commit has this name",

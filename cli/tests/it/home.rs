@@ -15,7 +15,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
-/// Variables that affect processes.
+/// Of processes under test.
 const VARIABLES: [&str; 12] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
@@ -31,7 +31,7 @@ const VARIABLES: [&str; 12] = [
     "OTEL_SERVICE_NAME",
 ];
 
-/// A temporary directory. Paths are relative to it.
+/// Paths are relative to it.
 pub(crate) struct Home(TempDir);
 
 impl Home {
@@ -43,14 +43,12 @@ impl Home {
         self.0.path().join(path)
     }
 
-    /// Writes a file and its parent directories.
     pub(crate) fn write(&self, path: &str, contents: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("every path is below the home")).unwrap();
         fs::write(path, contents).unwrap();
     }
 
-    /// The only shard of an index.
     pub(crate) fn shard(&self, index: &str) -> PathBuf {
         let files = fs::read_dir(self.path(index)).unwrap();
         let mut shards = files
@@ -61,7 +59,7 @@ impl Home {
         shard
     }
 
-    /// The binary with space-separated arguments; `''` is an empty one.
+    /// Arguments are separated by spaces; `''` is an empty one.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(TRAWL);
         let arguments = arguments.split_whitespace();
@@ -76,17 +74,15 @@ impl Home {
         command
     }
 
-    /// Runs `trawl` to its end.
     pub(crate) fn run(&self, arguments: &str) -> Finished {
         finish(&mut self.command(arguments))
     }
 
-    /// Runs `trawl` successfully, and returns its output.
     pub(crate) fn ok(&self, arguments: &str) -> Vec<u8> {
         self.run(arguments).ok()
     }
 
-    /// Starts `trawl` on a free port, and waits until it listens.
+    /// Waits until `trawl` listens on a free port.
     pub(crate) fn start(&self, arguments: &str) -> Server {
         self.start_command(self.command(arguments))
     }
@@ -98,7 +94,7 @@ impl Home {
         self.start_logging(command, log)
     }
 
-    /// As [`start`](Self::start), keeping the command's standard error.
+    /// As [`start`](Self::start), with the command's own standard error.
     pub(crate) fn start_unlogged(&self, command: Command) -> Server {
         self.start_logging(command, NamedTempFile::new_in(self.0.path()).unwrap())
     }
@@ -127,7 +123,7 @@ impl Home {
     }
 }
 
-/// A listening `trawl`. Dropping it kills it, and fails if it panicked.
+/// Dropping it kills it, and fails if it panicked.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) address: String,
@@ -136,12 +132,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Fails if a thread of the process panicked.
+    /// In any thread.
     pub(crate) fn check_no_panic(&self) {
         assert!(!self.log().contains("panicked"), "{}", self.log());
     }
 
-    /// Waits for a text in the log, which a thread writes.
+    /// A thread writes the log.
     pub(crate) fn log_with(&self, says: &str) -> String {
         poll(says, WAIT_MAX, || {
             let log = self.log();
@@ -149,7 +145,7 @@ impl Server {
         })
     }
 
-    /// Log so far. Its directory may be gone.
+    /// The directory may be gone.
     pub(crate) fn log(&self) -> String {
         let file = self.log.as_file();
         let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
@@ -164,7 +160,7 @@ impl Drop for Server {
             return;
         }
         self.check_no_panic();
-        // It may have ended, or require a key for metrics.
+        // It may have ended, or require a key.
         let panics = self.has_metrics.then(|| http::panics(&self.address));
         assert!(panics.flatten().is_none_or(|panics| panics == 0));
     }
@@ -175,7 +171,7 @@ fn is_shard(path: &Path) -> bool {
         .is_some_and(|extension| extension == "shard")
 }
 
-/// Address in `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also with `https`.
+/// From `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also `https`.
 fn address_in(line: &str) -> Option<String> {
     let line = line.strip_suffix('\n')?;
     let address = match line.split_once("://") {

@@ -9,10 +9,10 @@ use std::time::Duration;
 use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
-/// Maximum of matches on a page.
+/// The maximum.
 const PER_PAGE: usize = 1000;
 
-/// Time for a stopping server to answer with metrics.
+/// For a stopping server.
 const PANICS_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Header value; empty if missing.
+    /// Empty if missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
@@ -38,7 +38,6 @@ impl Reply {
         self.parse()
     }
 
-    /// Parses the body as a search page.
     pub(crate) fn page(&self) -> Page<'static> {
         self.parse()
     }
@@ -61,12 +60,12 @@ pub(crate) fn head_with(address: &str, path: &str, headers: &[(&str, &str)]) -> 
     send(Method::HEAD, address, path, headers)
 }
 
-/// Sends POST with an empty body.
+/// The body is empty.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     send(Method::POST, address, path, &[])
 }
 
-/// Sends a browser's headers, overridden by `headers`.
+/// Adds a browser's headers.
 fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     static SENT: AtomicUsize = AtomicUsize::new(0);
     let of_browser = fake_browser::headers(path, SENT.fetch_add(1, Relaxed));
@@ -82,7 +81,7 @@ fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> 
     read(agent(WAIT_MAX).run(request), is_head)
 }
 
-/// Number of panics; `None` without metrics.
+/// `None` without metrics.
 pub(crate) fn panics(address: &str) -> Option<u64> {
     let asked = agent(PANICS_WITHIN).get(format!("http://{address}/metrics"));
     let mut answer = asked.call().ok().filter(|answer| answer.status() == 200)?;
@@ -122,7 +121,7 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, is_head
     reply
 }
 
-/// First page of `q`, and all matches as printed by `trawl search`. The corpus must be UTF-8.
+/// Matches as in `trawl search`. The corpus must be UTF-8.
 pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>) {
     let path = format!("/api/v2/search?q={q}&per_page={PER_PAGE}");
     let first = get(address, &path).page();
@@ -130,7 +129,7 @@ pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>)
     (first, lines)
 }
 
-/// All matches of the search of `page`.
+/// All matches of a search.
 pub(crate) fn lines(address: &str, page: &Page<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for number in 0..page.total.div_ceil(PER_PAGE as u64) {

@@ -61,7 +61,7 @@ fn keys_and_cookies_travel_over_https() {
         .check("no key", 2, &["a key is needed (HTTP 401)"]);
     home.run(&format!("{search} --key-file key"))
         .check("a key", 0, &[]);
-    // The page's cookie requires https.
+    // The cookie requires https.
     let (_, head) = browse(&server, &ca, "/");
     assert!(head.contains("SameSite=Strict; Secure"), "{head}");
 }
@@ -126,7 +126,7 @@ fn the_configuration_file_names_the_certificate() {
     assert_eq!(found, b"p/a.c:1:int wanted;\n");
 }
 
-/// Sends GET as a browser does. Returns the negotiated protocol and the response.
+/// Returns the negotiated protocol, and the response.
 fn browse(server: &Server, ca: &Authority, path: &str) -> (Vec<u8>, String) {
     let mut config = Arc::unwrap_or_clone(fake_ca::client(ca, None));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];

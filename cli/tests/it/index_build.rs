@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Deadline for a backend to serve a new index.
+/// For a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
 #[test]
@@ -68,7 +68,7 @@ fn files_left_out_are_counted_and_listed() {
     assert_eq!(wanted(&home), all.map(|path| format!("tree/{path}")));
 }
 
-/// Sorted files of index `I` that match `wanted`.
+/// Sorted files of `I`.
 fn wanted(home: &Home) -> Vec<String> {
     let found = String::from_utf8(home.ok("search --index I wanted")).unwrap();
     let file = |line: &str| line.split(':').next().unwrap().to_owned();
@@ -77,16 +77,16 @@ fn wanted(home: &Home) -> Vec<String> {
     files
 }
 
-/// True if `I` has files of an unfinished build.
+/// Of an unfinished build.
 fn has_unfinished(home: &Home) -> bool {
     let mut files = fs::read_dir(home.path("I")).unwrap();
     files.any(|file| {
-        // A file may be deleted before it is read.
+        // It may be deleted before it is read.
         file.is_ok_and(|file| file.path().extension().is_some_and(|last| last == "tmp"))
     })
 }
 
-/// Writes a package `new` that is slow to index.
+/// Slow to index.
 fn write_much(home: &Home) {
     for file in 0..40_u32 {
         let line =
@@ -119,7 +119,7 @@ fn interrupted_build_leaves_the_old_index() {
     assert!(!has_unfinished(&home), "the next build cleans up");
 }
 
-/// Interrupts a build of `new` after its first write, and returns its messages.
+/// Sends a signal after the first write. Returns the messages.
 fn interrupt(home: &Home, signal: &str) -> String {
     let mut command = home.command("index --out I --jobs 1 new");
     let stderr = fs::File::create(home.path("stderr")).unwrap();

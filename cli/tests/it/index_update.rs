@@ -1,15 +1,14 @@
-//! `trawl index` on an existing index: packages read, replaced, dropped and kept, and the delay of
-//! a backend.
+//! `trawl index` on an existing index: packages read, replaced, dropped and kept.
 
 use crate::home::Home;
 use crate::{http, poll};
 use std::fs;
 use std::time::Duration;
 
-/// Deadline for a backend to serve a new index.
+/// For a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
-/// An index `I` of `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
+/// `I` has `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
 fn home() -> Home {
     let home = Home::new();
     for package in ["i3-wm_4.22", "sed_4.8", "sed_4.9"] {
@@ -20,7 +19,6 @@ fn home() -> Home {
     home
 }
 
-/// Sorted lines of `I` that match `wanted`.
 fn wanted(home: &Home) -> Vec<String> {
     sorted(home.ok("search --index I wanted"))
 }
@@ -148,7 +146,6 @@ fn a_package_of_the_same_name_from_another_place_is_refused() {
     }
     assert_eq!(manifest(&home), before);
     run(&home, "index --out I --update", &["is up to date"]);
-    // It was moved.
     std::fs::rename(home.path("a"), home.path("c")).unwrap();
     let says = [
         "read from another place: tool (directory",
@@ -275,7 +272,6 @@ fn answers(home: &Home, index: &str) -> Vec<Vec<u8>> {
     searches.map(|search| run(search).stdout).into()
 }
 
-/// Compressed and raw shards of an index.
 fn codecs(home: &Home, index: &str) -> (usize, usize) {
     let inspected = home.ok(&format!("inspect {index}"));
     let inspected = String::from_utf8(inspected).unwrap();

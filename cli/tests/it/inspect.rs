@@ -1,10 +1,8 @@
-//! `trawl inspect` and `trawl search --explain`, without shard names and sizes that depend on the
-//! format.
+//! `trawl inspect` and `trawl search --explain`.
 
 use crate::home::Home;
 
-/// A package with a binary file and a document of two blocks; another with an empty document and an
-/// escape sequence in its name.
+/// One document has two blocks, one is empty, and a name has an escape sequence.
 fn home() -> Home {
     let home = Home::new();
     home.write("all/hello_1.0/hello.c", "int wanted;\n");
@@ -19,7 +17,7 @@ fn home() -> Home {
     home
 }
 
-/// Output of a command, with `SHARD` for the name of the only shard.
+/// `SHARD` replaces the name of the only shard.
 fn shown(home: &Home, line: &str) -> String {
     let shard = home.shard("I");
     let name = shard

@@ -8,7 +8,7 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::Value;
 use std::io::{self, Read, Write};
 
-/// Query text, and trigrams found only in its plan.
+/// Query text and trigrams of its plan.
 const PRIVATE: [&str; 3] = ["hunter2secret", "hun", "ret"];
 
 fn home() -> Home {
@@ -20,7 +20,6 @@ fn home() -> Home {
     home
 }
 
-/// Logs a search on a server that finds every query slow.
 fn log_of_a_slow_query(flags: &str) -> String {
     let home = home();
     let arguments = format!("serve hello_1.0 --slow-query 0 {flags}");
@@ -28,7 +27,6 @@ fn log_of_a_slow_query(flags: &str) -> String {
     search(&server, "hunter2secret", "of-this-test")
 }
 
-/// Searches with an id, and returns the log with the slow query.
 fn search(server: &Server, q: &str, id: &str) -> String {
     let path = format!("/api/v2/search?q={q}");
     let page = get_with(&server.address, &path, &[("x-request-id", id)]).json();
@@ -75,7 +73,7 @@ fn json_logs_name_the_request_in_every_line_of_it() {
     assert_eq!(slow["level"], "WARN");
 }
 
-/// A full pipe that blocks its writer.
+/// Blocks its writer.
 fn full_pipe() -> (io::PipeReader, io::PipeWriter) {
     let (reader, mut writer) = io::pipe().unwrap();
     fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
@@ -93,7 +91,7 @@ fn a_log_that_is_not_read_does_not_stop_a_server() {
     let mut command = home.command("serve --index I --slow-query 0 --log-queries full --drain 1");
     command.stderr(writer);
     let mut server = home.start_unlogged(command);
-    // Lines over 1 kB, together more than the log keeps.
+    // Together more than the log keeps.
     let long = "x".repeat(1000);
     for number in 0..1200 {
         let path = format!("/api/v2/search?q={long}{number}");

@@ -13,10 +13,10 @@ use std::thread;
 
 const LINE_BYTES: u64 = 300 << 20;
 
-/// Memory limit of the printing process: a twelfth of the line.
+/// A twelfth of the line.
 const MEMORY_BYTES_MAX: usize = 24 << 20;
 
-/// Serves one match in a line of `x`. Returns the address.
+/// Serves one match in a line of `x`.
 fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -93,7 +93,7 @@ fn a_line_of_300_mb_is_printed_in_little_memory() {
         assert_eq!(start, head.as_bytes(), "{flags}");
         let mut bytes = vec![0; 1 << 20];
         for _ in 0..LINE_BYTES >> 20 {
-            // Still running: the rest does not fit in the pipe.
+            // The rest does not fit in the pipe.
             let memory = process.memory_bytes();
             assert!(memory < MEMORY_BYTES_MAX, "{flags}: {memory} bytes");
             out.read_exact(&mut bytes).unwrap();

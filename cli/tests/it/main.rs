@@ -1,7 +1,6 @@
 //! End-to-end tests of the binary: processes, sockets, exit statuses.
 //!
-//! Each test has a [`home::Home`] for its processes, which use free ports of 127.0.0.1 and end with
-//! it. Matching, ranking and rendering are tested in their crates.
+//! Processes of a test share a [`home::Home`], use free ports of 127.0.0.1, and end with it.
 
 mod api_commands;
 mod as_ripgrep;
@@ -65,10 +64,10 @@ mod watch;
 
 use std::time::{Duration, Instant};
 
-/// Deadline for every wait, ample on a busy machine.
+/// Ample on a busy machine.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Calls `ask` until it returns a value. Panics with `what` after `max`.
+/// Panics with `what` after `max`.
 pub(crate) fn poll<T>(what: &str, max: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {

@@ -9,19 +9,16 @@ use std::net::{Shutdown, TcpStream};
 
 const CONNECTIONS: usize = 200;
 
-/// Memory per connection.
 const CONNECTION_BYTES_MAX: usize = 2 << 20;
 
-/// Log lines about connections within a minute.
+/// About connections, within a minute.
 const LINES_MAX: usize = 10;
 
-/// A browser's request.
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /// Start of a TLS handshake.
 const TLS: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 
-/// A backend and a frontend over one file.
 fn start(home: &Home) -> (Server, Server) {
     home.write("source/a.c", "int wanted;\n");
     home.ok("index --out good source");
@@ -40,10 +37,9 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// Sends bytes and EOF, and reads until the connection ends.
 fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut stream = connect(address);
-    // Both may fail if the other side has closed.
+    // Both fail if the other side has closed.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut said = Vec::new();
@@ -61,14 +57,13 @@ fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Checks that a new query finds everything.
 fn check_works(frontend: &Server, number: usize) {
     let path = format!("/api/v2/search?q=wanted&context={number}");
     let page = http::get(&frontend.address, &path).page();
     assert_eq!((page.complete, page.total), (true, 1), "{:?}", page.missing);
 }
 
-/// SEARCH frames of the maximum length, and eight bytes longer.
+/// Of the maximum length, and eight bytes longer.
 fn long_frames() -> [Vec<u8>; 2] {
     [16, 8].map(|less| {
         let mut frame = Vec::new();
@@ -125,7 +120,7 @@ fn backend_closes_malformed_connections_and_logs_why() {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// Waits until memory stops growing, and returns it.
+/// Once it stops growing.
 fn settled_memory(server: &Server) -> usize {
     let mut before = 0;
     poll("memory to stop growing", WAIT_MAX, || {

@@ -5,7 +5,6 @@ use crate::http::get;
 use crate::{WAIT_MAX, poll};
 use std::collections::HashMap;
 
-/// Metrics address of a backend.
 pub(crate) fn address(backend: &Server) -> String {
     poll("the address of the metrics", WAIT_MAX, || {
         let log = backend.log();
@@ -14,7 +13,7 @@ pub(crate) fn address(backend: &Server) -> String {
     })
 }
 
-/// Counters and gauges by name and labels.
+/// By name and labels.
 pub(crate) fn counters(address: &str) -> HashMap<String, u64> {
     let metrics = get(address, "/metrics");
     let lines = metrics.text().lines();

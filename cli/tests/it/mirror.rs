@@ -13,19 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Server behaviour on a connection.
 enum Behaviour {
-    /// Serves files in git's dumb protocol, and closes after some connections.
+    /// In git's dumb protocol, until some connections were closed.
     Files(PathBuf, usize),
-    /// Redirects to a URL.
     Redirect(String),
-    /// Sends nothing.
+    /// Without an answer.
     Hang,
-    /// Lists references without end.
+    /// Without end.
     References,
 }
 
-/// Loopback HTTP server.
 struct HttpServer {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -67,7 +64,6 @@ impl HttpServer {
     }
 }
 
-/// Answers one request, and closes.
 fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let request = lines.next().unwrap_or_default();
@@ -77,7 +73,7 @@ fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     let _ = stream.write_all(&reply(path));
 }
 
-/// Sends references until the client has gone.
+/// Until the client has gone.
 fn list_without_end(stream: &TcpStream) -> std::io::Result<()> {
     let line = |text: String| format!("{:04x}{text}", text.len() + 4);
     let id = "1".repeat(40);
@@ -106,7 +102,7 @@ fn file(root: &Path, path: &str) -> Vec<u8> {
     [head.into_bytes(), body].concat()
 }
 
-/// A repository, `upstream/x`, with default branch `trunk`.
+/// `upstream/x` has the default branch `trunk`.
 fn home() -> Home {
     let home = Home::new();
     home.write("upstream/x/a.txt", "one\n");
@@ -127,7 +123,6 @@ fn file_url(home: &Home) -> String {
     format!("file://{}", home.path("upstream/x").display())
 }
 
-/// Checks a mirror's branches and tags.
 fn check_same(home: &Home, mirror: &str) {
     let refs = |repository| {
         git(
@@ -147,7 +142,6 @@ fn check_same(home: &Home, mirror: &str) {
     git(home, mirror, &["fsck", "--strict"]);
 }
 
-/// Names in the mirror directory.
 fn names(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.path("m")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -191,7 +185,7 @@ fn a_second_run_fetches_only_what_is_new_and_drops_what_is_gone() {
     home.ok(&line);
     home.run(&line).check(&line, 0, &["1 up to date"]);
     commit(&home, "two");
-    // A branch becomes a directory of branches, a tag moves, the default branch changes.
+    // A branch becomes a directory, a tag moves, the default branch changes.
     git(&home, "upstream/x", &["branch", "-D", "old"]);
     git(&home, "upstream/x", &["branch", "old/one"]);
     git(&home, "upstream/x", &["tag", "-f", "v1"]);
@@ -261,7 +255,7 @@ fn addresses_of_private_networks_are_refused_before_a_connection() {
         let line = format!("mirror --to m --allow-scheme http http://{host}:{port}/x");
         let run = home.run(&line);
         run.check(&line, 2, &[]);
-        // A resolver may not know the other spellings.
+        // Resolvers may not know other spellings.
         let is_refused = ["--allow-private", "cannot be resolved"]
             .iter()
             .any(|it| run.text().contains(it));
@@ -550,7 +544,7 @@ fn a_clone_that_is_interrupted_or_killed_leaves_no_mirror() {
     let process = Process::start(&mut home.command(&line));
     connected(2);
     process.kill();
-    // Remains of a killed clone are removed by the next run.
+    // Left by a killed clone.
     home.write("m/.incoming-old/repository.git/HEAD", "");
     let line = format!("mirror --to m --allow-scheme file {}", file_url(&home));
     home.ok(&line);

@@ -1,5 +1,4 @@
-//! Mutual TLS between frontends and backends: rejections, their messages, and renewal during
-//! queries.
+//! Mutual TLS between frontends and backends: rejections and renewal.
 
 use crate::home::{Home, Server};
 use crate::{WAIT_MAX, http, poll};
@@ -13,17 +12,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Log line of a renewal.
 const RENEWED: &str = "certificates were read again";
 
-/// More than a frontend's idle connections, so some searches open a new one during renewal.
+/// More than a frontend's idle connections, so some searches open new ones.
 const CLIENTS: u64 = 12;
 
-/// Files of a stage.
 const BACKEND: &str =
     "backend --index I --tls-cert b.pem --tls-key b.key --client-ca client-ca.pem";
 
-/// An index, and certificates of one backend (`b`) and one frontend (`f`).
+/// Certificates of a backend (`b`) and a frontend (`f`).
 struct Stage {
     home: Home,
     ca: Authority,
@@ -48,7 +45,7 @@ impl Stage {
         self.replace(&format!("{name}.pem"), &issued.certificate);
     }
 
-    /// Replaces a file atomically, as renewal tools do.
+    /// Atomic, as in renewal tools.
     fn replace(&self, name: &str, text: &str) {
         self.home.write("new", text);
         let private = std::fs::Permissions::from_mode(0o600);
@@ -73,7 +70,7 @@ impl Stage {
     }
 }
 
-/// Waits for a connection error that contains `says`.
+/// Error of the connection.
 fn wait_for_reason(frontend: &Server, says: &str) {
     let mut last = String::new();
     let given = || {
@@ -84,7 +81,6 @@ fn wait_for_reason(frontend: &Server, says: &str) {
     poll(&format!("the reason `{says}`"), WAIT_MAX, given);
 }
 
-/// Waits for `says` in the log, `times` times.
 fn wait_for_log(server: &Server, says: &str, times: usize) {
     poll(&format!("`{says}` in the log"), WAIT_MAX, || {
         (server.log().matches(says).count() >= times).then_some(())
@@ -97,7 +93,7 @@ fn check_complete(frontend: &Server) {
     assert_eq!(page.total, 1);
 }
 
-/// Connects to a backend. Returns its certificate if it greets, else the error.
+/// Returns the backend's certificate if it greets.
 fn connect(
     backend: &Server,
     ca: &Authority,
@@ -168,7 +164,7 @@ fn a_frontend_of_another_ca_is_refused_and_both_sides_say_why() {
         "{:?}",
         page.missing
     );
-    // The right one is used as soon as it exists.
+    // Used as soon as it exists.
     stage.write_identity("f", &stage.ca.issue());
     wait_for_log(&frontend, RENEWED, 1);
     poll("a complete answer", WAIT_MAX, || {
@@ -297,7 +293,7 @@ fn certificates_and_cas_are_renewed_under_load_without_a_failed_query() {
     let (old, new) = (stage.ca.issue(), next.issue());
     let search = || {
         while !stop.load(Relaxed) {
-            // A new query each time, so no earlier result answers.
+            // A new query, so no earlier result answers.
             let number = queries.fetch_add(1, Relaxed);
             let path = format!("/api/v2/search?q=wanted+or+nothing{number}");
             let reply = http::get(&frontend.address, &path);

@@ -2,7 +2,6 @@
 
 use crate::home::Home;
 
-/// Two indexes with a file each.
 fn home() -> Home {
     let home = Home::new();
     for name in ["one", "two"] {

@@ -1,9 +1,9 @@
-//! `trawl search` in a pipe: unchanged bytes, best first, equal for index and server.
+//! `trawl search` in a pipe: unchanged bytes, best first.
 
 use crate::home::Home;
 use crate::http::get;
 
-/// Searches the index and its server, which must agree, and returns the output.
+/// The index and its server must agree.
 fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
     let local = home.run(&format!("search --index I {query}"));
     let remote = home.run(&format!("search --server {server} {query}"));

@@ -1,11 +1,11 @@
-//! A package in different shards of two backends is searched once and reported.
+//! A package in shards of two backends is searched once and reported.
 
 use crate::home::{Home, Server};
 use crate::http::{get, search_all};
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-/// Two indexes with `p_1`, newer in the second.
+/// `p_1` is newer in the second.
 fn home() -> Home {
     let home = Home::new();
     home.write("a/p_1/x.c", "needle old\n");
@@ -36,7 +36,7 @@ fn a_package_on_two_backends_is_counted_once() {
         home.start("backend --index Ib"),
     );
     let mut answers = Vec::new();
-    // The order of the backends does not matter.
+    // Order does not matter.
     for (spool, backends) in [("S1", [&a, &b]), ("S2", [&b, &a])] {
         let server = frontend(&home, spool, backends);
         let (page, mut lines) = search_all(&server.address, "needle");
@@ -69,7 +69,7 @@ fn a_package_on_two_backends_is_counted_once() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// Log, status and command line name the package and both backends.
+/// Package and backends are named.
 fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
     let log = server.log_with("several backends");
     let line = log.lines().find(|line| line.contains("several backends"));

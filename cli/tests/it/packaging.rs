@@ -12,10 +12,10 @@ const UNIT: &str = include_str!("../../packaging/trawl.service");
 const MANUAL: &str = include_str!("../../packaging/trawl.1");
 const ALERTS: &str = include_str!("../../packaging/alerts.yml");
 
-/// Crates with metrics.
+/// They have metrics.
 const MEASURED: [&str; 6] = ["backend", "cli", "cluster", "frontend", "trace", "web"];
 
-/// Suffixes of a Prometheus histogram.
+/// Of Prometheus.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 #[test]
@@ -23,7 +23,7 @@ fn the_packaged_configuration_is_valid() {
     let home = Home::new();
     home.write("as-it-is.toml", CONFIG);
     home.ok("config check as-it-is.toml");
-    // Its examples are valid too.
+    // Examples are valid too.
     let all = CONFIG.lines().map(|line| match line.strip_prefix("# ") {
         Some(example) if example.contains(" = ") => example,
         _ => line,
@@ -48,7 +48,7 @@ fn the_unit_starts_a_server_with_the_packaged_configuration() {
     let run = home.run(&format!(
         "{arguments} --index nowhere --spool spool --listen 127.0.0.1:0"
     ));
-    // Only the index is missing, which exists when the unit starts.
+    // The unit starts once the index exists.
     run.check("the unit", 2, &["nowhere"]);
     assert!(UNIT.contains("ConditionPathExists=/var/lib/trawl/index/manifest"));
     assert!(CONFIG.contains("index = \"/var/lib/trawl/index\""));
@@ -61,7 +61,7 @@ fn the_packaged_manual_page_is_what_trawl_prints() {
     assert!(printed == MANUAL, "it differs: {update}");
 }
 
-/// Metric names in `text` that start with `trawl_`.
+/// Names that start with `trawl_`.
 fn metrics(text: &str) -> impl Iterator<Item = &str> {
     let places = text.match_indices("trawl_");
     places.map(|(at, _)| {
@@ -71,7 +71,7 @@ fn metrics(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Counts quoted metric names in the sources below a directory.
+/// Counts quoted names in sources.
 fn count(directory: &Path, counts: &mut HashMap<String, usize>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! Running processes, killed at the end of their test, and finished ones.
+//! Running and finished processes.
 
 use crate::{WAIT_MAX, poll};
 use std::io::Read;
@@ -33,12 +33,11 @@ impl Process {
         self.signals().send(name);
     }
 
-    /// Handle for signals from other threads.
     pub(crate) fn signals(&self) -> Signals {
         Signals(self.0.id())
     }
 
-    /// Private memory, without program pages, which depend on linked code.
+    /// Without program pages, which depend on linked code.
     pub(crate) fn memory_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.id());
         let status = std::fs::read_to_string(path).expect("it runs");
@@ -49,38 +48,36 @@ impl Process {
         kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }
 
-    /// Targets of its descriptors.
     pub(crate) fn descriptors(&self) -> Vec<String> {
         let entries = std::fs::read_dir(format!("/proc/{}/fd", self.0.id())).expect("it runs");
-        // A descriptor may be closed before it is read.
+        // It may be closed before it is read.
         let leads = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
         leads.map(|to| to.to_string_lossy().into_owned()).collect()
     }
 
-    /// Waits at most `max` for its end.
     pub(crate) fn wait(&mut self, max: Duration) -> ExitStatus {
         poll("the end of a process", max, || self.0.try_wait().unwrap())
     }
 
-    /// Kills it. Returns true if it was running.
+    /// True if it was running.
     pub(crate) fn kill(mut self) -> bool {
         let _ = self.0.kill();
         self.wait(WAIT_MAX).signal() == Some(9)
     }
 
-    /// Its standard output, which must be a pipe.
+    /// Must be a pipe.
     pub(crate) fn stdout(&mut self) -> impl Read + Send + use<> {
         self.0.stdout.take().expect("a pipe")
     }
 }
 
-/// Sends signals to a running process.
+/// The process must not have ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Signals(u32);
 
 impl Signals {
     pub(crate) fn send(self, name: &str) {
-        // The standard library can only kill; every sh has `kill`.
+        // The standard library can only kill.
         let kill = format!("kill -{name} {}", self.0);
         let sent = Command::new("sh").args(["-c", &kill]).status();
         assert!(sent.is_ok_and(|status| status.success()), "{kill}");
@@ -89,7 +86,7 @@ impl Signals {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Fails if the process has ended.
+        // Fails if it has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -116,12 +113,11 @@ fn read_to_end(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 }
 
 impl Finished {
-    /// Standard output as UTF-8.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("text")
     }
 
-    /// Checks for `code`, no panic, and all of `says` on standard error. `what` names the failure.
+    /// Status `code`, no panic, all of `says` on standard error.
     pub(crate) fn check(&self, what: &str, code: i32, says: &[&str]) {
         let stderr = &self.stderr;
         assert_eq!(self.code, Some(code), "{what}: {stderr}");
@@ -131,7 +127,6 @@ impl Finished {
         }
     }
 
-    /// Standard output of a successful process.
     pub(crate) fn ok(self) -> Vec<u8> {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self.stdout

@@ -1,7 +1,5 @@
-//! Proxy between frontend and backend that sees frames and can cut answers.
-//!
-//! Forwards whole frames, so a test knows exactly the received ones. Threads end with their
-//! connections.
+//! Proxy between frontend and backend. Forwards whole frames, so a test knows the received ones,
+//! and can cut answers.
 
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
@@ -21,20 +19,19 @@ struct Shared {
     next_cut: NextCut,
 }
 
-/// Frames until the next answer is cut; proxies can share it.
+/// Frames until the next cut; proxies can share it.
 pub(crate) type NextCut = Arc<Mutex<Option<usize>>>;
 
-/// Action after the first BATCH of an answer.
+/// Runs after the first BATCH.
 struct Trap {
     kill: Box<dyn FnOnce() + Send>,
     sprung: mpsc::Sender<Cut>,
 }
 
-/// Frames of a cut answer.
+/// Of a cut answer.
 pub(crate) struct Cut {
-    /// Received by the frontend since its SEARCH.
+    /// Since the SEARCH.
     pub(crate) forwarded: Vec<Kind>,
-    /// Sent by the backend, but not forwarded.
     pub(crate) held_back: Vec<Kind>,
 }
 
@@ -43,7 +40,6 @@ impl Proxy {
         Proxy::cutting(backend, &NextCut::default())
     }
 
-    /// A proxy that cuts answers.
     pub(crate) fn cutting(backend: &str, next_cut: &NextCut) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -62,12 +58,11 @@ impl Proxy {
         Proxy { address, shared }
     }
 
-    /// Forwards new connections to another address.
     pub(crate) fn forward_to(&self, backend: &str) {
         backend.clone_into(&mut self.shared.backend.lock().unwrap());
     }
 
-    /// Calls `kill` and stops forwarding after the first BATCH of the next answer.
+    /// Calls `kill` after the first BATCH of the next answer, and stops forwarding.
     pub(crate) fn cut_after_first_batch(
         &self,
         kill: impl FnOnce() + Send + 'static,
@@ -82,7 +77,7 @@ impl Proxy {
 impl Shared {
     fn serve(&self, frontend: TcpStream) {
         let address = self.backend.lock().unwrap().clone();
-        // Without a backend, the frontend's connection is closed too.
+        // The frontend's connection is closed too.
         let Ok(backend) = TcpStream::connect(address) else {
             return;
         };
@@ -106,7 +101,7 @@ impl Shared {
         });
     }
 
-    /// Forwards answers until the connection ends, the trap springs, or no frame is `left`.
+    /// Until the connection ends, the trap springs, or no frame is `left`.
     fn answer(
         &self,
         backend: &TcpStream,
@@ -138,8 +133,7 @@ impl Shared {
     }
 }
 
-/// Forwards frames until the end, or `go_on` returns false for the last kind. Then returns the
-/// decoder with the rest.
+/// Ends with the connection, or when `go_on` returns false. Returns the remaining bytes.
 fn forward(
     mut from: &TcpStream,
     mut to: &TcpStream,
@@ -173,7 +167,7 @@ fn next(decoder: &mut Decoder) -> Option<Kind> {
     frame.map(|frame| frame.kind)
 }
 
-/// Reads more bytes; `None` at the end or on errors.
+/// `None` at the end or on errors.
 fn fill(from: &mut &TcpStream, decoder: &mut Decoder) -> Option<()> {
     let bytes = from.read(decoder.space()).ok().filter(|&bytes| bytes > 0)?;
     decoder.filled(bytes);

@@ -1,4 +1,4 @@
-//! Reproducible random numbers for tests.
+//! Reproducible random numbers.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// `count` seeds from 0, unless `TRAWL_SEEDS` sets the number and `TRAWL_SEED` the first.
+/// `TRAWL_SEEDS` overrides `count`, and `TRAWL_SEED` the first seed.
 pub(crate) fn seeds(count: u64) -> Range<u64> {
     let variable = |name| std::env::var(name).ok()?.parse().ok();
     let first = variable("TRAWL_SEED").unwrap_or(0);

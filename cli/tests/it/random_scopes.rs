@@ -1,5 +1,5 @@
-//! Random packages, layouts, scopes and queries: a restricted caller gets, byte for byte, the
-//! answers over indexes without the hidden packages.
+//! Random packages, layouts, scopes and queries: restricted answers equal those without the hidden
+//! packages, byte for byte.
 //!
 //! All scopes share one frontend, so leaks show. A failure prints its seed.
 
@@ -22,10 +22,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::runtime::{Handle, Runtime};
 
-/// Default number of random corpora.
 const SEEDS: u64 = 3;
 
-/// Scopes per corpus.
 const SCOPES: usize = 3;
 
 const QUERIES: [&str; 12] = [
@@ -46,7 +44,7 @@ const QUERIES: [&str; 12] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) directory: String,
-    /// One backend, or two replicas.
+    /// Two are replicas.
     pub(crate) backends: Vec<usize>,
     pub(crate) is_git: bool,
     pub(crate) is_versioned: bool,
@@ -75,7 +73,7 @@ const PATHS: [&str; 7] = [
     "left.bin",
 ];
 
-/// Revisions of files, and the part to read.
+/// Revision, and the part to read.
 const FILES: [(&str, FileSource); 5] = [
     ("", FileSource::Text),
     ("topic", FileSource::Text),
@@ -84,7 +82,7 @@ const FILES: [(&str, FileSource); 5] = [
     ("HEAD", FileSource::Original),
 ];
 
-/// Writes packages, many with the same texts.
+/// Many have the same texts.
 fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Package> {
     const LINES: [&str; 8] = [
         "int task;",
@@ -151,14 +149,14 @@ fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Packa
     packages
 }
 
-/// Backends and a frontend in this process.
+/// All in this process.
 pub(crate) struct World<'a> {
     runtime: &'a Runtime,
     pub(crate) frontend: Arc<Coordinator>,
 }
 
 impl<'a> World<'a> {
-    /// Indexes packages on their backends, and serves them.
+    /// Indexes packages on their backends.
     pub(crate) fn new(
         runtime: &'a Runtime,
         home: &Home,
@@ -183,7 +181,6 @@ impl<'a> World<'a> {
         World::reopened(runtime, home, name, layout)
     }
 
-    /// Serves existing indexes.
     pub(crate) fn reopened(
         runtime: &'a Runtime,
         home: &Home,
@@ -193,7 +190,7 @@ impl<'a> World<'a> {
         World::configured(runtime, home, name, layout, |_| {})
     }
 
-    /// Serves existing indexes with a configuration modified by `change`.
+    /// `change` modifies the configuration.
     pub(crate) fn configured(
         runtime: &'a Runtime,
         home: &Home,
@@ -207,14 +204,14 @@ impl<'a> World<'a> {
                 index.exists().then(|| start(&number.to_string(), &index))
             });
             let mut config = Config {
-                // Other tests may keep the processors busy.
+                // Other tests may use the processors.
                 silence_max: Duration::from_secs(60),
                 has_scopes: true,
                 ..Config::new(home.path(&format!("{name}-spool")))
             };
             change(&mut config);
             let backends: Vec<_> = backends.collect();
-            // A dropped frontend's tasks may still hold the spool.
+            // A dropped frontend may still hold the spool.
             loop {
                 match Coordinator::start(config.clone(), backends.clone()) {
                     Err(StartError::Spool(SpoolError::Locked(_))) => {
@@ -242,7 +239,7 @@ impl<'a> World<'a> {
         Scope::of(&names, visible)
     }
 
-    /// Everything in an answer but ids and times.
+    /// Without ids and times.
     fn answer(&self, scope: &Scope, query: Query) -> String {
         let frontend = &self.frontend;
         let search = self.runtime.block_on(frontend.search(scope, query.clone()));
@@ -277,7 +274,7 @@ impl<'a> World<'a> {
         out
     }
 
-    /// All listings, without times.
+    /// Without times.
     fn catalog(&self, scope: &Scope, packages: &[Package]) -> String {
         let frontend = &self.frontend;
         let served = frontend.served(scope);
@@ -355,10 +352,10 @@ impl<'a> World<'a> {
     }
 }
 
-/// Indexes packages in one or several shards, with file times that depend only on the backend.
+/// In one or several shards. File times depend only on the backend.
 fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, backend: u64) {
     if layout.shard_bytes == u64::MAX {
-        // One run, as a later one may merge shards.
+        // A later run may merge shards.
         let source = |it: &&Package| {
             let flag = if it.is_git { "--git " } else { "" };
             format!(" {flag}src/{}", it.directory)
@@ -421,7 +418,7 @@ pub(crate) fn parse(text: &str) -> Query {
     Query::parse(&input).unwrap().query
 }
 
-/// All forms of the queries.
+/// All forms.
 fn queries() -> Vec<Query> {
     let wants = [
         (Want::Matches, 0),
@@ -470,7 +467,6 @@ fn check(runtime: &Runtime, seed: u64) {
     }
 }
 
-/// Reports the first different line.
 fn compare(answer: &str, expected: &str, what: &str) {
     let lines = answer.lines().zip(expected.lines());
     for (line, expected) in lines {

@@ -1,7 +1,5 @@
-//! Random packages in random layouts (backends, shards, blocks, workers, delays): pages equal, byte
-//! for byte, those of one worker over one shard.
-//!
-//! Everything runs in one process, with the usual frames. A failure prints its seed.
+//! Random packages in random layouts: pages equal those of one worker over one shard, byte for
+//! byte. A failure prints its seed.
 
 use crate::random::{Random, seeds};
 use axum::Router;
@@ -24,13 +22,11 @@ use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use tower_service::Service;
 
-/// Default number of random corpora.
 const SEEDS: u64 = 6;
 
-/// Random layouts per corpus.
 const LAYOUTS: usize = 4;
 
-/// Queries with ties, filters, empty matches and no match.
+/// Ties, filters, empty matches and no match.
 const SEARCHES: [&str; 11] = [
     "q=task",
     "q=TASK&case=no&context=10",
@@ -45,7 +41,7 @@ const SEARCHES: [&str; 11] = [
     "q=e&want=documents&limit=3",
 ];
 
-/// Writes packages, some with the same files, and returns their directories.
+/// Some have the same files.
 fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     const PATHS: [&str; 6] = [
         "a.c",
@@ -88,7 +84,6 @@ fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     directories
 }
 
-/// Distribution of packages, and search settings.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     backends: usize,
@@ -96,7 +91,7 @@ struct Layout {
     block_bytes: usize,
     shard_bytes: u64,
     content: ContentCodec,
-    /// Connections delay and split bytes.
+    /// Delays and splits bytes.
     late: bool,
 }
 
@@ -122,7 +117,7 @@ impl Layout {
     }
 }
 
-/// Backends and a frontend in this process.
+/// All in this process.
 struct Site {
     runtime: Runtime,
     app: Router,
@@ -167,7 +162,7 @@ impl Site {
         })
     }
 
-    /// All pages of a search, without id, generation and timings, and its export.
+    /// Without id, generation and timings, with the export.
     fn pages(&self, search: &str, per_page: usize) -> Vec<String> {
         let mut pages = Vec::new();
         loop {
@@ -229,7 +224,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
     })
 }
 
-/// A connection that delays and splits bytes.
+/// Delays and splits bytes.
 fn delayed(backend: UnixStream, seed: u64) -> std::io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     let (mut requests, mut asked) = (ours.try_clone()?, backend.try_clone()?);

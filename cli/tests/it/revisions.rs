@@ -1,4 +1,4 @@
-//! Revisions in queries, answers, links, files and look-ups, over an index of `trawl index --git`.
+//! Revisions in queries, answers, links, files and look-ups.
 
 use crate::commits::git;
 use crate::home::Home;
@@ -6,8 +6,8 @@ use crate::http::get;
 use crate::metrics;
 use serde_json::Value;
 
-/// A repository `src/tool` with all branches and tags. `a.c` differs in all three; `b.c` is the
-/// same; `old.c` is only in v1.
+/// `src/tool` with branches and tags: `a.c` differs in all three, `b.c` in none, `old.c` is only in
+/// v1.
 fn home() -> Home {
     let home = Home::new();
     home.write("src/tool/a.c", "int wanted_v1;\n");
@@ -42,7 +42,6 @@ fn json(address: &str, path: &str) -> Value {
     reply.json()
 }
 
-/// Sorted texts of a query's matches.
 fn texts(address: &str, query: &str) -> Vec<String> {
     let page = json(address, &format!("/api/v2/search?q={query}"));
     let matches = page["matches"].as_array().unwrap().iter();
@@ -255,7 +254,7 @@ fn a_file_is_that_of_its_revision_or_the_answer_says_which_has_it() {
     assert_eq!(newest["rev"], "v1");
     let reply = get(&server.address, newest["link"].as_str().unwrap());
     assert_eq!(reply.text(), "int old;\n");
-    // An unindexed revision is read from the repository.
+    // Not indexed, so read from the repository.
     let first = file("a.c&rev=HEAD~1");
     assert_eq!((first.status, first.text()), (200, "int wanted_v1;\n"));
     assert_eq!(file("none.c&rev=HEAD~1").status, 400);

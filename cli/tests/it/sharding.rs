@@ -1,12 +1,12 @@
-//! Three backends with a third of the packages each give the pages of one `serve`, byte for byte.
+//! Three backends give the pages of one `serve`, byte for byte.
 
 use crate::home::{Home, Server};
 use crate::http;
 
-/// Several have the same text, so ties must be broken.
+/// Some have the same text, so ties occur.
 const PACKAGES: usize = 9;
 
-/// Writes packages into three directories. Every fourth line is `long`.
+/// Every fourth line is `long`.
 fn write_packages(home: &Home, long: &str) {
     for package in 0..PACKAGES {
         let third = format!("third{}/package{package}_1.{package}", package % 3);
@@ -26,7 +26,7 @@ fn write_packages(home: &Home, long: &str) {
     }
 }
 
-/// All pages of a search, without leading id and generation and trailing timings.
+/// Without id, generation and timings.
 fn pages(server: &Server, search: &str) -> Vec<String> {
     let mut pages = Vec::new();
     loop {
@@ -50,7 +50,6 @@ fn pages(server: &Server, search: &str) -> Vec<String> {
     }
 }
 
-/// Compares pages over packages with the line `long`.
 fn check(long: &str) {
     let home = Home::new();
     write_packages(&home, long);
@@ -91,7 +90,7 @@ fn long_context_lines_are_cut_in_the_same_places() {
     check(&("x".repeat(5000) + "parse"));
 }
 
-/// Checks that pages are equal, and reports only the first difference.
+/// Shows only the first difference.
 fn check_equal(pages: &[String], expected: &[String], search: &str) {
     assert_eq!(pages.len(), expected.len(), "{search}");
     for (number, (page, expected)) in pages.iter().zip(expected).enumerate() {

@@ -1,5 +1,4 @@
-//! A stalled backend keeps its connections open and silent. The frontend notices, and reconnects
-//! when it continues.
+//! A stalled backend is silent on open connections. The frontend notices, and reconnects later.
 
 use crate::home::Server;
 use crate::lost_backend::Stage;
@@ -7,13 +6,11 @@ use crate::{WAIT_MAX, http, poll};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Deadline for the frontend to notice.
 const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
-/// Reason given by the frontend.
 const REASON: &str = "no data for 3.0 s";
 
-/// Reason in `/api/v2/status` for the lost backend behind the proxy.
+/// As in `/api/v2/status`.
 fn loss(stage: &Stage) -> Option<String> {
     let health = http::get(&stage.frontend.address, "/api/v2/status").json();
     let backends = health["backends"].as_array().unwrap();
@@ -24,7 +21,7 @@ fn loss(stage: &Stage) -> Option<String> {
     stalled["reason"].as_str().map(str::to_owned)
 }
 
-/// Continues the backend, and waits until it is connected.
+/// Waits until it is connected.
 fn resume(stage: &Stage, backend: &Server) {
     backend.process.signal("CONT");
     poll("the backend to reconnect", WAIT_MAX, || {

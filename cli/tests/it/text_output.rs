@@ -1,11 +1,10 @@
-//! Text rendered by the backend equals text printed match by match.
+//! Text of the backend equals matches printed one by one.
 
 use crate::home::Home;
 use crate::http::get;
 use serde_json::Value;
 
-/// Documents with lines in one and in several frames, lines that define the word, and partially
-/// sent lines.
+/// Documents in one and several frames, definitions, and partially sent lines.
 fn home() -> Home {
     let home = Home::new();
     home.write(
@@ -30,7 +29,7 @@ fn home() -> Home {
     );
     home.write("q/long.txt", long);
     home.write("q/end", "the last task");
-    // Its text would be over eight times as long as its lines.
+    // Over eight times as long as its lines.
     let name = "directory/".repeat(20);
     home.write(&format!("q/{name}e"), "e\n".repeat(9000));
     home.ok("index --each --out I .");
@@ -64,7 +63,7 @@ fn text_is_the_same_as_if_each_match_were_printed() {
         "-F nowhere",
     ] {
         for place in ["--index I", &server] {
-            // With NUL bytes, matches are printed one by one.
+            // NUL bytes prevent text.
             let with_null = home.run(&format!("search {place} --null {query}"));
             let expected = with_null.stdout.iter().copied();
             let expected = expected.map(|byte| if byte == 0 { b':' } else { byte });

@@ -1,4 +1,4 @@
-//! Traces of a query at a collector, which may fail unnoticed.
+//! Traces of a query. A failing collector is not noticed.
 
 use crate::home::{Home, Server};
 use crate::http::{get, get_with};
@@ -11,22 +11,20 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Trace and span of a caller.
+/// Of a caller.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// Query text, which no trace shows.
+/// No trace shows it.
 const PRIVATE: &str = "hunter2secret";
 
-/// Collector behaviour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Takes,
-    /// Never answers.
     Hangs,
-    /// Answers with non-HTTP bytes.
+    /// Not HTTP.
     Babbles,
-    /// Reports overload.
+    /// Overload.
     Refuses,
 }
 
@@ -50,7 +48,6 @@ impl Collector {
         Collector { address, bodies }
     }
 
-    /// Flag with its address.
     fn flag(&self) -> String {
         format!("--traces http://{}", self.address)
     }
@@ -59,7 +56,7 @@ impl Collector {
         json!(*self.bodies.lock().unwrap()).to_string()
     }
 
-    /// Spans so far, with their service.
+    /// With their service.
     fn spans(&self) -> Vec<Span> {
         let bodies = self.bodies.lock().unwrap();
         let resources = bodies.iter().flat_map(|body| each(&body["resourceSpans"]));
@@ -82,7 +79,7 @@ impl Collector {
         spans.collect()
     }
 
-    /// Spans of a trace, once it has this many of each name.
+    /// Once each name has its count.
     fn trace(&self, trace: &str, expected: &[(&str, usize)]) -> Vec<Span> {
         let found = || {
             let spans = self.spans().into_iter();
@@ -159,7 +156,7 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// Attributes of a span or resource, by key.
+/// By key.
 fn attributes(of: &Value) -> Value {
     let pairs = each(&of["attributes"]).map(|pair| {
         let value = pair["value"].as_object().unwrap().values().next().unwrap();
@@ -176,14 +173,13 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// Searches with a sampled parent trace.
+/// With a sampled parent.
 fn search(server: &Server, q: &str, trace: &str) -> Value {
     let path = format!("/api/v2/search?q={q}");
     let parent = format!("00-{trace}-{CALLER}-01");
     get_with(&server.address, &path, &[("traceparent", &parent)]).json()
 }
 
-/// Indexes a package with one matching line.
 fn index(home: &Home, name: &str) {
     home.write(
         &format!("{name}_1/a.c"),
@@ -273,7 +269,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     for span in &spans {
         assert!(span.begun <= span.ended, "{span:?}");
     }
-    // The query text is absent, and the log names the trace.
+    // The query text is absent.
     assert!(!collector.text().contains(PRIVATE));
     let log = poll("the line of the slow query", WAIT_MAX, || {
         let log = frontend.log();
@@ -281,13 +277,13 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     });
     let line = log.lines().find(|line| line.contains("slow query"));
     assert!(line.unwrap().contains(TRACE), "{log}");
-    // Another client of the same answer is linked to it.
+    // Its trace links to the shared answer.
     let other = "1af7651916cd43dd8448eb211c80319c";
     search(&frontend, PRIVATE, other);
     let spans = collector.trace(other, &[("GET /api/v2/search", 1), ("search", 0)]);
     let shared = named(&spans, "GET /api/v2/search")[0];
     assert_eq!(shared.attributes["trawl.search.shared"], true);
-    // Operators can enable full query texts; nothing else does.
+    // Only operators can enable query texts.
     frontend.process.signal("TERM");
     frontend.process.wait(WAIT_MAX);
     let frontend = home.start(&format!(
@@ -301,7 +297,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     });
 }
 
-/// Two replicas behind proxies, and a frontend.
+/// Behind proxies.
 struct Replicas {
     backends: [Server; 2],
     proxies: [Proxy; 2],
@@ -340,7 +336,7 @@ impl Replicas {
         }
     }
 
-    /// Runs a new search, and returns its trace.
+    /// Returns the trace.
     fn search(&self, number: usize) -> String {
         let trace = format!("{:032x}", 0x7ace_0000 + number);
         let page = search(&self.frontend, &format!("wanted+-path:no{number}"), &trace);
@@ -387,7 +383,7 @@ fn a_stream_that_goes_on_elsewhere_is_in_the_same_trace() {
 fn a_race_against_a_slow_backend_is_in_the_same_trace() {
     let replicas = Replicas::start();
     let hedged = (0..20).find_map(|number| {
-        // The preferred backend is stopped, and probably tried again.
+        // Probably the next search prefers it too.
         let trace = replicas.search(2 * number);
         let spans = replicas.collector.trace(&trace, &[("stream", 1)]);
         let preferred = &named(&spans, "stream")[0].attributes["trawl.backend"];
@@ -433,7 +429,7 @@ fn a_collector_that_fails_delays_and_changes_nothing() {
             let page = search(&server, &format!("{PRIVATE}+-path:no{number}"), TRACE);
             assert_eq!(page["total"], 1, "{page}");
         }
-        // A request to a hanging collector takes 5 s.
+        // A hanging collector takes 5 s.
         let elapsed = begun.elapsed();
         assert!(elapsed < Duration::from_secs(20), "{mode:?}: {elapsed:?}");
         poll("spans that are dropped", WAIT_MAX, || {

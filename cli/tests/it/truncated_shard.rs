@@ -1,5 +1,4 @@
-//! A shard is truncated during searches: no crash, missing parts are reported, and other shards are
-//! searched.
+//! A shard is truncated during searches: missing parts are reported, and no process crashes.
 
 use crate::home::{Home, Server};
 use crate::{WAIT_MAX, http, poll};
@@ -9,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Lines of the truncated index, some hundred pages, and of the other one.
+/// Some hundred pages, and the other index.
 const LINES: usize = 30_000;
 const LINES_OF_THE_OTHER: usize = 200;
 
@@ -37,7 +36,7 @@ struct Answer {
     missing: String,
 }
 
-/// Searches all lines with a new query, to bypass the spool.
+/// A new query each time, to bypass the spool.
 fn search(frontend: &Server) -> Answer {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -66,7 +65,7 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let name = shard.file_name().unwrap().to_str().unwrap();
     assert_eq!(search(&frontend).total, ALL);
 
-    // Stepwise, during searches.
+    // During searches.
     let (path, length) = (shard.clone(), bytes.len() as u64);
     let cutter = thread::spawn(move || {
         for tenth in (0..=7).rev() {
@@ -92,7 +91,7 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let stays = printed.text().lines().filter(of_the_other).count();
     assert_eq!(stays, LINES_OF_THE_OTHER);
 
-    // A rebuild gives the same name and bytes, and is used again.
+    // Same name and bytes, so used again.
     home.ok("index --out cut.index cut");
     assert!(fs::read(&shard).unwrap() == bytes);
     poll("a complete answer", WAIT_MAX, || {

@@ -11,7 +11,7 @@ fn searches_without_a_writable_home() {
     home.ok("index --out I p");
     let temporary = home.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    // The second has memory only.
+    // The second has only memory.
     for temporary in [temporary, home.path("file")] {
         let mut command = home.command("search --index I wanted");
         command.env("HOME", home.path("file"));

@@ -1,7 +1,7 @@
 //! Fake authorization service with fault injection, and a token signer.
 //!
-//! [`FakeService`] speaks minimal HTTP, a thread per connection. Its [`Mode`], latency and rules
-//! can change at run time, also over HTTP (`GET /control?mode=hang`).
+//! [`FakeService`] speaks minimal HTTP. Its [`Mode`], latency and rules can change, also over HTTP
+//! (`GET /control?mode=hang`).
 
 mod request;
 mod service;

@@ -9,14 +9,13 @@ const BODY_BYTES_MAX: u64 = 16 << 20;
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// Decoded.
     pub(crate) parameters: HashMap<String, String>,
-    /// By lower-case name; repeated values are joined by commas.
+    /// Lower-case names; repeated values are joined by commas.
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// Reads the next request; `None` at the end.
+/// `None` at the end.
 pub(crate) fn read(stream: &mut impl BufRead) -> io::Result<Option<Asked>> {
     let mut line = String::new();
     if stream.read_line(&mut line)? == 0 {

@@ -66,17 +66,14 @@ impl Mode {
 struct Rules {
     mode: Mode,
     latency: Duration,
-    /// Visible names by `Cookie` or `Authorization`; `*` is all.
+    /// By `Cookie` or `Authorization`; `*` is all.
     visible: HashMap<String, HashSet<String>>,
-    /// Names of single requests.
     singles: Vec<String>,
-    /// Sizes of batch requests.
     batches: Vec<usize>,
-    /// Headers of the last request.
     last: HashMap<String, String>,
 }
 
-/// A local service that ends with its process.
+/// Ends with its process.
 #[derive(Clone)]
 pub struct FakeService {
     address: SocketAddr,
@@ -84,7 +81,7 @@ pub struct FakeService {
 }
 
 impl FakeService {
-    /// Starts a denying service on a free port.
+    /// Starts on a free port, denying all.
     pub fn start() -> FakeService {
         FakeService::listen("127.0.0.1:0").expect("a port is free")
     }
@@ -129,7 +126,7 @@ impl FakeService {
         self.rules().latency = latency;
     }
 
-    /// Allows exactly these names to a `Cookie` or `Authorization`; `*` is all.
+    /// Allows exactly these names; `*` is all.
     pub fn allow(&self, credential: &str, names: &[&str]) {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         self.rules().visible.insert(credential.to_owned(), names);
@@ -194,7 +191,7 @@ impl FakeService {
         true
     }
 
-    /// Answers a request. Returns true to keep the connection.
+    /// True to keep the connection.
     fn answer(&self, mut stream: &TcpStream, asked: &Asked) -> io::Result<bool> {
         let names = names(asked);
         let (mode, latency) = {

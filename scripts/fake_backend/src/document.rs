@@ -1,4 +1,4 @@
-//! A document in memory, and a backend's answers about it.
+//! A document in memory, and answers about it.
 
 use memchr::memmem;
 use schema::message::{
@@ -21,8 +21,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// True if the filters of an expression keep the document. Regular expressions are read as
-    /// literals.
+    /// Reads regular expressions as literals.
     pub(crate) fn passes(&self, expr: &Expr) -> bool {
         let filter = match expr {
             Expr::Filter(filter) => filter,
@@ -49,7 +48,7 @@ impl Document {
         }
     }
 
-    /// Returns the frames of matches after a resume point, and counts them in `end`.
+    /// After a resume point, counted in `end`.
     pub(crate) fn batches(
         &self,
         search: &Search,
@@ -89,7 +88,6 @@ impl Document {
             .collect()
     }
 
-    /// Returns the frame of matches in the lines `hits`, with context.
     fn batch(&self, hits: &[usize], search: &Search, shard: u32, number: u32) -> Vec<u8> {
         let pattern = pattern(search);
         let context = search.context_lines as usize;
@@ -133,7 +131,7 @@ impl Document {
         crate::session::framed(|out| batch.encode(out))
     }
 
-    /// Stand-in for a text hash, from the first lines and the line count.
+    /// From the first lines and the line count.
     fn hash(&self) -> [u8; 32] {
         let first = &self.lines[..self.lines.len().min(4)];
         let mut hash = [7; 32];
@@ -145,7 +143,6 @@ impl Document {
         hash
     }
 
-    /// Returns a part of the text.
     pub(crate) fn file(&self, range: FileRange) -> FileReply {
         let with_ends = |lines: &[Vec<u8>]| -> Vec<u8> {
             let lines = lines.iter().flat_map(|line| [line, &b"\n"[..]]);
@@ -178,7 +175,7 @@ impl Document {
     }
 }
 
-/// Returns the searched text; empty for filters alone, so every line matches.
+/// Empty for filters alone, so every line matches.
 fn pattern(search: &Search) -> &[u8] {
     let patterns = search.expr.patterns();
     patterns

@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Interval of HELLO on idle connections.
+/// On idle connections.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// Delay before frames of [`Fault::Slow`], and polling interval.
+/// Also a polling interval.
 const SLOW: Duration = Duration::from_millis(2);
 
 /// Fault of a search, after its first batch.
@@ -204,7 +204,7 @@ impl Fake {
         std::thread::spawn(move || {
             fake.connections.fetch_add(1, SeqCst);
             fake.open.fetch_add(1, SeqCst);
-            // An error ends the connection, which the frontend sees.
+            // The frontend sees the end of the connection.
             let _ = session::serve(&mut ours, &*fake);
             fake.open.fetch_sub(1, SeqCst);
         });
@@ -351,7 +351,6 @@ impl Fake {
         self.end(stream, &fault, ends, estimates(search))
     }
 
-    /// Sends frames with the fault applied.
     fn send(&self, stream: &mut UnixStream, fault: &Fault, frames: Vec<Vec<u8>>) -> io::Result<()> {
         for mut frame in frames {
             match fault {
@@ -411,7 +410,7 @@ impl Fake {
         self.write(stream, &out)
     }
 
-    /// Writes, and counts aborted answers.
+    /// Counts aborted answers.
     fn write(&self, stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
         stream.write_all(bytes).inspect_err(|_| {
             self.broken_off.fetch_add(1, SeqCst);
@@ -467,7 +466,7 @@ impl Fake {
         self.write(stream, &framed(|out| reply.encode(out)))
     }
 
-    /// Answers look-ups in parts, so that a frontend must ask again.
+    /// In parts, so that a frontend asks again.
     fn look_up(&self, stream: &mut UnixStream, request: &LookupRequest) -> io::Result<()> {
         const AT_ONCE: usize = 100;
         if *self.fault.lock().unwrap() == Fault::Gate {
@@ -497,7 +496,7 @@ fn close<T>() -> io::Result<T> {
     Err(ErrorKind::ConnectionAborted.into())
 }
 
-/// Waits until the other side closes, then closes too.
+/// The other side closes first.
 fn wait_for_close(stream: &mut UnixStream) -> io::Result<()> {
     loop {
         match stream.read(&mut [0; 8]) {
@@ -507,7 +506,6 @@ fn wait_for_close(stream: &mut UnixStream) -> io::Result<()> {
     }
 }
 
-/// Returns excluded packages of a shard.
 fn excluded<'a>(search: &Search, shard: u32, documents: &'a [Document]) -> Vec<&'a [u8]> {
     let names = listing::packages(documents);
     let excluded = search.excluded.iter().filter(|each| each.shard == shard);
@@ -515,7 +513,7 @@ fn excluded<'a>(search: &Search, shard: u32, documents: &'a [Document]) -> Vec<&
     numbers.map(|&number| names[number as usize]).collect()
 }
 
-/// Returns estimates for each pattern, if requested.
+/// For each pattern, if requested.
 fn estimates(search: &Search) -> Vec<Estimate> {
     let estimate = Estimate {
         plan: "all".to_owned(),
@@ -527,7 +525,7 @@ fn estimates(search: &Search) -> Vec<Estimate> {
     }
 }
 
-/// Fails for languages other than C.
+/// Any but C.
 fn unknown_language(search: &Search) -> Option<Failure> {
     let is_unknown = |atom: &Expr| match atom {
         Expr::Filter(filter) => filter.field == Field::Language && filter.text != "C",
@@ -541,7 +539,6 @@ fn unknown_language(search: &Search) -> Option<Failure> {
     })
 }
 
-/// Returns a batch of an unknown shard.
 fn unknown_shard() -> Vec<u8> {
     let document = Document {
         package: b"p".to_vec(),

@@ -1,11 +1,10 @@
 //! Backends without an index, for tests and measurements of a frontend.
 //!
-//! - [`Fake`] serves documents from memory, with injected [`Fault`]s, for the tests of `web`.
+//! - [`Fake`] serves documents from memory, with injected [`Fault`]s.
 //! - `synthetic_backend` (a program) sends matches at full speed for `scripts/bench stream` and
-//!   `overload`; `drain` (a program) measures a stream without a frontend.
+//!   `overload`; `drain` (a program) measures a stream.
 //!
-//! Both use [`session`]. `schema` encodes all frames: without a fault, keys, checksums, counts and
-//! hashes are right.
+//! Both use [`session`]. `schema` encodes all frames: without a fault, they are consistent.
 
 mod document;
 mod fake;

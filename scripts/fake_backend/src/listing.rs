@@ -4,7 +4,7 @@ use crate::Document;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest, VisibleShard};
 use std::collections::BTreeMap;
 
-/// Returns the first requested names. `*.bin` and everything in `.git` count as skipped.
+/// The first names. `*.bin` and everything in `.git` count as skipped.
 pub(crate) fn reply<'a>(
     documents: impl IntoIterator<Item = &'a Document>,
     request: &ListRequest,
@@ -27,7 +27,7 @@ pub(crate) fn reply<'a>(
     ListReply { entries, more }
 }
 
-/// Returns package names in order; the position is the number.
+/// In order; the position is the number.
 pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
     let mut names: Vec<_> = documents.iter().map(|it| &it.package[..]).collect();
     names.sort_unstable();
@@ -35,7 +35,6 @@ pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
     names
 }
 
-/// Returns the documents of a shard visible to a request.
 pub(crate) fn visible(all: Option<&[VisibleShard]>, id: u8, documents: &[Document]) -> Vec<bool> {
     let names = packages(documents);
     let is_visible = |document: &Document| {
@@ -50,7 +49,6 @@ pub(crate) fn visible(all: Option<&[VisibleShard]>, id: u8, documents: &[Documen
     documents.iter().map(is_visible).collect()
 }
 
-/// Returns the visible documents of all shards.
 pub(crate) fn all_visible<'a>(
     all: Option<&[VisibleShard]>,
     shards: &'a [(u8, Vec<Document>)],
@@ -119,7 +117,7 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEnt
     }
 }
 
-/// Returns names outside the requested directory.
+/// Outside the requested directory.
 pub(crate) fn astray(package: &[u8]) -> [ListEntry; 3] {
     [&b""[..], b"x", b"other/b.c"].map(|path| ListEntry {
         package: package.to_vec(),

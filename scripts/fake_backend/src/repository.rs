@@ -6,7 +6,7 @@ use schema::message::{
     ReferenceList, Signature,
 };
 
-/// A repository with commits numbered from the oldest, 0.
+/// Commits are numbered from the oldest, 0.
 #[derive(Clone, Debug)]
 pub struct FakeRepository {
     /// Repository name.
@@ -27,7 +27,6 @@ impl FakeRepository {
         }
     }
 
-    /// Number of the commit of a revision.
     fn find(&self, revision: &str) -> Option<usize> {
         let newest = self.commits.checked_sub(1)?;
         match revision {
@@ -39,7 +38,7 @@ impl FakeRepository {
         }
     }
 
-    /// Blame of a file with one line from each commit. Paths that begin with `no` do not exist.
+    /// Each commit wrote one line. Paths that begin with `no` do not exist.
     fn blame(&self, number: usize, path: &[u8]) -> Blame {
         if path.starts_with(b"no") {
             return Blame::default();

@@ -1,4 +1,4 @@
-//! One frontend connection: HELLO at the start and while idle, answers request by request.
+//! One frontend connection: HELLO first and while idle, and answers.
 
 use schema::frame::{Decoder, Kind};
 use schema::message::{FileRequest, Hello, ListRequest, LookupRequest, MessageError, Search};
@@ -31,7 +31,7 @@ pub trait Answers<S> {
     }
 }
 
-/// Serves a connection until it closes. The read timeout of the stream is the heartbeat.
+/// Serves a connection until it closes. The read timeout is the heartbeat.
 pub fn serve<S: Read + Write>(stream: &mut S, backend: &impl Answers<S>) -> io::Result<()> {
     let mut decoder = Decoder::new();
     let mut has_answered = false;

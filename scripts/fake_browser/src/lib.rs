@@ -1,4 +1,4 @@
-//! Request headers and response decoding of Chromium and Firefox, for test clients.
+//! Headers and decoders of Chromium and Firefox, for test clients.
 //!
 //! Bare requests miss faults such as in compression. `web/browser_tests` has real browsers;
 //! `python` clients use `scripts/lib/connection.py`.
@@ -11,7 +11,7 @@ pub type Header = (&'static str, &'static str);
 
 const ENCODINGS: Header = ("accept-encoding", "gzip, deflate, br, zstd");
 
-/// Both browsers, for a link or typed address.
+/// For a link or typed address.
 const NAVIGATION: [Header; 4] = [
     ("upgrade-insecure-requests", "1"),
     ("sec-fetch-dest", "document"),
@@ -19,7 +19,7 @@ const NAVIGATION: [Header; 4] = [
     ("sec-fetch-user", "?1"),
 ];
 
-/// Both browsers, for a script on the same site.
+/// For a script on the same site.
 const SCRIPT: [Header; 4] = [
     ("accept", "*/*"),
     ("sec-fetch-dest", "empty"),
@@ -66,8 +66,7 @@ const FIREFOX_NAVIGATION: [Header; 2] = [
     ("sec-fetch-site", "none"),
 ];
 
-/// Headers of request `number`, alternating between Chromium and Firefox. APIs are requested as by
-/// scripts.
+/// Alternates between Chromium and Firefox. Scripts request APIs.
 pub fn headers(path: &str, number: usize) -> Vec<Header> {
     let (browser, navigation) = if number.is_multiple_of(2) {
         (&CHROMIUM[..], CHROMIUM_NAVIGATION)
@@ -82,7 +81,7 @@ pub fn headers(path: &str, number: usize) -> Vec<Header> {
     [&[ENCODINGS], browser, &purpose].concat()
 }
 
-/// Decodes a body with this `Content-Encoding` as it arrives. A truncated body is an error.
+/// Decodes a body as it arrives. A truncated body is an error.
 ///
 /// # Panics
 /// If no browser requests the encoding.

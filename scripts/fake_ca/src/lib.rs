@@ -1,7 +1,6 @@
-//! Test certificates: authorities, issued certificates and TLS configurations.
+//! Test certificates and TLS configurations.
 //!
-//! An [`Authority`] issues for `localhost` and `127.0.0.1`, or for other names and times. Nothing
-//! is checked.
+//! An [`Authority`] issues for `localhost` and `127.0.0.1`, or for other names and times.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
@@ -87,7 +86,7 @@ impl Authority {
     }
 }
 
-/// Server configuration; with an authority, it requires client certificates.
+/// Requires client certificates of an authority, if given.
 pub fn server(identity: &Issued, client_ca: Option<&Authority>) -> Arc<ServerConfig> {
     let provider = Arc::new(ring::default_provider());
     let server = ServerConfig::builder_with_provider(Arc::clone(&provider));
@@ -104,7 +103,7 @@ pub fn server(identity: &Issued, client_ca: Option<&Authority>) -> Arc<ServerCon
     Arc::new(server.with_single_cert(chain, key).expect("they match"))
 }
 
-/// Client configuration that trusts an authority, with an optional certificate.
+/// Trusts an authority, with an optional certificate.
 pub fn client(server_ca: &Authority, identity: Option<&Issued>) -> Arc<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let client = ClientConfig::builder_with_provider(provider);

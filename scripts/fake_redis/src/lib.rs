@@ -1,7 +1,7 @@
 //! Redis for tests: strings with expiry, and fault injection.
 //!
-//! [`FakeRedis`] implements the commands of Trawl (`GETRANGE`, `PTTL`, `SET … PX`, and the
-//! handshake), a thread per connection. Its [`Fault`] can change at run time.
+//! [`FakeRedis`] implements the commands of Trawl: `GETRANGE`, `PTTL`, `SET … PX`, and the
+//! handshake.
 
 mod command;
 mod store;
@@ -18,7 +18,7 @@ use store::Store;
 
 const HANG: Duration = Duration::from_secs(60);
 
-/// A local Redis that ends with its process.
+/// Ends with its process.
 #[derive(Clone)]
 pub struct FakeRedis {
     address: SocketAddr,

@@ -1,8 +1,8 @@
-//! HTTP requests to a frontend with a healthy backend: every response must conform to the API
+//! HTTP requests to a frontend with a healthy backend: responses must conform to the API
 //! description.
 //!
-//! Requests reach the router without a socket. Incomplete answers are faults unless stopped by a
-//! client; `untrusted_backend` covers bad backends.
+//! Uses the router without a socket. Incomplete answers are faults unless stopped; for bad backends
+//! see `untrusted_backend`.
 
 mod names;
 mod requests;
@@ -29,22 +29,22 @@ pub(crate) use seeds::seeds;
 #[path = "../../../cli/src/in_process/backend.rs"]
 mod local;
 
-/// Query timeout. The index has a few kilobytes, so only a pattern can be slow.
+/// The index is small, so only a pattern can be slow.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Response timeout on a busy machine, below that of `scripts/fuzz` for an input.
+/// Below the limit of `scripts/fuzz` for an input.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
 
-/// Small, so that a few dozen matches spill to disk.
+/// A few dozen matches spill to disk.
 const RUN_MEMORY_BYTES: u64 = 2 << 10;
 
-/// Small, so that old results are evicted.
+/// Old results are evicted.
 const SPOOL_BYTES_MAX: u64 = 32 << 20;
 
-/// Text that every page must escape.
+/// Every page must escape it.
 const SCRIPT: &str = "<script>alert";
 
-/// Files with [`SCRIPT`] and other text to escape in paths and lines.
+/// With [`SCRIPT`] and other text to escape.
 const FILES: [(&str, &[u8]); 7] = [
     (
         "alpha_1.0-1/src/main.c",
@@ -64,7 +64,7 @@ const FILES: [(&str, &[u8]); 7] = [
     ("<b>gamma/a b.py", b"import needle\nif needle: pass\r\n"),
 ];
 
-/// A frontend and its backend, shared by all inputs.
+/// Shared by all inputs.
 struct Site {
     runtime: Runtime,
     app: Router,
@@ -95,7 +95,7 @@ fn site() -> &'static Site {
     })
 }
 
-/// Builds an index. One package has enough matches for several pages and a spill.
+/// One package fills several pages and spills.
 fn write_index(directory: &Path) {
     let source = directory.join("source");
     let many = (0..200).map(|line| format!("needle {line} <script>alert({line})\n"));
@@ -144,7 +144,7 @@ struct Answer {
 
 impl Site {
     fn ask(&self, mut request: Request<Body>) -> Answer {
-        // Every HTTP/1.1 client sends it.
+        // Required in HTTP/1.1.
         let headers = request.headers_mut();
         let host = headers.entry(header::HOST);
         host.or_insert(HeaderValue::from_static("localhost"));
@@ -183,7 +183,7 @@ impl Answer {
         serde_json::from_slice(&self.body).expect("the body is JSON, as its content type says")
     }
 
-    /// True for an uncompressed, non-empty body.
+    /// Uncompressed and not empty.
     fn is_plain(&self) -> bool {
         !self.body.is_empty() && !self.headers.contains_key(header::CONTENT_ENCODING)
     }
@@ -202,7 +202,7 @@ impl Answer {
         }
     }
 
-    /// The only server error is 503 with a retry time.
+    /// Only 503 with a retry time is allowed.
     fn check_status(&self) {
         let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE
             && self.headers.contains_key(header::RETRY_AFTER);
@@ -222,7 +222,7 @@ impl Answer {
         }
     }
 
-    /// A finished search is complete unless a client stopped it.
+    /// Complete, unless a client stopped it.
     fn check_complete(&self, known: &Known) {
         let page = self.json();
         let Some(missing) = page["missing"]
@@ -246,7 +246,7 @@ impl Answer {
     }
 }
 
-/// Sends a few requests; later ones may use values of earlier answers.
+/// Later requests may use values of earlier answers.
 pub(crate) fn http(data: &[u8]) {
     statuses(data);
 }
@@ -281,7 +281,7 @@ fn last_request_of_every_seed_succeeds() {
     }
 }
 
-/// Every described route is in the table, and pages escape the query.
+/// Also, pages escape the query.
 #[test]
 fn every_documented_route_is_requested() {
     let get = |path: &str| site().ask(Request::get(path).body(Body::empty()).expect("a path"));

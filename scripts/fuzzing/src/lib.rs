@@ -1,8 +1,7 @@
-//! Fuzz targets: every reader of untrusted bytes, as a function that must not panic.
+//! Fuzz targets: readers of untrusted bytes, as functions that must not panic.
 //!
-//! `tests/it` runs the same few thousand mutations in every `cargo test --workspace`.
-//! `scripts/fuzz` runs a target under libFuzzer, guided by coverage. Targets fix checksums that
-//! would reject nearly every mutation.
+//! `tests/it` runs fixed mutations in every `cargo test --workspace`; `scripts/fuzz` runs
+//! libFuzzer. Targets fix checksums that would reject nearly every mutation.
 //!
 //! **Invariant:** targets keep no state that affects later inputs, so failures are reproducible.
 
@@ -28,7 +27,7 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// Returns valid inputs to mutate.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Mutations of a smoke run: at most a second on one core.
+    /// At most a second on one core.
     pub smoke_inputs: u32,
 }
 

@@ -1,8 +1,8 @@
-//! Node lists: the map file with a valid checksum, and sources for `--nodes`.
+//! Node lists: map files and sources.
 
 use cluster::membership::{NODES_MAX, Source, map_file};
 
-/// Parses a source, and a map with the input as content.
+/// The map gets a valid checksum.
 pub(crate) fn nodes(data: &[u8]) {
     if let Ok(text) = str::from_utf8(data)
         && let Ok(Source::Static(members)) = text.parse()

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 /// Longer patterns are slower and reach no other code.
 const PATTERN_BYTES_MAX: usize = 200;
 
-/// Compiles a pattern and searches a text. The plan must keep matching lines, ranges must lie
-/// within lines, and frontends must accept patterns of backends.
+/// Plans must keep matching lines, ranges must lie within lines, and frontends must accept patterns
+/// of backends.
 ///
 /// Input: option byte, pattern (also tried as a filter), NUL, text.
 pub(crate) fn pattern(data: &[u8]) {
@@ -65,7 +65,6 @@ pub(crate) fn pattern(data: &[u8]) {
     }
 }
 
-/// Checks a matching line against plan and ranges.
 fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     let trigrams = line
         .windows(3)
@@ -86,7 +85,7 @@ fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     }
 }
 
-/// True if a block with these trigrams is a candidate.
+/// True if a block is a candidate.
 fn holds(query: &plan::TrigramQuery, trigrams: &HashSet<Trigram>) -> bool {
     match query {
         plan::TrigramQuery::All => true,

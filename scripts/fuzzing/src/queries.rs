@@ -1,4 +1,4 @@
-//! User input: queries, literals, regular expressions, filters, and Debian Code Search queries.
+//! User input: queries, literals, regular expressions, filters, Debian Code Search.
 
 use frontend::query::dcs;
 use frontend::query::filter;
@@ -8,7 +8,7 @@ use schema::message::{Field, Syntax};
 /// Longer queries are slower and reach no other code.
 const QUERY_BYTES_MAX: usize = 400;
 
-/// Parses a query. Errors must point into it; rendering and parsing again must give the same query.
+/// Errors must point into the query; rendering and parsing again must give the same query.
 ///
 /// Input: byte for language and field, query, NUL, filter.
 pub(crate) fn query(data: &[u8]) {
@@ -59,7 +59,7 @@ fn check_place(typed: &str, bad: &BadQuery) {
     assert!(bad.atom.is_none(), "{bad:?}");
 }
 
-/// Checks that notices and backend errors point into the query.
+/// Notices and backend errors point into the query.
 fn check_places(q: &str, parsed: &ParsedQuery) {
     for atom in 0..parsed.query.expr().atoms().len() {
         let mut bad = BadQuery::new("refused");

@@ -12,7 +12,7 @@ use schema::message::{
 use schema::order::SEMANTICS;
 use std::num::{NonZeroU64, NonZeroU128};
 
-/// Returns a frame of every message, in the order of [`crate::wire::messages`].
+/// In the order of [`crate::wire::messages`].
 pub(crate) fn samples() -> Vec<Vec<u8>> {
     let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), MessageError>| {
         let mut frame = Vec::new();
@@ -155,7 +155,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns a look-up of each operation.
+/// One of each operation.
 fn lookups() -> LookupRequest {
     let revision = || "HEAD~2".to_owned();
     let (path, after) = (b"a/b.c".to_vec(), b"refs/heads/a".to_vec());
@@ -188,7 +188,7 @@ fn lookups() -> LookupRequest {
     }
 }
 
-/// Returns an answer of each kind.
+/// One of each kind.
 fn found() -> LookupReply {
     let commit = Commit {
         id: "12".repeat(20),
@@ -252,7 +252,7 @@ fn found() -> LookupReply {
     }
 }
 
-/// Returns an expression with two patterns, a filter, and every operator.
+/// Two patterns, a filter, and every operator.
 fn expr() -> Expr {
     let pattern = Expr::Pattern(Pattern {
         text: "nee*dle".to_owned(),
@@ -269,7 +269,7 @@ fn expr() -> Expr {
     Expr::all([Expr::any([pattern, line]), filter.negated()])
 }
 
-/// Greeting with one shard.
+/// With one shard.
 pub(crate) fn hello() -> Hello {
     let shard = ShardInfo {
         id: [1; 32],
@@ -291,7 +291,7 @@ pub(crate) fn hello() -> Hello {
     }
 }
 
-/// Encodes two matches, one in a truncated line, and a context line.
+/// Two matches, one in a truncated line, and context.
 pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let line = |number, rank, text_bytes, ranges| Line {
         number,
@@ -332,7 +332,7 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     batch.encode(out)
 }
 
-/// Encodes two matches as text.
+/// Two matches.
 fn text(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let run = |rank, number| TextRun {
         rank,
@@ -367,7 +367,7 @@ pub(crate) fn skip() -> Skip {
     }
 }
 
-/// END of a search that sent [`batch`] and [`skip`].
+/// After [`batch`] and [`skip`].
 pub(crate) fn end() -> End {
     let hash = ShardEnd::key_hash(ShardEnd::key_hash(0, 7, 3), 7, 9);
     let shard = ShardEnd {

@@ -16,15 +16,15 @@ use std::path::Path;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// Format 1, from the index crate's test data.
+/// From the index crate's test data.
 const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
-/// Format 3, with gap lists.
+/// With gap lists.
 const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/5c34f2ab4a12984f.shard");
 
 pub(crate) const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
 
-/// Patterns with plans of every form.
+/// Their plans have every form.
 const PATTERNS: [&str; 4] = [
     "needle",
     "(main|int)[^x]*(a|b;|n.*y)|puts",
@@ -32,7 +32,7 @@ const PATTERNS: [&str; 4] = [
     "(?i)ass?ert",
 ];
 
-/// Opens a shard with corrected checksums, reads all tables and texts, and searches it.
+/// Reads all tables and texts, and searches, with corrected checksums.
 pub(crate) fn shard(data: &[u8]) {
     let mut bytes = data.to_vec();
     correct_checksums(&mut bytes);
@@ -94,7 +94,7 @@ fn blocks(shard: &Shard) -> Result<(), ShardError> {
     Ok(())
 }
 
-/// Returns expressions on lines, documents and names, with and without filters.
+/// On lines, documents and names, with and without filters.
 fn compiled() -> &'static [CompiledQuery] {
     static COMPILED: OnceLock<Vec<CompiledQuery>> = OnceLock::new();
     COMPILED.get_or_init(|| {
@@ -124,7 +124,6 @@ fn pattern(text: &str) -> Expr {
     })
 }
 
-/// A package filter and a negated path filter.
 fn filters() -> [Expr; 2] {
     let filter = |field, reading, text: &str| {
         Expr::Filter(Filter {
@@ -139,7 +138,7 @@ fn filters() -> [Expr; 2] {
     ]
 }
 
-/// Counts frames, decoding only their envelope.
+/// Decodes only the envelope.
 #[derive(Default)]
 struct Frames(usize);
 
@@ -183,11 +182,11 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
     }
 }
 
-/// Corrects the file length and page checksums.
+/// Also the file length.
 fn correct_checksums(bytes: &mut [u8]) {
     const PAGE_BYTES: usize = 4096;
     let is_version_1 = bytes.get(8) == Some(&1);
-    // Offsets of the file length, the last section, and the checksum of checksums.
+    // Offsets of file length, last section, and checksum of checksums.
     let [file_bytes_at, checksums_at, checksums_crc_at] = if is_version_1 {
         [72, 80 + 16 * 8, 224]
     } else {
@@ -225,7 +224,7 @@ pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Builds a shard of five kilobytes with more blocks and posting lists than [`FORMAT_1`].
+/// More blocks and posting lists than [`FORMAT_1`], in five kilobytes.
 fn small_shard(content: ContentCodec) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let source = directory.path().join("source");
@@ -268,7 +267,7 @@ fn small_shard(content: ContentCodec) -> Vec<u8> {
     fs::read(out.join(&manifest.shards[0].file)).expect("the build wrote it")
 }
 
-/// Parses a manifest. Rendering and parsing again must give the same manifest.
+/// Rendering and parsing again must give the same manifest.
 ///
 /// The first input byte selects checksum correction.
 pub(crate) fn manifest(data: &[u8]) {
@@ -284,7 +283,7 @@ pub(crate) fn manifest(data: &[u8]) {
     }
 }
 
-/// Corrects the checksum in the last line.
+/// In the last line.
 pub(crate) fn correct_manifest(text: &mut Vec<u8>) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let end = body.iter().rposition(|&byte| byte == b'\n');

@@ -1,14 +1,14 @@
-//! Small store objects: HEAD, generations, and node status.
+//! Small store objects.
 
 use crate::shards::{MANIFEST_1, correct_manifest};
 use index::manifest::Manifest;
 use std::collections::BTreeSet;
 use store::{Generation, Head, NodeStatus, ServedShards};
 
-/// Precedes the manifest in a generation.
+/// In a generation.
 const BEFORE_MANIFEST: &[u8] = b"\nindex\n";
 
-/// Parses an input as each kind of object, with a corrected manifest checksum.
+/// Also corrects a manifest checksum.
 pub(crate) fn objects(data: &[u8]) {
     let _ = Head::parse("HEAD", data);
     let _ = NodeStatus::parse(data);
@@ -23,7 +23,7 @@ pub(crate) fn objects(data: &[u8]) {
         text.append(&mut manifest);
     }
     if let Ok(generation) = Generation::parse("generation", &text) {
-        // They become file names in a backend's directory.
+        // Names of files in a backend's directory.
         let is_plain = |name: &String| !name.contains('/') && !name.starts_with('.');
         assert!(generation.files.keys().all(is_plain));
     }

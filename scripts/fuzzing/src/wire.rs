@@ -1,4 +1,4 @@
-//! Connections: frames and their messages.
+//! Frames and messages of a connection.
 
 use crate::samples::samples;
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
@@ -9,7 +9,7 @@ use schema::message::{
 };
 use zerocopy::IntoBytes;
 
-/// Decodes a stream whole and in pieces, with the same result, and encodes it again.
+/// Whole and in pieces, decoding gives the same result.
 ///
 /// The first input byte selects piece size and checksum correction.
 pub(crate) fn frames(data: &[u8]) {
@@ -31,7 +31,6 @@ pub(crate) fn frames(data: &[u8]) {
     assert_eq!(whole.end.is_ok(), again == stream);
 }
 
-/// Result of a decoder.
 #[derive(Debug, PartialEq)]
 struct Drained {
     frames: Vec<(Kind, Vec<u8>)>,
@@ -39,7 +38,7 @@ struct Drained {
     end: Result<(), frame::FrameError>,
 }
 
-/// Feeds a stream to a decoder in pieces of at most `piece` bytes.
+/// In pieces of at most `piece` bytes.
 fn drain(stream: &[u8], piece: usize) -> Drained {
     let mut decoder = Decoder::new();
     let (mut frames, mut consumed) = (Vec::new(), Vec::new());
@@ -71,7 +70,7 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
     }
 }
 
-/// Corrects the checksum of every frame.
+/// Of every frame.
 pub(crate) fn correct_checksums(stream: &mut [u8]) {
     let mut rest = stream;
     while let Some((header, behind)) = rest.split_at_mut_checked(HEADER_BYTES) {
@@ -93,7 +92,7 @@ pub(crate) fn frame_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Decodes a payload, encodes the message, and decodes it again to the same message.
+/// Encoding and decoding again must give the same message.
 ///
 /// The first input byte selects the message type.
 pub(crate) fn messages(data: &[u8]) {
@@ -129,7 +128,7 @@ fn check<T>(
         let mut frame = Vec::new();
         encode(&message, &mut frame).map(|()| frame)
     };
-    // Overlapping parts of a hostile payload may make a message too long for a frame.
+    // Overlapping parts may make a message too long for a frame.
     if let Ok(frame) = again(payload) {
         let same = again(&frame[HEADER_BYTES..]).expect("an encoded message decodes");
         // Compares bytes, because ranks may be NaN.
@@ -137,13 +136,13 @@ fn check<T>(
     }
 }
 
-/// Returns the whole words of a payload, aligned as in a decoder's buffer.
+/// Aligned as in a decoder's buffer.
 fn aligned(payload: &[u8]) -> Vec<u64> {
     let (words, _) = payload.as_chunks::<8>();
     words.iter().copied().map(u64::from_ne_bytes).collect()
 }
 
-/// An owned copy of a batch view.
+/// Of a batch view.
 struct OwnedBatch {
     document: (u32, u32),
     names: [Vec<u8>; 3],
@@ -230,7 +229,7 @@ impl OwnedBatch {
     }
 }
 
-/// An owned copy of a text batch view.
+/// Of a text batch view.
 struct OwnedText {
     document: (u32, u32),
     names: [Vec<u8>; 3],

@@ -4,27 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Item, UseTree, Visibility};
 
-/// A module with its own file. Inline modules belong to their file.
+/// Inline modules belong to their file.
 pub(crate) struct Module {
-    /// Path in the crate: `["query", "lex"]`; empty for the root.
+    /// Such as `["query", "lex"]`; empty for the root.
     pub(crate) path: Vec<String>,
     /// Relative to the workspace.
     pub(crate) file: String,
     pub(crate) syntax: syn::File,
-    /// Child modules with files.
+    /// With files.
     pub(crate) children: BTreeSet<String>,
-    /// Defined items.
     pub(crate) defines: BTreeSet<String>,
-    /// Imported or re-exported names with their paths.
+    /// Imported or re-exported, with paths.
     pub(crate) imports: BTreeMap<String, Vec<String>>,
-    /// Glob imports.
     pub(crate) globs: Vec<Vec<String>>,
 }
 
-/// Reads the modules of the crate in `root/folder`, root first.
+/// Modules of `root/folder`, root first.
 ///
 /// # Panics
-/// If a file cannot be read or parsed; the compiler explains that better.
+/// If a file cannot be read or parsed.
 pub(crate) fn modules(root: &Path, folder: &str) -> Vec<Module> {
     let source = ["lib.rs", "main.rs"]
         .map(|name| root.join(folder).join("src").join(name))
@@ -85,7 +83,7 @@ fn read(root: &Path, file: &Path, directory: &Path, path: Vec<String>, modules: 
     }
 }
 
-/// Returns the file of a child module; none for included generated code.
+/// `None` for included generated code.
 fn child_file(directory: &Path, name: &str) -> Option<PathBuf> {
     let candidates = [
         directory.join(format!("{name}.rs")),
@@ -94,7 +92,7 @@ fn child_file(directory: &Path, name: &str) -> Option<PathBuf> {
     candidates.into_iter().find(|file| file.exists())
 }
 
-/// Calls `each` with every path of a `use` and its name; no name for `*`.
+/// Paths and names of a `use`; no name for `*`.
 pub(crate) fn flatten(
     tree: &UseTree,
     prefix: &mut Vec<String>,
@@ -129,7 +127,7 @@ pub(crate) fn flatten(
     }
 }
 
-/// True for items compiled for tests only.
+/// Compiled for tests only.
 pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let mut is_test = attribute.path().is_ident("test");
@@ -177,7 +175,7 @@ fn name(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// Returns types visible to other files, without tests.
+/// Visible to other files, without tests.
 pub(crate) fn types(module: &Module) -> Vec<String> {
     let items = module.syntax.items.iter();
     items

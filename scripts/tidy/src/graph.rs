@@ -1,6 +1,6 @@
 //! Cycles in a graph of numbered nodes.
 
-/// Returns strongly connected components of more than one node, by Tarjan's algorithm.
+/// Strongly connected components of several nodes, by Tarjan's algorithm.
 pub(crate) fn circles(nodes: usize, arrows: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut search = Search {
         targets: vec![Vec::new(); nodes],

@@ -1,7 +1,7 @@
-//! Arrows between the files of a crate, from use to definition.
+//! Arrows between files of a crate, from use to definition.
 //!
 //! Re-exports are followed: using `peers::Peer`, re-exported from `peers/peer.rs`, is an arrow to
-//! the latter. A `mod` line is no arrow.
+//! the latter.
 
 use crate::files::{self, Module};
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 /// Re-exports followed.
 const DEPTH_MAX: usize = 8;
 
-/// From file to file, by index, with an example name.
+/// File indices, with an example name.
 pub(crate) type Arrows = BTreeMap<(usize, usize), String>;
 
 pub(crate) fn arrows(modules: &[Module]) -> Arrows {
@@ -31,7 +31,7 @@ pub(crate) fn arrows(modules: &[Module]) -> Arrows {
     arrows
 }
 
-/// Returns the module that defines `path` in module `from`, `depth` inline modules deep.
+/// Module that defines `path` in module `from`, `depth` inline modules deep.
 fn resolve(
     modules: &[Module],
     by_path: &HashMap<&[String], usize>,
@@ -73,7 +73,7 @@ fn resolve(
             return Some(module);
         } else if let Some(target) = this.imports.get(segment) {
             let target: Vec<String> = target.iter().chain(after).cloned().collect();
-            // Names of other crates count as defined here.
+            // Other crates count as defined here.
             let local = resolve(modules, by_path, module, 0, &target, hops + 1);
             return Some(local.unwrap_or(module));
         } else {
@@ -89,7 +89,7 @@ fn resolve(
     Some(module)
 }
 
-/// Paths of a file, with the depth of inline modules.
+/// With the depth of inline modules.
 #[derive(Default)]
 struct Paths {
     depth: usize,
@@ -116,7 +116,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 
     fn visit_item_use(&mut self, import: &'ast syn::ItemUse) {
-        // A re-export is no use; users of the name have the arrow.
+        // Users of the name have the arrow.
         if !matches!(import.vis, syn::Visibility::Inherited) {
             return;
         }
@@ -139,7 +139,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        // Macro arguments are tokens: anything like a path counts.
+        // In macros, anything like a path counts.
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
         for token in flat(call.tokens.clone()) {
@@ -172,7 +172,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Tokens of a stream, including its groups.
+/// With nested groups.
 fn flat(tokens: proc_macro2::TokenStream) -> Vec<proc_macro2::TokenTree> {
     let mut all = Vec::new();
     for token in tokens {

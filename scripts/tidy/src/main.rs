@@ -1,8 +1,7 @@
-//! Checks the structure of the workspace: crate dependencies, cycles of files, and module layers.
+//! Checks the structure of the workspace: dependencies, cycles of files, module layers.
 //!
-//! `cargo test -p tidy` fails with every violation; `cargo run -p tidy` prints layers and arrows.
-//! Resolves paths by name alone, so method calls are not arrows. Ignores tests (`#[cfg(test)]`,
-//! `tests/`).
+//! `cargo test -p tidy` lists violations; `cargo run -p tidy` prints layers and arrows. Paths are
+//! resolved by name, so method calls are not arrows. Ignores tests (`#[cfg(test)]`, `tests/`).
 
 mod files;
 mod graph;

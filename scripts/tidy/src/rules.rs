@@ -7,18 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Allowed dependencies and layers of a crate.
 pub(crate) struct Crate {
-    /// Folder and crate name.
+    /// Also the folder.
     pub(crate) name: &'static str,
-    /// Workspace crates that it may use.
+    /// Workspace crates.
     pub(crate) uses: &'static [&'static str],
-    /// External crates that it must not use.
+    /// External crates.
     pub(crate) never: &'static [&'static str],
-    /// Top-level modules from highest to lowest layer. Arrows point down only, never within an
-    /// entry.
+    /// Top-level modules, highest first. Arrows point down, and never within an entry.
     pub(crate) layers: &'static [&'static str],
-    /// Type names allowed several times.
+    /// Allowed several times.
     pub(crate) shared_names: &'static [&'static str],
 }
 
@@ -185,7 +183,7 @@ pub(crate) const CRATES: [Crate; 10] = [
     },
 ];
 
-/// Returns every violation, one per line.
+/// One per line.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut violations = Vec::new();
     for each in &CRATES {
@@ -197,7 +195,6 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     violations
 }
 
-/// Checks the manifest's dependencies.
 pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
     let file = root.join(each.name).join("Cargo.toml");
     let text = std::fs::read_to_string(&file).expect("every crate has a manifest");
@@ -222,7 +219,7 @@ pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
         .collect()
 }
 
-/// Checks for cycles of files, and for upward arrows.
+/// No cycles and upward arrows.
 pub(crate) fn check_modules(each: &Crate, modules: &[Module], arrows: &Arrows) -> Vec<String> {
     let mut violations = Vec::new();
     let pairs: Vec<(usize, usize)> = arrows.keys().copied().collect();
@@ -269,7 +266,7 @@ pub(crate) fn check_modules(each: &Crate, modules: &[Module], arrows: &Arrows) -
     violations
 }
 
-/// Checks that type names shared between files are unique.
+/// Types shared between files have unique names.
 pub(crate) fn check_names(each: &Crate, modules: &[Module]) -> Vec<String> {
     let mut files: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for module in modules
@@ -294,7 +291,6 @@ pub(crate) fn check_names(each: &Crate, modules: &[Module]) -> Vec<String> {
         .collect()
 }
 
-/// Renders layers and arrows of a crate.
 pub(crate) fn picture(root: &Path, each: &Crate) -> String {
     let modules = files::modules(root, each.name);
     let mut down: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

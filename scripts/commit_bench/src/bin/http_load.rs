@@ -1,9 +1,9 @@
-//! Load generator for GET requests. Prints answers, seconds, median and 99th percentile in
-//! microseconds, and failures.
+//! Load of GET requests. Prints answers, seconds, median and 99th percentile in microseconds, and
+//! failures.
 //!
 //! usage: `http_load ADDRESS CONNECTIONS SECONDS FILE [RATE [HEADER]...]`. FILE has a path per
-//! line; 0 SECONDS requests each once. RATE is an open loop: requests per second, timed from when
-//! they were due. HEADER is `name: value`.
+//! line; 0 SECONDS requests each once. RATE requests are due per second, and timed from then.
+//! HEADER is `name: value`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ struct Load {
     /// `None`: each path once.
     until: Option<Instant>,
     began: Instant,
-    /// Due requests per second; 0: closed loop.
+    /// Per second; 0: closed loop.
     rate: u64,
     headers: String,
 }
@@ -71,7 +71,7 @@ fn main() -> std::io::Result<()> {
 }
 
 impl Load {
-    /// Returns the microseconds of each request, and the number of statuses other than 200.
+    /// Microseconds of requests, and statuses other than 200.
     fn run(&self) -> std::io::Result<(Vec<u32>, usize)> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
@@ -99,7 +99,7 @@ impl Load {
 }
 
 impl Load {
-    /// Waits until a request is due, and returns that time; `None` after the end.
+    /// Returns the due time; `None` after the end.
     fn wait(&self, number: usize) -> Option<Instant> {
         if self.rate == 0 {
             return Some(Instant::now());
@@ -113,7 +113,7 @@ impl Load {
     }
 }
 
-/// Reads an answer with a length. Returns true for status 200.
+/// True for status 200.
 fn read_answer(
     reader: &mut BufReader<TcpStream>,
     line: &mut String,

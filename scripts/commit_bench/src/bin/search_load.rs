@@ -1,9 +1,9 @@
-//! Closed-loop load of word searches. Prints for each answer the word's number, its lines (`-` if
-//! incomplete) and microseconds.
+//! Load of word searches. Prints for each answer number, lines (`-` if incomplete) and
+//! microseconds.
 //!
 //! usage: `search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE`. KIND is `trawl`, `zoekt`, or
-//! `zoekt-page` for the first ten files only. FILE has a word per line, for trawl with further
-//! parameters, taken in turn from number FROM.
+//! `zoekt-page` for the first ten files. FILE has a word per line, for trawl with parameters, taken
+//! from number FROM.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::TcpStream;
@@ -103,7 +103,6 @@ impl Load {
         )
     }
 
-    /// Returns the lines of a complete answer.
     fn lines(&self, body: &[u8]) -> Option<usize> {
         let body = String::from_utf8_lossy(body);
         if self.kind != Kind::Trawl {
@@ -116,7 +115,7 @@ impl Load {
     }
 }
 
-/// Reads an answer to `body`. Returns true for status 200.
+/// True for status 200.
 fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io::Result<bool> {
     let (mut line, mut length, mut is_chunked) = (String::new(), 0, false);
     reader.read_line(&mut line)?;
@@ -146,7 +145,7 @@ fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io
         reader.read_line(&mut line)?;
         let bytes = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
         let start = body.len();
-        // The chunk and its line end.
+        // With its line end.
         body.resize(start + bytes + 2, 0);
         reader.read_exact(&mut body[start..])?;
         body.truncate(start + bytes);

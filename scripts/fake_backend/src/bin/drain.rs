@@ -1,9 +1,9 @@
-//! Sends a search to a backend and discards the answer, to measure streams without a frontend.
+//! Discards the answer of a backend, to measure streams without a frontend.
 //!
 //! usage: drain ADDR literal|regexp PATTERN [CONTEXT]
 //!
-//! Prints milliseconds until the first BATCH and until END, bytes, and matches counted by END.
-//! Decodes only frame headers and END.
+//! Prints milliseconds until the first BATCH and END, bytes, and matches. Decodes only frame
+//! headers and END.
 
 use schema::frame::{self, HEADER_BYTES, Kind};
 use schema::message::{End, Expr, Failure, Hello, Pattern, Search, Syntax};
@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// As many as a frontend reads at a time.
+/// As in a frontend.
 const READ_BYTES: usize = 256 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns shard ids from the HELLO.
+/// From the HELLO.
 fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     let (mut received, mut piece) = (Vec::new(), vec![0; READ_BYTES]);
     loop {
@@ -67,7 +67,7 @@ struct Drained {
     matches: u64,
 }
 
-/// Reads up to END, and decodes only END.
+/// Decodes only END.
 fn drain(stream: &mut TcpStream, started: Instant) -> Result<Drained, Box<dyn Error>> {
     let mut buffer = vec![0; frame::FRAME_BYTES_MAX + READ_BYTES];
     let (mut have, mut bytes, mut first) = (0, 0, None);

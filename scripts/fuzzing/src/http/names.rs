@@ -1,12 +1,12 @@
-//! Methods, routes, headers and parameters, as tables indexed by input bytes.
+//! Methods, routes, headers and parameters, indexed by input bytes.
 
-/// Separates requests of an input. Never occurs in UTF-8.
+/// Between requests. Never occurs in UTF-8.
 pub(crate) const REQUEST_END: u8 = 0xff;
 
-/// Separates parts of a request. Never occurs in UTF-8.
+/// Between parts. Never occurs in UTF-8.
 pub(crate) const PART_END: u8 = 0xfe;
 
-/// All routes, and unknown ones. `{}` is a variable part.
+/// Also unknown ones. `{}` is a variable part.
 pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search",
     "/search",
@@ -76,7 +76,7 @@ pub(crate) const METHODS: [&str; 10] = [
     "GET", "GET", "GET", "GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "BREW",
 ];
 
-/// Headers read by some route.
+/// Some route reads each.
 pub(crate) const HEADERS: [&str; 11] = [
     "if-none-match",
     "accept-encoding",
@@ -91,7 +91,7 @@ pub(crate) const HEADERS: [&str; 11] = [
     "if-range",
 ];
 
-/// Parameters of the routes, and an unknown one.
+/// One is unknown.
 pub(crate) const PARAMETERS: &[&str] = &[
     "q",
     "mode",

@@ -1,8 +1,7 @@
 //! Decodes an input to HTTP requests.
 //!
-//! [`REQUEST_END`] separates requests, [`PART_END`] their parts. The first part has a byte each for
-//! route and method; others have a kind byte and a value. Values in [`PLACEHOLDERS`] come from an
-//! earlier answer.
+//! [`REQUEST_END`] separates requests, [`PART_END`] parts. The first part has bytes for route and
+//! method, others a kind byte and a value.
 
 use super::names::{HEADERS, METHODS, OTHERS, PARAMETERS, PART_END, REQUEST_END, ROUTES};
 use crate::untrusted_backend::in_url;
@@ -11,21 +10,20 @@ use axum::http::{HeaderValue, Method, Request, header, request};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// Requests sent per input.
 const REQUESTS_MAX: usize = 4;
 
 /// Longer inputs are slower and reach no other code.
 const INPUT_BYTES_MAX: usize = 2048;
 
-/// Replaced by the fields `id`, `next` and `generation` of an earlier answer.
+/// Become the fields `id`, `next` and `generation` of an earlier answer.
 const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 
-/// State from earlier requests of an input.
+/// From earlier requests.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// Values for [`PLACEHOLDERS`].
+    /// For [`PLACEHOLDERS`].
     values: [Option<String>; PLACEHOLDERS.len()],
-    /// A request may have cancelled a search or set a timeout.
+    /// By a cancellation or timeout.
     is_stopped: bool,
 }
 
@@ -36,7 +34,7 @@ impl Known {
         }
     }
 
-    /// True if an answer may be incomplete.
+    /// Incomplete answers are allowed.
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped
     }
@@ -75,7 +73,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A decoded request before placeholder substitution.
+/// With placeholders.
 pub(crate) struct Template<'a> {
     route: &'static str,
     method: Method,
@@ -102,7 +100,7 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// Returns the request, or `None` if the HTTP library rejects its URL.
+    /// `None` if the HTTP library rejects its URL.
     pub(crate) fn request(&self, known: &mut Known) -> Option<Request<Body>> {
         let is_posted = self.method == Method::POST;
         let (query, body) = if is_posted {
@@ -167,7 +165,7 @@ impl<'a> Template<'a> {
         parameters.chain(raw).collect::<Vec<_>>().join("&")
     }
 
-    /// Returns the body part, or the parameters as a JSON object.
+    /// The body part, or the parameters as JSON.
     fn body(&self, known: &Known) -> Vec<u8> {
         let given = self.parts.iter().find_map(|part| match part {
             Part::Body(body) => Some(body.to_vec()),
@@ -205,7 +203,7 @@ fn escaped(byte: u8) -> String {
     }
 }
 
-/// True if a URL may set a timeout, in any encoding.
+/// In any encoding.
 fn may_stop(text: &str) -> bool {
     let text = percent_decode_str(text).decode_utf8_lossy();
     let letters: String = text.chars().filter(char::is_ascii_alphabetic).collect();

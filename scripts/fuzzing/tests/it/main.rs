@@ -1,7 +1,4 @@
-//! Smoke run: every fuzz target with its seeds and a few thousand mutations.
-//!
-//! [`SEED`] alone determines the inputs. `scripts/fuzz` runs the same targets longer with other
-//! inputs.
+//! Smoke run of every fuzz target. [`SEED`] alone determines the inputs.
 
 mod mutation;
 
@@ -9,10 +6,10 @@ use fuzzing::TARGETS;
 use mutation::Mutations;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Selects the set of inputs.
+/// Selects the inputs.
 const SEED: u64 = 20_260_101;
 
-/// Runs a target on seeds and mutations. A failure prints the input.
+/// A failure prints the input.
 fn smoke(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name);
     let target = target.expect("TARGETS has the name");
@@ -32,7 +29,7 @@ fn smoke(name: &str) {
     }
 }
 
-/// One test per target: they run in parallel, and failures name the target.
+/// They run in parallel, and failures name the target.
 macro_rules! smoke_tests {
     ($($name:ident)*) => {
         $(

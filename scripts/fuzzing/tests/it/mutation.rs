@@ -1,9 +1,9 @@
-//! Inputs made from seeds by a few random changes, without feedback.
+//! Random mutations of seeds, without feedback.
 
 /// Changes per input.
 const CHANGES_MAX: u64 = 4;
 
-/// Edge values of integer types.
+/// Of integer types.
 const EDGES: [u64; 10] = [
     0,
     1,
@@ -17,14 +17,13 @@ const EDGES: [u64; 10] = [
     u64::MAX,
 ];
 
-/// Endless mutations of seeds.
 pub(crate) struct Mutations {
     random: Random,
     seeds: Vec<Vec<u8>>,
 }
 
 impl Mutations {
-    /// Mutations determined by `seed`.
+    /// Determined by `seed`.
     pub(crate) fn new(seed: u64, seeds: Vec<Vec<u8>>) -> Mutations {
         Mutations {
             random: Random(seed),
@@ -32,8 +31,7 @@ impl Mutations {
         }
     }
 
-    /// Flips a bit, sets a number, or removes, repeats or inserts a piece, possibly of another
-    /// seed.
+    /// Flips a bit, sets a number, or removes, repeats or inserts a piece of a seed.
     fn change(&mut self, input: &mut Vec<u8>) {
         let random = &mut self.random;
         let at = random.below(input.len());
@@ -88,7 +86,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`, or 0 if `bound` is 0.
+    /// 0 if `bound` is 0.
     fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

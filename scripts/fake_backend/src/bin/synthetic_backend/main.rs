@@ -1,13 +1,12 @@
-//! Backend that sends a requested number of matches at full speed, to measure frontends.
+//! Sends a requested number of matches at full speed, to measure frontends.
 //!
 //! usage: synthetic_backend [--listen ADDR] [--shard N] [--per-document N] [--line-bytes N]
 //!
-//! Prints its address. The pattern `matches N seed S` gives N matches, in documents of
-//! `--per-document` lines of `--line-bytes` bytes; `hold T` delays them by T seconds of PROGRESS.
-//! The shard id comes from `--shard`.
+//! The pattern `matches N seed S` gives N matches in documents of `--per-document` lines of
+//! `--line-bytes` bytes; `hold T` delays them by T seconds. `--shard` must differ between backends.
 //!
-//! A ring of encoded documents is reused: only number, path and checksum change, so sending is
-//! cheaper than any reader.
+//! A ring of encoded documents is reused with new numbers, paths and checksums, so sending is
+//! cheaper than reading.
 
 mod ring;
 
@@ -23,19 +22,19 @@ use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// As many as a frontend reads at a time.
+/// As in a frontend.
 const WRITE_BYTES: usize = 256 << 10;
 
-/// Writes between PROGRESS frames: 8 MiB, some milliseconds.
+/// 8 MiB, some milliseconds.
 const WRITES_PER_PROGRESS: u32 = 32;
 
-/// Interval of HELLO on idle connections.
+/// On idle connections.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Interval of PROGRESS during a hold.
+/// Of PROGRESS.
 const HOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// Larger searches are refused unless they may be heavy.
+/// More is refused unless it may be heavy.
 const LIGHT_MATCHES_MAX: u64 = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -144,7 +143,6 @@ impl<S: Write> Answers<S> for Options {
 }
 
 impl Options {
-    /// Parses the pattern, or returns a failure.
     fn refusal(&self, search: &Search) -> Result<Wish, Failure> {
         let patterns = search.expr.patterns();
         let wish = patterns.first().and_then(|it| Wish::parse(&it.text));
@@ -198,7 +196,6 @@ impl Options {
         stream.write_all(&framed(|out| end.encode(out)))
     }
 
-    /// Sends `matches` matches in documents of `per_document`.
     fn matches(
         &self,
         wish: Wish,
@@ -252,7 +249,7 @@ mod tests {
     use schema::message::{BatchReader, Expr, Pattern};
     use std::io::Read;
 
-    /// Returns END, and the count and hash of earlier matches.
+    /// With the count and hash of earlier matches.
     fn ask(stream: &mut TcpStream, search: &Search) -> (End, ShardEnd) {
         let (mut decoder, mut request) = (Decoder::new(), Vec::new());
         search.encode(&mut request).unwrap();
@@ -294,7 +291,7 @@ mod tests {
         };
         let mut stream = listener.accept().unwrap().0;
         let session = std::thread::spawn(move || connected(&mut stream, &options).is_ok());
-        // The last: more documents than the ring, and an incomplete one.
+        // More documents than the ring, the last incomplete.
         for matches in [0, 10, 20_017] {
             let search = Search {
                 expr: Expr::Pattern(Pattern {

@@ -4,13 +4,13 @@ use crate::Options;
 use schema::frame::HEADER_BYTES;
 use schema::message::{Batch, DocumentKind, Line, Range};
 
-/// Each in its own package. At 5 KB of text, they fit in a processor's cache.
+/// With 5 KB of text each, they fit in a processor's cache.
 pub(crate) const RING_DOCUMENTS: u32 = 128;
 
-/// Distance between matching lines.
+/// Between matching lines.
 const LINE_STEP: u32 = 3;
 
-/// Placeholders that occur once in an encoded document.
+/// They occur once in an encoded document.
 const NUMBER_MARK: u32 = 0x5a5a_5a5a;
 const PATH_MARK: &str = "@@@@@@@@";
 
@@ -24,7 +24,7 @@ pub(crate) struct Ring {
     documents: Vec<Option<Document>>,
 }
 
-/// Payload of a BATCH frame, with the offsets of number and path.
+/// BATCH payload, with the offsets of number and path.
 struct Document {
     lines: u32,
     payload: Vec<u8>,
@@ -33,7 +33,6 @@ struct Document {
 }
 
 impl Ring {
-    /// Returns a ring that encodes lazily.
     pub(crate) fn new(options: &Options, seed: u64) -> Ring {
         Ring {
             options: options.clone(),
@@ -42,7 +41,6 @@ impl Ring {
         }
     }
 
-    /// Returns the payload of a document with `lines` matches.
     pub(crate) fn document(&mut self, number: u32, lines: u32) -> &[u8] {
         let index = number % RING_DOCUMENTS;
         let slot = &mut self.documents[index as usize];
@@ -111,7 +109,7 @@ impl Document {
     }
 }
 
-/// Appends a line of exactly `bytes` bytes: its number, then letters.
+/// Exactly `bytes` bytes: number, then letters.
 fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>) {
     let start = text.len();
     text.extend_from_slice(format!("line {number} ").as_bytes());
