@@ -72,7 +72,7 @@ fn private_temporary_dir() -> Result<PathBuf> {
         .with_context(|| format!("cannot write to {}", temporary.display()))?
         .uid();
     let private = temporary.join(format!("trawl-{ours}"));
-    // It may exist.
+    // Fails if it exists.
     let _ = DirBuilder::new().mode(0o700).create(&private);
     let found = std::fs::symlink_metadata(&private)
         .with_context(|| format!("cannot create the directory {}", private.display()))?;

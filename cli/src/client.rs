@@ -173,7 +173,7 @@ impl Client {
         let mut has_drained = false;
         for _ in 0..DRAINING_TRIES_MAX {
             has_drained |= matches!(answer, Ok(Answer::Draining(_)));
-            // It may restart soon.
+            // The server may restart soon.
             if !has_drained || matches!(answer, Ok(Answer::Body(_))) {
                 break;
             }
@@ -186,7 +186,7 @@ impl Client {
         }
     }
 
-    /// As [`get`](Self::get), read to the end within a bound.
+    /// Reads the body of [`get`](Self::get) within a bound.
     pub(crate) fn get_whole(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         let mut answer = self

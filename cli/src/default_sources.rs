@@ -15,7 +15,7 @@ pub(crate) fn default_sources() -> Result<Vec<Source>> {
     for registry in registries() {
         // Ignore rules must not hide a dependency.
         let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
-        // Possibly from two registries.
+        // A crate may come from two registries.
         let new = crates
             .sources
             .into_iter()

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// As shells report a signal.
+/// Status of shells for a signal.
 pub(crate) const INTERRUPTED: i32 = 130;
 
 pub(crate) fn error() -> ExitCode {

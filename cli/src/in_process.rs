@@ -19,7 +19,6 @@ const SPOOL: &str = "search";
 /// A command runs one search.
 const RESULT_BYTES: u64 = 256 << 20;
 
-/// Before they spill to disk.
 const POINTER_BYTES: u64 = 64 << 20;
 
 /// The temporary spool is in the cache or temporary directory; without either, results must fit in
@@ -50,7 +49,7 @@ pub(crate) fn repositories(repos: Option<&Path>) -> Result<Option<Arc<dyn LookUp
     Ok(Some(Arc::new(repositories)))
 }
 
-/// Only forwards frames. Never dropped, as that would wait for backend connections.
+/// Runtime that forwards frames. Dropping it would wait for backend connections, so it leaks.
 pub(crate) fn runtime() -> Result<&'static Runtime> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)

@@ -10,14 +10,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Some thousand lines, more than a burst of errors.
+/// Exceeds a burst of errors: some thousand lines.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
 const DROPPED: &str = "trawl_log_dropped_lines_total";
 
 static LOG: OnceLock<LogQueue> = OnceLock::new();
 
-/// Only the first call starts a thread.
+/// The first call starts a thread.
 pub(crate) fn start() -> io::Result<&'static LogQueue> {
     let log = LOG.get_or_init(LogQueue::default);
     if !std::mem::replace(&mut log.lock().is_started, true) {
@@ -58,7 +58,7 @@ struct Waiting {
     bytes: Vec<u8>,
     /// Lines are taken but not written.
     is_writing: bool,
-    /// Since the last write.
+    /// Lines since the last write.
     dropped: u64,
 }
 
@@ -175,7 +175,7 @@ mod tests {
         let lost = log.lock().dropped;
         assert!((2900..4000).contains(&lost), "{lost}");
         assert!(log.lock().bytes.len() <= WAITING_BYTES_MAX);
-        // Not read, so this waits for the maximum.
+        // The pipe is not read, so this waits for the maximum.
         log.flush(Duration::from_millis(10));
         drop(read);
         log.flush(Duration::from_secs(60));

@@ -28,7 +28,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// For the last lines.
+/// Wait for the last lines.
 const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// For interrupts.
+/// Polling interval of interrupts.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
@@ -60,7 +60,7 @@ pub(crate) struct MirrorDirectory {
 }
 
 impl MirrorDirectory {
-    /// Also removes incomplete clones.
+    /// Locks the directory, and removes incomplete clones.
     pub(crate) fn open(path: &Path) -> Result<MirrorDirectory> {
         child::check_version()?;
         cache_dir::create(path)?;

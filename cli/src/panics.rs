@@ -37,7 +37,7 @@ fn record() {
 
 fn log(panic: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
-    // With RUST_BACKTRACE=1.
+    // Captured with RUST_BACKTRACE=1.
     let backtrace = Backtrace::capture();
     let backtrace = (backtrace.status() == BacktraceStatus::Captured).then_some(backtrace);
     tracing::error!(

@@ -42,7 +42,7 @@ impl Drop for ProgressThread {
     }
 }
 
-/// Only long searches on a terminal.
+/// Shown for long searches on a terminal.
 pub(crate) fn of_search(
     new_bar: fn() -> ProgressBar,
     mut update: impl FnMut(&ProgressBar) + Send + 'static,

@@ -130,10 +130,10 @@ impl QueryFlags {
 }
 
 pub(crate) struct TypedQuery<'a> {
-    /// All but filters.
+    /// Filters are separate.
     parameters: Vec<(&'static str, String)>,
     filters: Vec<(Field, &'a str)>,
-    /// From before a rewrite.
+    /// Notices from before a rewrite.
     notices: Vec<Notice>,
 }
 
@@ -278,7 +278,7 @@ pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
     anyhow::Error::msg(text)
 }
 
-/// For ambiguous queries.
+/// Prints notices about ambiguous queries.
 pub(crate) fn report_notices(notices: &[Notice]) {
     for Notice { reason, hint, .. } in notices {
         let reason = escaped(reason);

@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// For an unread pipe at startup.
+/// Maximum wait for an unread pipe.
 const ANNOUNCE_MAX: Duration = Duration::from_secs(1);
 
 /// Escapes control characters (except tab and line feed) and reordering ones, as `\u{1b}`. Invalid
@@ -33,7 +33,7 @@ pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Only JSON strings contain such characters; the value is unchanged.
+/// Such characters occur in JSON strings, so the value is unchanged.
 pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     // Few texts have any; non-ASCII ones take several bytes.
     let is_plain = |byte: u8| byte < 0x7f;
@@ -43,7 +43,7 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         if is_unsafe(letter) {
-            // All are in the first plane.
+            // They are in the first plane.
             write!(out, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
         } else {
             out.push(letter);
@@ -79,7 +79,7 @@ fn is_unsafe(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// In a server, through the log. Lost if its reader has gone.
+/// Prints through the log in a server. Lost if its reader has gone.
 pub(crate) fn report(message: impl Display) {
     // One write, so that processes do not mix lines.
     let line = format!("{message}\n");

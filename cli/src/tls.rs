@@ -37,7 +37,7 @@ pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>>
     })
 }
 
-/// For clients with a certificate of `client_ca`.
+/// Requires client certificates of `client_ca`.
 pub(crate) fn backend_server(
     identity: Identity,
     client_ca: PathBuf,
@@ -64,7 +64,7 @@ pub(crate) fn backend_server(
     })
 }
 
-/// For backends with certificates of `backend_ca`.
+/// Requires backend certificates of `backend_ca`.
 pub(crate) fn backend_client(
     identity: Identity,
     backend_ca: PathBuf,
@@ -86,7 +86,7 @@ pub(crate) fn backend_client(
     })
 }
 
-/// For other services, such as authorization. Trusts the system's CAs (`SSL_CERT_FILE` names
+/// Client of other services, such as authorization. Trusts the system's CAs (`SSL_CERT_FILE` names
 /// another file), if needed.
 pub(crate) fn outgoing_client(needs_roots: bool) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();

@@ -156,7 +156,7 @@ impl FileWatch {
         self.changes.set_places(places);
         let mut problem = None;
         for directory in found.iter().map(|it| &**it).chain(self.changes.questions()) {
-            // Also known ones: the name may be of another directory.
+            // Includes known ones: the name may be of another directory.
             if let Err(error) = watcher.watch(directory, RecursiveMode::NonRecursive) {
                 problem = Some(format!("{}: {error}", directory.display()));
             }
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(watch.wait(SHORT), Woken::Elapsed);
         fs::write(path(".git/refs/heads/main"), "1234\n").unwrap();
         assert_eq!(watch.wait(LONG), Woken::Changed);
-        // Without notifications, references are polled.
+        // References are polled now.
         watch.watcher = None;
         fs::write(path(".git/packed-refs"), "1234 refs/heads/x\n").unwrap();
         watch.changes.take(Instant::now());

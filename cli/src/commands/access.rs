@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, HostNames};
 
-/// Enough for some browsers and metrics collectors.
+/// Room for some browsers and metrics collectors.
 const ADMIN_CONNECTIONS_MAX: usize = 256;
 
 const ACCESS: &str = "Access";

@@ -252,7 +252,7 @@ fn show<T: serde::Serialize>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// As `git log` does.
+/// Prints a commit as `git log` does.
 fn print_commit(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
     let tags = match &commit.tags[..] {
         [] => String::new(),

@@ -131,7 +131,7 @@ fn line(setting: &Setting, value: Option<&Value>) -> String {
     format!("{:42}  # {origin}", format!("{} = {value}", setting.key))
 }
 
-/// For addresses such as redis://user:password@host.
+/// Hides the password of redis://user:password@host.
 fn without_password(text: &str) -> String {
     let shown = || {
         let (scheme, rest) = text.split_once("://")?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
-/// With the rest, ends within the 30 s of Kubernetes.
+/// Leaves the rest of the shutdown 5 s of Kubernetes' 30 s.
 const DRAIN_S: u16 = 25;
 
 const DRAIN_S_MAX: i64 = 3600;

@@ -136,7 +136,7 @@ fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
             Some(tls) => Backend::tls(address, tls.clone())
                 .with_context(|| format!("--backend {address}: expected a host and a port"))?,
         };
-        // Only operators see addresses.
+        // Addresses are for operators.
         Ok(if arguments.flags.access.has_admin() {
             backend.named(format!("backend {number}"))
         } else {
@@ -227,7 +227,7 @@ enum LoggedQuery {
     Off,
 }
 
-/// Such as `2` or `0.5`.
+/// Parses `2` or `0.5`.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
@@ -333,7 +333,7 @@ const SPOOL_BY_TEXT: u64 = 8;
 #[derive(Debug, PartialEq, Eq)]
 struct SpoolBound {
     bytes: u64,
-    /// For a reduced bound.
+    /// Reason for a reduced bound.
     reason: Option<&'static str>,
 }
 

@@ -85,7 +85,7 @@ impl Reserved {
         Ok(Reserved { socket, refused })
     }
 
-    /// With the actual port.
+    /// Address with the actual port.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
@@ -102,7 +102,7 @@ async fn bound(address: &str) -> io::Result<TcpSocket> {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
-        // Old connections may linger.
+        // Connections of an earlier process may linger.
         socket.set_reuseaddr(true)?;
         match socket.bind(address) {
             Ok(()) => return Ok(socket),

@@ -108,7 +108,7 @@ impl FetchFlags {
     }
 }
 
-/// Only the owner may read it.
+/// Requires that only the owner can read the file.
 fn private_file(path: &Path) -> Result<PathBuf> {
     cache_dir::read_small(path, "the credentials in", CREDENTIALS_BYTES_MAX)?;
     let shown = path.display();

@@ -17,7 +17,7 @@ use ureq::tls::TlsConfig;
 
 const CLUSTER: &str = "Cluster";
 
-/// Later, a stored map or none is used.
+/// A stored map or none is used later.
 const FIRST_LIST_MAX: Duration = Duration::from_secs(3);
 
 const LEAVE_MAX: Duration = Duration::from_secs(3);
@@ -124,7 +124,7 @@ pub(super) struct Connector {
     tls: Option<crate::tls::Current<rustls::ClientConfig>>,
     /// Hides addresses in answers.
     hides_addresses: bool,
-    /// For nodes without a name of their own.
+    /// Names of nodes that have only an address.
     names: Mutex<BTreeMap<String, String>>,
 }
 

@@ -154,7 +154,7 @@ fn update_and_watch(
     );
     let without = [Some(&index.directory), arguments.spool.as_ref()];
     let without = without.into_iter().flatten().cloned().collect();
-    // Before the first update, so no change is missed.
+    // Starts before the first update, so no change is missed.
     let rescan = arguments.rescan.map(Duration::from_secs);
     let watched = WatchedIndex::start(index, without, rescan)?;
     watched.index.prepare()?;

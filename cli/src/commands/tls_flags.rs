@@ -51,7 +51,7 @@ pub(super) struct BackendTls {
 }
 
 impl BackendTls {
-    /// Without TLS, checks `address`.
+    /// Checks `address` if TLS is disabled.
     pub(super) fn config(&self, address: SocketAddr) -> Result<Option<Current<ServerConfig>>> {
         match (self.identity.identity()?, self.client_ca.clone()) {
             (Some(identity), Some(client_ca)) => tls::backend_server(identity, client_ca).map(Some),
@@ -93,7 +93,7 @@ pub(super) struct BackendClientTls {
 }
 
 impl BackendClientTls {
-    /// Without TLS, checks the addresses.
+    /// Checks the addresses if TLS is disabled.
     pub(super) fn config(&self, backends: &[String]) -> Result<Option<Current<ClientConfig>>> {
         let given = (
             self.backend_ca.clone(),
@@ -123,7 +123,7 @@ impl BackendClientTls {
     }
 }
 
-/// True only for certain.
+/// False in doubt.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');

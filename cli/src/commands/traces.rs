@@ -12,7 +12,7 @@ use ureq::http::{HeaderName, HeaderValue};
 
 const TRACES: &str = "Traces";
 
-/// Only spans wait for it.
+/// Spans wait, but nothing else.
 const SEND_MAX: Duration = Duration::from_secs(5);
 
 /// Ends within 30 s of SIGTERM, with the rest.
@@ -168,7 +168,7 @@ fn endpoint(
     }))
 }
 
-/// For the log.
+/// Shortened for the log.
 fn without_secrets(endpoint: &str) -> &str {
     let end = endpoint.find('?').unwrap_or(endpoint.len());
     let shown = &endpoint[..end];

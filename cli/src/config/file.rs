@@ -9,7 +9,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// Far more than all settings need.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 pub(crate) struct ConfigFile {
@@ -18,7 +17,7 @@ pub(crate) struct ConfigFile {
     text: String,
     /// Table, key and value.
     values: Vec<(&'static str, String, Value)>,
-    /// By offset in the text.
+    /// Offset in the text, and error.
     faults: Vec<(usize, String)>,
 }
 
@@ -128,7 +127,7 @@ impl ConfigFile {
     }
 }
 
-/// As typed on the command line.
+/// Converts to command line text.
 fn texts(kind: ValueKind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     match (kind, value) {
         (ValueKind::Switch, DeValue::Boolean(on)) => Ok(vec![on.to_string()]),

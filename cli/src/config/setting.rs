@@ -34,7 +34,7 @@ pub(crate) enum ValueKind {
 }
 
 impl Setting {
-    /// In the order of the help.
+    /// Follows the order of the help.
     pub(crate) fn all(definition: &Command, table: &str) -> Vec<Setting> {
         let command = command(definition, table);
         let arguments = command.get_arguments();
@@ -54,7 +54,7 @@ impl Setting {
         }
     }
 
-    /// As typed on the command line.
+    /// Text as on the command line.
     pub(crate) fn default(&self) -> Vec<String> {
         let values = self.argument.get_default_values().iter();
         values
@@ -148,7 +148,7 @@ pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String
 
 /// `None` if too different.
 pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Below, words have little in common.
+    /// Less similar words have little in common.
     const SIMILARITY_MIN: f64 = 0.8;
     let similar = known.map(|known| (strsim::jaro_winkler(word, known), known));
     let best = similar.max_by(|a, b| a.0.total_cmp(&b.0))?;

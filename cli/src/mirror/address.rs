@@ -31,7 +31,7 @@ impl AddressError {
     }
 }
 
-/// All addresses must be public, unless `allow_private`.
+/// Requires public addresses, unless `allow_private`.
 pub(super) fn resolve(
     host: &str,
     port: u16,
@@ -129,7 +129,7 @@ mod tests {
             "017700000001",
             "::1",
         ] {
-            // Without IPv6, a resolver may reject a spelling.
+            // A resolver without IPv6 may reject a spelling.
             let error = resolve(host, 80, false).expect_err(host);
             assert!(!matches!(error, AddressError::NoAddress(_)), "{host}");
             assert!(resolve("127.0.0.1", 80, true).is_ok());

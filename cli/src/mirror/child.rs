@@ -24,12 +24,12 @@ const MEASURE_EVERY: Duration = Duration::from_millis(250);
 /// A local server sends some 40 MB meanwhile.
 const MEASURE_MEMORY_EVERY: Duration = Duration::from_millis(50);
 
-/// Half a million references.
+/// Holds half a million references.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
-/// Below a byte per second.
+/// Time below a byte per second.
 const STALLED_SECONDS: u32 = 60;
 
 /// Harmless faults in well-known histories.
@@ -88,14 +88,14 @@ pub(super) fn check_version() -> Result<(), ChildError> {
     }
 }
 
-/// From `git version 2.39.5 (more)`.
+/// Parses `git version 2.39.5 (more)`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.split(' ').nth(2)?.split('.');
     let mut next = || numbers.next()?.parse().ok();
     Some((next()?, next()?))
 }
 
-/// Without environment, configuration and network.
+/// Returns `git` without environment, configuration and network.
 pub(super) fn local_git() -> Command {
     let mut command = Command::new("git");
     command
@@ -201,7 +201,7 @@ fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
     )
 }
 
-/// Without prompts and configuration, pinned to the checked address.
+/// SSH without prompts and configuration, pinned to the checked address.
 fn ssh(remote: &Remote, addresses: &[IpAddr]) -> String {
     let alias = match remote.port {
         22 => remote.host.clone(),

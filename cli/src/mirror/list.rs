@@ -16,7 +16,7 @@ pub(crate) fn remotes(
     file: Option<&Path>,
     allowed: &[Scheme],
 ) -> Result<Vec<Remote>> {
-    // With their origin.
+    // Remotes with their origin.
     let mut remotes = Vec::new();
     for url in urls {
         let remote = Remote::parse(url, None, allowed).with_context(|| format!("`{url}`"))?;
@@ -55,7 +55,7 @@ fn parse(text: &str, allowed: &[Scheme], file: &str) -> Result<Vec<(Remote, Stri
     Ok(remotes)
 }
 
-/// Some file systems ignore case.
+/// File systems may ignore case.
 fn check_distinct(remotes: &[(Remote, String)]) -> Result<()> {
     let mut known = HashMap::new();
     for (remote, place) in remotes {

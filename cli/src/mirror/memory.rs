@@ -2,16 +2,16 @@
 
 use std::fs;
 
-/// Some 500,000 references in protocol version 2, half as many in older ones.
+/// Holds some 500,000 references in protocol version 2, half as many in older ones.
 pub(super) const REFERENCES_BYTES_MAX: u64 = 192 << 20;
 
-/// Without known references.
+/// Memory beside known references.
 const FETCH_BYTES: u64 = 64 << 20;
 
 /// Measured with 200,000 references: 1.2 KiB.
 const REFERENCE_BYTES: u64 = 2 << 10;
 
-/// They read objects; their memory depends on the repository.
+/// Readers of objects; their memory depends on the repository.
 const READERS: [&str; 6] = [
     "index-pack",
     "unpack-objects",

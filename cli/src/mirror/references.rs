@@ -7,7 +7,7 @@ const USUAL: [&[u8]; 2] = [b"refs/heads/main", b"refs/heads/master"];
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
-    /// In hexadecimal.
+    /// Hexadecimal.
     pub(super) ids: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) head: Option<Vec<u8>>,
 }
@@ -59,7 +59,6 @@ impl References {
         usual.or_else(any).map(<[u8]>::to_owned)
     }
 
-    /// Of object ids.
     pub(super) fn is_sha256(&self) -> bool {
         self.ids.values().any(|id| id.len() == 64)
     }

@@ -4,7 +4,6 @@
 
 use thiserror::Error;
 
-/// In bytes.
 const URL_BYTES_MAX: usize = 2_000;
 const NAME_BYTES_MAX: usize = 200;
 
@@ -24,7 +23,7 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    /// In URLs and in git.
+    /// Name in URLs and in git.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Scheme::Https => "https",
@@ -53,7 +52,7 @@ pub(crate) struct Remote {
     /// Lower case, IPv6 without brackets; empty for a directory.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Below all mirrors, without `.git`.
+    /// Path below all mirrors, without `.git`.
     pub(crate) name: String,
 }
 
@@ -157,7 +156,7 @@ fn is_url_character(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-._~:/@[]!$&()*+,=%".contains(letter)
 }
 
-/// Only ssh URLs have a user.
+/// Strips the user, which only ssh URLs have.
 fn without_user(scheme: Scheme, authority: &str) -> Result<&str, RemoteError> {
     let Some((user, host)) = authority.rsplit_once('@') else {
         return Ok(authority);
@@ -210,7 +209,7 @@ fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16), Remot
     }
 }
 
-/// Also removes the final `.git`.
+/// Strips the final `.git`.
 fn checked_name(name: &str) -> Result<String, RemoteError> {
     let short = name.strip_suffix(".git").unwrap_or(name);
     let is_part = |part: &str| {

@@ -111,7 +111,7 @@ impl Attempt<'_> {
         self.limits.size = self.options.bytes_max.map(|bytes| (path.to_owned(), bytes));
     }
 
-    /// Without the network.
+    /// Runs git without the network.
     fn local(&self, path: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChildError> {
         let mut command = local_git();
         command.arg("--git-dir").arg(path).args(arguments);
@@ -224,7 +224,7 @@ impl Attempt<'_> {
                     }
                     error => Err(error),
                 })?;
-            // Without gc, the mirror is valid too.
+            // Ignores errors: a mirror without gc is valid.
             let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
         }
         if theirs.head != ours.head {
@@ -276,7 +276,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Of a killed fetch: the lock excludes others.
+/// Leftovers are of a killed fetch: the lock excludes others.
 fn remove_leftovers(path: &Path) {
     let starts_with_tmp = |name: &str| name.starts_with("tmp_");
     remove_files(
@@ -290,7 +290,6 @@ fn remove_leftovers(path: &Path) {
     remove_files(&path.join("refs"), LOCK_AGE_MIN, 16, is_lock);
 }
 
-/// With this age and depth.
 fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str) -> bool) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
@@ -306,7 +305,7 @@ fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str)
             && name.to_str().is_some_and(is_left)
             && modified.is_some_and(|it| it >= age)
         {
-            // Otherwise git reports it.
+            // Git reports remaining files.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -12,7 +12,7 @@ const LINES_MAX: usize = 64 << 10;
 
 #[derive(Default)]
 pub(super) struct PrintedLines {
-    /// By text hash and line.
+    /// Files by text hash and line.
     lines: HashMap<(Vec<u8>, u32), Arc<Document>>,
     pub(super) left_out: u64,
 }

@@ -16,7 +16,7 @@ pub(super) struct Totals {
     pub(super) matches: u64,
     /// Lines, and multi-line spans.
     pub(super) results: u64,
-    /// Hidden.
+    /// Hidden copies.
     pub(super) copies: u64,
     started: Instant,
 }
@@ -67,7 +67,7 @@ impl Totals {
     }
 }
 
-/// In the order of first matches. Takes 24 bytes and a name per file.
+/// Keeps the order of first matches. Takes 24 bytes and a name per file.
 #[derive(Default)]
 pub(super) struct FileCounts {
     files: Vec<FileCount>,
@@ -107,7 +107,7 @@ impl FileCounts {
         number == next
     }
 
-    /// By path or first match.
+    /// Sorts by path or first match.
     pub(super) fn into_files(mut self, by_path: bool) -> Vec<FileCount> {
         if by_path {
             self.files

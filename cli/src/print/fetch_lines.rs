@@ -17,12 +17,12 @@ use schema::message::Pattern;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// For the line end, and characters inspected by `\b` or `$`.
+/// Room for the line end, and characters inspected by `\b` or `$`.
 const LOOKAHEAD_BYTES: u64 = 16;
 
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// By offset and length. May return fewer bytes.
+/// Reads at an offset. May return fewer bytes.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
 
 pub(crate) struct LineFetcher<'a> {
@@ -196,7 +196,7 @@ fn fetch(document: &Document, offset: u64, bytes: u64, read: ReadFile<'_>) -> Re
     Ok(text)
 }
 
-/// In order.
+/// Calls `each` in order.
 pub(super) fn for_each_piece(
     document: &Document,
     offset: u64,

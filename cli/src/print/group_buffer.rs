@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Some hundred thousand. Printing more is slower than the disk.
+/// Holds some hundred thousand matches. Printing more is slower than the disk.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
 pub(super) struct GroupBuffer {
@@ -26,7 +26,7 @@ pub(super) struct GroupBuffer {
     file_bytes: u64,
 }
 
-/// By document, line and arrival.
+/// Ordered by document, line and arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct BufferedMatch {
     document: u32,
@@ -92,7 +92,7 @@ impl GroupBuffer {
     }
 
     fn number(&mut self, document: &Arc<Document>) -> u32 {
-        // They are often adjacent.
+        // Matches of a document are often adjacent.
         if let Some(last) = self.matches.last() {
             let same = &self.documents[last.document as usize];
             if Arc::ptr_eq(same, document) {

@@ -17,12 +17,10 @@ const COLUMN: &str = "\x1b[0m";
 const MATCHED: &str = "\x1b[0m\x1b[1m\x1b[31m";
 const NORMAL: &str = "\x1b[0m";
 
-/// In a heading.
 const REVISIONS_MAX: usize = 3;
 
 pub(super) struct LinePrinter {
     options: PrintOptions,
-    /// For separators.
     has_printed: bool,
     pub(super) out: Vec<u8>,
     /// Fetched while `out` is written.
@@ -30,10 +28,10 @@ pub(super) struct LinePrinter {
 }
 
 pub(super) struct Hole {
-    /// In `out`.
+    /// Position in `out`.
     pub(super) at: usize,
     pub(super) document: Arc<Document>,
-    /// In the document.
+    /// Position in the document.
     pub(super) offset: u64,
     pub(super) bytes: u64,
 }

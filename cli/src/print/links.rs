@@ -5,7 +5,7 @@
 use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-/// Misread by query strings or terminals, and braces. Slashes stay.
+/// Characters misread by query strings or terminals, and braces. Slashes stay.
 const ESCAPED: &AsciiSet = &{
     let (mut set, mut others) = (CONTROLS.add(0), b" \"#%&+<=>?\\^`{|};".as_slice());
     while let [first, rest @ ..] = others {
@@ -17,14 +17,14 @@ const ESCAPED: &AsciiSet = &{
 /// Allowed in braces.
 const VARIABLES: [&str; 5] = ["package", "path", "line", "column", "commit"];
 
-/// Only for git files.
+/// Git files have it.
 const OF_COMMIT: &str = "&rev={commit}";
 
 #[derive(Clone, Debug)]
 pub(super) struct LinkFormat(String);
 
 impl LinkFormat {
-    /// Such as `file:///srv/{package}/{path}#{line}`.
+    /// Parses `file:///srv/{package}/{path}#{line}`.
     pub(super) fn parse(format: &str) -> Result<LinkFormat, String> {
         if let Some(odd) = format.chars().find(|letter| !letter.is_ascii_graphic()) {
             return Err(format!("a URL cannot contain {odd:?}"));

@@ -149,9 +149,9 @@ pub(crate) enum OutputKind {
     Files,
     LineCounts,
     MatchCounts,
-    /// By backends.
+    /// Counted by backends.
     Total,
-    /// Here: backends cannot count multi-line matches, or up to a maximum per file.
+    /// Counted here: backends cannot count multi-line matches, or up to a maximum per file.
     CountedTotal,
     Nothing,
 }
@@ -326,7 +326,7 @@ impl PrintOptions {
         !(marks || self.wants_all_ranges())
     }
 
-    /// Even in lines with many matches.
+    /// True even for lines with many matches.
     pub(super) fn wants_all_ranges(&self) -> bool {
         match self.kind {
             OutputKind::Lines => {

@@ -26,11 +26,11 @@ pub(crate) struct Printer<'a> {
     /// If they come file by file.
     current: Vec<Match>,
     counts: FileCounts,
-    /// For hiding copies.
+    /// Lines printed before, for hiding copies.
     printed: PrintedLines,
 }
 
-/// Also counts.
+/// Writes and counts matches.
 struct MatchWriter {
     options: PrintOptions,
     out: BufWriter<StdoutLock<'static>>,
@@ -105,7 +105,7 @@ impl<'a> Printer<'a> {
             .document(&std::mem::take(&mut self.current), read)
     }
 
-    /// After the last match.
+    /// Called after the last match.
     pub(crate) fn end_matches(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.end_document(read)?;
         let by_path = self.writer.options.sort == SortOrder::Path;
@@ -113,7 +113,7 @@ impl<'a> Printer<'a> {
         groups.for_each_document(by_path, |matches| self.writer.document(&matches, read))
     }
 
-    /// Before a possible pause.
+    /// Called before a possible pause.
     pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.writer.out.flush()?)
     }

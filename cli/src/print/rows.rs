@@ -10,10 +10,10 @@ use std::ops::Range;
 /// A match can have several lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row<'a> {
-    /// Of the first line.
+    /// First line.
     pub(super) number: u32,
     pub(super) lines: u32,
-    /// Without the last line end.
+    /// Excludes the last line end.
     pub(super) text: &'a [u8],
     pub(super) ranges: &'a [Range<usize>],
     /// `None` for a context line.
@@ -68,7 +68,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// For each range: number and text of its first line, and the part in it.
+    /// Returns for each range its first line (number and text), and the part in it.
     pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
         let mut lines = self.lines().peekable();
         self.ranges.iter().filter_map(move |range| {
@@ -139,7 +139,7 @@ pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     Some(Cow::Owned(first))
 }
 
-/// Rows of the first `max` ascending matches. Further matches in their context stay matches.
+/// Rows of the first `max` ascending matches. Further ones in their context stay matches.
 pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<Row<'_>> {
     let max = usize::try_from(max)
         .unwrap_or(usize::MAX)

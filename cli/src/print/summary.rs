@@ -51,7 +51,7 @@ impl SearchSummary {
         }
         if explain {
             let usage = &self.index_use;
-            // Without trigrams, filters select the candidates.
+            // Filters alone select the candidates.
             report(plan_in_words(&usage.plan, usage.candidates));
             report(format_args!(
                 "blocks verified: {}, {}; {} of them match",

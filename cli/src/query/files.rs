@@ -12,7 +12,7 @@ use ignore::types::{FileTypeDef, TypesBuilder};
 use schema::message::{Expr, Field, Filter, Reading};
 use std::path::{Component, Path};
 
-/// In an error.
+/// Suggestions in an error.
 const SIMILAR_MAX: usize = 3;
 
 /// The files to search.
@@ -169,7 +169,7 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
         .iter()
         .map(|typed| Glob::parse(typed))
         .collect::<Result<_>>()?;
-    // Only selecting globs exclude other files.
+    // Selecting globs exclude other files.
     let mut left = None;
     let mut starts_empty = globs.iter().any(|glob| !glob.excludes);
     for glob in &globs {
@@ -193,9 +193,9 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
     Ok((!globs.is_empty()).then(|| Expr::all(parts)))
 }
 
-/// As in `.gitignore`.
+/// Syntax of `.gitignore`.
 struct Glob<'a> {
-    /// Without `!` and outer slashes.
+    /// Excludes `!` and outer slashes.
     text: &'a str,
     excludes: bool,
     /// Matches the whole path.
@@ -240,13 +240,13 @@ impl<'a> Glob<'a> {
         }
         match (self.is_anchored, text.contains('/')) {
             (false, _) => filter(Field::Path, Reading::Glob, *text),
-            // Otherwise only the last name matches.
+            // A glob without slash matches the last name.
             (true, false) => filter(Field::Name, Reading::Glob, format!("*/{text}")),
             (true, true) => in_package_or_named(text),
         }
     }
 
-    /// Below matched directories.
+    /// Files below matched directories.
     fn below(&self) -> Expr {
         let text = format!("{}/**", self.text);
         if self.is_anchored {
@@ -257,7 +257,7 @@ impl<'a> Glob<'a> {
     }
 }
 
-/// By path or printed name.
+/// Matches the path or printed name.
 fn in_package_or_named(glob: &str) -> Expr {
     let [path, name] = [Field::Path, Field::Name].map(|field| filter(field, Reading::Glob, glob));
     Expr::any(vec![path, name])

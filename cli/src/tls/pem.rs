@@ -18,10 +18,10 @@ use webpki::{EndEntityCert, KeyUsage};
 /// Four times an operating system's CAs.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Sooner gives a warning.
+/// An earlier expiry gives a warning.
 const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Of others.
+/// Permission of others.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(super) enum Side {
     Server,
 }
 
-/// With its chain.
+/// Reads a certificate, its chain and its key.
 pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<CertifiedKey> {
     let (certificate, key) = (shown(&identity.certificate), shown(&identity.key));
     let chain = authorities(&identity.certificate)?;
@@ -70,7 +70,7 @@ pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     }
 }
 
-/// At least one, unchecked.
+/// Reads at least one certificate, unchecked.
 pub(crate) fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let text = read_small(path, "the certificate in", FILE_BYTES_MAX)?;
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
@@ -119,7 +119,7 @@ fn record_expiry(file: &str, left: Option<Duration>) {
     }
 }
 
-/// As peers will.
+/// Checks as peers will.
 fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
     match verified(certificate, side, UnixTime::now()) {
         Err(webpki::Error::RequiredEkuNotFoundContext(_)) => {
@@ -132,7 +132,7 @@ fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
         Err(webpki::Error::CaUsedAsEndEntity) => {
             bail!("this is the certificate of a CA; issue one with it for this process")
         }
-        // Without CAs, the issuer is unknown.
+        // The issuer is unknown here.
         _ => Ok(()),
     }
 }
@@ -158,7 +158,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
         Err(webpki::Error::BadDer) => bail!("the certificate is malformed"),
         _ => {}
     }
-    // Far in the future, every certificate has expired.
+    // Every certificate has expired in the far future.
     let end = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
     Ok(match verified(certificate, Side::Server, end) {
         Err(webpki::Error::CertExpired { not_after, .. }) => Some(Duration::from_secs(
@@ -168,7 +168,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     })
 }
 
-/// Without CAs: time and purpose are checked first.
+/// Checks time and purpose, which come before the CA.
 fn verified(
     certificate: &CertificateDer<'_>,
     side: Side,

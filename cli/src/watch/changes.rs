@@ -27,7 +27,7 @@ const QUIET: Duration = Duration::from_millis(100);
 /// Longest wait for further changes.
 pub(super) const DELAY_MAX: Duration = Duration::from_millis(500);
 
-/// More than a checkout of Linux. Further files are indexed, not counted.
+/// Exceeds a checkout of Linux. Further files are indexed, not counted.
 const PENDING_MAX: usize = 100_000;
 
 /// Compared by text at once. Rescans find others.
@@ -40,9 +40,9 @@ pub(super) struct FileChanges {
     files: AtomicU64,
     asked: AtomicU64,
     answered: watch::Sender<u64>,
-    /// Of question files; `None` if unavailable.
+    /// Directory of question files; `None` if unavailable.
     questions: Option<TempDir>,
-    /// All places are watched.
+    /// True if nothing is unwatched.
     is_whole: AtomicBool,
 }
 
@@ -54,9 +54,9 @@ struct PendingChanges {
     /// Watched places may have changed.
     directories: bool,
     noticed: HashSet<u64>,
-    /// Not in `taken`.
+    /// Changes not in `taken`.
     new: usize,
-    /// In or after a failed update.
+    /// Changes in or after a failed update.
     taken: HashSet<u64>,
     suspects: HashSet<PathBuf>,
     /// Last question after `noticed`, and `taken`.
@@ -126,7 +126,7 @@ impl FileChanges {
         self.wake(pending, directories);
     }
 
-    /// Only the place is known.
+    /// Adds a change of a known place.
     pub(super) fn add_unnotified(&self, place: &Path) {
         let mut pending = self.lock();
         pending.notice(place, false);
@@ -205,7 +205,7 @@ impl FileChanges {
             return;
         }
         if let Some(questions) = self.questions() {
-            // Otherwise removed with the directory.
+            // The directory removes it otherwise.
             let _ = std::fs::remove_file(questions.join(question.to_string()));
         }
         let mut pending = self.lock();
@@ -235,7 +235,7 @@ impl CorpusWatch for FileChanges {
         let is_noticed = self.is_whole.load(Relaxed)
             && file.is_some_and(|file| std::fs::File::create(file).is_ok());
         if !is_noticed {
-            // All files are compared.
+            // The update compares all files.
             let mut pending = self.lock();
             pending.asked = pending.asked.max(question);
             self.wake(pending, false);

@@ -16,15 +16,15 @@ pub(crate) struct WatchRoots {
     pub(crate) repositories: Vec<PathBuf>,
     /// This process writes there.
     pub(crate) without: Vec<PathBuf>,
-    /// Also directories that git ignores.
+    /// Watches directories that git ignores, too.
     pub(crate) no_ignore: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// All files count.
+    /// Watched with every file.
     directories: HashSet<PathBuf>,
-    /// Only deciding files count.
+    /// Watched for deciding files.
     around: HashSet<PathBuf>,
     deciding: HashSet<PathBuf>,
     /// This process writes there.
@@ -58,7 +58,7 @@ impl Places {
         self.directories.iter().chain(&self.around)
     }
 
-    /// Inside `.git` only deciding files count; `.git` itself if made or removed (`is_entry`).
+    /// True for deciding files in `.git`, and for `.git` itself if made or removed (`is_entry`).
     pub(super) fn counts(&self, path: &Path, is_entry: bool) -> bool {
         if self.is_without(path) {
             return false;

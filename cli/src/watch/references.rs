@@ -14,7 +14,7 @@ const ENTRIES_MAX: usize = 100_000;
 
 const DEPTH_MAX: usize = 32;
 
-/// Of a work tree, or the path itself.
+/// Git directory of a work tree, or the path itself.
 pub(super) fn git_dir(path: &Path) -> PathBuf {
     let inner = path.join(".git");
     if inner.is_dir() {

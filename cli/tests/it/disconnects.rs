@@ -13,14 +13,14 @@ const AT_ONCE: usize = 4;
 
 const LINES: u64 = 20_000;
 
-/// Of the backend.
+/// Counters of the backend.
 const WORK: [&str; 3] = [
     "trawl_backend_searches_total",
     "trawl_backend_matches_total",
     "trawl_backend_verified_bytes_total",
 ];
 
-/// Also returns the address of the backend's metrics.
+/// Returns the address of the backend's metrics, too.
 fn start(home: &Home) -> (Server, Server, String) {
     for file in 0..40 {
         let line = format!("wanted {}\n", "x ".repeat(100));

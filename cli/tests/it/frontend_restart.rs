@@ -56,7 +56,7 @@ fn restart(stage: &mut Stage) {
     println!("restarted after {:?}", started.elapsed());
 }
 
-/// Without id and timings.
+/// Excludes id and timings.
 fn pages(stage: &Stage, search: &str) -> Vec<String> {
     let page = |page| {
         let path = format!("/api/v2/search{search}page={page}&per_page={PER_PAGE}");

@@ -15,7 +15,6 @@ use tempfile::{NamedTempFile, TempDir};
 
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
-/// Of processes under test.
 const VARIABLES: [&str; 12] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
@@ -87,14 +86,14 @@ impl Home {
         self.start_command(self.command(arguments))
     }
 
-    /// As [`start`](Self::start), for a command.
+    /// [`start`](Self::start) for a command.
     pub(crate) fn start_command(&self, mut command: Command) -> Server {
         let log = NamedTempFile::new_in(self.0.path()).unwrap();
         command.stderr(log.reopen().unwrap());
         self.start_logging(command, log)
     }
 
-    /// As [`start`](Self::start), with the command's own standard error.
+    /// [`start`](Self::start) with the command's own standard error.
     pub(crate) fn start_unlogged(&self, command: Command) -> Server {
         self.start_logging(command, NamedTempFile::new_in(self.0.path()).unwrap())
     }
@@ -132,7 +131,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// In any thread.
     pub(crate) fn check_no_panic(&self) {
         assert!(!self.log().contains("panicked"), "{}", self.log());
     }
@@ -160,7 +158,7 @@ impl Drop for Server {
             return;
         }
         self.check_no_panic();
-        // It may have ended, or require a key.
+        // The server may have ended, or require a key.
         let panics = self.has_metrics.then(|| http::panics(&self.address));
         assert!(panics.flatten().is_none_or(|panics| panics == 0));
     }
@@ -171,7 +169,7 @@ fn is_shard(path: &Path) -> bool {
         .is_some_and(|extension| extension == "shard")
 }
 
-/// From `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also `https`.
+/// Parses `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also `https`.
 fn address_in(line: &str) -> Option<String> {
     let line = line.strip_suffix('\n')?;
     let address = match line.split_once("://") {

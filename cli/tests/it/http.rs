@@ -12,7 +12,7 @@ use web::model::{Match, Page, Results};
 /// The maximum.
 const PER_PAGE: usize = 1000;
 
-/// For a stopping server.
+/// Deadline of a stopping server.
 const PANICS_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -129,7 +129,7 @@ pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>)
     (first, lines)
 }
 
-/// All matches of a search.
+/// Fetches all pages of a search.
 pub(crate) fn lines(address: &str, page: &Page<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for number in 0..page.total.div_ceil(PER_PAGE as u64) {

@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// For a backend to serve a new index.
+/// Deadline for a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
 #[test]
@@ -77,11 +77,10 @@ fn wanted(home: &Home) -> Vec<String> {
     files
 }
 
-/// Of an unfinished build.
 fn has_unfinished(home: &Home) -> bool {
     let mut files = fs::read_dir(home.path("I")).unwrap();
     files.any(|file| {
-        // It may be deleted before it is read.
+        // The file may be deleted before.
         file.is_ok_and(|file| file.path().extension().is_some_and(|last| last == "tmp"))
     })
 }

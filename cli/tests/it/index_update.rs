@@ -5,7 +5,7 @@ use crate::{http, poll};
 use std::fs;
 use std::time::Duration;
 
-/// For a backend to serve a new index.
+/// Deadline for a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
 /// `I` has `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
@@ -75,7 +75,7 @@ fn changed_file_updates_one_package() {
     let says = ["the index in I is up to date, nothing was read (3 packages, "];
     run(&home, "index --out I --each S", &says);
     assert_eq!(manifest(&home), before);
-    // Only the recorded sources change.
+    // The recorded sources change.
     run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
 }
 

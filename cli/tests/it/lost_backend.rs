@@ -9,18 +9,18 @@ use schema::frame::Kind;
 use std::collections::HashSet;
 use web::model::Page;
 
-/// Of the killed backend. 10 MB exceed two socket buffers, so the first BATCH arrives before END is
-/// sent.
+/// Lines of the killed backend. 10 MB exceed two socket buffers, so the first BATCH arrives before
+/// END is sent.
 const LINES: usize = 7000;
 const LINE_BYTES: usize = 1500;
 
-/// More than one page.
+/// Exceeds a page.
 const LINES_OF_THE_OTHER: usize = 1500;
 
 /// One backend is behind a proxy.
 pub(crate) struct Stage {
     pub(crate) home: Home,
-    /// As printed by `trawl search`.
+    /// Output of `trawl search`.
     stays: Vec<String>,
     dies: Vec<String>,
     pub(crate) proxy: Proxy,
@@ -48,7 +48,7 @@ fn dead_backend_is_reported_missing_and_used_again_after_restart() {
 }
 
 impl Stage {
-    /// Also returns the backend behind the proxy.
+    /// Returns the backend behind the proxy, too.
     pub(crate) fn new() -> (Stage, Server) {
         let home = Home::new();
         let stays = index(&home, "stays", LINES_OF_THE_OTHER, 80);
@@ -78,7 +78,7 @@ impl Stage {
             .run(&format!("search --server {} wanted", self.frontend.address))
     }
 
-    /// Some matches of the lost backend are present.
+    /// Expects some matches of the lost backend.
     pub(crate) fn check_cut_short(&self, answer: &Page<'_>, found: &[String]) {
         assert!(!answer.complete);
         let missing = &answer.missing;
@@ -104,7 +104,7 @@ impl Stage {
         assert!(without.text().lines().eq(&self.stays));
     }
 
-    /// Exactly the matches of both backends.
+    /// Expects exactly the matches of both backends.
     pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));

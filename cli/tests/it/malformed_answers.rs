@@ -45,7 +45,6 @@ fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
     )
 }
 
-/// With some fields changed.
 fn found(change: Value) -> Value {
     let mut found = json!({
         "package": "p", "path": "a.c", "line": 1, "text": "na\u{ef}ve", "ranges": [[0, 2]],

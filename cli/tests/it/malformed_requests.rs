@@ -39,7 +39,7 @@ fn connect(address: &str) -> TcpStream {
 
 fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut stream = connect(address);
-    // Both fail if the other side has closed.
+    // Fails if the other side has closed.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut said = Vec::new();
@@ -63,7 +63,7 @@ fn check_works(frontend: &Server, number: usize) {
     assert_eq!((page.complete, page.total), (true, 1), "{:?}", page.missing);
 }
 
-/// Of the maximum length, and eight bytes longer.
+/// Frames of the maximum length, and eight bytes longer.
 fn long_frames() -> [Vec<u8>; 2] {
     [16, 8].map(|less| {
         let mut frame = Vec::new();
@@ -120,7 +120,7 @@ fn backend_closes_malformed_connections_and_logs_why() {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// Once it stops growing.
+/// Waits until it stops growing.
 fn settled_memory(server: &Server) -> usize {
     let mut before = 0;
     poll("memory to stop growing", WAIT_MAX, || {

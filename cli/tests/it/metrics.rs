@@ -13,7 +13,7 @@ pub(crate) fn address(backend: &Server) -> String {
     })
 }
 
-/// By name and labels.
+/// Values by name and labels.
 pub(crate) fn counters(address: &str) -> HashMap<String, u64> {
     let metrics = get(address, "/metrics");
     let lines = metrics.text().lines();

@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 enum Behaviour {
-    /// In git's dumb protocol, until some connections were closed.
+    /// Serves git's dumb protocol, after closing some connections.
     Files(PathBuf, usize),
     Redirect(String),
-    /// Without an answer.
+    /// Sends nothing.
     Hang,
-    /// Without end.
+    /// Sends references without end.
     References,
 }
 
@@ -73,7 +73,7 @@ fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     let _ = stream.write_all(&reply(path));
 }
 
-/// Until the client has gone.
+/// Sends until the client has gone.
 fn list_without_end(stream: &TcpStream) -> std::io::Result<()> {
     let line = |text: String| format!("{:04x}{text}", text.len() + 4);
     let id = "1".repeat(40);

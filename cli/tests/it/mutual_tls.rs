@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const RENEWED: &str = "certificates were read again";
 
-/// More than a frontend's idle connections, so some searches open new ones.
+/// Exceeds a frontend's idle connections, so some searches open new ones.
 const CLIENTS: u64 = 12;
 
 const BACKEND: &str =

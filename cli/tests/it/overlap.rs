@@ -108,7 +108,7 @@ fn a_package_on_two_backends_is_logged_before_any_search_and_its_bytes_count_onc
         backends.map(|backend| backend["bytes"].as_u64()),
         [Some(23), Some(36)]
     );
-    // Without `needle old` and its line feed.
+    // Excludes `needle old` and its line feed.
     assert_eq!(status["bytes"], 48);
     assert!(get(&server.address, "/").text().contains("48 bytes"));
 }

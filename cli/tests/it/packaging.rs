@@ -12,10 +12,10 @@ const UNIT: &str = include_str!("../../packaging/trawl.service");
 const MANUAL: &str = include_str!("../../packaging/trawl.1");
 const ALERTS: &str = include_str!("../../packaging/alerts.yml");
 
-/// They have metrics.
+/// Crates with metrics.
 const MEASURED: [&str; 6] = ["backend", "cli", "cluster", "frontend", "trace", "web"];
 
-/// Of Prometheus.
+/// Suffixes of Prometheus.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 #[test]
@@ -134,7 +134,7 @@ fn prometheus_accepts_the_alerts() {
         .output();
     match checked {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
-        // In Debian's package prometheus.
+        // Debian's package prometheus has it.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             eprintln!("promtool is not installed");
         }

@@ -37,7 +37,7 @@ impl Process {
         Signals(self.0.id())
     }
 
-    /// Without program pages, which depend on linked code.
+    /// Excludes program pages, which depend on linked code.
     pub(crate) fn memory_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.id());
         let status = std::fs::read_to_string(path).expect("it runs");
@@ -50,7 +50,7 @@ impl Process {
 
     pub(crate) fn descriptors(&self) -> Vec<String> {
         let entries = std::fs::read_dir(format!("/proc/{}/fd", self.0.id())).expect("it runs");
-        // It may be closed before it is read.
+        // The descriptor may be closed before.
         let leads = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
         leads.map(|to| to.to_string_lossy().into_owned()).collect()
     }

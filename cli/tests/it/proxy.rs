@@ -28,9 +28,9 @@ struct Trap {
     sprung: mpsc::Sender<Cut>,
 }
 
-/// Of a cut answer.
+/// Frames of a cut answer.
 pub(crate) struct Cut {
-    /// Since the SEARCH.
+    /// Received since the SEARCH.
     pub(crate) forwarded: Vec<Kind>,
     pub(crate) held_back: Vec<Kind>,
 }
@@ -101,7 +101,7 @@ impl Shared {
         });
     }
 
-    /// Until the connection ends, the trap springs, or no frame is `left`.
+    /// Ends when the connection ends, the trap springs, or no frame is `left`.
     fn answer(
         &self,
         backend: &TcpStream,

@@ -149,7 +149,7 @@ fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Packa
     packages
 }
 
-/// All in this process.
+/// Runs in this process.
 pub(crate) struct World<'a> {
     runtime: &'a Runtime,
     pub(crate) frontend: Arc<Coordinator>,
@@ -239,7 +239,7 @@ impl<'a> World<'a> {
         Scope::of(&names, visible)
     }
 
-    /// Without ids and times.
+    /// Excludes ids and times.
     fn answer(&self, scope: &Scope, query: Query) -> String {
         let frontend = &self.frontend;
         let search = self.runtime.block_on(frontend.search(scope, query.clone()));
@@ -274,7 +274,7 @@ impl<'a> World<'a> {
         out
     }
 
-    /// Without times.
+    /// Excludes times.
     fn catalog(&self, scope: &Scope, packages: &[Package]) -> String {
         let frontend = &self.frontend;
         let served = frontend.served(scope);
@@ -352,7 +352,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// In one or several shards. File times depend only on the backend.
+/// Builds one or several shards. File times depend only on the backend.
 fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, backend: u64) {
     if layout.shard_bytes == u64::MAX {
         // A later run may merge shards.
@@ -380,7 +380,7 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
             .iter()
             .map(|it| home.path(&format!("src/{}", it.directory)));
         let mut sources = sources(&paths.collect::<Vec<_>>(), false).unwrap();
-        // As if in a directory of packages.
+        // Sources of a directory of packages are versioned.
         sources.iter_mut().for_each(|it| it.is_versioned = true);
         build(sources, &home.path(out), &options, &Progress::default()).unwrap();
     }
@@ -418,7 +418,6 @@ pub(crate) fn parse(text: &str) -> Query {
     Query::parse(&input).unwrap().query
 }
 
-/// All forms.
 fn queries() -> Vec<Query> {
     let wants = [
         (Want::Matches, 0),

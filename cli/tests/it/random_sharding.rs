@@ -41,7 +41,6 @@ const SEARCHES: [&str; 11] = [
     "q=e&want=documents&limit=3",
 ];
 
-/// Some have the same files.
 fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     const PATHS: [&str; 6] = [
         "a.c",
@@ -117,7 +116,7 @@ impl Layout {
     }
 }
 
-/// All in this process.
+/// Runs in this process.
 struct Site {
     runtime: Runtime,
     app: Router,
@@ -162,7 +161,7 @@ impl Site {
         })
     }
 
-    /// Without id, generation and timings, with the export.
+    /// Excludes id, generation and timings, includes the export.
     fn pages(&self, search: &str, per_page: usize) -> Vec<String> {
         let mut pages = Vec::new();
         loop {

@@ -33,7 +33,7 @@ fn home() -> Home {
     home
 }
 
-/// More than a backend sends at once.
+/// Exceeds a message of a backend.
 fn large() -> String {
     (0..200_000).map(|line| format!("line {line}\n")).collect()
 }
@@ -188,7 +188,7 @@ fn raw_files_are_sent_in_ranges_and_only_if_they_have_changed() {
         assert!(whole.body == expected, "{path}: {} bytes", whole.body.len());
         assert_eq!(whole.header("content-length"), expected.len().to_string());
         let tag = whole.header("etag");
-        // Also for clients that accept compression.
+        // Clients that accept compression get it too.
         let compressed = get_with(address, path, &[("accept-encoding", "gzip")]);
         assert_eq!(compressed.header("content-encoding"), "");
         let range = |value: &str| get_with(address, path, &[("range", value)]);
@@ -269,7 +269,7 @@ fn many_ranges() -> String {
     format!("bytes={}", ranges.collect::<Vec<_>>().join(","))
 }
 
-/// Of a multi-range answer.
+/// Splits a multi-range answer.
 fn parts_of(reply: &Reply, total: usize) -> Vec<Vec<u8>> {
     let boundary = reply
         .kind

@@ -31,7 +31,7 @@ fn write(home: &Home) {
     home.ok("index --out index two");
 }
 
-/// Without fields that differ between searches.
+/// Excludes fields that differ between searches.
 fn pages(address: &str, query: &str) -> Vec<Value> {
     let first = http::get(address, &format!("/api/v2/search?{query}&context=2")).json();
     let id = first["id"].as_str().expect("an id").to_owned();

@@ -254,7 +254,7 @@ fn a_file_is_that_of_its_revision_or_the_answer_says_which_has_it() {
     assert_eq!(newest["rev"], "v1");
     let reply = get(&server.address, newest["link"].as_str().unwrap());
     assert_eq!(reply.text(), "int old;\n");
-    // Not indexed, so read from the repository.
+    // The repository has unindexed revisions.
     let first = file("a.c&rev=HEAD~1");
     assert_eq!((first.status, first.text()), (200, "int wanted_v1;\n"));
     assert_eq!(file("none.c&rev=HEAD~1").status, 400);

@@ -3,7 +3,7 @@
 use crate::home::{Home, Server};
 use crate::http;
 
-/// Some have the same text, so ties occur.
+/// Several have the same text, so ties occur.
 const PACKAGES: usize = 9;
 
 /// Every fourth line is `long`.
@@ -26,7 +26,7 @@ fn write_packages(home: &Home, long: &str) {
     }
 }
 
-/// Without id, generation and timings.
+/// Excludes id, generation and timings.
 fn pages(server: &Server, search: &str) -> Vec<String> {
     let mut pages = Vec::new();
     loop {

@@ -41,7 +41,7 @@ fn two_servers_share_decisions_and_need_no_redis() {
     let one = home.start(&format!("{command} S1"));
     let two = home.start(&format!("{command} S2"));
     let until = Instant::now() + Duration::from_secs(60);
-    // In the end, the service is not asked.
+    // The service is finally not asked.
     for number in 0.. {
         assert!(Instant::now() < until, "nothing is shared: {}", two.log());
         let cookie = format!("user=ann{number}");

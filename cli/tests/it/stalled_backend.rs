@@ -10,7 +10,7 @@ const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
 const REASON: &str = "no data for 3.0 s";
 
-/// As in `/api/v2/status`.
+/// Reads `/api/v2/status`.
 fn loss(stage: &Stage) -> Option<String> {
     let health = http::get(&stage.frontend.address, "/api/v2/status").json();
     let backends = health["backends"].as_array().unwrap();

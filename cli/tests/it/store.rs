@@ -43,7 +43,7 @@ fn what_two_machines_publish_is_found() {
     });
 }
 
-/// After `change`, a restarted backend serves its data.
+/// Restarts a backend after `change`.
 fn serves_after(change: impl FnOnce(&Home)) -> Home {
     let home = Home::new();
     home.write("a_1/f.c", "wanted\n");
@@ -69,7 +69,7 @@ fn a_backend_serves_what_it_has_when_the_store_is_gone() {
 #[test]
 fn a_backend_serves_what_it_has_when_a_later_version_has_published() {
     let home = serves_after(|home| home.write("S/HEAD", "trawl-store 9 x\n"));
-    // It has no data.
+    // A backend without data fails.
     let new = home.run("backend --store S --data New --listen 127.0.0.1:0");
     new.check("a new backend", 2, &["HEAD: format 9", "update Trawl"]);
 }
@@ -263,7 +263,7 @@ fn answer_all(stream: &TcpStream, answer: &str) {
     }
 }
 
-/// With the store s3://bucket/prefix.
+/// Uses the store s3://bucket/prefix.
 fn with_storage(home: &Home, command: &str, answer: &'static str) -> Finished {
     let mut command = home.command(command);
     command

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\n\
     transfer-encoding: chunked\r\n\r\n";
 
-/// After two matches.
+/// Last line after two matches.
 pub(crate) const DONE: &str = r#"{"done":{"id":"0","generation":"0","complete":true,"missing":[],"skipped":{"count":0,"documents":[]},"searched":{"documents":3,"of":3},"found":2,"total":2,"documents":1,"packages":1,"explain":{"plan":"","shards":1,"blocks":1,"candidates":1,"matched_blocks":1,"documents":1,"verified_bytes":7}}}"#;
 
 /// Flags, server's form, and text before the line number.

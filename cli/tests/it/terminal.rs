@@ -22,7 +22,7 @@ fn on_terminal(home: &Home, line: &str, expected: i32) -> String {
     let messages = home.path("messages");
     command.stderr(File::create(&messages).unwrap());
     let mut process = Process::start(&mut command);
-    // Otherwise reading would not end.
+    // Reading would not end otherwise.
     drop(command);
     let (mut printed, mut bytes) = (Vec::new(), [0; 4096]);
     // The end of a terminal is an error.
@@ -66,7 +66,7 @@ fn the_best_50_are_printed_and_a_last_line_says_how_many_more_there_are() {
         all.lines().filter(|line| line.contains("wanted")).count(),
         1200
     );
-    // All matches, without the count.
+    // A pipe gets all matches, without the count.
     let piped = home.ok("search --index I wanted");
     assert_eq!(piped.split(|&byte| byte == b'\n').count(), 1201);
 }

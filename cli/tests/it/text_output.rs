@@ -29,7 +29,7 @@ fn home() -> Home {
     );
     home.write("q/long.txt", long);
     home.write("q/end", "the last task");
-    // Over eight times as long as its lines.
+    // Text would be over eight times as long as its lines.
     let name = "directory/".repeat(20);
     home.write(&format!("q/{name}e"), "e\n".repeat(9000));
     home.ok("index --each --out I .");

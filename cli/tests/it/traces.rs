@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of a caller.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
@@ -22,7 +21,6 @@ const PRIVATE: &str = "hunter2secret";
 enum Mode {
     Takes,
     Hangs,
-    /// Not HTTP.
     Babbles,
     /// Overload.
     Refuses,
@@ -56,7 +54,7 @@ impl Collector {
         json!(*self.bodies.lock().unwrap()).to_string()
     }
 
-    /// With their service.
+    /// Spans with their service.
     fn spans(&self) -> Vec<Span> {
         let bodies = self.bodies.lock().unwrap();
         let resources = bodies.iter().flat_map(|body| each(&body["resourceSpans"]));
@@ -79,7 +77,7 @@ impl Collector {
         spans.collect()
     }
 
-    /// Once each name has its count.
+    /// Waits until each name has its count.
     fn trace(&self, trace: &str, expected: &[(&str, usize)]) -> Vec<Span> {
         let found = || {
             let spans = self.spans().into_iter();
@@ -156,7 +154,7 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// By key.
+/// Values by key.
 fn attributes(of: &Value) -> Value {
     let pairs = each(&of["attributes"]).map(|pair| {
         let value = pair["value"].as_object().unwrap().values().next().unwrap();
@@ -173,7 +171,7 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// With a sampled parent.
+/// Sets a sampled parent.
 fn search(server: &Server, q: &str, trace: &str) -> Value {
     let path = format!("/api/v2/search?q={q}");
     let parent = format!("00-{trace}-{CALLER}-01");
@@ -283,7 +281,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     let spans = collector.trace(other, &[("GET /api/v2/search", 1), ("search", 0)]);
     let shared = named(&spans, "GET /api/v2/search")[0];
     assert_eq!(shared.attributes["trawl.search.shared"], true);
-    // Only operators can enable query texts.
+    // Operators can enable query texts.
     frontend.process.signal("TERM");
     frontend.process.wait(WAIT_MAX);
     let frontend = home.start(&format!(
@@ -383,7 +381,7 @@ fn a_stream_that_goes_on_elsewhere_is_in_the_same_trace() {
 fn a_race_against_a_slow_backend_is_in_the_same_trace() {
     let replicas = Replicas::start();
     let hedged = (0..20).find_map(|number| {
-        // Probably the next search prefers it too.
+        // The preferred backend is stopped, and probably asked again.
         let trace = replicas.search(2 * number);
         let spans = replicas.collector.trace(&trace, &[("stream", 1)]);
         let preferred = &named(&spans, "stream")[0].attributes["trawl.backend"];

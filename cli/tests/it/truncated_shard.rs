@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Some hundred pages, and the other index.
+/// Lines of the truncated index, some hundred pages, and of the other.
 const LINES: usize = 30_000;
 const LINES_OF_THE_OTHER: usize = 200;
 
@@ -65,7 +65,7 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let name = shard.file_name().unwrap().to_str().unwrap();
     assert_eq!(search(&frontend).total, ALL);
 
-    // During searches.
+    // Truncates during searches.
     let (path, length) = (shard.clone(), bytes.len() as u64);
     let cutter = thread::spawn(move || {
         for tenth in (0..=7).rev() {

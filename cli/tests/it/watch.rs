@@ -7,7 +7,7 @@ use crate::{WAIT_MAX, poll};
 use std::fs;
 use std::time::Duration;
 
-/// Only notifications find changes.
+/// Disables rescans, so notifications find changes.
 const NO_RESCAN: &str = "--rescan 86400";
 
 /// The answer must be complete.
@@ -43,7 +43,7 @@ fn a_saved_file_is_found_and_a_removed_one_is_not() {
     server.check_no_panic();
 }
 
-/// After all earlier changes.
+/// Waits for all earlier changes.
 fn fresh(server: &Server, word: &str) -> u64 {
     let reply = get(
         &server.address,
@@ -77,14 +77,14 @@ fn every_file_that_decides_what_is_searchable_is_watched() {
     assert_eq!(found(), [0, 0, 1]);
     home.write("tree/.git/info/exclude", "excluded.c\n");
     assert_eq!(found(), [0, 0, 0]);
-    // In the source, its directory is watched too.
+    // Patterns above and in the source; its directory is watched, too.
     home.write("tree/.gitignore", "");
     assert_eq!(found(), [1, 0, 0]);
     home.write("tree/src/.gitignore", "");
     assert_eq!(found(), [1, 1, 0]);
     home.write("tree/src/build/c.c", "int built;\n");
     assert_eq!(found(), [1, 2, 0]);
-    // It is tracked.
+    // The file is tracked.
     git(&home, "tree", &["add", "src/build/b.c"]);
     home.write("tree/src/.gitignore", "/build\n");
     assert_eq!(found(), [1, 1, 0]);
@@ -109,7 +109,7 @@ fn an_answer_says_how_many_changed_files_it_lacks() {
         (reply.json()["pending"] == 1).then_some(reply)
     });
     assert_eq!(reply.json()["complete"], true);
-    // It would change soon.
+    // The page would change soon.
     assert_eq!(reply.header("etag"), "");
     assert_eq!(fresh(&server, &format!("word_{number}")), 1);
     home.write("src/b.c", "int other;\n");

@@ -16,7 +16,7 @@ const HUGE_BYTES: usize = 32 << 20;
 /// Behaviour of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// By its rules.
+    /// Follows its rules.
     Rules,
     /// This status, with an allowing body.
     Status(u16),
@@ -28,7 +28,7 @@ pub enum Mode {
     HugeHeaders,
     /// Status 200 with garbage.
     Garbage,
-    /// All names as plain text.
+    /// Sends all names as plain text.
     WrongType,
     /// Allows, a byte at a time.
     Drip,
@@ -36,7 +36,7 @@ pub enum Mode {
     CloseEarly,
     /// No answer.
     Hang,
-    /// Not HTTP.
+    /// Sends something other than HTTP.
     NotHttp,
 }
 
@@ -66,7 +66,7 @@ impl Mode {
 struct Rules {
     mode: Mode,
     latency: Duration,
-    /// By `Cookie` or `Authorization`; `*` is all.
+    /// Visible names by `Cookie` or `Authorization`; `*` is all.
     visible: HashMap<String, HashSet<String>>,
     singles: Vec<String>,
     batches: Vec<usize>,

@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// After a resume point, counted in `end`.
+    /// Starts after a resume point, and counts in `end`.
     pub(crate) fn batches(
         &self,
         search: &Search,
@@ -131,7 +131,7 @@ impl Document {
         crate::session::framed(|out| batch.encode(out))
     }
 
-    /// From the first lines and the line count.
+    /// Hashes the first lines and the line count.
     fn hash(&self) -> [u8; 32] {
         let first = &self.lines[..self.lines.len().min(4)];
         let mut hash = [7; 32];

@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// On idle connections.
+/// Interval of HELLO on idle connections.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// Also a polling interval.
+/// Delay of frames, and polling interval.
 const SLOW: Duration = Duration::from_millis(2);
 
 /// Fault of a search, after its first batch.
@@ -466,7 +466,7 @@ impl Fake {
         self.write(stream, &framed(|out| reply.encode(out)))
     }
 
-    /// In parts, so that a frontend asks again.
+    /// Answers in parts, so that a frontend asks again.
     fn look_up(&self, stream: &mut UnixStream, request: &LookupRequest) -> io::Result<()> {
         const AT_ONCE: usize = 100;
         if *self.fault.lock().unwrap() == Fault::Gate {
@@ -513,7 +513,7 @@ fn excluded<'a>(search: &Search, shard: u32, documents: &'a [Document]) -> Vec<&
     numbers.map(|&number| names[number as usize]).collect()
 }
 
-/// For each pattern, if requested.
+/// Returned for each pattern, if requested.
 fn estimates(search: &Search) -> Vec<Estimate> {
     let estimate = Estimate {
         plan: "all".to_owned(),
@@ -525,7 +525,7 @@ fn estimates(search: &Search) -> Vec<Estimate> {
     }
 }
 
-/// Any but C.
+/// Fails for all but C.
 fn unknown_language(search: &Search) -> Option<Failure> {
     let is_unknown = |atom: &Expr| match atom {
         Expr::Filter(filter) => filter.field == Field::Language && filter.text != "C",

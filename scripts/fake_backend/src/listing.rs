@@ -27,7 +27,7 @@ pub(crate) fn reply<'a>(
     ListReply { entries, more }
 }
 
-/// In order; the position is the number.
+/// Sorted; the position is the number.
 pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
     let mut names: Vec<_> = documents.iter().map(|it| &it.package[..]).collect();
     names.sort_unstable();

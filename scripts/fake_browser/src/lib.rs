@@ -11,7 +11,7 @@ pub type Header = (&'static str, &'static str);
 
 const ENCODINGS: Header = ("accept-encoding", "gzip, deflate, br, zstd");
 
-/// For a link or typed address.
+/// Headers for a link or typed address.
 const NAVIGATION: [Header; 4] = [
     ("upgrade-insecure-requests", "1"),
     ("sec-fetch-dest", "document"),
@@ -19,7 +19,7 @@ const NAVIGATION: [Header; 4] = [
     ("sec-fetch-user", "?1"),
 ];
 
-/// For a script on the same site.
+/// Headers for a script on the same site.
 const SCRIPT: [Header; 4] = [
     ("accept", "*/*"),
     ("sec-fetch-dest", "empty"),

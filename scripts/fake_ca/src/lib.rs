@@ -32,9 +32,9 @@ pub struct Issued {
 pub enum Valid {
     /// Valid now.
     Now,
-    /// Until the year 2000.
+    /// Expired in the year 2000.
     Past,
-    /// From the year 3000.
+    /// Valid from the year 3000.
     Future,
 }
 

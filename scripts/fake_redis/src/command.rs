@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead};
 
-/// Of a command and a string.
 const STRINGS_MAX: usize = 64;
 const BYTES_MAX: usize = 1 << 20;
 

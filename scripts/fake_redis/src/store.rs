@@ -19,11 +19,11 @@ pub enum Fault {
     Slow(Duration),
     /// An error to each command after the handshake.
     Error,
-    /// As if each key held a list.
+    /// Each key seems to hold a list.
     WrongType,
     /// A list instead of a string, and text instead of a number.
     WrongAnswer,
-    /// Not Redis.
+    /// Sends something other than Redis.
     Garbage,
     /// A string without end.
     Huge,

@@ -72,8 +72,8 @@ pub(crate) fn text(data: &[u8]) {
     }
 }
 
-/// As ripgrep: drops a second mark; an odd last byte gives one replacement character, together with
-/// a preceding lone surrogate.
+/// Follows ripgrep: drops a second mark; an odd last byte gives one replacement character, together
+/// with a preceding lone surrogate.
 fn decoded(data: &[u8]) -> String {
     let is_little = data.starts_with(b"\xff");
     let (units, rest) = data[2..].as_chunks::<2>();

@@ -32,19 +32,19 @@ mod local;
 /// The index is small, so only a pattern can be slow.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Below the limit of `scripts/fuzz` for an input.
+/// Less than the limit of `scripts/fuzz` for an input.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
 
 /// A few dozen matches spill to disk.
 const RUN_MEMORY_BYTES: u64 = 2 << 10;
 
-/// Old results are evicted.
+/// Small, so old results are evicted.
 const SPOOL_BYTES_MAX: u64 = 32 << 20;
 
 /// Every page must escape it.
 const SCRIPT: &str = "<script>alert";
 
-/// With [`SCRIPT`] and other text to escape.
+/// Files with [`SCRIPT`] and other text to escape.
 const FILES: [(&str, &[u8]); 7] = [
     (
         "alpha_1.0-1/src/main.c",
@@ -144,7 +144,7 @@ struct Answer {
 
 impl Site {
     fn ask(&self, mut request: Request<Body>) -> Answer {
-        // Required in HTTP/1.1.
+        // HTTP/1.1 requires it.
         let headers = request.headers_mut();
         let host = headers.entry(header::HOST);
         host.or_insert(HeaderValue::from_static("localhost"));
@@ -202,7 +202,7 @@ impl Answer {
         }
     }
 
-    /// Only 503 with a retry time is allowed.
+    /// The only server error is 503 with a retry time.
     fn check_status(&self) {
         let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE
             && self.headers.contains_key(header::RETRY_AFTER);
@@ -246,7 +246,7 @@ impl Answer {
     }
 }
 
-/// Later requests may use values of earlier answers.
+/// Values of earlier answers may be used.
 pub(crate) fn http(data: &[u8]) {
     statuses(data);
 }
@@ -281,7 +281,7 @@ fn last_request_of_every_seed_succeeds() {
     }
 }
 
-/// Also, pages escape the query.
+/// Pages escape the query.
 #[test]
 fn every_documented_route_is_requested() {
     let get = |path: &str| site().ask(Request::get(path).body(Body::empty()).expect("a path"));

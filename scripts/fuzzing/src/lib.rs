@@ -27,7 +27,7 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// Returns valid inputs to mutate.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// At most a second on one core.
+    /// Takes at most a second on one core.
     pub smoke_inputs: u32,
 }
 
@@ -47,7 +47,7 @@ impl Target {
     }
 }
 
-/// All targets.
+/// Every target.
 pub const TARGETS: &[Target] = &[
     Target::new("frames", wire::frames, wire::frame_seeds, 5000),
     Target::new("messages", wire::messages, wire::message_seeds, 100_000),

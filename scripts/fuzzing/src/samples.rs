@@ -12,7 +12,7 @@ use schema::message::{
 use schema::order::SEMANTICS;
 use std::num::{NonZeroU64, NonZeroU128};
 
-/// In the order of [`crate::wire::messages`].
+/// Follows the order of [`crate::wire::messages`].
 pub(crate) fn samples() -> Vec<Vec<u8>> {
     let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), MessageError>| {
         let mut frame = Vec::new();
@@ -269,7 +269,6 @@ fn expr() -> Expr {
     Expr::all([Expr::any([pattern, line]), filter.negated()])
 }
 
-/// With one shard.
 pub(crate) fn hello() -> Hello {
     let shard = ShardInfo {
         id: [1; 32],
@@ -367,7 +366,7 @@ pub(crate) fn skip() -> Skip {
     }
 }
 
-/// After [`batch`] and [`skip`].
+/// Follows [`batch`] and [`skip`].
 pub(crate) fn end() -> End {
     let hash = ShardEnd::key_hash(ShardEnd::key_hash(0, 7, 3), 7, 9);
     let shard = ShardEnd {

@@ -16,10 +16,10 @@ use std::path::Path;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// From the index crate's test data.
+/// Test data of the index crate.
 const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
-/// With gap lists.
+/// Has gap lists.
 const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/5c34f2ab4a12984f.shard");
 
 pub(crate) const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
@@ -94,7 +94,7 @@ fn blocks(shard: &Shard) -> Result<(), ShardError> {
     Ok(())
 }
 
-/// On lines, documents and names, with and without filters.
+/// Expressions on lines, documents and names, with and without filters.
 fn compiled() -> &'static [CompiledQuery] {
     static COMPILED: OnceLock<Vec<CompiledQuery>> = OnceLock::new();
     COMPILED.get_or_init(|| {
@@ -182,7 +182,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
     }
 }
 
-/// Also the file length.
+/// Corrects the file length, too.
 fn correct_checksums(bytes: &mut [u8]) {
     const PAGE_BYTES: usize = 4096;
     let is_version_1 = bytes.get(8) == Some(&1);
@@ -224,7 +224,7 @@ pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// More blocks and posting lists than [`FORMAT_1`], in five kilobytes.
+/// Has more blocks and posting lists than [`FORMAT_1`], in five kilobytes.
 fn small_shard(content: ContentCodec) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let source = directory.path().join("source");
@@ -283,7 +283,7 @@ pub(crate) fn manifest(data: &[u8]) {
     }
 }
 
-/// In the last line.
+/// Corrects the last line.
 pub(crate) fn correct_manifest(text: &mut Vec<u8>) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let end = body.iter().rposition(|&byte| byte == b'\n');

@@ -5,10 +5,10 @@ use index::manifest::Manifest;
 use std::collections::BTreeSet;
 use store::{Generation, Head, NodeStatus, ServedShards};
 
-/// In a generation.
+/// Start of a generation.
 const BEFORE_MANIFEST: &[u8] = b"\nindex\n";
 
-/// Also corrects a manifest checksum.
+/// Corrects a manifest checksum first.
 pub(crate) fn objects(data: &[u8]) {
     let _ = Head::parse("HEAD", data);
     let _ = NodeStatus::parse(data);

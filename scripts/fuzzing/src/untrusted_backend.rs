@@ -28,7 +28,7 @@ struct Site {
 
 static REPLY: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Both targets set [`REPLY`].
+/// Locked by both targets, as they set [`REPLY`].
 static RUNNING: Mutex<()> = Mutex::new(());
 
 fn site() -> &'static Site {
@@ -111,7 +111,7 @@ pub(crate) fn reply(data: &[u8]) {
     wire::correct_checksums(&mut stream);
     reply_with(stream);
     let site = site();
-    // Old queries come from the spool.
+    // The spool would answer an old query.
     let q = format!("needle{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let (status, body) = site.get(&format!("/api/v2/search?q={q}&explain=true"));
     assert!(matches!(status, 200 | 400 | 503), "{status}");

@@ -38,7 +38,7 @@ struct Drained {
     end: Result<(), frame::FrameError>,
 }
 
-/// In pieces of at most `piece` bytes.
+/// Feeds pieces of at most `piece` bytes.
 fn drain(stream: &[u8], piece: usize) -> Drained {
     let mut decoder = Decoder::new();
     let (mut frames, mut consumed) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
     }
 }
 
-/// Of every frame.
+/// Corrects every frame.
 pub(crate) fn correct_checksums(stream: &mut [u8]) {
     let mut rest = stream;
     while let Some((header, behind)) = rest.split_at_mut_checked(HEADER_BYTES) {
@@ -142,7 +142,7 @@ fn aligned(payload: &[u8]) -> Vec<u64> {
     words.iter().copied().map(u64::from_ne_bytes).collect()
 }
 
-/// Of a batch view.
+/// Copy of a batch view.
 struct OwnedBatch {
     document: (u32, u32),
     names: [Vec<u8>; 3],
@@ -229,7 +229,7 @@ impl OwnedBatch {
     }
 }
 
-/// Of a text batch view.
+/// Copy of a text batch view.
 struct OwnedText {
     document: (u32, u32),
     names: [Vec<u8>; 3],

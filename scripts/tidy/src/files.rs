@@ -6,12 +6,12 @@ use syn::{Item, UseTree, Visibility};
 
 /// Inline modules belong to their file.
 pub(crate) struct Module {
-    /// Such as `["query", "lex"]`; empty for the root.
+    /// Path such as `["query", "lex"]`; empty for the root.
     pub(crate) path: Vec<String>,
     /// Relative to the workspace.
     pub(crate) file: String,
     pub(crate) syntax: syn::File,
-    /// With files.
+    /// Names of modules with files.
     pub(crate) children: BTreeSet<String>,
     pub(crate) defines: BTreeSet<String>,
     /// Imported or re-exported, with paths.

@@ -89,7 +89,7 @@ fn resolve(
     Some(module)
 }
 
-/// With the depth of inline modules.
+/// Paths with the depth of inline modules.
 #[derive(Default)]
 struct Paths {
     depth: usize,
@@ -139,7 +139,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        // In macros, anything like a path counts.
+        // Anything like a path in a macro counts.
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
         for token in flat(call.tokens.clone()) {
@@ -172,7 +172,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// With nested groups.
+/// Flattens nested groups.
 fn flat(tokens: proc_macro2::TokenStream) -> Vec<proc_macro2::TokenTree> {
     let mut all = Vec::new();
     for token in tokens {

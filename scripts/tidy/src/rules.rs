@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(crate) struct Crate {
-    /// Also the folder.
+    /// Name and folder.
     pub(crate) name: &'static str,
     /// Workspace crates.
     pub(crate) uses: &'static [&'static str],

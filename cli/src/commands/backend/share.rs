@@ -32,7 +32,7 @@ struct Ready {
 pub(super) fn absence(max: Duration) -> Absence {
     Absence {
         max,
-        // It may only restart.
+        // A draining node may only restart.
         ends_if_draining: false,
     }
 }
@@ -133,7 +133,7 @@ impl Share for NodeShare<'_> {
             .any(|owner| owner.name == self.neighbours.name)
     }
 
-    /// All owners must have it, so moving never reduces replicas.
+    /// True if all owners have it, so moving never reduces replicas.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool {
         let owners = self.placement(generation).owners(group);
         !owners.is_empty() && (owners.iter()).all(|owner| self.has_settled(&owner.name, generation))

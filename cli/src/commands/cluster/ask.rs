@@ -10,13 +10,13 @@ use frontend::announced_shards;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// As in a frontend.
+/// Limit of a frontend, too.
 const STEP_MAX: Duration = Duration::from_secs(3);
 
 const AT_ONCE: usize = 32;
 
 pub(super) struct Announced {
-    /// Of its shards.
+    /// Name of its shards.
     name: String,
     pub(super) shards: u64,
 }

@@ -27,12 +27,12 @@ pub(super) struct ClusterStatus {
     pub(super) replicas: u8,
     pub(super) shards: u64,
     pub(super) bytes: u64,
-    /// By zone and name, unlisted ones last.
+    /// Sorted by zone and name, unlisted ones last.
     pub(super) nodes: Vec<NodeRow>,
     pub(super) zones: Vec<ZoneRow>,
     /// Shards by serving nodes.
     pub(super) shards_by_replicas: BTreeMap<u64, u64>,
-    /// Fewer serving nodes than replicas.
+    /// Shards with too few serving nodes.
     pub(super) under_replicated: u64,
     pub(super) under_replicated_bytes: u64,
     /// Assigned but not served, counted per node.
@@ -141,7 +141,7 @@ struct Reader<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Belief {
     Believed,
-    /// Not queried, and no status for too long.
+    /// The node was not queried, and has no recent status.
     Silent,
     Down,
     /// The status is of another process, or about to change.

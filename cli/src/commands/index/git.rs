@@ -256,7 +256,7 @@ fn fetched(path: &Path) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// As git decides: `https://host/x`, or `host:x`.
+/// Follows git: `https://host/x` and `host:x` are URLs.
 pub(super) fn is_url(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     let colon = text.iter().position(|&byte| byte == b':');

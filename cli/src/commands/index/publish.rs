@@ -16,10 +16,10 @@ use store::{Generation, Objects, Published, Publishing, StoreError};
 
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// All that a lost machine delays.
+/// Bounds the loss with a machine.
 const CLAIMED_MAX: usize = 16;
 
-/// For other machines' claims.
+/// Polling interval of other machines' claims.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Where an index is published.
@@ -139,7 +139,7 @@ pub(super) fn share(
             terminal::report(what_was_published(&published, &objects));
             Ok(())
         });
-        // Also after errors, so other machines need not wait.
+        // Releases after errors too, so other machines need not wait.
         let released = claims.release();
         result?;
         released?;

@@ -5,7 +5,7 @@ use index::indexing::{Outcome, Preview, ReadStats, Report};
 use std::path::Path;
 use std::time::Duration;
 
-/// More names hide the rest of the line.
+/// A longer list hides the rest of the line.
 const NAMES_MAX: usize = 10;
 
 pub(super) fn of(
@@ -153,7 +153,7 @@ fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     )
 }
 
-/// In packages and outside.
+/// Counts skipped files in packages and outside.
 fn what_was_left_out(report: &Report, out: &Path) -> String {
     let mut counts = report.read.skipped.clone();
     for (reason, count) in &report.beside {

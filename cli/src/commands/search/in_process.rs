@@ -129,7 +129,7 @@ fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
     }
 }
 
-/// All matches but partially sent ones.
+/// Prints all matches but partially sent ones.
 fn print_plain(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,

@@ -115,7 +115,7 @@ fn print(
     let mut line = String::new();
     loop {
         if export.buffer().is_empty() {
-            // More may take long to arrive.
+            // The next part may take long.
             printer.flush()?;
         }
         line.clear();
@@ -158,7 +158,7 @@ fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, Expor
             printer.print_bytes(&held[..shown])?;
             held.drain(..shown);
         }
-        // More may take long to arrive.
+        // The next part may take long.
         printer.flush()
     })?;
     let end: ExportEnd = serde_json::from_slice(&held).context(BROKE_OFF)?;
@@ -200,7 +200,7 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
     Ok(part)
 }
 
-/// All `total` matches must be `printed`.
+/// Checks that all `total` matches were `printed`.
 fn summary(printed: u64, total: u64, summary: SearchSummary) -> Result<SearchSummary> {
     ensure!(
         printed == total,

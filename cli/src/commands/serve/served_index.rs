@@ -91,7 +91,7 @@ impl ServedIndex {
         })
     }
 
-    /// Also returns skipped repositories.
+    /// Returns skipped repositories, too.
     fn changes(&self, packages: &Packages) -> Result<(Changes, Problems)> {
         let given = self.git.local()?;
         check_names(&packages.sources, &given.sources)?;

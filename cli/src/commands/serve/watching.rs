@@ -41,7 +41,7 @@ pub(super) struct WatchedIndex {
     watch: FileWatch,
     /// `None`: from the duration of a rescan.
     rescan: Option<Duration>,
-    /// All work included.
+    /// Duration with all work included.
     update: Duration,
     /// The frontend has the last update.
     is_announced: bool,

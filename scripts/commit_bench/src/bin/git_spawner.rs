@@ -107,7 +107,7 @@ fn read(root: &Path, wanted: &Wanted) -> Option<message::Commit> {
     })
 }
 
-/// Such as `1700000000 +0130`.
+/// Parses `1700000000 +0130`.
 fn signature(name: &[u8], email: &[u8], date: &[u8]) -> Option<Signature> {
     let (seconds, zone) = str::from_utf8(date).ok()?.split_once(' ')?;
     let zone: i32 = zone.parse().ok()?;

@@ -145,7 +145,7 @@ fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io
         reader.read_line(&mut line)?;
         let bytes = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
         let start = body.len();
-        // With its line end.
+        // Chunk with its line end.
         body.resize(start + bytes + 2, 0);
         reader.read_exact(&mut body[start..])?;
         body.truncate(start + bytes);

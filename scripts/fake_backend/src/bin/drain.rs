@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// As in a frontend.
+/// Read size of a frontend.
 const READ_BYTES: usize = 256 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// From the HELLO.
+/// Shard ids in the HELLO.
 fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     let (mut received, mut piece) = (Vec::new(), vec![0; READ_BYTES]);
     loop {

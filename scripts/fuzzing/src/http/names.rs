@@ -1,12 +1,12 @@
 //! Methods, routes, headers and parameters, indexed by input bytes.
 
-/// Between requests. Never occurs in UTF-8.
+/// Separates requests. Never occurs in UTF-8.
 pub(crate) const REQUEST_END: u8 = 0xff;
 
-/// Between parts. Never occurs in UTF-8.
+/// Separates parts. Never occurs in UTF-8.
 pub(crate) const PART_END: u8 = 0xfe;
 
-/// Also unknown ones. `{}` is a variable part.
+/// Includes unknown ones. `{}` is a variable part.
 pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search",
     "/search",
@@ -76,7 +76,7 @@ pub(crate) const METHODS: [&str; 10] = [
     "GET", "GET", "GET", "GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "BREW",
 ];
 
-/// Some route reads each.
+/// Headers read by some route.
 pub(crate) const HEADERS: [&str; 11] = [
     "if-none-match",
     "accept-encoding",

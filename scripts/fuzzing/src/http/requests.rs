@@ -18,12 +18,12 @@ const INPUT_BYTES_MAX: usize = 2048;
 /// Become the fields `id`, `next` and `generation` of an earlier answer.
 const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 
-/// From earlier requests.
+/// State of earlier requests.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// For [`PLACEHOLDERS`].
+    /// Values for [`PLACEHOLDERS`].
     values: [Option<String>; PLACEHOLDERS.len()],
-    /// By a cancellation or timeout.
+    /// A request may have cancelled or timed out.
     is_stopped: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// With placeholders.
+/// Request with placeholders.
 pub(crate) struct Template<'a> {
     route: &'static str,
     method: Method,
@@ -203,7 +203,7 @@ fn escaped(byte: u8) -> String {
     }
 }
 
-/// In any encoding.
+/// Decodes any encoding.
 fn may_stop(text: &str) -> bool {
     let text = percent_decode_str(text).decode_utf8_lossy();
     let letters: String = text.chars().filter(char::is_ascii_alphabetic).collect();

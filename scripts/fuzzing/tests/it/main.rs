@@ -29,7 +29,7 @@ fn smoke(name: &str) {
     }
 }
 
-/// They run in parallel, and failures name the target.
+/// Tests run in parallel, and failures name the target.
 macro_rules! smoke_tests {
     ($($name:ident)*) => {
         $(

@@ -3,7 +3,7 @@
 /// Changes per input.
 const CHANGES_MAX: u64 = 4;
 
-/// Of integer types.
+/// Edges of integer types.
 const EDGES: [u64; 10] = [
     0,
     1,

@@ -22,19 +22,19 @@ use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// As in a frontend.
+/// Read size of a frontend.
 const WRITE_BYTES: usize = 256 << 10;
 
 /// 8 MiB, some milliseconds.
 const WRITES_PER_PROGRESS: u32 = 32;
 
-/// On idle connections.
+/// Interval of HELLO on idle connections.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Of PROGRESS.
+/// Interval of PROGRESS.
 const HOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// More is refused unless it may be heavy.
+/// Larger searches must be allowed to be heavy.
 const LIGHT_MATCHES_MAX: u64 = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -249,7 +249,7 @@ mod tests {
     use schema::message::{BatchReader, Expr, Pattern};
     use std::io::Read;
 
-    /// With the count and hash of earlier matches.
+    /// Returns END, with the count and hash of earlier matches.
     fn ask(stream: &mut TcpStream, search: &Search) -> (End, ShardEnd) {
         let (mut decoder, mut request) = (Decoder::new(), Vec::new());
         search.encode(&mut request).unwrap();
@@ -291,7 +291,7 @@ mod tests {
         };
         let mut stream = listener.accept().unwrap().0;
         let session = std::thread::spawn(move || connected(&mut stream, &options).is_ok());
-        // More documents than the ring, the last incomplete.
+        // Exceeds the ring, and leaves the last document incomplete.
         for matches in [0, 10, 20_017] {
             let search = Search {
                 expr: Expr::Pattern(Pattern {

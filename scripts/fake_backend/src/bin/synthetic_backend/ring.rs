@@ -4,13 +4,13 @@ use crate::Options;
 use schema::frame::HEADER_BYTES;
 use schema::message::{Batch, DocumentKind, Line, Range};
 
-/// With 5 KB of text each, they fit in a processor's cache.
+/// Documents of 5 KB fit in a processor's cache.
 pub(crate) const RING_DOCUMENTS: u32 = 128;
 
-/// Between matching lines.
+/// Distance of matching lines.
 const LINE_STEP: u32 = 3;
 
-/// They occur once in an encoded document.
+/// Marks that occur once in an encoded document.
 const NUMBER_MARK: u32 = 0x5a5a_5a5a;
 const PATH_MARK: &str = "@@@@@@@@";
 
@@ -109,7 +109,7 @@ impl Document {
     }
 }
 
-/// Exactly `bytes` bytes: number, then letters.
+/// Appends exactly `bytes` bytes: number, then letters.
 fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>) {
     let start = text.len();
     text.extend_from_slice(format!("line {number} ").as_bytes());
