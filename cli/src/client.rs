@@ -35,7 +35,7 @@ const DRAINING_PAUSE: Duration = Duration::from_millis(500);
 
 const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
-/// Takes milliseconds.
+/// Connecting takes milliseconds.
 const BACKEND_CONNECT_MAX: Duration = Duration::from_secs(1);
 
 /// Pages have some kilobytes, but a match may have a long line.

@@ -56,7 +56,7 @@ struct Waiting {
     is_started: bool,
     /// Whole lines.
     bytes: Vec<u8>,
-    /// Lines are taken but not written.
+    /// True while lines are taken but not written.
     is_writing: bool,
     /// Lines since the last write.
     dropped: u64,

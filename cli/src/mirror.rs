@@ -42,7 +42,7 @@ pub(crate) struct MirrorProgress {
     pub(crate) done: AtomicUsize,
     pub(crate) failed: AtomicUsize,
     pub(crate) running: Mutex<BTreeSet<String>>,
-    /// Ends everything.
+    /// Set to end all fetches.
     pub(crate) interrupted: AtomicBool,
 }
 
@@ -89,7 +89,7 @@ impl MirrorDirectory {
         })
     }
 
-    /// Concurrent; failures do not stop others. Results are in the order of `remotes`.
+    /// Mirrors concurrently; failures do not stop others. Results are in the order of `remotes`.
     pub(crate) fn mirror(
         &self,
         remotes: &[Remote],

@@ -196,7 +196,7 @@ impl<'a> TypedQuery<'a> {
         Ok(parsed.query.context_lines())
     }
 
-    /// If it has a value.
+    /// Adds a parameter, if it has a value.
     pub(crate) fn with(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         let value = value.map(|value| (name, value.to_string()));
         self.parameters.extend(value);

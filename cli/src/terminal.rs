@@ -33,7 +33,7 @@ pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Such characters occur in JSON strings, so the value is unchanged.
+/// JSON has these characters only in strings, so the value is unchanged.
 pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     // Few texts have any; non-ASCII ones take several bytes.
     let is_plain = |byte: u8| byte < 0x7f;

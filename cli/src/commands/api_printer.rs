@@ -91,7 +91,7 @@ impl ApiPrinter {
     }
 }
 
-/// A name on one line.
+/// Renders a name on one line.
 pub(super) fn name(text: &str, exact: Option<&str>) -> String {
     let bytes = exact_bytes(text, exact).unwrap_or_else(|_| text.as_bytes().to_vec());
     escaped(&bytes).replace('\n', "\\n")

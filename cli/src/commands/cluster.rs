@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// While waiting for nodes.
+/// Polling interval while waiting for nodes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Look at the backends that share a store: which has what, what is moving, and what would move

@@ -14,7 +14,7 @@ use web::model::{Commit, CommitLog, Person, Ref, Refs};
 
 const SHORT_ID: usize = 12;
 
-/// Read at a time.
+/// References read at a time.
 const REFS_PART: u32 = 1000;
 
 /// Show the commit that a revision of a git repository names

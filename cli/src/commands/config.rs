@@ -112,7 +112,7 @@ fn report(faults: &[String]) -> ExitCode {
     }
 }
 
-/// A line of TOML, with the origin as a comment.
+/// Renders a line of TOML, with the origin as a comment.
 fn line(setting: &Setting, value: Option<&Value>) -> String {
     let (texts, origin) = match value {
         Some(value) => (value.texts.clone(), &value.origin[..]),

@@ -67,7 +67,7 @@ impl Signals {
 
     pub(super) async fn next(&mut self) -> Told {
         let Some((interrupt, terminate)) = &mut self.0 else {
-            // The default ends the process.
+            // Signals end the process by default.
             return pending().await;
         };
         tokio::select! {

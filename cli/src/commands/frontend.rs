@@ -327,7 +327,7 @@ const SPOOL_BYTES_MAX: u64 = 10 << 30;
 /// Results of a small corpus can be many times its size.
 const SPOOL_BYTES_MIN: u64 = 256 << 20;
 
-/// The largest results, of single letters, need about two.
+/// Results of single letters, the largest, need about two.
 const SPOOL_BY_TEXT: u64 = 8;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -353,7 +353,7 @@ impl SpoolBound {
     }
 }
 
-/// Free for this user; `None` if unknown.
+/// Bytes free for this user; `None` if unknown.
 fn free_bytes(directory: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(directory).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use web::ConnectionLimits;
 
-/// Seconds, from a cached page to the worst query over a distribution.
+/// Bounds in seconds, from a cached page to the worst query over a distribution.
 const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
 ];
@@ -74,7 +74,7 @@ pub(super) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
 /// first.
 pub(super) struct Reserved {
     socket: TcpSocket,
-    /// Error text.
+    /// Error text if listening fails.
     refused: String,
 }
 

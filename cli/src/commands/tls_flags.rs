@@ -93,7 +93,7 @@ pub(super) struct BackendClientTls {
 }
 
 impl BackendClientTls {
-    /// Checks the addresses if TLS is disabled.
+    /// Warns about remote backends without TLS.
     pub(super) fn config(&self, backends: &[String]) -> Result<Option<Current<ClientConfig>>> {
         let given = (
             self.backend_ca.clone(),

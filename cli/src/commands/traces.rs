@@ -15,10 +15,10 @@ const TRACES: &str = "Traces";
 /// Spans wait, but nothing else.
 const SEND_MAX: Duration = Duration::from_secs(5);
 
-/// Ends within 30 s of SIGTERM, with the rest.
+/// Leaves time to end within 30 s of SIGTERM.
 pub(super) const FLUSH_MAX: Duration = Duration::from_secs(1);
 
-/// Reports rejected spans.
+/// Room for a report of rejected spans.
 const RESPONSE_BYTES_MAX: u64 = 64 << 10;
 
 const PAIRS_MAX: usize = 64;

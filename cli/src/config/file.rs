@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
+/// Exceeds all settings with their comments.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 pub(crate) struct ConfigFile {

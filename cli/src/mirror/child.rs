@@ -32,7 +32,7 @@ const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 /// Time below a byte per second.
 const STALLED_SECONDS: u32 = 60;
 
-/// Harmless faults in well-known histories.
+/// Harmless object faults in well-known histories.
 const HARMLESS: [&str; 7] = [
     "badTimezone",
     "missingEmail",
@@ -43,7 +43,7 @@ const HARMLESS: [&str; 7] = [
     "zeroPaddedFilemode",
 ];
 
-/// Accepts addresses of a host.
+/// The first version that accepts addresses of a host.
 const VERSION_MIN: (u32, u32) = (2, 37);
 
 #[derive(Debug, Error)]
@@ -58,7 +58,7 @@ pub(crate) enum ChildError {
     TooLarge,
     #[error("the server lists too many references: they take more than {} MiB", OUTPUT_BYTES_MAX >> 20)]
     TooMuchOutput,
-    /// Bytes.
+    /// Limit in bytes.
     #[error(
         "the server lists too many references, perhaps without end: git takes more than {} MiB of memory for them", .0 >> 20
     )]
@@ -305,7 +305,7 @@ fn joined(thread: JoinHandle<Vec<u8>>) -> Vec<u8> {
     thread.join().unwrap_or_default()
 }
 
-/// Bytes of files.
+/// Bytes of all files below.
 pub(super) fn size(directory: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return 0;

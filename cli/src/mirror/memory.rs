@@ -29,7 +29,7 @@ pub(super) fn of_fetch(references: usize, repository_bytes: u64) -> u64 {
     FETCH_BYTES + references as u64 * REFERENCE_BYTES + repository_bytes
 }
 
-/// Living descendants, without readers of objects.
+/// Sums living descendants, without readers of objects.
 pub(super) fn used(process: u32) -> u64 {
     used_by(process, DEPTH_MAX)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Directories with incomplete clones.
+/// Prefix of directories with incomplete clones.
 pub(super) const INCOMING: &str = ".incoming-";
 
 #[derive(Clone, Debug)]
@@ -12,9 +12,9 @@ pub(crate) struct MirrorOptions {
     pub(crate) allow_private: bool,
     /// Fetches more than branches and tags.
     pub(crate) all_references: bool,
-    /// Format of `git credential-store`.
+    /// File in the format of `git credential-store`.
     pub(crate) credentials: Option<PathBuf>,
-    /// Instead of the system's.
+    /// CAs instead of the system's.
     pub(crate) ca: Option<PathBuf>,
     /// Time for a repository, with retries.
     pub(crate) timeout: Duration,

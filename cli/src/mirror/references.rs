@@ -7,13 +7,13 @@ const USUAL: [&[u8]; 2] = [b"refs/heads/main", b"refs/heads/master"];
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
-    /// Hexadecimal.
+    /// Object ids in hexadecimal.
     pub(super) ids: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) head: Option<Vec<u8>>,
 }
 
 impl References {
-    /// Output of `git ls-remote --symref`, restricted to `prefixes`.
+    /// Parses `git ls-remote --symref`, restricted to `prefixes`.
     pub(super) fn advertised(output: &[u8], prefixes: &[&str]) -> References {
         let mut references = References::default();
         let mut head_id = None;
@@ -36,7 +36,7 @@ impl References {
         references
     }
 
-    /// Output of `git for-each-ref` as `%(objectname) %(refname)`, and of `git symbolic-ref`.
+    /// Parses `git for-each-ref` as `%(objectname) %(refname)`, and `git symbolic-ref`.
     pub(super) fn local(output: &[u8], head: &[u8]) -> References {
         let ids = lines(output, b' ').map(|(id, name)| (name.to_owned(), id.to_owned()));
         References {

@@ -128,7 +128,7 @@ impl Remote {
     }
 }
 
-/// Scheme, and the part after `://`.
+/// Splits the scheme from the part after `://`.
 fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str), RemoteError> {
     let is_word = |text: &str| {
         let letters = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);

@@ -26,7 +26,7 @@ pub(crate) enum Mirrored {
         references: usize,
     },
     Updated {
-        /// Added, changed or removed.
+        /// References added, changed or removed.
         references: usize,
     },
     UpToDate,

@@ -238,7 +238,7 @@ fn is_valid(found: &Match) -> bool {
     let mut ranges = found.ranges.iter();
     let lines = found.before.iter().chain(&found.after);
     let lengths = lines.map(|ContextLine { text, window, .. }| length(text, *window));
-    // One byte each.
+    // Line ends take one byte.
     let end = lengths
         .chain([length(&found.text, found.window)])
         .try_fold(found.offset, |at, length| {

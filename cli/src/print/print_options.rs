@@ -166,7 +166,7 @@ pub(crate) struct PrintOptions {
     /// File names precede their lines.
     pub(super) heading: bool,
     pub(super) color: bool,
-    /// Control characters.
+    /// Escapes control characters.
     pub(super) escape: bool,
     /// NUL after names.
     pub(super) null: bool,
@@ -175,7 +175,7 @@ pub(crate) struct PrintOptions {
     pub(super) each_match: bool,
     pub(crate) before: u32,
     pub(crate) after: u32,
-    /// Matches if `multi_line`.
+    /// Lines, or matches if `multi_line`.
     pub(super) per_file_max: u64,
     /// Counts matches instead of lines.
     pub(super) multi_line: bool,
@@ -183,7 +183,7 @@ pub(crate) struct PrintOptions {
     pub(super) stats: bool,
     /// Hides copies.
     pub(super) folds: bool,
-    /// Adds a last line.
+    /// Terminals get a last line.
     is_terminal: bool,
     /// 0 means all.
     pub(super) limit: u64,

@@ -23,7 +23,7 @@ pub(crate) struct Printer<'a> {
     writer: MatchWriter,
     fetcher: LineFetcher<'a>,
     groups: GroupBuffer,
-    /// If they come file by file.
+    /// Matches of a file, if they come file by file.
     current: Vec<Match>,
     counts: FileCounts,
     /// Lines printed before, for hiding copies.

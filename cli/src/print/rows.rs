@@ -48,7 +48,7 @@ impl<'a> Row<'a> {
         self.number.saturating_add(self.lines)
     }
 
-    /// Number, text and ranges.
+    /// Lines as number, text and ranges.
     pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
         let mut rest = self.ranges;
         self.lines().map(move |(number, from, line)| {
@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Number, offset in the row, and text.
+    /// Lines as number, offset in the row, and text.
     fn lines(&self) -> impl Iterator<Item = (u32, usize, &'a [u8])> + use<'a> {
         let (mut next, lines) = (0, self.text.split(|&byte| byte == b'\n'));
         (self.number..=u32::MAX)

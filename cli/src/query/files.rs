@@ -92,7 +92,7 @@ fn of_path(typed: &str) -> Result<Option<Expr>> {
     Ok(Some(Expr::any(vec![below(&parts), Expr::all(named)])))
 }
 
-/// Made relative.
+/// Absolute paths become relative.
 fn components(typed: &str) -> Result<Vec<&str>> {
     let path = Path::new(typed);
     let relative = if path.is_absolute() {

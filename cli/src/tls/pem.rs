@@ -21,7 +21,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// An earlier expiry gives a warning.
 const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Permission of others.
+/// Read permission of others.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ pub(super) const DELAY_MAX: Duration = Duration::from_millis(500);
 /// Exceeds a checkout of Linux. Further files are indexed, not counted.
 const PENDING_MAX: usize = 100_000;
 
-/// Compared by text at once. Rescans find others.
+/// Files compared by text at a time. Rescans find others.
 const SUSPECTS_MAX: usize = 1_000;
 
 /// Shared by notification and index threads.
@@ -42,7 +42,7 @@ pub(super) struct FileChanges {
     answered: watch::Sender<u64>,
     /// Directory of question files; `None` if unavailable.
     questions: Option<TempDir>,
-    /// True if nothing is unwatched.
+    /// True if all places are watched.
     is_whole: AtomicBool,
 }
 
@@ -277,7 +277,7 @@ impl PendingChanges {
     }
 }
 
-/// An entry was added or removed.
+/// True if an entry was added or removed.
 fn is_entry(kind: EventKind) -> bool {
     matches!(
         kind,

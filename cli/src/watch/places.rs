@@ -10,7 +10,7 @@ const DIRECTORIES_MAX: usize = 500_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct WatchRoots {
-    /// Recursive.
+    /// Watched recursively.
     pub(crate) roots: Vec<PathBuf>,
     /// Their references count.
     pub(crate) repositories: Vec<PathBuf>,

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Per repository.
+/// Files and directories per repository.
 const ENTRIES_MAX: usize = 100_000;
 
 const DEPTH_MAX: usize = 32;
@@ -41,7 +41,7 @@ pub(super) fn directories(git_dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Changes with the references.
+/// Hash that changes with the references.
 pub(super) fn stamp(git_dir: &Path) -> u64 {
     let mut hasher = FnvHasher::default();
     let mut entries = 0;

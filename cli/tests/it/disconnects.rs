@@ -56,7 +56,7 @@ fn leave_all(frontend: &str) {
         for first in 0..AT_ONCE {
             scope.spawn(move || {
                 for number in (first..CLIENTS).step_by(AT_ONCE) {
-                    // From before the request is read until after the answer.
+                    // Ranges from before the request is read until after the answer.
                     let stays = Duration::from_micros((number as u64 * 7919) % 40_000);
                     leave(frontend, number, stays);
                 }

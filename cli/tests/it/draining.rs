@@ -98,7 +98,7 @@ fn a_client_asks_again_when_a_server_is_about_to_stop() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let real = server.address.clone();
-    // Like a draining and a restarting server, then a working one.
+    // Acts like a draining, a restarting, and then a working server.
     let balancer = thread::spawn(move || {
         for (number, stream) in listener.incoming().take(3).enumerate() {
             let mut stream = stream.unwrap();

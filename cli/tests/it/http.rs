@@ -9,7 +9,7 @@ use std::time::Duration;
 use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
-/// The maximum.
+/// Maximum of a page.
 const PER_PAGE: usize = 1000;
 
 /// Deadline of a stopping server.

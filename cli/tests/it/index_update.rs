@@ -75,7 +75,7 @@ fn changed_file_updates_one_package() {
     let says = ["the index in I is up to date, nothing was read (3 packages, "];
     run(&home, "index --out I --each S", &says);
     assert_eq!(manifest(&home), before);
-    // The recorded sources change.
+    // Only the recorded sources change.
     run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
 }
 

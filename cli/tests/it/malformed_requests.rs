@@ -11,7 +11,7 @@ const CONNECTIONS: usize = 200;
 
 const CONNECTION_BYTES_MAX: usize = 2 << 20;
 
-/// About connections, within a minute.
+/// Log lines about connections within a minute.
 const LINES_MAX: usize = 10;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -295,7 +295,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     });
 }
 
-/// Behind proxies.
+/// Backends behind proxies, and their frontend.
 struct Replicas {
     backends: [Server; 2],
     proxies: [Proxy; 2],

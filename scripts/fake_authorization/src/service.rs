@@ -22,13 +22,13 @@ pub enum Mode {
     Status(u16),
     /// Redirect to an allowing address.
     Redirect,
-    /// Allows with a huge body.
+    /// Sends a huge body of spaces.
     HugeBody,
-    /// Allows after huge headers.
+    /// Sends huge headers without a body.
     HugeHeaders,
     /// Status 200 with garbage.
     Garbage,
-    /// Sends all names as plain text.
+    /// Allows as text/html.
     WrongType,
     /// Allows, a byte at a time.
     Drip,

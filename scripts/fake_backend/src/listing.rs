@@ -4,7 +4,7 @@ use crate::Document;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest, VisibleShard};
 use std::collections::BTreeMap;
 
-/// The first names. `*.bin` and everything in `.git` count as skipped.
+/// Returns the first names. `*.bin` and everything in `.git` count as skipped.
 pub(crate) fn reply<'a>(
     documents: impl IntoIterator<Item = &'a Document>,
     request: &ListRequest,
@@ -117,7 +117,7 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEnt
     }
 }
 
-/// Outside the requested directory.
+/// Names outside the requested directory.
 pub(crate) fn astray(package: &[u8]) -> [ListEntry; 3] {
     [&b""[..], b"x", b"other/b.c"].map(|path| ListEntry {
         package: package.to_vec(),

@@ -136,7 +136,7 @@ fn check<T>(
     }
 }
 
-/// Aligned as in a decoder's buffer.
+/// Words aligned as in a decoder's buffer.
 fn aligned(payload: &[u8]) -> Vec<u64> {
     let (words, _) = payload.as_chunks::<8>();
     words.iter().copied().map(u64::from_ne_bytes).collect()

@@ -26,8 +26,8 @@ struct Health {
     documents: u64,
 }
 
-/// Answers `/healthz` (alive), `/readyz` (accepts searches) and `/metrics`. `listens`: for
-/// frontends.
+/// Answers `/healthz` (alive), `/readyz` (accepts searches) and `/metrics`. `listens`: frontends
+/// can connect.
 pub(super) async fn serve(
     listener: TcpListener,
     backend: Arc<Backend>,

@@ -27,10 +27,10 @@ const POLL: Duration = Duration::from_secs(2);
 /// Pauses after errors double up to this.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// Reports without changes.
+/// Interval of unchanged reports.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// Progress of transfers.
+/// Interval of progress logs.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// What a backend serves instead of an index directory.
@@ -83,7 +83,7 @@ pub(super) async fn start(
         reserve: flags.disk_reserve,
     };
     let accept_older = flags.accept_older_head;
-    // Store calls block.
+    // Store calls block, so they need a thread of their own.
     thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || {

@@ -38,7 +38,7 @@ pub(super) fn absence(max: Duration) -> Absence {
 }
 
 impl Neighbours {
-    /// Runs on the current runtime.
+    /// Follows the node list on the current runtime.
     pub(super) fn follow(name: String, watcher: Watcher) -> Neighbours {
         let members = Arc::new(Mutex::new(watcher.map().members.clone()));
         let shared = Arc::clone(&members);
@@ -89,7 +89,7 @@ impl NodeShare<'_> {
             .get_or_init(|| self.placing.placement(generation.replicas))
     }
 
-    /// True if a node has had its share for [`SETTLE`].
+    /// True if a node has had its share for `SETTLE`.
     fn has_settled(&self, node: &str, generation: &Generation) -> bool {
         if let Some(known) = self.said.borrow().get(node) {
             return *known;

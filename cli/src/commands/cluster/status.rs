@@ -30,7 +30,7 @@ pub(super) struct ClusterStatus {
     /// Sorted by zone and name, unlisted ones last.
     pub(super) nodes: Vec<NodeRow>,
     pub(super) zones: Vec<ZoneRow>,
-    /// Shards by serving nodes.
+    /// Number of shards by number of serving nodes.
     pub(super) shards_by_replicas: BTreeMap<u64, u64>,
     /// Shards with too few serving nodes.
     pub(super) under_replicated: u64,
@@ -120,9 +120,9 @@ impl ClusterStatus {
 
 #[derive(Default)]
 struct Held {
-    /// Serving nodes.
+    /// Number of serving nodes by group.
     nodes: BTreeMap<[u8; 32], u64>,
-    /// Nodes and served groups.
+    /// Number of nodes, and served groups, by zone.
     zones: BTreeMap<String, (u64, BTreeSet<[u8; 32]>)>,
 }
 
@@ -132,7 +132,7 @@ struct Reader<'a> {
     placing: Placing,
     assigned: BTreeMap<String, BTreeSet<[u8; 32]>>,
     now: SystemTime,
-    /// Stored generations.
+    /// Stored generations and their times.
     written: Vec<(u64, SystemTime)>,
     answers: &'a Answers,
 }

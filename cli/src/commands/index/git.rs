@@ -247,7 +247,7 @@ fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
     Ok((remote, directory))
 }
 
-/// Seconds since 1970; 0 if never.
+/// Time in seconds since 1970; 0 if never.
 fn fetched(path: &Path) -> u64 {
     let modified = std::fs::metadata(path.join("FETCH_HEAD")).and_then(|it| it.modified());
     let since = modified

@@ -88,7 +88,7 @@ pub(super) fn read_again(
 struct BestSource {
     path: PathBuf,
     is_repository: bool,
-    /// Indexed from there, and named alone.
+    /// True if indexed from there, and if named alone.
     rank: (bool, bool),
 }
 

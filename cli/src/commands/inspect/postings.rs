@@ -192,7 +192,7 @@ fn print_rest(rows: usize, limit: usize, indent: usize, out: &mut impl Write) ->
     Ok(())
 }
 
-/// Escaped as in Rust and in plans.
+/// Parses three bytes, escaped as in Rust and in plans.
 fn parse(typed: &[u8]) -> Result<Trigram> {
     let shown = escaped(typed);
     let Some(bytes) = unescape(typed) else {

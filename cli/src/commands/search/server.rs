@@ -23,7 +23,7 @@ const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
 const END_BYTES_MAX: usize = 64 << 20;
 
-/// Starts the last line, and no JSON match.
+/// Prefix of the last line, and of no JSON match.
 const DONE: &str = r#"{"done":"#;
 
 pub(super) fn search(

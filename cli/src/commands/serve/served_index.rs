@@ -28,7 +28,7 @@ enum IndexSources {
 }
 
 impl ServedIndex {
-    /// The named index, or one in the user's cache directory.
+    /// Finds the named index, or one in the user's cache directory.
     pub(super) fn new(
         index: Option<&Path>,
         sources: &[PathBuf],
@@ -125,7 +125,7 @@ impl ServedIndex {
         Ok(())
     }
 
-    /// Silent. Compares the texts of suspects.
+    /// Updates silently, and compares the texts of suspects.
     pub(super) fn update(&self, suspects: Suspects) -> Result<Report> {
         let packages = self.packages()?;
         let (mut changes, problems) = self.changes(&packages)?;

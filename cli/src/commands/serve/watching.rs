@@ -39,7 +39,7 @@ const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
 pub(super) struct WatchedIndex {
     pub(super) index: ServedIndex,
     watch: FileWatch,
-    /// `None`: from the duration of a rescan.
+    /// `None` derives it from a rescan's duration.
     rescan: Option<Duration>,
     /// Duration with all work included.
     update: Duration,

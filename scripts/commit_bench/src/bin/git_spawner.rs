@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use web::model::Commit;
 
-/// Separated by NUL.
+/// Fields separated by NUL.
 const FORMAT: &str =
     "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%s%x00%b%x00%D";
 

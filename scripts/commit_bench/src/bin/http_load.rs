@@ -18,7 +18,7 @@ struct Load {
     /// `None`: each path once.
     until: Option<Instant>,
     began: Instant,
-    /// Per second; 0: closed loop.
+    /// Requests per second; 0: closed loop.
     rate: u64,
     headers: String,
 }

@@ -15,7 +15,7 @@ const REQUESTS_MAX: usize = 4;
 /// Longer inputs are slower and reach no other code.
 const INPUT_BYTES_MAX: usize = 2048;
 
-/// Become the fields `id`, `next` and `generation` of an earlier answer.
+/// Replaced by `id`, `next` and `generation` of an earlier answer.
 const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 
 /// State of earlier requests.
