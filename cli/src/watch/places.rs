@@ -58,7 +58,8 @@ impl Places {
         self.directories.iter().chain(&self.around)
     }
 
-    /// True for deciding files in `.git`, and for `.git` itself if made or removed (`is_entry`).
+    /// True if a change matters: in `around` only of deciding files, of `.git` only if made or
+    /// removed (`is_entry`).
     pub(super) fn counts(&self, path: &Path, is_entry: bool) -> bool {
         if self.is_without(path) {
             return false;
