@@ -1,17 +1,17 @@
-//! Gives memory that a server has freed back to the system.
+//! Returns freed memory to the system.
 //!
-//! The allocator of glibc keeps free memory for its next use, in up to eight heaps a processor: after a burst of searches that
-//! need much, a process stays as large as it was. A thread looks once a second, and trims the heaps if the process has grown.
+//! glibc keeps free memory in up to eight heaps per processor, so a process stays large after a
+//! burst of searches. A thread trims them every second after growth.
 
 use std::thread;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Growth since the heaps were trimmed that is worth a look at all that is free, which takes some milliseconds.
+/// Growth that triggers a trim, which takes some milliseconds.
 const GROWTH_BYTES: u64 = 16 << 20;
 
-/// Starts to give memory back. Without a thread it is kept.
+/// Starts the trimming thread, if possible.
 pub(crate) fn give_back_in_thread() {
     let thread = thread::Builder::new().name("allocator".to_owned());
     if let Err(error) = thread.spawn(give_back) {
@@ -34,7 +34,6 @@ fn give_back() {
     }
 }
 
-/// Memory of this process that no file has; `None` if the system does not say.
 fn anonymous_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -44,11 +43,10 @@ fn anonymous_bytes() -> Option<u64> {
     Some(kib << 10)
 }
 
-/// Returns free pages of all heaps to the system.
 #[cfg(target_env = "gnu")]
 #[allow(unsafe_code)]
 fn trim() {
-    // SAFETY: it has no conditions, and locks each heap while it works there.
+    // SAFETY: it has no preconditions, and locks each heap in use.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -68,7 +66,7 @@ mod tests {
         let used = thread::spawn(|| {
             let mut all: Vec<Box<[u8; BYTES]>> =
                 (0..96 << 10).map(|_| Box::new([1; BYTES])).collect();
-            // What is left keeps the heap from shrinking by itself.
+            // These prevent the heap from shrinking by itself.
             let kept: Vec<_> = all.drain(..).skip(500).step_by(1000).collect();
             let used = anonymous_bytes().unwrap();
             trim();

@@ -1,6 +1,5 @@
-//! What a backend announces to frontends, as one name, so that it can be compared with what the store says of it.
+//! Name of announced shards, to compare with the status in the store.
 
-/// Names a set of shards.
 pub(crate) fn name(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
     let mut shards: Vec<[u8; 32]> = shards.into_iter().collect();
     shards.sort_unstable();

@@ -1,5 +1,4 @@
-//! Default places for indexes and spools, below the user's cache directory; and small files that a
-//! user names.
+//! Default directories below the user's cache directory, and small user files.
 
 use crate::terminal::escaped;
 use anyhow::{Context, Result, ensure};
@@ -10,10 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Spool directories that may be in use at once: one for each running process.
+/// One for each process.
 const SPOOLS_MAX: usize = 64;
 
-/// The `trawl` directory below the user's cache directory.
 fn cache_dir() -> Result<PathBuf> {
     Ok(user_dir("XDG_CACHE_HOME", ".cache")
         .context(
@@ -23,8 +21,7 @@ fn cache_dir() -> Result<PathBuf> {
         .join("trawl"))
 }
 
-/// A directory of the XDG specification: that of `variable`, or `fallback` below HOME. Relative paths
-/// are ignored, as the specification asks.
+/// XDG directory: of `variable`, or `fallback` below HOME. Ignores relative paths, as specified.
 pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
     let absolute = |name| {
         std::env::var_os(name)
@@ -34,7 +31,7 @@ pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
     absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))
 }
 
-/// The default directory for an index of `sources`.
+/// Default directory for an index of `sources`.
 pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
     for source in sources {
@@ -44,7 +41,6 @@ pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Resu
     Ok(cache_dir()?.join(format!("index-{:016x}", hasher.finish())))
 }
 
-/// The directory for the mirror of a repository that has this URL.
 pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
     let mut hasher = FnvHasher::default();
     hasher.write(url.as_bytes());
@@ -52,8 +48,7 @@ pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
     Ok(cache_dir()?.join("mirrors").join(name))
 }
 
-/// Calls `start` with the default spool directories of this kind, one after the other, until one is
-/// not in use by another process.
+/// Calls `start` with default directories until one is not locked.
 pub(crate) fn with_free_spool<T>(
     kind: &str,
     start: impl Fn(&Path) -> Result<T, frontend::StartError>,
@@ -61,7 +56,6 @@ pub(crate) fn with_free_spool<T>(
     with_free_spool_in(&cache_dir()?, kind, start)
 }
 
-/// Does the same in the system's temporary directory.
 pub(crate) fn with_temporary_spool<T>(
     kind: &str,
     start: impl Fn(&Path) -> Result<T, frontend::StartError>,
@@ -69,8 +63,8 @@ pub(crate) fn with_temporary_spool<T>(
     with_free_spool_in(&private_temporary_dir()?, kind, start)
 }
 
-/// Returns a directory of this user in the system's temporary directory, to which nobody else has
-/// access. It has the same name each time, so that a later process removes what a killed one has left.
+/// Private directory below the temporary directory. Its fixed name lets later processes remove the
+/// remains of killed ones.
 fn private_temporary_dir() -> Result<PathBuf> {
     let temporary = std::env::temp_dir();
     let ours = tempfile::tempfile_in(&temporary)
@@ -78,7 +72,7 @@ fn private_temporary_dir() -> Result<PathBuf> {
         .with_context(|| format!("cannot write to {}", temporary.display()))?
         .uid();
     let private = temporary.join(format!("trawl-{ours}"));
-    // It may exist.
+    // Fails if it exists.
     let _ = DirBuilder::new().mode(0o700).create(&private);
     let found = std::fs::symlink_metadata(&private)
         .with_context(|| format!("cannot create the directory {}", private.display()))?;
@@ -107,13 +101,12 @@ fn with_free_spool_in<T>(
     Err(last.expect("SPOOLS_MAX is not 0").into())
 }
 
-/// Creates a directory and its parents.
 pub(crate) fn create(directory: &Path) -> Result<()> {
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot create the directory {}", directory.display()))
 }
 
-/// Reads a text file of at most `bytes_max` bytes. Errors call it `what`.
+/// Reads a small text file. Errors call it `what`.
 pub(crate) fn read_small(path: &Path, what: &str, bytes_max: u64) -> Result<String> {
     let shown = escaped(&*path.to_string_lossy()).into_owned();
     let cannot_read = || format!("cannot read {what} {shown}");

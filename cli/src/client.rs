@@ -1,7 +1,6 @@
-//! A client of the HTTP API: of a server, or of a frontend in this process over an index directory.
+//! HTTP API client of a server, or of a frontend in this process.
 //!
-//! Both answer the same paths with the same bytes, so a command is written once. An error response is
-//! an RFC 9457 problem.
+//! Both give the same bytes, so commands have one implementation. Errors are RFC 9457 problems.
 
 mod https;
 mod key;
@@ -26,26 +25,23 @@ use tokio::runtime::Runtime;
 use tower_service::Service;
 use web::model::ProblemDocument;
 
-/// Time to connect to a server. There is no limit on the time for a response: a search may take long.
+/// Responses have no timeout: a search may take long.
 const SERVER_CONNECT_MAX: Duration = Duration::from_secs(5);
 
-/// How often a server that is about to stop is asked again.
+/// Retries while draining.
 const DRAINING_TRIES_MAX: usize = 10;
 
-/// The pause before that.
 const DRAINING_PAUSE: Duration = Duration::from_millis(500);
 
-/// The server that is asked when none is named.
 const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
-/// Time for the backend in this process to connect, which takes milliseconds.
+/// Connecting takes milliseconds.
 const BACKEND_CONNECT_MAX: Duration = Duration::from_secs(1);
 
-/// Bytes of a response that is read as a whole. Commands ask for pages and lists of some kilobytes, and a match may have a
-/// long line.
+/// Pages have some kilobytes, but a match may have a long line.
 pub(crate) const RESPONSE_BYTES_MAX: usize = 64 << 20;
 
-/// Bytes of a problem document, and of a body that is none and is shown.
+/// Size of a problem, and of other bodies in errors.
 const PROBLEM_BYTES_MAX: u64 = 256 << 10;
 const SHOWN_BYTES_MAX: usize = 400;
 
@@ -68,18 +64,15 @@ pub(crate) struct Target {
     ca: Option<PathBuf>,
 }
 
-/// What answers.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// An index directory.
     Index(PathBuf),
-    /// The URL of a server.
     Server(String),
 }
 
 impl Target {
-    /// Returns what a flag or `TRAWL_SERVER` names, else the server on this machine. If no server answers
-    /// there, returns the index of the current directory, if it has one, and prints that.
+    /// Returns the named or local server. If the latter does not answer, returns the index of the
+    /// current directory, if any, and prints a note.
     pub(crate) fn place(&self) -> Place {
         if let Some(index) = &self.index {
             return Place::Index(index.clone());
@@ -87,7 +80,7 @@ impl Target {
         let variable = || std::env::var("TRAWL_SERVER").ok();
         let given = self.server.clone().or_else(variable);
         match given.filter(|address| !address.is_empty()) {
-            // The scheme may be left out.
+            // The scheme is optional.
             Some(address) if address.contains("://") => Place::Server(address),
             Some(address) => Place::Server(format!("http://{address}")),
             None => default_place(),
@@ -108,7 +101,7 @@ fn default_place() -> Place {
     Place::Server(format!("http://{SERVER_DEFAULT}"))
 }
 
-/// Returns the index that `trawl serve` keeps of the current directory, and its age, if there is one.
+/// Index that `trawl serve` keeps of the current directory, and its age.
 fn index_of_this_directory() -> Option<(PathBuf, String)> {
     let sources = default_sources().ok()?;
     let directories = sources.iter().map(|source| &*source.directory);
@@ -118,7 +111,6 @@ fn index_of_this_directory() -> Option<(PathBuf, String)> {
     Some((index, units::age(age.as_secs())))
 }
 
-/// Sends requests to the HTTP API.
 pub(crate) enum Client {
     Server {
         agent: ureq::Agent,
@@ -133,7 +125,6 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// A client of the index or the server.
     pub(crate) fn new(target: &Target) -> Result<Client> {
         match target.place() {
             Place::Index(index) => Client::in_process(&index),
@@ -141,8 +132,7 @@ impl Client {
         }
     }
 
-    /// A client of the server at `url`, which is checked, with the key that `target` names. Connects when
-    /// something is asked.
+    /// Client with the key of `target`. Connects on the first request.
     pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
         let mut config = ureq::Agent::config_builder()
@@ -163,7 +153,7 @@ impl Client {
         })
     }
 
-    /// Starts a frontend over the index in `directory`.
+    /// Starts a frontend over an index.
     fn in_process(directory: &Path) -> Result<Client> {
         let runtime = in_process::runtime()?;
         let _guard = runtime.enter();
@@ -174,16 +164,16 @@ impl Client {
         Ok(Client::InProcess { runtime, router })
     }
 
-    /// Returns the body of an answer, also of one to which no backend contributed (503), which says so. Any
-    /// other response is an error: a [`BadQuery`] if the query is at fault. A server that is about to stop is asked
-    /// again: another one answers at its address.
+    /// Returns the body of an answer, also of a 503 without any backend. Other responses are
+    /// errors: a [`BadQuery`] if the query is wrong. Retries while the server drains, as another
+    /// one takes over.
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
         let uri = path_with(path, parameters);
         let mut answer = self.try_get(path, &uri);
         let mut has_drained = false;
         for _ in 0..DRAINING_TRIES_MAX {
             has_drained |= matches!(answer, Ok(Answer::Draining(_)));
-            // It may have stopped meanwhile, and start again soon.
+            // The server may restart soon.
             if !has_drained || matches!(answer, Ok(Answer::Body(_))) {
                 break;
             }
@@ -196,7 +186,7 @@ impl Client {
         }
     }
 
-    /// Returns the whole body of an answer like [`get`](Self::get), which has a bound.
+    /// Reads the body of [`get`](Self::get) within a bound.
     pub(crate) fn get_whole(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         let mut answer = self
@@ -255,27 +245,24 @@ impl Client {
     }
 }
 
-/// What a server answers.
 enum Answer {
     Body(Box<dyn Read>),
-    /// It is about to stop.
     Draining(anyhow::Error),
 }
 
-/// Whether a problem says that the server is about to stop.
 fn says_draining(problem: &[u8]) -> bool {
     let problem = serde_json::from_slice::<ProblemDocument>(problem);
     problem.is_ok_and(|problem| problem.r#type == "/problems/draining")
 }
 
-/// Whether a response that is no success is a problem document, or something that is not ours. An export names its search.
+/// Exports name their search; other errors are problems or foreign.
 fn is_problem(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let is_json = kind.is_some_and(|kind| kind == "application/json");
     !is_json && !headers.contains_key("x-trawl-search")
 }
 
-/// The reason of the operating system or of TLS alone, if that is why a request failed.
+/// Unwraps system and TLS reasons.
 fn plain(error: ureq::Error) -> anyhow::Error {
     match error {
         ureq::Error::Io(reason) => match https::reason(&reason) {
@@ -286,7 +273,7 @@ fn plain(error: ureq::Error) -> anyhow::Error {
     }
 }
 
-/// Waits until the backends are connected: `trawl status` reports those that are not.
+/// `trawl status` reports unconnected backends.
 fn wait_for_backends(frontend: &Coordinator) {
     let started = Instant::now();
     let connected = || {
@@ -300,7 +287,6 @@ fn wait_for_backends(frontend: &Coordinator) {
     }
 }
 
-/// The error that an error response reports.
 fn error(status: u16, body: &[u8]) -> anyhow::Error {
     match serde_json::from_slice::<ProblemDocument>(body) {
         Ok(problem) if status == 400 => {
@@ -320,7 +306,6 @@ fn error(status: u16, body: &[u8]) -> anyhow::Error {
     }
 }
 
-/// A path with its parameters as a query string.
 fn path_with(path: &str, parameters: &[(&str, &[u8])]) -> String {
     let mut out = path.to_owned();
     for (index, (name, value)) in parameters.iter().enumerate() {

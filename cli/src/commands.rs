@@ -1,7 +1,7 @@
-//! The subcommands, and the command line that has them all.
+//! Subcommands and their command line.
 //!
-//! [`catalog`] (`status`, `packages`, `skipped`), [`commits`] (`commit`, `log`, `refs`) and `explain` print answers of
-//! the HTTP API and share [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
+//! [`catalog`], [`commits`] and `explain` share [`api_printer`]; `serve`, `frontend` and `backend`
+//! share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
@@ -82,13 +82,12 @@ enum Command {
     Man(completions::ManArguments),
 }
 
-/// Defines the command line. It takes time to build, so a search builds it once.
+/// Slow, so a search builds it once.
 fn definition() -> clap::Command {
     crate::config::with_file_flag(CommandLine::command())
 }
 
-/// Runs the command that this process was started with. Ends the process when the command line is
-/// wrong, as clap does.
+/// Exits if the command line is wrong, as clap does.
 pub(crate) fn run() -> Result<ExitCode> {
     let matches = crate::config::matches(definition())?;
     let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

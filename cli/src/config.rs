@@ -1,9 +1,9 @@
 //! Settings of `serve`, `frontend` and `backend` from the environment and a file.
 //!
-//! Precedence: flag, environment variable (`TRAWL_SERVE_LISTEN`), file (`listen` in `[serve]`), default.
-//! Names and types of the settings are those of clap's definition of the command line: nothing here
-//! lists a flag. Values become the defaults of their flags, and clap parses them.
-//! **Invariant:** whatever is in the file and not understood is an error with its place.
+//! Precedence: flag, environment variable (`TRAWL_SERVE_LISTEN`), file (`listen` in `[serve]`),
+//! default. Settings are clap's flags; values become their defaults, and clap parses them.
+//!
+//! **Invariant:** unknown or malformed file content is an error with its position.
 
 mod file;
 mod setting;
@@ -17,7 +17,6 @@ use setting::FILE_FLAG;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Adds the flag that names the file to the commands that have settings.
 pub(crate) fn with_file_flag(definition: Command) -> Command {
     let flag = Arg::new(FILE_FLAG)
         .long(FILE_FLAG)
@@ -29,8 +28,7 @@ pub(crate) fn with_file_flag(definition: Command) -> Command {
     })
 }
 
-/// Parses the command line of this process; what it leaves open comes from variables and the file. Ends
-/// the process when the command line is wrong, as clap does.
+/// Defaults come from variables and the file. Exits on mistakes, as clap does.
 pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let Some((table, named)) = configured_command(&definition, &words) else {
@@ -53,22 +51,22 @@ pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     Ok(configured.get_matches_from(words))
 }
 
-/// Returns the value of a setting from its variable, or else from the file.
+/// A variable precedes the file.
 pub(crate) fn value(setting: &Setting, table: &str, file: Option<&ConfigFile>) -> Option<Value> {
     let in_file = || file?.value(table, setting);
     setting.variable(table).or_else(in_file)
 }
 
-/// Returns the command that is run if it has settings, and the file that it names.
+/// Table of the command, if it has settings, and the named file.
 fn configured_command(
     definition: &Command,
     words: &[OsString],
 ) -> Option<(&'static str, Option<PathBuf>)> {
-    // A mistake in the file must not keep anybody from the help.
+    // Mistakes in the file must not block the help.
     if words.iter().any(|word| word == "--help" || word == "-h") {
         return None;
     }
-    // The command is the first word: no flag can stand before it.
+    // No flag can precede the command.
     let mut tables = TABLES.into_iter();
     let table = tables.find(|table| words.get(1).is_some_and(|word| word == table))?;
     let lenient = definition.clone().ignore_errors(true);

@@ -1,11 +1,11 @@
-//! What `trawl serve` searches when nothing is named, so that other commands find its index.
+//! Default sources of `trawl serve`, also used to find its index.
 
 use anyhow::Result;
 use index::corpus::{self, Source};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The current directory, and in a Rust project the crates that cargo has downloaded.
+/// The current directory, and downloaded crates in a Rust project.
 pub(crate) fn default_sources() -> Result<Vec<Source>> {
     let mut sources = corpus::packages(&[PathBuf::from(".")], false, false)?.sources;
     if !Path::new("Cargo.toml").exists() {
@@ -13,9 +13,9 @@ pub(crate) fn default_sources() -> Result<Vec<Source>> {
     }
     let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
     for registry in registries() {
-        // No rule of a repository around them hides a dependency.
+        // Ignore rules must not hide a dependency.
         let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
-        // A crate may have been downloaded from two registries.
+        // A crate may come from two registries.
         let new = crates
             .sources
             .into_iter()
@@ -25,7 +25,7 @@ pub(crate) fn default_sources() -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// The directories in which cargo unpacks crates: one for each registry.
+/// One for each registry.
 fn registries() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)

@@ -1,24 +1,23 @@
-//! The log of a server, on standard error.
+//! Log of a server, on standard error.
 //!
-//! Its lines wait in memory for a thread that writes them. If standard error is a pipe that is not read, writing to it
-//! blocks; then only this thread does. Lines that do not fit are dropped, counted, and the next line that is written
-//! says how many.
+//! Lines wait in memory for a writer thread, so an unread pipe blocks nothing else. Lines that do
+//! not fit are dropped, counted and reported.
 //!
-//! **Invariant:** no thread but that of the log writes to standard error once the log has started.
+//! **Invariant:** once started, only the log thread writes to standard error.
 
 use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes of lines that wait, at most: some thousand lines, more than a burst of errors has.
+/// Exceeds a burst of errors: some thousand lines.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
 const DROPPED: &str = "trawl_log_dropped_lines_total";
 
 static LOG: OnceLock<LogQueue> = OnceLock::new();
 
-/// Starts the log, and returns what lines are written to. Only the first call starts a thread.
+/// The first call starts a thread.
 pub(crate) fn start() -> io::Result<&'static LogQueue> {
     let log = LOG.get_or_init(LogQueue::default);
     if !std::mem::replace(&mut log.lock().is_started, true) {
@@ -28,19 +27,17 @@ pub(crate) fn start() -> io::Result<&'static LogQueue> {
     Ok(log)
 }
 
-/// Returns the log, if this process is a server.
+/// `None` if this process is no server.
 pub(crate) fn started() -> Option<&'static LogQueue> {
     LOG.get()
 }
 
-/// Waits until all lines are written, for `max` at most.
 pub(crate) fn flush(max: Duration) {
     if let Some(log) = started() {
         log.flush(max);
     }
 }
 
-/// Describes the metric of dropped lines.
 pub(crate) fn describe_metrics() {
     metrics::describe_counter!(
         DROPPED,
@@ -48,7 +45,6 @@ pub(crate) fn describe_metrics() {
     );
 }
 
-/// Lines that wait for their thread.
 #[derive(Default)]
 pub(crate) struct LogQueue {
     waiting: Mutex<Waiting>,
@@ -60,14 +56,14 @@ struct Waiting {
     is_started: bool,
     /// Whole lines.
     bytes: Vec<u8>,
-    /// Whether lines were taken and are not yet written.
+    /// True while lines are taken but not written.
     is_writing: bool,
-    /// Lines that did not fit since the last one that was written.
+    /// Lines since the last write.
     dropped: u64,
 }
 
 impl LogQueue {
-    /// Adds whole lines, or drops them if there is no room. Never waits for a reader.
+    /// Drops lines if full. Never blocks.
     pub(crate) fn push(&self, lines: &[u8]) {
         let mut waiting = self.lock();
         if waiting.bytes.len() + lines.len() > WAITING_BYTES_MAX {
@@ -79,7 +75,7 @@ impl LogQueue {
         self.changed.notify_all();
     }
 
-    /// Writes lines as they come, for ever. If they cannot be written, they are lost: there is no other place for them.
+    /// Failed lines are lost.
     fn write_to(&self, mut out: impl Write) {
         loop {
             let lines = self.take();
@@ -91,7 +87,6 @@ impl LogQueue {
         }
     }
 
-    /// Waits for lines.
     fn take(&self) -> Vec<u8> {
         let mut waiting = self.lock();
         while waiting.bytes.is_empty() {
@@ -101,7 +96,7 @@ impl LogQueue {
         std::mem::take(&mut waiting.bytes)
     }
 
-    /// Notes that the lines that were taken are written. Returns how many were dropped, once there is room to say so.
+    /// Returns dropped lines, once they can be reported.
     fn written(&self) -> u64 {
         let mut waiting = self.lock();
         waiting.is_writing = false;
@@ -129,12 +124,12 @@ impl LogQueue {
     }
 }
 
-/// A thread that panicked has left the state whole.
+/// A panic leaves the state consistent.
 fn unpoisoned<T>(result: Result<T, PoisonError<T>>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Each call is for whole lines, as `tracing-subscriber` does it.
+/// `tracing-subscriber` writes whole lines.
 impl Write for &LogQueue {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         self.push(lines);
@@ -180,7 +175,7 @@ mod tests {
         let lost = log.lock().dropped;
         assert!((2900..4000).contains(&lost), "{lost}");
         assert!(log.lock().bytes.len() <= WAITING_BYTES_MAX);
-        // Not read, so this waits as long as it may.
+        // The pipe is not read, so this waits for the maximum.
         log.flush(Duration::from_millis(10));
         drop(read);
         log.flush(Duration::from_secs(60));

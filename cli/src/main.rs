@@ -1,9 +1,8 @@
 //! The binary `trawl`.
 //!
-//! [`commands`] has a module for each subcommand. They share a [`client`] of the HTTP API, the
-//! [`query`] flags, and [`print`], which writes matches. [`config`] fills in flags from the
-//! environment and a file. Nothing here searches: that is what the crates `backend` and `frontend`
-//! do, in other processes or [`in_process`].
+//! [`commands`] has the subcommands, with a common [`client`], [`query`] and [`print`]. [`config`]
+//! fills flags from environment and file. The crates `backend` and `frontend` search, possibly
+//! [`in_process`].
 
 mod allocator;
 mod announced;
@@ -29,7 +28,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long the end of a server waits for its last lines to be read.
+/// Wait for the last lines.
 const LOG_FLUSH_MAX: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {

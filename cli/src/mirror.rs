@@ -1,9 +1,7 @@
-//! Mirrors of git repositories: bare clones in one directory. The program `git fetch`, started as a child
-//! process, creates them and brings them up to date.
+//! Mirrors of git repositories: bare clones, updated by `git fetch` processes.
 //!
-//! [`remote`] and [`list`] read what is fetched, [`address`] checks where it is, [`child`] starts git
-//! without anything of its surroundings, [`repository`] clones or fetches one. Here several are fetched at
-//! once, and failures that may go away are tried again. Nothing here reads a repository's contents.
+//! [`remote`] and [`list`] parse, [`address`] checks hosts, [`child`] isolates git, [`repository`]
+//! clones or fetches. This module runs several at once and retries. It reads no contents.
 
 mod address;
 mod child;
@@ -32,40 +30,37 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Wait before the first further attempt; each wait is twice the last, up to a maximum.
+/// Waits double up to the maximum.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// How often a waiting thread looks whether it was interrupted.
+/// Polling interval of interrupts.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// What happens while repositories are mirrored.
 #[derive(Default)]
 pub(crate) struct MirrorProgress {
     pub(crate) done: AtomicUsize,
     pub(crate) failed: AtomicUsize,
-    /// Names of the repositories that are being fetched.
     pub(crate) running: Mutex<BTreeSet<String>>,
-    /// Set to end everything.
+    /// Set to end all fetches.
     pub(crate) interrupted: AtomicBool,
 }
 
-/// The result for one repository.
 pub(crate) struct MirrorResult {
     pub(crate) outcome: Result<Mirrored, MirrorError>,
     pub(crate) attempts: u32,
     pub(crate) elapsed: Duration,
 }
 
-/// A directory of mirrors, locked by this process.
+/// Locked by this process.
 pub(crate) struct MirrorDirectory {
     path: PathBuf,
-    /// Unlocked when it is closed.
+    /// Closing unlocks.
     _lock: File,
 }
 
 impl MirrorDirectory {
-    /// Creates the directory if necessary, locks it, and removes clones that were never completed.
+    /// Locks the directory, and removes incomplete clones.
     pub(crate) fn open(path: &Path) -> Result<MirrorDirectory> {
         child::check_version()?;
         cache_dir::create(path)?;
@@ -84,7 +79,7 @@ impl MirrorDirectory {
         let entries = fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
         for entry in entries.flatten() {
             if entry.file_name().to_string_lossy().starts_with(INCOMING) {
-                // An unfinished clone that cannot be removed does no harm: its name is not used again.
+                // A remaining clone is harmless: its name is not reused.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -94,8 +89,7 @@ impl MirrorDirectory {
         })
     }
 
-    /// Mirrors repositories, several at once. One that fails does not stop the others. Results are in the
-    /// order of `remotes`.
+    /// Mirrors concurrently; failures do not stop others. Results are in the order of `remotes`.
     pub(crate) fn mirror(
         &self,
         remotes: &[Remote],
@@ -177,7 +171,7 @@ fn is_transient(error: &MirrorError) -> bool {
     }
 }
 
-/// Waits before the next attempt. Returns whether there is time for one.
+/// Returns false if no time is left.
 fn wait(attempts: u32, deadline: Instant, progress: &MirrorProgress) -> bool {
     let until = Instant::now() + back_off(attempts, fastrand::f64());
     if until >= deadline {
@@ -192,8 +186,7 @@ fn wait(attempts: u32, deadline: Instant, progress: &MirrorProgress) -> bool {
     true
 }
 
-/// The wait after so many attempts. `random`, from 0 to 1, spreads the attempts of many repositories of one
-/// server over half of it.
+/// `random`, from 0 to 1, spreads the load over half of the wait.
 fn back_off(attempts: u32, random: f64) -> Duration {
     let doubled = RETRY_AFTER.saturating_mul(1 << attempts.saturating_sub(1).min(16));
     doubled.min(RETRY_AFTER_MAX).mul_f64(0.5 + random / 2.0)

@@ -1,29 +1,28 @@
-//! Counts panics, and writes those of a server to its log. A request that panics gets an error and the process lives on, so
-//! only the log and this metric tell an operator.
+//! Counts and logs panics of a server: a panicking request gets an error, and the process
+//! continues.
 
 use crate::log;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Panics of this process. The recorder of metrics starts later than the process.
+/// Panics may precede the metrics recorder.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Counts and reports panics from now on.
 pub(crate) fn count() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         COUNT.fetch_add(1, Relaxed);
         record();
         match log::started() {
-            // The usual report blocks if standard error is not read.
+            // The default report blocks on an unread standard error.
             Some(_) => log(panic),
             None => report(panic),
         }
     }));
 }
 
-/// Describes the metric, and records the panics until now.
+/// Includes earlier panics.
 pub(crate) fn describe_metrics() {
     metrics::describe_counter!(
         "trawl_panics_total",
@@ -38,7 +37,7 @@ fn record() {
 
 fn log(panic: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
-    // With RUST_BACKTRACE=1.
+    // Captured with RUST_BACKTRACE=1.
     let backtrace = Backtrace::capture();
     let backtrace = (backtrace.status() == BacktraceStatus::Captured).then_some(backtrace);
     tracing::error!(

@@ -1,12 +1,10 @@
-//! Which nodes of a cluster are to have which shards of a store. All machines compute it from the same list of nodes.
+//! Assigns a store's shards to nodes, the same on all machines.
 
 use cluster::membership::Member;
 use cluster::placement::{Node, Placement};
 
-/// Digits of the hash of a map.
 const HASH_DIGITS: usize = 16;
 
-/// The nodes that have shards.
 #[derive(Clone, Debug)]
 pub(crate) struct Placing {
     nodes: Vec<Node>,
@@ -20,19 +18,19 @@ impl Placing {
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let mut hasher = blake3::Hasher::new();
         for node in &nodes {
-            // Neither a name nor a zone has a line break.
+            // Neither contains a line break.
             hasher.update(format!("{}\n{}\n{}\n", node.name, node.zone, node.weight).as_bytes());
         }
         let hash = hasher.finalize().to_hex()[..HASH_DIGITS].to_owned();
         Placing { nodes, hash }
     }
 
-    /// A hash of what the placement depends on beside the generation. Nodes that have the same one agree on who has what.
+    /// Nodes with equal hashes agree on the owners of a generation.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The nodes, ascending by name.
+    /// Ascending by name.
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }

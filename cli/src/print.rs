@@ -1,8 +1,7 @@
 //! Prints matches as ripgrep does: lines, file names, counts or JSON.
 //!
-//! A [`Printer`] gets matches in the order in which they are found, and decides by its
-//! [`PrintOptions`] which are printed, in which order and when. Before that, [`fetch_lines`] validates
-//! a match and completes lines of which only a part was sent.
+//! A [`Printer`] orders matches by its [`PrintOptions`]; [`fetch_lines`] validates and completes
+//! them.
 
 mod copies;
 mod counts;

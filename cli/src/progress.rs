@@ -1,4 +1,4 @@
-//! Progress on standard error, while something takes long.
+//! Progress on standard error.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
@@ -6,18 +6,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Time before the progress of a search is shown.
 const SEARCH_AFTER: Duration = Duration::from_secs(1);
 
-/// How often the progress of a search is updated.
 const SEARCH_EVERY: Duration = Duration::from_millis(200);
 
-/// Shows progress until it is dropped.
 pub(crate) struct ProgressThread(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl ProgressThread {
-    /// Calls `show` in a thread, first after the time `first`, then `every` so often. A bar that `show`
-    /// owns is cleared from the terminal at the end.
+    /// Calls `show` after `first`, then at each interval. Its bar is cleared at the end.
     pub(crate) fn start(
         first: Duration,
         every: Duration,
@@ -40,13 +36,13 @@ impl Drop for ProgressThread {
     fn drop(&mut self) {
         if let Some((running, thread)) = self.0.take() {
             drop(running);
-            // A panic there is no reason to fail the command.
+            // A panic there must not fail the command.
             let _ = thread.join();
         }
     }
 }
 
-/// Shows the progress of a search in a bar: only on a terminal, and only if the search takes long.
+/// Shown for long searches on a terminal.
 pub(crate) fn of_search(
     new_bar: fn() -> ProgressBar,
     mut update: impl FnMut(&ProgressBar) + Send + 'static,
@@ -57,7 +53,7 @@ pub(crate) fn of_search(
     is_terminal.then(|| ProgressThread::start(SEARCH_AFTER, SEARCH_EVERY, show))
 }
 
-/// Returns a bar that is drawn when its position is set, and cleared when it is dropped.
+/// Drawn on updates, cleared on drop.
 pub(crate) fn bar(template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is well formed");
     ProgressBar::new(0).with_style(style)

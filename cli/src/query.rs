@@ -1,7 +1,6 @@
-//! A query from the command line: parsed here, and sent to a server as it was typed.
+//! A query from the command line, sent to a server as typed.
 //!
-//! There is one parser of queries, `frontend::query`. This module only collects what it needs from
-//! the flags, and shows what it objects to. [`files`] turns PATH, `-t`, `-T` and `-g` into filters.
+//! `frontend::query` parses it. [`files`] turns PATH, `-t`, `-T` and `-g` into filters.
 
 mod files;
 
@@ -76,7 +75,6 @@ enum QueryMode {
 }
 
 impl QueryFlags {
-    /// The parameters of the API for a query `q` that is read as these flags say.
     fn parameters(&self, q: &str) -> Vec<(&'static str, String)> {
         let default = match (self.fixed_strings, &self.regexp[..]) {
             (true, _) => QueryMode::Literal,
@@ -97,7 +95,7 @@ impl QueryFlags {
         [q, ("mode", mode)].into_iter().chain(given).collect()
     }
 
-    /// The query text, unless patterns are given with `-e`, and the paths.
+    /// Query text, unless `-e` gives patterns, and paths.
     fn words(&self) -> (Option<&str>, Vec<&str>) {
         let words = self.query.iter().chain(&self.files.paths);
         let mut words = words.map(String::as_str);
@@ -109,14 +107,13 @@ impl QueryFlags {
         (query, words.collect())
     }
 
-    /// What to write if the paths were meant as words of the query.
+    /// Suggestion, if paths were meant as words.
     pub(crate) fn in_one_query(&self) -> Option<String> {
         let (query, paths) = self.words();
         let words = [&[query?], &paths[..]].concat();
         (!paths.is_empty()).then(|| words.join(" "))
     }
 
-    /// The filters as they were typed.
     fn filters(&self) -> Vec<(Field, &str)> {
         let filters = [
             (Field::Package, &self.package),
@@ -132,17 +129,15 @@ impl QueryFlags {
     }
 }
 
-/// A query as it was typed, and its options.
 pub(crate) struct TypedQuery<'a> {
-    /// Parameters of the API: `q` and what is not a filter.
+    /// Filters are separate.
     parameters: Vec<(&'static str, String)>,
     filters: Vec<(Field, &'a str)>,
-    /// What was noticed before the query was written in another way.
+    /// Notices from before a rewrite.
     notices: Vec<Notice>,
 }
 
 impl<'a> TypedQuery<'a> {
-    /// Returns the query of a command line.
     pub(crate) fn new(flags: &'a QueryFlags) -> Result<TypedQuery<'a>> {
         let (query, paths) = flags.words();
         let parameters = match (query, &flags.regexp[..]) {
@@ -161,8 +156,7 @@ impl<'a> TypedQuery<'a> {
         }
     }
 
-    /// Restricts the query to some files. The API has no parameter for alternatives of filters, so all is
-    /// written as one query in the language of keywords.
+    /// Returns one keyword query: the API has no alternatives of filters.
     fn within(self, files: Expr) -> Result<TypedQuery<'a>> {
         let parsed = self.parse()?;
         let typed = &parsed.query;
@@ -191,7 +185,7 @@ impl<'a> TypedQuery<'a> {
         })
     }
 
-    /// The lines of context, which are `default` unless the query text says another number.
+    /// `default` unless set by the query text.
     fn context_lines(&self, default: u32) -> Result<u32> {
         let query = TypedQuery {
             parameters: self.parameters.clone(),
@@ -202,14 +196,13 @@ impl<'a> TypedQuery<'a> {
         Ok(parsed.query.context_lines())
     }
 
-    /// Adds a parameter of the API, if it has a value.
+    /// Adds a parameter, if it has a value.
     pub(crate) fn with(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         let value = value.map(|value| (name, value.to_string()));
         self.parameters.extend(value);
         self
     }
 
-    /// Parses the query.
     pub(crate) fn parse(&self) -> Result<ParsedQuery> {
         let parsed = Query::parse(&QueryInput {
             q: self.q(),
@@ -227,7 +220,6 @@ impl<'a> TypedQuery<'a> {
         Ok(parsed)
     }
 
-    /// Names and values of the API parameters for this query.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &[u8])> {
         let options = self.parameters.iter();
         let options = options.map(|(name, value)| (*name, value.as_bytes()));
@@ -236,7 +228,7 @@ impl<'a> TypedQuery<'a> {
         options.chain(filters).collect()
     }
 
-    /// Adds the query's text to an error of a backend or a server, if it rejects the query.
+    /// Adds the query's text to a rejection.
     pub(crate) fn locate(&self, error: anyhow::Error) -> anyhow::Error {
         error.downcast().map_or_else(
             |other| other,
@@ -255,8 +247,7 @@ impl<'a> TypedQuery<'a> {
     }
 }
 
-/// The parameters of a query for any of several regular expressions. The API takes one query, so they
-/// are written as one in the language of keywords.
+/// Returns one keyword query for any of several regular expressions.
 fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, String)>> {
     let parsed = regexps.iter().map(|regexp| {
         let (parameters, filters) = (flags.parameters(regexp), Vec::new());
@@ -273,8 +264,7 @@ fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, Stri
     Ok(vec![("q", query.interpreted_as()), mode])
 }
 
-/// The error that says what is wrong with a query: the reason, and the query, or the filter that is at
-/// fault, with a caret below the place.
+/// Shows the query or filter with a caret.
 pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
     let mut text = bad.reason.clone();
     let query = bad.filter.as_deref().unwrap_or(query);
@@ -288,7 +278,7 @@ pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
     anyhow::Error::msg(text)
 }
 
-/// Prints how the query was understood where something else may have been meant.
+/// Prints notices about ambiguous queries.
 pub(crate) fn report_notices(notices: &[Notice]) {
     for Notice { reason, hint, .. } in notices {
         let reason = escaped(reason);

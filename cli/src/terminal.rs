@@ -1,8 +1,6 @@
-//! Text from repositories and other processes, made safe to print on a terminal; messages on standard
-//! error; and closed pipes.
+//! Terminal-safe text, messages on standard error, and closed pipes.
 //!
-//! **Invariant:** nothing here panics when the reader of our output has closed its pipe, as `println!` and
-//! `eprintln!` do.
+//! **Invariant:** a closed output pipe never panics here, unlike `println!` and `eprintln!`.
 
 use crate::log;
 use serde::Serialize;
@@ -14,11 +12,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// How long a server waits for the reader of its standard output when it starts.
+/// Maximum wait for an unread pipe.
 const ANNOUNCE_MAX: Duration = Duration::from_secs(1);
 
-/// Escapes control characters (other than tab and line feed) and characters that reorder text, as
-/// `\u{1b}`. Bytes that are not UTF-8 become U+FFFD.
+/// Escapes control characters (except tab and line feed) and reordering ones, as `\u{1b}`. Invalid
+/// UTF-8 becomes U+FFFD.
 pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes.as_ref());
     if !text.chars().any(is_unsafe) {
@@ -35,9 +33,9 @@ pub(crate) fn escaped<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Escapes the same characters in JSON, which stays the same value. Outside of strings there are none.
+/// JSON has these characters only in strings, so the value is unchanged.
 pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
-    // Few texts have any, and all that are not ASCII have more than one byte.
+    // Few texts have any; non-ASCII ones take several bytes.
     let is_plain = |byte: u8| byte < 0x7f;
     if text.bytes().all(is_plain) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -45,7 +43,7 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         if is_unsafe(letter) {
-            // All of them are in the first plane.
+            // They are in the first plane.
             write!(out, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
         } else {
             out.push(letter);
@@ -54,7 +52,6 @@ pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes strings of JSON with [`escaped_json`].
 struct SafeStrings;
 
 impl Formatter for SafeStrings {
@@ -67,7 +64,7 @@ impl Formatter for SafeStrings {
     }
 }
 
-/// Appends a value as JSON that is safe to print.
+/// Appends terminal-safe JSON.
 ///
 /// # Panics
 /// If the value has a map with keys that are no strings.
@@ -82,9 +79,9 @@ fn is_unsafe(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Prints a line on standard error, which in a server is the log's. If its reader has gone, the line is lost.
+/// Prints through the log in a server. Lost if its reader has gone.
 pub(crate) fn report(message: impl Display) {
-    // One write, so that lines of several processes do not mix.
+    // One write, so that processes do not mix lines.
     let line = format!("{message}\n");
     match log::started() {
         Some(log) => log.push(line.as_bytes()),
@@ -92,14 +89,12 @@ pub(crate) fn report(message: impl Display) {
     }
 }
 
-/// Prints a line on standard output.
 pub(crate) fn print(line: impl Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;
     out.flush()
 }
 
-/// Prints a value on standard output as a line of JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     let mut line = Vec::new();
     push_json(value, &mut line);
@@ -109,10 +104,10 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints a line of a server on standard output. A pipe that is full and is not read does not keep the server from starting.
+/// A full, unread pipe does not block the start.
 pub(crate) fn announce(line: impl Display) -> io::Result<()> {
     let line = line.to_string();
-    // Messages of the start come first.
+    // Startup messages come first.
     log::flush(ANNOUNCE_MAX);
     let (sender, printed) = mpsc::channel();
     let thread = thread::Builder::new().name("announce".to_owned());
@@ -123,8 +118,7 @@ pub(crate) fn announce(line: impl Display) -> io::Result<()> {
     })
 }
 
-/// Returns the chain of an error in one line, without the operating system's number behind the words
-/// that already say it: `connection refused (os error 111)`.
+/// One line without error numbers such as ` (os error 111)`.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     const NUMBER: &str = " (os error ";
     let text = format!("{error:#}");
@@ -140,7 +134,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     out
 }
 
-/// Whether the reader of our output has closed its pipe, which is not an error: `trawl … | head`.
+/// No error: `trawl … | head`.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,10 +1,9 @@
-//! Certificates and keys of this process, from files.
+//! Certificates and keys from files.
 //!
-//! [`pem`] reads and checks them, [`reload`] reads them again when they change, and the functions here make
-//! TLS configurations of them: of the public listener, and of the connections between frontends and
-//! backends, where both sides show a certificate.
+//! [`pem`] checks them, [`reload`] follows changes, and this module builds the configurations:
+//! public listener, and mutual TLS between frontends and backends.
 //!
-//! **Invariant:** a configuration that is in use is replaced only by one that was read without an error.
+//! **Invariant:** a configuration in use is replaced only by one that was read without errors.
 
 mod pem;
 mod reload;
@@ -22,10 +21,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A configuration that changes when its files do.
+/// Follows its files.
 pub(crate) type Current<T> = watch::Receiver<Arc<T>>;
 
-/// The configuration of the public listener.
 pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>> {
     let files = vec![identity.certificate.clone(), identity.key.clone()];
     reload::watched(files, move || {
@@ -39,7 +37,7 @@ pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>>
     })
 }
 
-/// The configuration of a backend, which serves only clients with a certificate of `client_ca`.
+/// Requires client certificates of `client_ca`.
 pub(crate) fn backend_server(
     identity: Identity,
     client_ca: PathBuf,
@@ -59,14 +57,14 @@ pub(crate) fn backend_server(
         let resolver = Arc::new(SingleCertAndKey::from(key));
         let server = server.with_client_cert_verifier(verifier);
         let mut config = server.with_cert_resolver(resolver);
-        // A connection is never resumed, so each is checked against the current CA.
+        // No resumption: each connection is checked against the current CA.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(config)
     })
 }
 
-/// The configuration of a frontend, whose backends show certificates of `backend_ca`.
+/// Requires backend certificates of `backend_ca`.
 pub(crate) fn backend_client(
     identity: Identity,
     backend_ca: PathBuf,
@@ -88,8 +86,8 @@ pub(crate) fn backend_client(
     })
 }
 
-/// The configuration of requests to servers of others, such as the one that decides what callers may see. It
-/// trusts the CAs of the system (`SSL_CERT_FILE` names another file), which it reads if it needs them.
+/// Client of other services, such as authorization. Trusts the system's CAs (`SSL_CERT_FILE` names
+/// another file), if needed.
 pub(crate) fn outgoing_client(needs_roots: bool) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     if needs_roots {
@@ -105,7 +103,6 @@ pub(crate) fn outgoing_client(needs_roots: bool) -> Result<ClientConfig> {
     Ok(client.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Describes the metrics of certificates.
 pub(crate) fn describe_metrics() {
     let expiry = "When a certificate expires, in seconds since 1970";
     metrics::describe_gauge!("trawl_certificate_expiry_seconds", expiry);

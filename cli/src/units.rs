@@ -1,11 +1,10 @@
-//! Numbers as people read and write them: `512M`, `449.1 MB`, `77,807`, `2 files`, `3 days`.
+//! Human-readable numbers: `512M`, `449.1 MB`, `77,807`, `2 files`, `3 days`.
 
 use indicatif::HumanCount;
 
 const NOT_A_SIZE: &str = "not a size; write bytes, or a number and K, M, G or T, as in 512M";
 
-/// Parses a number of bytes with an optional K, M, G or T (powers of 1,024). A `B` or `iB` after the
-/// letter changes nothing.
+/// Bytes with an optional K, M, G or T (powers of 1,024), also with `B` or `iB`.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = text[digits.len()..].to_ascii_uppercase();
@@ -23,7 +22,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "larger than 2^64 bytes".to_owned())
 }
 
-/// A number of bytes, in powers of 1,000: `449.1 MB`.
+/// Powers of 1,000: `449.1 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut value = bytes as f64;
@@ -39,12 +38,12 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A count with separators: `77,807`.
+/// `77,807`.
 pub(crate) fn count(count: u64) -> String {
     HumanCount(count).to_string()
 }
 
-/// A count and its noun: `1 file`, `2 files`, `2 matches`.
+/// `1 file`, `2 files`, `2 matches`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
     let s = match number {
         1 => "",
@@ -54,13 +53,13 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{s}", count(number))
 }
 
-/// A share of a whole: `3 of 24 (12.500 %)`.
+/// `3 of 24 (12.500 %)`.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let percent = 100.0 * part as f64 / whole.max(1) as f64;
     format!("{} of {} ({percent:.3} %)", count(part), count(whole))
 }
 
-/// An age in its largest unit: `3 days`. Below two of a unit the next smaller one is used.
+/// The largest unit with two: `3 days`.
 pub(crate) fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let unit = units.into_iter().find(|(length, _)| seconds >= 2 * length);
@@ -68,7 +67,7 @@ pub(crate) fn age(seconds: u64) -> String {
     plural(seconds / length, unit)
 }
 
-/// A duration: `0.3 ms`, `31 ms`, `1.2 s`.
+/// `0.3 ms`, `31 ms`, `1.2 s`.
 pub(crate) fn duration(milliseconds: f64) -> String {
     match milliseconds {
         short if short < 10.0 => format!("{short:.1} ms"),

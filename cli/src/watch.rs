@@ -1,9 +1,8 @@
-//! Notices that files below some directories have changed.
+//! Detects changed files below directories.
 //!
-//! A notification of the file system only says that something changed; the caller then compares all
-//! files with the index. The next rescan finds a change whose notification was lost, so a lost
-//! notification costs time, not correctness. Watched are the directories of searchable files, and the files that
-//! decide which these are: patterns of git and its indexes, wherever they lie.
+//! A notification only triggers a comparison of all files with the index. Rescans find lost
+//! notifications, so these cost time, not correctness. Watches directories of searchable files, and
+//! git's patterns and indexes anywhere.
 
 mod changes;
 mod places;
@@ -19,40 +18,35 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the references of repositories are looked at, besides notifications.
+/// Polling interval of references.
 const REFERENCES_EVERY: Duration = Duration::from_secs(1);
 
-/// Times that directories are listed until none is new: a directory may be made in one that is not watched yet.
+/// Listing passes until none is new: directories may appear unwatched.
 const PASSES_MAX: usize = 4;
 
-/// Why [`FileWatch::wait`] has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// Something has changed.
     Changed,
-    /// Nothing was noticed for as long as was asked.
     Elapsed,
 }
 
-/// Watches directories until it is dropped.
 pub(crate) struct FileWatch {
     roots: WatchRoots,
-    /// None if this system has no notifications.
+    /// None if the system has no notifications.
     watcher: Option<RecommendedWatcher>,
     watched: HashSet<PathBuf>,
-    /// The git directories of the repositories, each with the stamp of its references.
+    /// Git directories, with reference stamps.
     stamps: Vec<(PathBuf, u64)>,
     changes: Arc<FileChanges>,
-    /// Files that may have another text although neither size nor times have changed.
+    /// Files that may have new text despite unchanged size and times.
     suspects: Vec<PathBuf>,
-    /// How long it took to find the places to watch.
     pub(crate) listed_in: Duration,
-    /// The last problem, which is logged once.
+    /// Logged once.
     problem: String,
 }
 
 impl FileWatch {
-    /// Begins to watch. What cannot be watched is logged, and found by rescans.
+    /// Starts to watch. Unwatchable places are logged and rescanned.
     pub(crate) fn start(roots: WatchRoots) -> FileWatch {
         let changes = Arc::new(FileChanges::new());
         let noticed = Arc::clone(&changes);
@@ -84,13 +78,11 @@ impl FileWatch {
         watch
     }
 
-    /// What searches see of it.
     pub(crate) fn freshness(&self) -> Arc<dyn CorpusWatch> {
         Arc::clone(&self.changes) as Arc<dyn CorpusWatch>
     }
 
-    /// Waits until something has changed and then nothing for a moment; at most so long. Directories that
-    /// are new are watched when it returns.
+    /// Waits at most `max` for a change and then a quiet moment. New directories are then watched.
     pub(crate) fn wait(&mut self, max: Duration) -> Woken {
         let deadline = Instant::now() + max;
         loop {
@@ -105,7 +97,7 @@ impl FileWatch {
             let taken = self.changes.take(step);
             let is_changed = taken.is_some();
             let is_late = Instant::now() >= deadline;
-            // After a rescan also those whose notification was lost, or that replace a watched one.
+            // A rescan adds unnoticed or replaced directories.
             let is_new = taken.as_ref().is_some_and(|taken| taken.directories);
             if is_new || (is_late && !is_changed) {
                 self.add_directories();
@@ -121,18 +113,18 @@ impl FileWatch {
         }
     }
 
-    /// Files whose text is to be compared, noticed before the last wait has ended.
+    /// Files to compare by text after the last wait.
     pub(crate) fn suspects(&self) -> &[PathBuf] {
         &self.suspects
     }
 
-    /// What was noticed before the last wait has ended is searched.
+    /// Marks changes before the end of the last wait as searched.
     pub(crate) fn searched(&mut self) {
         self.suspects.clear();
         self.changes.searched();
     }
 
-    /// The git directories of which references have changed since the last call.
+    /// Git directories with changed references.
     fn references_have_changed(&mut self) -> Vec<PathBuf> {
         let stamps = self.stamps.iter_mut();
         let changed = stamps.filter_map(|(git_dir, last)| {
@@ -142,7 +134,6 @@ impl FileWatch {
         changed.collect()
     }
 
-    /// Watches the directories that are there.
     fn add_directories(&mut self) {
         let Some(mut watcher) = self.watcher.take() else {
             return;
@@ -157,7 +148,7 @@ impl FileWatch {
         self.listed_in = started.elapsed();
     }
 
-    /// Watches the directories that are there. Returns whether some of them are new.
+    /// Watches existing directories. Returns true if some are new.
     fn add_once(&mut self, watcher: &mut RecommendedWatcher) -> bool {
         let git_dirs: Vec<_> = self.stamps.iter().map(|(path, _)| path.clone()).collect();
         let places = Places::find(&self.roots, &git_dirs);
@@ -165,7 +156,7 @@ impl FileWatch {
         self.changes.set_places(places);
         let mut problem = None;
         for directory in found.iter().map(|it| &**it).chain(self.changes.questions()) {
-            // Again, even if it is known: another directory may have its name now.
+            // Includes known ones: the name may be of another directory.
             if let Err(error) = watcher.watch(directory, RecursiveMode::NonRecursive) {
                 problem = Some(format!("{}: {error}", directory.display()));
             }
@@ -204,7 +195,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Short, but long enough for a notification that should not come.
+    /// Long enough for a notification that should not come.
     const SHORT: Duration = Duration::from_millis(300);
 
     fn watch(directory: &Path) -> FileWatch {
@@ -264,7 +255,7 @@ mod tests {
         let path = directory.path().join("mapped");
         fs::write(&path, "x").unwrap();
         let mut watch = watch(directory.path());
-        // A mapping is closed like a file into which nothing was written.
+        // A mapping is closed like an unwritten file.
         drop(fs::File::options().write(true).open(&path).unwrap());
         assert_eq!(watch.wait(LONG), Woken::Changed);
         assert_eq!(watch.suspects(), std::slice::from_ref(&path));
@@ -288,7 +279,6 @@ mod tests {
                 .block_on(answered.wait_for(|answered| *answered >= question))
                 .unwrap();
         };
-        // Nothing has changed.
         let question = freshness.ask();
         wait(question);
         fs::write(directory.path().join("a"), "x").unwrap();
@@ -318,7 +308,7 @@ mod tests {
         assert_eq!(watch.wait(SHORT), Woken::Elapsed);
         fs::write(path(".git/refs/heads/main"), "1234\n").unwrap();
         assert_eq!(watch.wait(LONG), Woken::Changed);
-        // Without a notification the references are looked at.
+        // References are polled now.
         watch.watcher = None;
         fs::write(path(".git/packed-refs"), "1234 refs/heads/x\n").unwrap();
         watch.changes.take(Instant::now());

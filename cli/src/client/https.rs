@@ -1,4 +1,4 @@
-//! HTTPS: whom this client trusts, and why it does not.
+//! HTTPS: trusted CAs, and explanations of TLS failures.
 
 use crate::tls::{authorities, provider};
 use anyhow::{Result, bail};
@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Trusts the CAs in the file that `flag` names, or else those of the system (`SSL_CERT_FILE` names another file).
+/// Trusts the CAs of `flag`, else those of the system (`SSL_CERT_FILE` names another file).
 pub(crate) fn config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
     let roots = match ca {
         Some(path) => authorities(path)?,
@@ -30,7 +30,6 @@ pub(crate) fn config(ca: Option<&Path>, flag: &str) -> Result<TlsConfig> {
         .build())
 }
 
-/// Explains a failure of TLS, if `error` is one.
 pub(super) fn reason(error: &io::Error) -> Option<String> {
     let fault = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     Some(match fault {

@@ -1,19 +1,15 @@
-//! The key that a server asks for. It comes from a file or a variable and never from a flag, since everybody
-//! on a machine can read the flags of its processes.
+//! API key of a server, from a file or variable: other users can read flags.
 
 use crate::cache_dir::{read_small, user_dir};
 use crate::terminal::escaped;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Bytes of a file with keys.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// The variable with a key.
 const VARIABLE: &str = "TRAWL_KEY";
 
-/// Returns the key for the server at `url`: in the file that is named, in the variable, or on the server's line in
-/// the user's own file; `None` if there is none of these.
+/// Key for `url` from the named file, the variable, or the server's line in the user's file.
 pub(super) fn find(file: Option<&Path>, url: &str) -> Result<Option<String>> {
     if let Some(file) = file {
         let text = read_small(file, "the key in", FILE_BYTES_MAX)?;
@@ -33,7 +29,7 @@ pub(super) fn find(file: Option<&Path>, url: &str) -> Result<Option<String>> {
     in_list(&text, url).with_context(shown)
 }
 
-/// Returns the key of a server from a file with the URL of a server and its key on each line.
+/// Each line has a URL and a key.
 fn in_list(text: &str, url: &str) -> Result<Option<String>> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -51,7 +47,7 @@ fn in_list(text: &str, url: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Checks that a text has nothing but a key. The error does not show it.
+/// Errors do not show the key.
 fn checked(text: &str) -> Result<String> {
     let key = text.trim();
     if key.is_empty() {

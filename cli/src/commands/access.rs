@@ -1,4 +1,4 @@
-//! Flags of `serve` and `frontend` for who may use them: keys, cookies, and an address for operators.
+//! Access flags of `serve` and `frontend`: keys, cookies, operators' address.
 
 use super::listener;
 use crate::terminal::report;
@@ -10,10 +10,9 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, HostNames};
 
-/// Connections of operators: some browsers and collectors of metrics.
+/// Room for some browsers and metrics collectors.
 const ADMIN_CONNECTIONS_MAX: usize = 256;
 
-/// The heading in the help.
 const ACCESS: &str = "Access";
 
 /// Keys, and an address for operators.
@@ -37,7 +36,6 @@ pub(super) struct AccessFlags {
 }
 
 impl AccessFlags {
-    /// Reads the keys, and the secret for cookies.
     pub(super) fn keys(&self) -> Result<Option<Access>> {
         let Some(keys) = &self.api_keys else {
             if self.require_key {
@@ -58,12 +56,11 @@ impl AccessFlags {
         Ok(Some(Access::new(keys, secret, self.require_key)))
     }
 
-    /// Whether operators have an address of their own.
     pub(super) fn has_admin(&self) -> bool {
         self.admin_listen.is_some()
     }
 
-    /// Binds the address for operators, if they have one besides `listen`.
+    /// Binds the operators' address, if any.
     pub(super) async fn bind_admin(&self, listen: &str) -> Result<Option<TcpListener>> {
         let Some(address) = &self.admin_listen else {
             return Ok(None);
@@ -76,7 +73,6 @@ impl AccessFlags {
         listener::bind(address, "--admin-listen").await.map(Some)
     }
 
-    /// Starts to answer operators.
     pub(super) fn serve_admin(
         &self,
         listener: Option<TcpListener>,

@@ -1,5 +1,5 @@
-//! Requests of `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and `explain`: each asks the HTTP API and prints
-//! the answer in words, or with `--json` as it came, but for characters that are not safe on a terminal.
+//! Sends API requests for `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and
+//! `explain`. Prints text or JSON that is safe on a terminal.
 
 use crate::client::{Client, Target};
 use crate::terminal::{escaped, escaped_json};
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use web::model::exact as exact_bytes;
 
-/// Entries of a list in one response: the most that the API allows.
+/// Maximum of the API.
 const PER_RESPONSE: &[u8] = b"1000";
 
 /// Which API is asked, and how the answer is printed.
@@ -22,13 +22,11 @@ pub(super) struct ApiFlags {
 }
 
 impl ApiFlags {
-    /// Whether the answer is printed as JSON.
     pub(super) fn json(&self) -> bool {
         self.json
     }
 }
 
-/// Asks the API, and prints to standard output.
 pub(super) struct ApiPrinter {
     client: Client,
     json: bool,
@@ -44,7 +42,7 @@ impl ApiPrinter {
         })
     }
 
-    /// Returns an answer. With `--json` it is printed too.
+    /// Returns an answer, and prints it with `--json`.
     pub(super) fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -60,8 +58,7 @@ impl ApiPrinter {
         Ok(answer)
     }
 
-    /// Requests all responses of a list, and calls `each` with each of them. It returns the cursor of
-    /// the next response, if there is one.
+    /// Requests all pages. `each` returns the cursor of the next.
     pub(super) fn get_all<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -79,7 +76,6 @@ impl ApiPrinter {
         Ok(())
     }
 
-    /// Prints words, unless the answer is printed as JSON.
     pub(super) fn print(
         &mut self,
         words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -95,7 +91,7 @@ impl ApiPrinter {
     }
 }
 
-/// A name on one line, from the text and the exact bytes of a field.
+/// Renders a name on one line.
 pub(super) fn name(text: &str, exact: Option<&str>) -> String {
     let bytes = exact_bytes(text, exact).unwrap_or_else(|_| text.as_bytes().to_vec());
     escaped(&bytes).replace('\n', "\\n")

@@ -1,4 +1,4 @@
-//! Flags of `serve` and `frontend` for what callers may see: a service that decides, or signed tokens.
+//! Authorization flags of `serve` and `frontend`: a decision service or signed tokens.
 
 use crate::tls;
 use anyhow::{Context, Result};
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::{Authorization, AuthorizationOptions};
 
-/// The heading in the help.
 const AUTHORIZATION: &str = "Authorization";
 
 /// Who decides what a caller may see.
@@ -47,7 +46,7 @@ pub(super) struct AuthorizationFlags {
 }
 
 impl AuthorizationFlags {
-    /// Checks the flags, and reads the keys of tokens. Decisions are shared as hints.
+    /// Checks the flags and reads token keys. Decisions are shared as hints.
     pub(super) fn authorization(
         &self,
         hints: Option<&Arc<Hints>>,
@@ -69,23 +68,20 @@ impl AuthorizationFlags {
         Ok(Authorization::new(&options, tls, hints)?)
     }
 
-    /// Whether callers may see different packages.
     pub(super) fn is_configured(&self) -> bool {
         self.auth_url.is_some() || self.auth_jwks.is_some()
     }
 
-    /// Whether a service decides.
     pub(super) fn has_service(&self) -> bool {
         self.auth_url.is_some()
     }
 
-    /// Whether callers have tokens.
     pub(super) fn has_tokens(&self) -> bool {
         self.auth_jwks.is_some()
     }
 }
 
-/// Checks that somebody can decide about the packages of an index.
+/// Checks that the packages can be authorized.
 pub(super) fn check_packages<'a>(
     authorization: &Authorization,
     shards: impl IntoIterator<Item = &'a Shard>,

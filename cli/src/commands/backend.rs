@@ -1,4 +1,4 @@
-//! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
+//! `trawl backend`: serves shards to frontends, health and metrics over HTTP.
 
 mod health;
 mod replica;
@@ -97,7 +97,7 @@ impl BackendArguments {
 }
 
 impl BackendArguments {
-    /// The nodes that share the store with this one, which is called `name`.
+    /// Nodes that share the store.
     fn neighbours(&self, name: &str, data: &Path) -> Result<Option<Neighbours>> {
         cache_dir::create(data)?;
         let absence = share::absence(Duration::from_secs(self.store.lost_after));
@@ -124,7 +124,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         )),
         None => None,
     };
-    // Frontends decide which searches are traced.
+    // Frontends decide about sampling.
     arguments.traces.start("trawl-backend", address, 1.0)?;
     let tls = arguments.tls.config(address)?;
     let neighbours = match &member {
@@ -180,24 +180,20 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The address of the backend.
 enum Address {
-    /// It is listened on.
     Open(TcpListener),
-    /// Connections are refused until the directory has what the node is to have: a frontend would take a backend without
-    /// shards for one that has searched all of them.
+    /// Refuses connections until shards arrive: an empty backend would seem complete.
     Reserved(Reserved, oneshot::Receiver<()>),
 }
 
 impl Address {
-    /// Waits until the backend has something to serve.
     async fn listener(self, backend: &Arc<backend::Backend>) -> Result<TcpListener> {
         let (reserved, filled) = match self {
             Address::Open(listener) => return Ok(listener),
             Address::Reserved(reserved, filled) => (reserved, filled),
         };
         if filled.await.is_err() {
-            // The thread of the store has ended, and the process ends with its error.
+            // The store thread failed; its error ends the process.
             std::future::pending::<()>().await;
         }
         let backend = Arc::clone(backend);
@@ -206,8 +202,8 @@ impl Address {
     }
 }
 
-/// Waits until the backend is to end. It leaves the list of nodes first, so that no frontend asks it for more than what is
-/// on its way; then it refuses searches and waits for those that run.
+/// Leaves the node list, so frontends send no more, then refuses searches and waits for running
+/// ones.
 async fn drain(
     backend: &backend::Backend,
     registered: Option<Registered>,

@@ -1,4 +1,4 @@
-//! `trawl status`, `packages` and `skipped`: what is searched and what is not, as the HTTP API says.
+//! `trawl status`, `packages` and `skipped`, from the HTTP API.
 
 use super::api_printer::{ApiFlags, ApiPrinter, name};
 use crate::print::{overlaps_in_words, report_missing};
@@ -11,10 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 use web::model::{IndexPackages, PackageState, RepositoryStatus, Status, Why};
 
-/// Revisions of a repository that `trawl status` prints.
 const REVISIONS_SHOWN: usize = 8;
 
-/// Digits of a commit id that are printed.
 const SHORT_ID: usize = 12;
 
 /// Show what a server searches, on which backends, and how old it is
@@ -108,7 +106,6 @@ fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints a line for a repository, and one for each revision that is shown.
 fn print_repository(repository: &RepositoryStatus, out: &mut dyn Write) -> io::Result<()> {
     let package = name(&repository.package, repository.package_base64.as_deref());
     let revisions = units::plural(repository.revision_count.into(), "revision");

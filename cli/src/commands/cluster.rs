@@ -1,4 +1,4 @@
-//! `trawl cluster`: what operators see of the nodes that share a store, and what they do with them.
+//! `trawl cluster`: shows, plans and drains nodes of a store.
 
 mod ask;
 mod report;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How often nodes are looked at that are waited for.
+/// Polling interval while waiting for nodes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Look at the backends that share a store: which has what, what is moving, and what would move
@@ -156,14 +156,12 @@ fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     ))
 }
 
-/// The answer of `plan`.
 #[derive(Serialize)]
 struct Plan {
     generation: u64,
     replicas: u8,
-    /// Bytes of all shards, each counted for every replica that it would have.
+    /// Counted once per replica.
     bytes: u64,
-    /// Bytes that nodes would fetch.
     moving_bytes: u64,
     nodes: Vec<PlannedNode>,
 }
@@ -229,7 +227,7 @@ fn plan(arguments: &PlanArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The nodes after a change.
+/// Applies `--add` and `--remove`.
 fn changed(before: &[Member], add: &[String], remove: &[String]) -> Result<Vec<Member>> {
     let mut after = before.to_vec();
     for name in remove {
@@ -245,7 +243,7 @@ fn changed(before: &[Member], add: &[String], remove: &[String]) -> Result<Vec<M
             Some((name, rest)) => (name, format!("/{rest}")),
             None => (&**text, String::new()),
         };
-        // Its address does not matter.
+        // Placement ignores addresses.
         let source = format!("static:{name}=localhost:1{rest}");
         let wrong = || format!("--add {text}: not NAME[/zone=ZONE][/weight=N]");
         let Source::Static(added) = source.parse().with_context(wrong)? else {
@@ -327,7 +325,7 @@ fn drain(arguments: &DrainArguments) -> Result<ExitCode> {
     }
 }
 
-/// Waits until a node has no shards, and says how far it is. A node that does not answer serves none.
+/// Prints progress. An unreachable node counts as empty.
 fn wait_until_empty(arguments: &DrainArguments, objects: &Objects) -> Result<ExitCode> {
     let (node, mut shown) = (&arguments.node, String::new());
     loop {

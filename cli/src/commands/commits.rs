@@ -1,5 +1,5 @@
-//! `trawl commit`, `log` and `refs`: what git repositories have, from a server or an index as the HTTP API says, or
-//! with `--repos` from a directory of repositories. No program is started.
+//! `trawl commit`, `log` and `refs`: git data from the HTTP API, or from a directory with
+//! `--repos`. Starts no program.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
 use crate::terminal::{self, escaped};
@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use web::model::{Commit, CommitLog, Person, Ref, Refs};
 
-/// Digits of a commit id in a line of a log.
 const SHORT_ID: usize = 12;
 
-/// References that a directory of repositories is asked for at a time.
+/// References read at a time.
 const REFS_PART: u32 = 1000;
 
 /// Show the commit that a revision of a git repository names
@@ -198,7 +197,6 @@ pub(super) fn refs(arguments: &RefsArguments) -> Result<ExitCode> {
     show(&source.api, &refs, |out| print_refs(&refs.refs, out))
 }
 
-/// Reads from a repository below a directory.
 fn look_up(directory: &Path, repo: &str, of: LookupOf) -> Result<LookupAnswer> {
     let repositories = GitRepositories::open(directory)
         .with_context(|| format!("--repos {} cannot be used", directory.display()))?;
@@ -239,7 +237,6 @@ fn unexpected(answer: &LookupAnswer) -> anyhow::Error {
     anyhow!("the repository answered something else: {answer:?}")
 }
 
-/// Prints an answer in words or as JSON.
 fn show<T: serde::Serialize>(
     flags: &ApiFlags,
     answer: &T,
@@ -255,7 +252,7 @@ fn show<T: serde::Serialize>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a commit as git log does.
+/// Prints a commit as `git log` does.
 fn print_commit(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
     let tags = match &commit.tags[..] {
         [] => String::new(),

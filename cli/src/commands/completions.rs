@@ -1,4 +1,4 @@
-//! `trawl completions` and `trawl man`, generated from clap's definition of the command line.
+//! `trawl completions` and `trawl man`, generated from clap's command line.
 
 use anyhow::{Context, Result};
 use clap_complete::Shell;

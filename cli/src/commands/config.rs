@@ -1,4 +1,4 @@
-//! `trawl config`: checks the configuration file, and shows where each setting comes from.
+//! `trawl config`: checks the configuration file, and shows the origin of each setting.
 
 use crate::config::{
     ConfigFile, Setting, TABLES, Value, ValueKind, default_path, unknown_variables, value,
@@ -50,7 +50,6 @@ enum Action {
     },
 }
 
-/// Checks or shows the settings of the command line `definition`.
 pub(super) fn run(arguments: &ConfigArguments, definition: &clap::Command) -> Result<ExitCode> {
     match &arguments.action {
         Action::Check { file } => check(file.clone(), definition),
@@ -113,7 +112,7 @@ fn report(faults: &[String]) -> ExitCode {
     }
 }
 
-/// A setting as a line of TOML, with the origin of its value as a comment.
+/// Renders a line of TOML, with the origin as a comment.
 fn line(setting: &Setting, value: Option<&Value>) -> String {
     let (texts, origin) = match value {
         Some(value) => (value.texts.clone(), &value.origin[..]),
@@ -132,7 +131,7 @@ fn line(setting: &Setting, value: Option<&Value>) -> String {
     format!("{:42}  # {origin}", format!("{} = {value}", setting.key))
 }
 
-/// Replaces the password of an address such as redis://user:password@host.
+/// Hides the password of redis://user:password@host.
 fn without_password(text: &str) -> String {
     let shown = || {
         let (scheme, rest) = text.split_once("://")?;
@@ -144,7 +143,6 @@ fn without_password(text: &str) -> String {
     shown().unwrap_or_else(|| text.to_owned())
 }
 
-/// A string in TOML.
 fn quoted(text: &str) -> String {
     let escaped = text.escape_default().to_string();
     format!("\"{}\"", escaped.replace("\\'", "'"))

@@ -1,5 +1,4 @@
-//! How a server ends. On SIGTERM it drains: it takes no new searches, and ends when those that run have ended, or after a
-//! bounded time. SIGINT, and a second signal, end it at once.
+//! Shutdown. SIGTERM drains for a bounded time; SIGINT or a second signal ends at once.
 
 use frontend::{Coordinator, Serving};
 use std::future::pending;
@@ -7,10 +6,9 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
-/// Seconds that a server may drain: with what follows, it has ended 30 s after SIGTERM, when Kubernetes kills it.
+/// Leaves the rest of the shutdown 5 s of Kubernetes' 30 s.
 const DRAIN_S: u16 = 25;
 
-/// The longest time that can be set, in seconds.
 const DRAIN_S_MAX: i64 = 3600;
 
 /// How long a server drains.
@@ -27,7 +25,7 @@ impl DrainFlags {
         Duration::from_secs(self.drain.into())
     }
 
-    /// Lets a frontend drain when it is told to. Returns when it is to end, whether it has drained or not.
+    /// Returns when the frontend must end, drained or not.
     pub(super) async fn frontend(self, mut signals: Signals, frontend: &Coordinator) {
         if signals.next().await == Told::Interrupt {
             return;
@@ -51,17 +49,13 @@ impl DrainFlags {
     }
 }
 
-/// What a signal says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// From a terminal.
     Interrupt,
-    /// From a service manager.
     Terminate,
 }
 
-/// The signals that end a server. Before this exists, a signal ends the process at once, so a server creates it before it
-/// says where it listens.
+/// Created before the server prints its address, as earlier signals kill the process.
 pub(super) struct Signals(Option<(Signal, Signal)>);
 
 impl Signals {
@@ -71,10 +65,9 @@ impl Signals {
         Signals(interrupt.ok().zip(terminate.ok()))
     }
 
-    /// Waits for the next one.
     pub(super) async fn next(&mut self) -> Told {
         let Some((interrupt, terminate)) = &mut self.0 else {
-            // Without handlers the signals end the process, which is their default.
+            // Signals end the process by default.
             return pending().await;
         };
         tokio::select! {

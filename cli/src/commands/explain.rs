@@ -1,5 +1,4 @@
-//! `trawl explain`: how a query is understood, how much the index leaves to read, and what would
-//! leave less.
+//! `trawl explain`: the parsed query, its cost, and hints to reduce it.
 
 use super::api_printer::{ApiFlags, ApiPrinter};
 use crate::print::{plan_in_words, report_missing};

@@ -1,5 +1,4 @@
-//! `trawl frontend`: searches backends, and answers over HTTP. `serve` has the same flags for limits on
-//! what a frontend uses, and for who may use it.
+//! `trawl frontend`: searches backends and answers over HTTP.
 
 use super::access::AccessFlags;
 use super::authorization::AuthorizationFlags;
@@ -22,13 +21,12 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use web::{BasePath, ConnectionLimits, HostNames, TrustedProxies};
 
-/// Bytes of a key file: room for some thousand keys, each of which is compared with every request.
+/// Each request is compared with all keys, some thousand.
 const KEYS_BYTES_MAX: u64 = 256 << 10;
 
-/// Characters of a key: shorter ones can be guessed.
+/// Shorter keys can be guessed.
 const KEY_LEN_MIN: usize = 8;
 
-/// Headings in the help.
 const LIMITS: &str = "Limits";
 const ACCESS: &str = "Access";
 
@@ -109,7 +107,7 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
         None => backends(arguments)?,
         Some((watcher, connector)) => connector.backends(watcher.map()),
     };
-    // How much text the backends have is not known yet.
+    // The size of the backends' text is unknown.
     let config = arguments
         .flags
         .config(&arguments.spool, arguments.memory, None, hints);
@@ -138,7 +136,7 @@ fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
             Some(tls) => Backend::tls(address, tls.clone())
                 .with_context(|| format!("--backend {address}: expected a host and a port"))?,
         };
-        // Only operators see addresses, if they have an address of their own.
+        // Addresses are for operators.
         Ok(if arguments.flags.access.has_admin() {
             backend.named(format!("backend {number}"))
         } else {
@@ -229,7 +227,7 @@ enum LoggedQuery {
     Off,
 }
 
-/// A time in seconds, such as `2` or `0.5`.
+/// Parses `2` or `0.5`.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
@@ -238,8 +236,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl FrontendFlags {
-    /// Returns the configuration of a frontend, with memory for all running queries. `text_bytes` are in
-    /// its corpus, if that is known. Says how much the spool may have, if it is less than usual.
+    /// `memory_bytes` is for all queries; `text_bytes` is the corpus size, if known. Logs a reduced
+    /// spool bound.
     pub(super) fn config(
         &self,
         spool: &Path,
@@ -276,18 +274,15 @@ impl FrontendFlags {
         }
     }
 
-    /// Begins to record traces of a service that listens there, if that is wanted.
     pub(super) fn trace(&self, service: &str, listener: &TcpListener) -> Result<()> {
         let address = listener.local_addr()?;
         self.traces.start(service, address, self.sample.ratio())
     }
 
-    /// Begins to connect to the Redis that frontends share.
     pub(super) fn hints(&self) -> Result<Option<Arc<Hints>>> {
         self.shared_cache.start(self.authorization.has_service())
     }
 
-    /// Checks the origins and reads the files of keys.
     pub(super) fn web_options(
         &self,
         address: IpAddr,
@@ -315,7 +310,6 @@ impl FrontendFlags {
         Ok(options)
     }
 
-    /// Returns the limits on connections.
     pub(super) fn connection_limits(&self) -> Result<ConnectionLimits> {
         Ok(ConnectionLimits {
             connections_max: self.connections as usize,
@@ -327,20 +321,19 @@ impl FrontendFlags {
     }
 }
 
-/// The usual bound on the spool.
+/// Usual bound of the spool.
 const SPOOL_BYTES_MAX: u64 = 10 << 30;
 
-/// The spool of a small corpus has room for this: its results may be many times its text.
+/// Results of a small corpus can be many times its size.
 const SPOOL_BYTES_MIN: u64 = 256 << 20;
 
-/// Bytes of spool for each byte of text. The largest results, of single letters, take about two.
+/// Results of single letters, the largest, need about two.
 const SPOOL_BY_TEXT: u64 = 8;
 
-/// The default bound on the spool.
 #[derive(Debug, PartialEq, Eq)]
 struct SpoolBound {
     bytes: u64,
-    /// Why it is less than usual.
+    /// Reason for a reduced bound.
     reason: Option<&'static str>,
 }
 
@@ -360,13 +353,13 @@ impl SpoolBound {
     }
 }
 
-/// The bytes of a directory's disk that are free for this user; `None` if they are unknown.
+/// Bytes free for this user; `None` if unknown.
 fn free_bytes(directory: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(directory).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Parses a key on each line. Empty lines and those that begin with `#` are ignored.
+/// One key per line. Skips empty lines and `#` comments.
 fn parse_keys(text: &str) -> Result<Vec<String>> {
     let mut keys = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,4 +1,4 @@
-//! `trawl index`: builds an index of directories, or updates it.
+//! `trawl index`: builds or updates an index of directories.
 
 mod build;
 mod git;
@@ -132,7 +132,7 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
 }
 
-/// Builds those of the packages that no other machine builds.
+/// Builds packages that no other machine builds.
 fn share(arguments: &IndexArguments, options: &BuildOptions) -> Result<ExitCode> {
     let packages = arguments.build.packages(&arguments.sources)?;
     let changes = Changes {
@@ -163,7 +163,7 @@ impl IndexArguments {
         }
     }
 
-    /// Finds the sources that the index records. None of them may be away if their packages would be dropped.
+    /// Missing sources are an error if pruning would drop their packages.
     fn read_again(&self) -> Result<RecordedSources> {
         let found = recorded::read_again(&self.out, &self.git, &self.fetch, self.dry_run)?;
         let problems = &found.repositories.problems;
@@ -190,7 +190,7 @@ impl IndexArguments {
         }
     }
 
-    /// Whether nothing is to be read: the index is published as it is.
+    /// True if no source is read.
     fn publishes_only(&self) -> bool {
         let has_changes =
             !self.remove.is_empty() || self.verify || self.update || self.git.is_given();
@@ -198,8 +198,7 @@ impl IndexArguments {
     }
 }
 
-/// Updates an index. Shows progress, and prints a summary on standard error: the problems first, `problems`
-/// and those of this run, what was done last. Returns the problems.
+/// Updates an index, with progress, problems and a summary on standard error. Returns the problems.
 pub(super) fn update(
     packages: Packages,
     changes: Changes,
@@ -237,7 +236,6 @@ fn report_problems(problems: &[(String, String)]) {
     }
 }
 
-/// Says what an update would do, and does nothing.
 fn preview(
     packages: &Packages,
     changes: &Changes,
@@ -251,7 +249,7 @@ fn preview(
     Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
 }
 
-/// Ends the process: says what remains, and removes what was written so far.
+/// Removes partial files, and exits.
 fn abandon(out: &Path, progress: &Progress) -> ! {
     let shown = out.display();
     terminal::report(match indexing::abandon(out, progress) {
@@ -264,7 +262,7 @@ fn abandon(out: &Path, progress: &Progress) -> ! {
     std::process::exit(exit::INTERRUPTED)
 }
 
-/// What people should know about the sources. It is an error if the index would be its own source.
+/// Fails if the index would be its own source.
 fn notes(packages: &Packages, out: &Path) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
@@ -297,7 +295,6 @@ fn is_bare_repository(directory: &Path) -> bool {
     directory.join("HEAD").is_file() && holds("objects") && holds("refs")
 }
 
-/// What a comparison with the sources has found, a line for each file that differs.
 fn what_was_verified(verified: &Verified) -> String {
     let mut text = String::new();
     for name in &verified.differing_listed {

@@ -1,6 +1,4 @@
-//! `trawl inspect`: what an index contains, and what it knows of a trigram, a document or a pattern.
-//!
-//! It reads only the index: nothing here verifies a candidate or reads a source file.
+//! `trawl inspect`: contents of an index. Reads no source and verifies no candidate.
 
 mod packages;
 mod postings;
@@ -86,7 +84,7 @@ struct Subject {
     plan: Option<String>,
 }
 
-/// Flags whose output is never long, or always shown in full.
+/// Output is short, or never cut.
 const WITHOUT_LIMIT: [&str; 4] = ["skipped", "packages", "verify", "document"];
 
 pub(super) fn run(arguments: &InspectArguments) -> Result<ExitCode> {
@@ -248,7 +246,7 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
     Ok(())
 }
 
-/// A range of ids among `count`: `17 to 20 of 0 to 99 (4)`.
+/// `17 to 20 of 0 to 99 (4)`.
 fn numbers(range: &Range<u32>, count: u32) -> String {
     let last = count.saturating_sub(1);
     match range.len() {
@@ -262,7 +260,6 @@ fn numbers(range: &Range<u32>, count: u32) -> String {
     }
 }
 
-/// Why the index does not have the document.
 fn why_not(index: &Index, package: &[u8], path: &[u8]) -> Result<String> {
     let mut has_package = false;
     for shard in &index.shards {

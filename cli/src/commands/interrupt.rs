@@ -1,15 +1,13 @@
-//! Ctrl-C during a command that has something to do before it ends.
+//! Ctrl-C handling of commands with cleanup.
 
 use super::drain::Signals;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Waits for a signal until it is dropped.
 pub(super) struct InterruptThread(Option<(oneshot::Sender<()>, JoinHandle<()>)>);
 
 impl InterruptThread {
-    /// Calls `on_signal` when a signal arrives. If signals cannot be waited for, they end the process
-    /// without a word.
+    /// Calls `on_signal` on a signal. Without a handler, signals end the process.
     pub(super) fn start(on_signal: impl FnOnce() + Send + 'static) -> InterruptThread {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -38,7 +36,7 @@ impl Drop for InterruptThread {
     fn drop(&mut self) {
         if let Some((running, thread)) = self.0.take() {
             drop(running);
-            // A panic there is no reason to fail the command.
+            // A panic there must not fail the command.
             let _ = thread.join();
         }
     }

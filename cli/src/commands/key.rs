@@ -1,4 +1,4 @@
-//! `trawl key`: makes a key for a client of a server.
+//! `trawl key`: creates an API key for a client.
 
 use crate::terminal::{self, report};
 use anyhow::{Context, Result};

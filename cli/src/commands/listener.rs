@@ -1,4 +1,4 @@
-//! What the commands that listen have in common: the log, metrics, addresses, and how they end.
+//! Log, metrics, addresses and shutdown of listening commands.
 
 use super::drain::{DrainFlags, Signals};
 use super::traces;
@@ -19,13 +19,11 @@ use std::process::ExitCode;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use web::ConnectionLimits;
 
-/// Upper bounds of the histograms' buckets, in seconds: from a cached page to the worst query over a
-/// whole distribution.
+/// Bounds in seconds, from a cached page to the worst query over a distribution.
 const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
 ];
 
-/// Connections that wait to be accepted, at most.
 const BACKLOG: u32 = 1024;
 
 /// How the log is written.
@@ -42,7 +40,7 @@ enum LogFormat {
     Json,
 }
 
-/// Starts the log, and runs a server to its end. `TRAWL_LOG` sets the level of the log (`warn`, `debug`, ...).
+/// Runs a server to its end; `TRAWL_LOG` sets the log level (`warn`, `debug`, ...).
 pub(super) fn run(
     flags: LogFlags,
     server: impl Future<Output = Result<ExitCode>>,
@@ -62,38 +60,36 @@ pub(super) fn run(
     allocator::give_back_in_thread();
     let runtime = tokio::runtime::Runtime::new()?;
     let ended = runtime.block_on(server);
-    // Spans end with what runs.
+    // Ends tasks and their spans.
     drop(runtime);
     trace::flush(traces::FLUSH_MAX);
     ended
 }
 
-/// Listens on the address that `flag` sets.
 pub(super) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
     Reserved::bind(address, flag).await?.listen()
 }
 
-/// A bound address. Connections are refused until [`listen`](Self::listen), which fails if another process does so first.
+/// Refuses connections until [`listen`](Self::listen), which fails if another process listens
+/// first.
 pub(super) struct Reserved {
     socket: TcpSocket,
-    /// What to say if it cannot be listened on.
+    /// Error text if listening fails.
     refused: String,
 }
 
 impl Reserved {
-    /// Binds the address that `flag` sets.
     pub(super) async fn bind(address: &str, flag: &str) -> Result<Reserved> {
         let refused = format!("cannot listen on {address}; set another address with {flag} ADDR");
         let socket = bound(address).await.with_context(|| refused.clone())?;
         Ok(Reserved { socket, refused })
     }
 
-    /// The address, with the port that is used.
+    /// Address with the actual port.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Begins to take connections.
     pub(super) fn listen(self) -> Result<TcpListener> {
         self.socket.listen(BACKLOG).context(self.refused)
     }
@@ -106,7 +102,7 @@ async fn bound(address: &str) -> io::Result<TcpSocket> {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
-        // A process that was restarted need not wait for the connections of the former one.
+        // Connections of an earlier process may linger.
         socket.set_reuseaddr(true)?;
         match socket.bind(address) {
             Ok(()) => return Ok(socket),
@@ -116,7 +112,6 @@ async fn bound(address: &str) -> io::Result<TcpSocket> {
     Err(last)
 }
 
-/// Starts to record the metrics of this process.
 pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     let recorder = PrometheusBuilder::new().set_buckets(&SECONDS_BUCKETS)?;
     let handle = recorder.install_recorder()?;
@@ -128,7 +123,7 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
     Ok(handle)
 }
 
-/// Prints the URL, and answers HTTP requests, over TLS if it is given, until a signal ends the process.
+/// Prints the URL, and serves HTTP or HTTPS until a signal.
 pub(super) async fn serve(
     listener: TcpListener,
     app: Router,
@@ -148,7 +143,7 @@ pub(super) async fn serve(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells systemd that the server is ready (`Type=notify`), if systemd has started it.
+/// Reports readiness to systemd (`Type=notify`).
 fn notify_ready() {
     let Some(name) = std::env::var_os("NOTIFY_SOCKET") else {
         return;
@@ -166,7 +161,7 @@ fn notify_ready() {
     }
 }
 
-/// Lets the process open as many files and connections as the system allows it.
+/// Allows as many open files as the system.
 fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

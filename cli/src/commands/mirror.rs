@@ -1,4 +1,4 @@
-//! `trawl mirror`: clones git repositories, and brings the clones up to date.
+//! `trawl mirror`: clones and updates git repositories.
 
 use super::interrupt::InterruptThread;
 use crate::mirror::{
@@ -17,13 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the bar moves.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// Names of repositories that the bar shows.
 const NAMES_SHOWN: usize = 3;
 
-/// Bytes of a file of credentials.
 const CREDENTIALS_BYTES_MAX: u64 = 1 << 20;
 
 /// Clone git repositories, and bring the clones up to date
@@ -67,7 +64,6 @@ pub(crate) struct MirrorArguments {
     urls: Vec<String>,
 }
 
-/// The heading of these flags in the help.
 const FETCHING: &str = "Fetching repositories";
 
 /// From where, and how patiently, repositories are fetched.
@@ -112,7 +108,7 @@ impl FetchFlags {
     }
 }
 
-/// Returns the full path of a file of credentials, which nobody else may read.
+/// Requires that only the owner can read the file.
 fn private_file(path: &Path) -> Result<PathBuf> {
     cache_dir::read_small(path, "the credentials in", CREDENTIALS_BYTES_MAX)?;
     let shown = path.display();
@@ -150,7 +146,7 @@ pub(super) fn run(arguments: &MirrorArguments) -> Result<ExitCode> {
     Ok(status(&results))
 }
 
-/// Mirrors repositories, with a bar on a terminal. A signal ends what is running.
+/// Shows a bar on a terminal. A signal ends running fetches.
 pub(super) fn fetch(
     remotes: &[Remote],
     options: &MirrorOptions,
@@ -165,7 +161,6 @@ pub(super) fn fetch(
     Ok(directory.mirror(remotes, options, &progress))
 }
 
-/// Shows on a terminal how many repositories are done, and which are being fetched.
 fn show(progress: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
     if !std::io::stderr().is_terminal() {
         return None;
@@ -189,7 +184,6 @@ fn show(progress: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
     }))
 }
 
-/// What was done for one repository.
 fn row(result: &MirrorResult) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let references = |count: usize| units::plural(count as u64, "reference");
@@ -211,7 +205,6 @@ fn row(result: &MirrorResult) -> String {
     }
 }
 
-/// The words of an error, in one line.
 pub(super) fn words(error: &MirrorError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! Flags of `frontend` and `backend` for the nodes of a cluster.
+//! Cluster node flags of `frontend` and `backend`.
 
 use super::tls_flags::BackendClientTls;
 use crate::client;
@@ -15,16 +15,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use ureq::tls::TlsConfig;
 
-/// A heading in the help.
 const CLUSTER: &str = "Cluster";
 
-/// How long a start waits for the first list. A kept map, or none, is used after that.
+/// A stored map or none is used later.
 const FIRST_LIST_MAX: Duration = Duration::from_secs(3);
 
-/// How long a backend that ends takes to leave the list of nodes.
 const LEAVE_MAX: Duration = Duration::from_secs(3);
 
-/// The file with the map of nodes, in the directory of the spool.
 const MAP_FILE: &str = "nodes";
 
 /// Where the nodes are listed.
@@ -46,12 +43,10 @@ fn parse_source(text: &str) -> Result<Source, String> {
 }
 
 impl SourceFlags {
-    /// The source.
     pub(super) fn source(&self) -> Option<&Source> {
         self.nodes.as_ref()
     }
 
-    /// The nodes that are listed now.
     pub(super) async fn list(&self) -> Result<Vec<Member>> {
         let source = self.nodes.as_ref().context("give --nodes SOURCE")?;
         let options = WatcherOptions {
@@ -90,7 +85,7 @@ pub(super) struct NodesFlags {
 }
 
 impl NodesFlags {
-    /// Checks that there is either a source or a list of backends.
+    /// Requires a source or backends.
     pub(super) fn check(&self, backends: &[String]) -> Result<()> {
         match (&self.source.nodes, backends) {
             (None, []) => {
@@ -104,7 +99,7 @@ impl NodesFlags {
         }
     }
 
-    /// Begins to ask for nodes, and waits for the first list. `None` if there is no source.
+    /// Waits for the first list. `None` without a source.
     pub(super) async fn watch(&self, spool: &Path) -> Result<Option<Watcher>> {
         let Some(source) = &self.source.nodes else {
             return Ok(None);
@@ -125,12 +120,11 @@ impl NodesFlags {
     }
 }
 
-/// Makes backends of nodes.
 pub(super) struct Connector {
     tls: Option<crate::tls::Current<rustls::ClientConfig>>,
-    /// Whether answers are not to show addresses.
+    /// Hides addresses in answers.
     hides_addresses: bool,
-    /// The names in answers of nodes that have none but their address.
+    /// Names of nodes that have only an address.
     names: Mutex<BTreeMap<String, String>>,
 }
 
@@ -148,7 +142,7 @@ impl Connector {
         })
     }
 
-    /// The backends of all nodes. A node whose certificate could not be checked is left out.
+    /// Skips nodes that TLS cannot verify.
     pub(super) fn backends(&self, map: &NodeMap) -> Vec<Backend> {
         let backend = |member: &Member| match self.backend(member) {
             Ok(backend) => Some(backend),
@@ -160,7 +154,6 @@ impl Connector {
         map.members.iter().filter_map(backend).collect()
     }
 
-    /// The backend of a node.
     pub(super) fn backend(&self, member: &Member) -> Result<Backend> {
         let backend = match &self.tls {
             None => Backend::tcp(&member.address),
@@ -170,7 +163,6 @@ impl Connector {
         Ok(backend.named(name).draining(member.draining))
     }
 
-    /// The name of a node in answers.
     fn name(&self, node: &str) -> String {
         if !self.hides_addresses || !node.contains(':') {
             return node.to_owned();
@@ -181,7 +173,7 @@ impl Connector {
     }
 }
 
-/// Lets a frontend go by the nodes for as long as it runs.
+/// Runs until the frontend ends.
 pub(super) fn follow(watcher: Watcher, connector: Connector, frontend: &Arc<Coordinator>) {
     let connector = Arc::new(connector);
     let holdings = Served {
@@ -196,7 +188,6 @@ pub(super) fn follow(watcher: Watcher, connector: Connector, frontend: &Arc<Coor
     }));
 }
 
-/// What the nodes of a frontend serve.
 struct Served {
     connector: Arc<Connector>,
     frontend: Arc<Coordinator>,
@@ -230,8 +221,8 @@ pub(super) struct RegistrationFlags {
 }
 
 impl RegistrationFlags {
-    /// The node that this backend is, which listens on this address; `None` without a source. Only backends of a store have
-    /// use for a source in which they do not register themselves.
+    /// This backend's node; `None` without a source. Only backends of a store can use sources
+    /// without registration.
     pub(super) fn member(&self, address: SocketAddr, has_store: bool) -> Result<Option<Member>> {
         let Some(source) = &self.source.nodes else {
             let given = [
@@ -275,7 +266,6 @@ impl RegistrationFlags {
         Ok(Some(member))
     }
 
-    /// Begins to register a node, if that is possible in the source.
     pub(super) fn register(&self, member: Option<Member>) -> Result<Option<Registered>> {
         let (Some(source), Some(member)) = (&self.source.nodes, member) else {
             return Ok(None);
@@ -285,7 +275,7 @@ impl RegistrationFlags {
         Ok(registration.transpose()?.map(Registered))
     }
 
-    /// Begins to ask for the other nodes, if there is a source. Their map is kept in a directory.
+    /// Watches other nodes, and stores their map in `directory`.
     pub(super) fn watch(&self, directory: &Path, absence: Absence) -> Result<Option<Watcher>> {
         let Some(source) = &self.source.nodes else {
             return Ok(None);
@@ -300,11 +290,10 @@ impl RegistrationFlags {
     }
 }
 
-/// A backend that is registered.
 pub(super) struct Registered(Registration);
 
 impl Registered {
-    /// Leaves the list of nodes. The backend should go on for as long.
+    /// The backend should serve until this returns.
     pub(super) async fn leave(self) {
         let left = tokio::task::spawn_blocking(move || self.0.leave(LEAVE_MAX));
         let _ = left.await;

@@ -1,7 +1,7 @@
-//! `trawl search`: asks a server, or searches an index directory, and prints the matches.
+//! `trawl search`: prints the matches of a server or an index.
 //!
-//! Both ways give the same matches in the same order. [`in_process`] and [`server`] find them;
-//! [`crate::print`] prints them.
+//! [`server`] and [`in_process`] give the same matches in the same order; [`crate::print`] prints
+//! them.
 
 mod in_process;
 mod refused;
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let mut summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;
     if summary.found == 0 || arguments.explain {
-        // A server repeats what was noticed in the query.
+        // Servers repeat the parser's notices.
         summary.notices.retain(|it| !parsed.notices.contains(it));
         report_notices(&summary.notices);
     }
@@ -114,7 +114,6 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     Ok(summary.report(arguments.explain))
 }
 
-/// Whether a match can have several lines.
 fn is_multi_line(expr: &Expr, negated: bool) -> bool {
     match expr {
         Expr::Pattern(it) => !negated && !it.in_path && pattern::is_multiline(it),
@@ -126,7 +125,7 @@ fn is_multi_line(expr: &Expr, negated: bool) -> bool {
     }
 }
 
-/// The parameters `want` and `limit` with which backends send no more than is printed.
+/// Lets backends send only the printed part.
 fn want(kind: OutputKind, limit: Option<u64>) -> (Option<&'static str>, Option<u64>) {
     match kind {
         OutputKind::Nothing => (Some("documents"), Some(1)),

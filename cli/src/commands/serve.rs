@@ -1,4 +1,4 @@
-//! `trawl serve`: indexes directories, and runs a backend and a frontend over them in one process.
+//! `trawl serve`: indexes directories, and runs backend and frontend over them.
 
 mod served_index;
 mod watching;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use watching::WatchedIndex;
 
-/// The part of the memory for searches that is for compiled patterns, as the denominator of a fraction.
+/// Share of the search memory for compiled patterns, as a divisor.
 const PATTERN_SHARE: u64 = 4;
 
 /// Index directories if needed, and serve a search page for them
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
-    // Keys, certificates and address come first, so that a mistake there does not cost the time of an index.
+    // Mistakes in these fail before the long index build.
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
@@ -140,7 +140,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     listener::serve(listener, app, limits, tls, &frontend, drain).await
 }
 
-/// Brings the index up to date. With `--watch` returns what keeps it so.
+/// Returns the watcher of `--watch`.
 fn update_and_watch(
     index: ServedIndex,
     arguments: &ServeArguments,
@@ -154,7 +154,7 @@ fn update_and_watch(
     );
     let without = [Some(&index.directory), arguments.spool.as_ref()];
     let without = without.into_iter().flatten().cloned().collect();
-    // Before the first update, so that no change in between is missed.
+    // Starts before the first update, so no change is missed.
     let rescan = arguments.rescan.map(Duration::from_secs);
     let watched = WatchedIndex::start(index, without, rescan)?;
     watched.index.prepare()?;

@@ -1,4 +1,4 @@
-//! Flags of `serve` and `frontend` for what several frontends share: a Redis with answers, and the secrets of links.
+//! Flags for sharing between frontends: Redis cache and link secrets.
 
 use crate::terminal::report;
 use anyhow::{Context, Result, bail};
@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use web::LinkSecrets;
 
-/// The heading in the help.
 const SHARED: &str = "Several frontends";
 
 /// Which Redis, what authenticates entries, and what signs links.
@@ -30,14 +29,13 @@ pub(super) struct SharedCacheFlags {
 }
 
 impl std::fmt::Debug for SharedCacheFlags {
-    /// The address may have a password.
+    /// The address may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SharedCacheFlags").finish_non_exhaustive()
     }
 }
 
 impl SharedCacheFlags {
-    /// Reads the secrets of links.
     pub(super) fn links(&self) -> Result<LinkSecrets> {
         match &self.link_secrets {
             None => Ok(LinkSecrets::default()),
@@ -45,8 +43,7 @@ impl SharedCacheFlags {
         }
     }
 
-    /// Reads the secret, and begins to connect, without waiting for it. Says so if decisions are not shared for want of
-    /// a secret.
+    /// Connects in the background. Logs if decisions are not shared for lack of a secret.
     pub(super) fn start(&self, has_service: bool) -> Result<Option<Arc<Hints>>> {
         let Some(url) = &self.cache_redis else {
             if self.cache_redis_secret.is_some() {

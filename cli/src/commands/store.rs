@@ -1,4 +1,4 @@
-//! `trawl store`: what operators do with a store of published indexes.
+//! `trawl store`: maintains a store of published indexes.
 
 use crate::progress::{ProgressThread, bar};
 use crate::terminal::{self, escaped};
@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How often the bar moves.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
 /// Look after a store of published indexes: check it, go back, remove what nobody needs

@@ -1,4 +1,4 @@
-//! Flags for TLS: of the public listener, of a backend, and of a frontend towards its backends.
+//! TLS flags: public listener, backend, and connections to backends.
 
 use crate::tls::{self, Current, Identity};
 use anyhow::{Result, bail};
@@ -6,7 +6,6 @@ use rustls::{ClientConfig, ServerConfig};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// A heading in the help.
 const ENCRYPTION: &str = "Encryption";
 
 /// The certificate of a process that listens.
@@ -22,7 +21,6 @@ pub(super) struct ServerIdentity {
 }
 
 impl ServerIdentity {
-    /// The configuration of the public listener, if it is to speak TLS.
     pub(super) fn public(&self) -> Result<Option<Current<ServerConfig>>> {
         self.identity()?.map(tls::public_server).transpose()
     }
@@ -53,7 +51,7 @@ pub(super) struct BackendTls {
 }
 
 impl BackendTls {
-    /// The configuration of a backend that listens on `address`, if it is to speak TLS.
+    /// Checks `address` if TLS is disabled.
     pub(super) fn config(&self, address: SocketAddr) -> Result<Option<Current<ServerConfig>>> {
         match (self.identity.identity()?, self.client_ca.clone()) {
             (Some(identity), Some(client_ca)) => tls::backend_server(identity, client_ca).map(Some),
@@ -66,7 +64,7 @@ impl BackendTls {
         }
     }
 
-    /// Refuses to send everything in the clear, unless that is wanted.
+    /// Requires loopback or a flag.
     fn check_plain(&self, address: IpAddr) -> Result<()> {
         if address.to_canonical().is_loopback() || self.insecure {
             return Ok(());
@@ -95,7 +93,7 @@ pub(super) struct BackendClientTls {
 }
 
 impl BackendClientTls {
-    /// The configuration for these backends, if they are to be spoken to over TLS.
+    /// Warns about remote backends without TLS.
     pub(super) fn config(&self, backends: &[String]) -> Result<Option<Current<ClientConfig>>> {
         let given = (
             self.backend_ca.clone(),
@@ -125,7 +123,7 @@ impl BackendClientTls {
     }
 }
 
-/// Whether the host of an address is certainly this machine.
+/// False in doubt.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,6 +1,4 @@
-//! Flags for traces, and how they are sent to a collector: OTLP over HTTP, as JSON.
-//!
-//! The variables of OpenTelemetry are read too, so that a collector that is set for all programs of a machine is used.
+//! Trace flags, and export by OTLP over HTTP, as JSON. Reads OpenTelemetry's variables too.
 
 use crate::client;
 use anyhow::{Context, Result, bail, ensure};
@@ -12,19 +10,17 @@ use trace::{Recorder, Resource, Sent};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue};
 
-/// A heading in the help.
 const TRACES: &str = "Traces";
 
-/// Time for a request to the collector. Meanwhile spans wait, and nothing else.
+/// Spans wait, but nothing else.
 const SEND_MAX: Duration = Duration::from_secs(5);
 
-/// How long a process that ends sends what is left. With what comes before, it has ended 30 s after SIGTERM.
+/// Leaves time to end within 30 s of SIGTERM.
 pub(super) const FLUSH_MAX: Duration = Duration::from_secs(1);
 
-/// Bytes of a response of the collector: it says how many spans it rejects.
+/// Room for a report of rejected spans.
 const RESPONSE_BYTES_MAX: u64 = 64 << 10;
 
-/// Entries of a list in a variable.
 const PAIRS_MAX: usize = 64;
 
 /// Where traces are sent.
@@ -61,8 +57,8 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 impl TraceFlags {
-    /// Starts to record traces, if a collector is named: of the share `ratio` of requests. The collector sees this process as
-    /// an instance of `service`, at its address.
+    /// Traces the share `ratio` of requests, if a collector is named, as an instance of `service`
+    /// at `address`.
     pub(super) fn start(&self, service: &str, address: SocketAddr, ratio: f64) -> Result<()> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let Some(endpoint) = endpoint(self.traces.as_deref(), &variable)? else {
@@ -122,11 +118,10 @@ fn send(agent: &Agent, endpoint: &str, headers: &[(HeaderName, HeaderValue)], bo
         return Err(format!("status {status}"));
     }
     let body = response.body_mut().with_config().limit(RESPONSE_BYTES_MAX);
-    // The spans were taken, whatever follows.
+    // The spans were accepted.
     Ok(body.read_to_vec().unwrap_or_default())
 }
 
-/// The address to which traces are sent: that of the flag, or of a variable.
 fn endpoint(
     flag: Option<&str>,
     variable: &impl Fn(&str) -> Option<String>,
@@ -173,7 +168,7 @@ fn endpoint(
     }))
 }
 
-/// An address as the log may show it.
+/// Shortened for the log.
 fn without_secrets(endpoint: &str) -> &str {
     let end = endpoint.find('?').unwrap_or(endpoint.len());
     let shown = &endpoint[..end];
@@ -194,7 +189,7 @@ fn headers(variable: Option<&str>) -> Result<Vec<(HeaderName, HeaderValue)>> {
     pairs.map(header).collect::<Result<_>>().context(name)
 }
 
-/// Reads a list such as `key=value,key=value`, with %XX for special characters.
+/// Parses `key=value,key=value` with %XX escapes.
 fn pairs(name: &str, list: &str) -> Result<Vec<(String, String)>> {
     let entries = list.split(',').map(str::trim);
     let entries: Vec<&str> = entries.filter(|entry| !entry.is_empty()).collect();

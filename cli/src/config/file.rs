@@ -1,6 +1,4 @@
-//! The configuration file: TOML with a table for each command and a key for each of its settings.
-//!
-//! It is parsed without a schema, so that every key and value keeps its place for error messages.
+//! Configuration file: TOML, parsed without a schema to keep positions for errors.
 
 use super::setting::{Setting, TABLES, Value, ValueKind, nearest};
 use crate::cache_dir::{read_small, user_dir};
@@ -11,31 +9,29 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// Bytes of a file: far more than all settings with comments need.
+/// Exceeds all settings with their comments.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// A file that is well-formed TOML.
 pub(crate) struct ConfigFile {
-    /// Its path, safe for a terminal.
+    /// Safe for a terminal.
     pub(crate) path: String,
     text: String,
     /// Table, key and value.
     values: Vec<(&'static str, String, Value)>,
-    /// Tables, keys and values that are not understood, each with its offset in the text.
+    /// Offset in the text, and error.
     faults: Vec<(usize, String)>,
 }
 
-/// The default path of the file.
 pub(crate) fn default_path() -> Option<PathBuf> {
     Some(user_dir("XDG_CONFIG_HOME", ".config")?.join("trawl/config.toml"))
 }
 
 impl ConfigFile {
-    /// Reads the file that is named, or else the default one, if it exists.
+    /// The named file, else the default one if it exists.
     pub(crate) fn find(named: Option<PathBuf>, definition: &Command) -> Result<Option<ConfigFile>> {
         let variable = || std::env::var_os("TRAWL_CONFIG").map(PathBuf::from);
         let path = match named.or_else(variable) {
-            // An empty name turns the file off.
+            // An empty name disables the file.
             Some(path) => Some(path).filter(|path| !path.as_os_str().is_empty()),
             None => default_path().filter(|path| path.is_file()),
         };
@@ -43,7 +39,7 @@ impl ConfigFile {
         file.transpose()
     }
 
-    /// Reads the file at `path`, whose settings are those of `definition`.
+    /// Settings are those of `definition`.
     fn read(path: &Path, definition: &Command) -> Result<ConfigFile> {
         let text = read_small(path, "the configuration file", FILE_BYTES_MAX)?;
         let mut file = ConfigFile {
@@ -62,13 +58,12 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// Tables, keys and values that are not understood, each with its place.
+    /// Unknown or malformed entries.
     pub(crate) fn faults(&self) -> Vec<String> {
         let faults = self.faults.iter();
         faults.map(|(_, fault)| fault.clone()).collect()
     }
 
-    /// Returns the value of a setting.
     pub(crate) fn value(&self, table: &str, setting: &Setting) -> Option<Value> {
         let mut values = self.values.iter();
         let found = values.find(|(in_table, key, _)| *in_table == table && *key == setting.key);
@@ -124,7 +119,6 @@ impl ConfigFile {
         self.faults.push((start, format!("{origin}: {reason}")));
     }
 
-    /// The place of a span: path, line and column.
     fn origin(&self, span: Range<usize>) -> String {
         let before = &self.text[..span.start.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -134,7 +128,7 @@ impl ConfigFile {
     }
 }
 
-/// A value as it would be typed, or why it is not one.
+/// Converts to command line text.
 fn texts(kind: ValueKind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     match (kind, value) {
         (ValueKind::Switch, DeValue::Boolean(on)) => Ok(vec![on.to_string()]),

@@ -1,33 +1,28 @@
-//! A setting: a flag of a command, its key in the file, its environment variable, and its values.
+//! A setting: flag, file key, variable and values.
 
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, Command};
 
-/// The commands that have settings, each with a table of its name in the file.
+/// Each has a table of its name.
 pub(crate) const TABLES: [&str; 3] = ["serve", "frontend", "backend"];
 
-/// The flag that names the file.
 pub(super) const FILE_FLAG: &str = "config";
 
-/// Flags that are not settings.
 const NOT_SETTINGS: [&str; 3] = ["help", "version", FILE_FLAG];
 
-/// Separates the values of a list in a variable.
 const SEPARATOR: char = ',';
 
-/// A flag, as clap defines it.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     argument: Arg,
     pub(crate) key: String,
 }
 
-/// A value from a variable or the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
-    /// One text; several if the setting is a list.
+    /// Several for lists.
     pub(crate) texts: Vec<String>,
-    /// The name of the variable, or the place in the file.
+    /// Variable or file position.
     pub(crate) origin: String,
 }
 
@@ -39,7 +34,7 @@ pub(crate) enum ValueKind {
 }
 
 impl Setting {
-    /// Returns the settings of a table, in the order of the command's help.
+    /// Follows the order of the help.
     pub(crate) fn all(definition: &Command, table: &str) -> Vec<Setting> {
         let command = command(definition, table);
         let arguments = command.get_arguments();
@@ -59,7 +54,7 @@ impl Setting {
         }
     }
 
-    /// The default, as it would be typed.
+    /// Text as on the command line.
     pub(crate) fn default(&self) -> Vec<String> {
         let values = self.argument.get_default_values().iter();
         values
@@ -67,13 +62,12 @@ impl Setting {
             .collect()
     }
 
-    /// The name of its variable.
     fn variable_name(&self, table: &str) -> String {
         let name = self.key.to_uppercase().replace('-', "_");
         format!("{}{name}", variable_prefix(table))
     }
 
-    /// Returns the value of its variable, unless that is empty.
+    /// Ignores an empty variable.
     pub(crate) fn variable(&self, table: &str) -> Option<Value> {
         let name = self.variable_name(table);
         let value = std::env::var(&name)
@@ -87,14 +81,14 @@ impl Setting {
         Some(Value { texts, origin })
     }
 
-    /// Makes a value the default of the flag in `command`.
+    /// Sets the flag's default.
     pub(super) fn set(&self, command: Command, value: &Value) -> Command {
         command.mut_arg(self.argument.get_id(), |argument| {
             argument.required(false).default_values(&value.texts)
         })
     }
 
-    /// Lets clap parse a value. The error names its origin.
+    /// Errors name the origin.
     pub(crate) fn check(&self, definition: &Command, table: &str, value: &Value) -> Result<()> {
         let fault = |reason: &str| anyhow!("{}: {}: {reason}", value.origin, self.key);
         if self.kind() == ValueKind::Switch
@@ -110,7 +104,6 @@ impl Setting {
     }
 }
 
-/// The definition of the command that a table configures.
 fn command(definition: &Command, table: &str) -> Command {
     let found = definition.find_subcommand(table);
     let mut command = found.expect("every table is a command").clone();
@@ -118,7 +111,7 @@ fn command(definition: &Command, table: &str) -> Command {
     command
 }
 
-/// The key of a setting: the name of the long flag, or of the position.
+/// Long flag, or name of the position.
 fn key(argument: &Arg) -> Option<String> {
     match argument.get_long() {
         Some(long) => Some(long.to_owned()),
@@ -130,14 +123,13 @@ fn variable_prefix(table: &str) -> String {
     format!("TRAWL_{}_", table.to_uppercase())
 }
 
-/// The first line of clap's error, without its prefix.
 fn reason(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// Describes variables that have the prefix of a table and are not one of its settings.
+/// Variables with a table's prefix that are no settings.
 pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
     let known = settings.iter().map(|setting| setting.variable_name(table));
     let known: Vec<String> = known.collect();
@@ -154,9 +146,9 @@ pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String
     unknown.map(describe).collect()
 }
 
-/// The known word that is most similar to `word`, if one is similar enough.
+/// `None` if too different.
 pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Words with a smaller similarity have little in common.
+    /// Less similar words have little in common.
     const SIMILARITY_MIN: f64 = 0.8;
     let similar = known.map(|known| (strsim::jaro_winkler(word, known), known));
     let best = similar.max_by(|a, b| a.0.total_cmp(&b.0))?;

@@ -1,6 +1,5 @@
-//! A backend in this process. It exchanges the same frames as in a process of its own, over pairs of
-//! connected sockets: there is no second code path for local searches. Most searches, heavy ones too, are
-//! answered with the same frames on the thread that asks, without a socket.
+//! Backend in this process. Exchanges the usual frames over socket pairs, or directly on the
+//! calling thread, so searches have no second code path.
 
 use anyhow::Result;
 use backend::repositories::LookUp;
@@ -12,11 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Name of the backend in answers.
 const NAME: &str = "local";
 
-/// Opens the index in `directory` and serves it to this process, and `repositories` if there are any. Needs a
-/// tokio runtime.
+/// Serves an index and `repositories`. Needs a tokio runtime.
 pub(crate) fn backend(
     directory: &Path,
     repositories: Option<Arc<dyn LookUp>>,

@@ -1,17 +1,14 @@
-//! Which addresses a host has, and whether they are on the public internet.
+//! Resolves hosts to public addresses.
 //!
-//! A list of repositories may come from people who must not reach the network of this machine. So a host
-//! is resolved and checked before each fetch, and git is told to connect to the addresses that were
-//! checked (see [`super::child`]).
+//! Repository lists may be from people who must not reach this network. Hosts are checked before
+//! each fetch, and git connects only to checked addresses (see [`super::child`]).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 use thiserror::Error;
 
-/// Addresses of a host that are used.
 const ADDRESSES_MAX: usize = 16;
 
-/// Why a host is not connected to.
 #[derive(Debug, Error)]
 pub(crate) enum AddressError {
     #[error("the host `{host}` cannot be resolved")]
@@ -25,7 +22,7 @@ pub(crate) enum AddressError {
 }
 
 impl AddressError {
-    /// Whether it may go away by itself.
+    /// True if a retry may help.
     pub(super) fn is_transient(&self) -> bool {
         let AddressError::Unresolved { source, .. } = self else {
             return false;
@@ -34,7 +31,7 @@ impl AddressError {
     }
 }
 
-/// Returns the addresses of a host. All of them must be public, unless `allow_private`.
+/// Requires public addresses, unless `allow_private`.
 pub(super) fn resolve(
     host: &str,
     port: u16,
@@ -61,8 +58,8 @@ pub(super) fn resolve(
     Ok(addresses)
 }
 
-/// Whether an address is one of the public internet: no loopback, private, link-local or other address of
-/// a special purpose (IANA's registries), also not inside an IPv6 address that stands for an IPv4 one.
+/// False for loopback, private, link-local and other special-purpose addresses (IANA's registries),
+/// also embedded in IPv6.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -91,12 +88,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
     };
     match [a, b, c, d, e, f] {
-        // NAT64 and 6to4 lead to the IPv4 address inside.
+        // NAT64 and 6to4 lead to the embedded IPv4 address.
         [0x64, 0xff9b, 0, 0, 0, 0] => inner(g, h),
         [0x2002, high, low, ..] => inner(high, low),
         // Teredo and other protocol assignments; documentation.
         [0x2001, 0..0x200 | 0xdb8, ..] => false,
-        // Global addresses begin with the bits 001. Addresses that hold an IPv4 one (`::ffff:a.b.c.d`) do not.
+        // Global addresses start with bits 001, unlike IPv4-mapped ones (`::ffff:a.b.c.d`).
         _ => a & 0xe000 == 0x2000 && !(a == 0x3fff && b < 0x1000),
     }
 }
@@ -132,7 +129,7 @@ mod tests {
             "017700000001",
             "::1",
         ] {
-            // A system without IPv6, or with another resolver, may not know a spelling at all.
+            // A resolver without IPv6 may reject a spelling.
             let error = resolve(host, 80, false).expect_err(host);
             assert!(!matches!(error, AddressError::NoAddress(_)), "{host}");
             assert!(resolve("127.0.0.1", 80, true).is_ok());

@@ -1,8 +1,7 @@
-//! The program `git`, started with nothing but what a fetch needs.
+//! Runs the program `git` with only the settings that a fetch needs.
 //!
-//! **Invariant:** no configuration, hook, helper, prompt or variable of this machine or its user takes
-//! effect, except what [`MirrorOptions`] names; and the child ends when its limits are reached or the
-//! command is interrupted, with all processes that it has started.
+//! **Invariant:** only [`MirrorOptions`] take effect: no other configuration, hook, helper, prompt
+//! or variable. A limit or interrupt ends the child with all of its processes.
 
 use super::memory;
 use super::options::MirrorOptions;
@@ -18,26 +17,22 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// How often limits are checked, and the end of a child is looked for.
 const POLL_EVERY: Duration = Duration::from_millis(10);
 
-/// How often the size of what was fetched is measured.
 const MEASURE_EVERY: Duration = Duration::from_millis(250);
 
-/// How often memory is measured. A server on this machine sends some 40 MB in this time.
+/// A local server sends some 40 MB meanwhile.
 const MEASURE_MEMORY_EVERY: Duration = Duration::from_millis(50);
 
-/// Bytes of output, such as the list of references of a repository: half a million of them.
+/// Holds half a million references.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
-/// Bytes of messages.
 const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
-/// A connection that transfers less than a byte a second for this long is given up.
+/// Time below a byte per second.
 const STALLED_SECONDS: u32 = 60;
 
-/// Faults of objects that old versions of programs have left in the history of well-known repositories, and
-/// that harm nobody.
+/// Harmless object faults in well-known histories.
 const HARMLESS: [&str; 7] = [
     "badTimezone",
     "missingEmail",
@@ -48,10 +43,9 @@ const HARMLESS: [&str; 7] = [
     "zeroPaddedFilemode",
 ];
 
-/// The first version of git that can be told the addresses of a host.
+/// The first version that accepts addresses of a host.
 const VERSION_MIN: (u32, u32) = (2, 37);
 
-/// Why a child has not done its work.
 #[derive(Debug, Error)]
 pub(crate) enum ChildError {
     #[error("cannot start git; install it")]
@@ -64,29 +58,26 @@ pub(crate) enum ChildError {
     TooLarge,
     #[error("the server lists too many references: they take more than {} MiB", OUTPUT_BYTES_MAX >> 20)]
     TooMuchOutput,
-    /// Git takes more bytes of memory than this.
+    /// Limit in bytes.
     #[error(
         "the server lists too many references, perhaps without end: git takes more than {} MiB of memory for them", .0 >> 20
     )]
     TooMuchMemory(u64),
     #[error("interrupted")]
     Interrupted,
-    /// What git complained about.
     #[error("{0}")]
     Failed(String),
 }
 
-/// When a child must end, although its work is not done.
 pub(super) struct Limits<'a> {
     pub(super) deadline: Instant,
-    /// A directory, and the bytes that it may have.
+    /// Maximum bytes of a directory.
     pub(super) size: Option<(PathBuf, u64)>,
-    /// Bytes of memory that it may take, besides those for objects.
+    /// Excludes processes that read objects.
     pub(super) memory: Option<u64>,
     pub(super) interrupted: &'a AtomicBool,
 }
 
-/// Checks that git is installed, and new enough.
 pub(super) fn check_version() -> Result<(), ChildError> {
     let output = local_git().arg("version").output();
     let output = output.map_err(ChildError::Start)?;
@@ -97,20 +88,20 @@ pub(super) fn check_version() -> Result<(), ChildError> {
     }
 }
 
-/// The first two numbers of `git version 2.39.5 (more)`.
+/// Parses `git version 2.39.5 (more)`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.split(' ').nth(2)?.split('.');
     let mut next = || numbers.next()?.parse().ok();
     Some((next()?, next()?))
 }
 
-/// Returns the program `git` without environment and configuration. It uses no network.
+/// Returns `git` without environment, configuration and network.
 pub(super) fn local_git() -> Command {
     let mut command = Command::new("git");
     command
         .env_clear()
         .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
-        // Messages are understood by their English words.
+        // Messages are parsed in English.
         .env("LC_ALL", "C")
         .env("HOME", "/nonexistent")
         .env("GIT_CONFIG_NOSYSTEM", "1")
@@ -137,7 +128,7 @@ pub(super) fn local_git() -> Command {
     command
 }
 
-/// Returns `git` as it talks to one repository, at the addresses that were checked, by its protocol alone.
+/// Restricted to checked addresses and one protocol.
 pub(super) fn network_git(
     remote: &Remote,
     addresses: &[IpAddr],
@@ -149,7 +140,7 @@ pub(super) fn network_git(
         format!("protocol.{}.allow=always", remote.scheme.name()),
     );
     let settings = [
-        // Neither a server's answer nor its list of alternates leads to another server.
+        // No redirect or alternate leads elsewhere.
         "http.followRedirects=false",
         "transfer.bundleURI=false",
         "fetch.uriProtocols=",
@@ -191,8 +182,7 @@ fn set(command: &mut Command, setting: impl AsRef<str>) {
     command.args(["-c", setting.as_ref()]);
 }
 
-/// Tells curl the addresses of the host, so that it does not ask for them again and get others (DNS
-/// rebinding).
+/// Pins addresses in curl against DNS rebinding.
 fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
     let shown = addresses.iter().map(|address| match address {
         IpAddr::V4(address) => address.to_string(),
@@ -211,8 +201,7 @@ fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
     )
 }
 
-/// The command of a login that asks for nothing, reads no configuration, and connects to the address that
-/// was checked.
+/// SSH without prompts and configuration, pinned to the checked address.
 fn ssh(remote: &Remote, addresses: &[IpAddr]) -> String {
     let alias = match remote.port {
         22 => remote.host.clone(),
@@ -230,17 +219,15 @@ fn ssh(remote: &Remote, addresses: &[IpAddr]) -> String {
     )
 }
 
-/// Quotes a word for `sh`.
 fn shell_quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Runs a child to its end, and returns what it printed.
 pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>, ChildError> {
     let spawned = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own: killing it reaches what git has started.
+        // Killing the group reaches git's children.
         .process_group(0)
         .spawn();
     let mut child = spawned.map_err(ChildError::Start)?;
@@ -261,7 +248,7 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>,
     Ok(output)
 }
 
-/// Waits for the end of a child. Returns whether it succeeded.
+/// True on success.
 fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
     let (mut measured, mut measured_memory) = (Instant::now(), Instant::now());
     loop {
@@ -296,18 +283,17 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
 
 fn kill_group(child: &Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Fails if all of them have ended.
+        // Fails if all have ended.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// Reads a pipe to its end in a thread, so that the child never waits, and keeps the first bytes: at most
-/// `bytes_max`, and one more if there were more.
+/// Drains a pipe, so the child never blocks. Keeps `bytes_max` bytes, and one more if exceeded.
 fn read_in_thread(pipe: Option<impl Read + Send + 'static>, bytes_max: u64) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // A pipe that cannot be read is at its end.
+            // An unreadable pipe counts as ended.
             let _ = pipe.by_ref().take(bytes_max + 1).read_to_end(&mut bytes);
             let _ = io::copy(&mut pipe, &mut io::sink());
         }
@@ -319,7 +305,7 @@ fn joined(thread: JoinHandle<Vec<u8>>) -> Vec<u8> {
     thread.join().unwrap_or_default()
 }
 
-/// Bytes of the files below a directory.
+/// Bytes of all files below.
 pub(super) fn size(directory: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return 0;
@@ -332,7 +318,7 @@ pub(super) fn size(directory: &Path) -> u64 {
     sizes.sum()
 }
 
-/// The lines of git's messages that say what is wrong, with what to do where git does not say it.
+/// Error lines of git, with a remedy if it names none.
 fn complaint(messages: &[u8]) -> String {
     const LINES_MAX: usize = 3;
     const BYTES_MAX: usize = 400;
@@ -363,7 +349,7 @@ fn complaint(messages: &[u8]) -> String {
     format!("{said}: {hint}")
 }
 
-/// Whether a failure may go away by itself.
+/// True if a retry may help.
 pub(super) fn is_transient(error: &ChildError) -> bool {
     const WORDS: [&str; 16] = [
         "Could not resolve host",

@@ -1,22 +1,22 @@
-//! The repositories of a command: those of its command line, and those of a file.
+//! Repositories of the command line and a file.
 //!
-//! Each line of the file has a URL and, after a space, an optional name. `#` begins a comment.
+//! Lines have a URL and, after a space, an optional name. `#` begins a comment.
 
 use super::remote::{Remote, Scheme};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Bytes of a file, about 100,000 lines.
+/// About 100,000 lines.
 const FILE_BYTES_MAX: u64 = 10 << 20;
 
-/// Returns the repositories to fetch. Two that would have the same directory are an error.
+/// Two with the same directory are an error.
 pub(crate) fn remotes(
     urls: &[String],
     file: Option<&Path>,
     allowed: &[Scheme],
 ) -> Result<Vec<Remote>> {
-    // Each with the place where it was named.
+    // Remotes with their origin.
     let mut remotes = Vec::new();
     for url in urls {
         let remote = Remote::parse(url, None, allowed).with_context(|| format!("`{url}`"))?;
@@ -55,7 +55,7 @@ fn parse(text: &str, allowed: &[Scheme], file: &str) -> Result<Vec<(Remote, Stri
     Ok(remotes)
 }
 
-/// Some file systems ignore case, so names must differ in more.
+/// File systems may ignore case.
 fn check_distinct(remotes: &[(Remote, String)]) -> Result<()> {
     let mut known = HashMap::new();
     for (remote, place) in remotes {

@@ -1,20 +1,17 @@
-//! Memory of a child and of what it has started, as far as a server can make it grow before any object arrives: git keeps
-//! the whole list of references.
-//!
-//! Linux alone; elsewhere nothing is measured.
+//! Memory of git while it reads a server's references, which it keeps in full. Linux only.
 
 use std::fs;
 
-/// Memory for the list of references: of some 500,000 over protocol version 2, of half as many over an older one.
+/// Holds some 500,000 references in protocol version 2, half as many in older ones.
 pub(super) const REFERENCES_BYTES_MAX: u64 = 192 << 20;
 
-/// Memory of a fetch, besides what it has for each reference that the server has listed before.
+/// Memory beside known references.
 const FETCH_BYTES: u64 = 64 << 20;
 
 /// Measured with 200,000 references: 1.2 KiB.
 const REFERENCE_BYTES: u64 = 2 << 10;
 
-/// Subcommands that read objects. How much memory they take depends on the repository.
+/// Readers of objects; their memory depends on the repository.
 const READERS: [&str; 6] = [
     "index-pack",
     "unpack-objects",
@@ -24,15 +21,15 @@ const READERS: [&str; 6] = [
     "gc",
 ];
 
-/// Depth of processes that are looked at: `git`, its transport, and ssh or the rest of the transport.
+/// `git`, its transport, and ssh or other helpers.
 const DEPTH_MAX: u32 = 8;
 
-/// Memory for a fetch of so many references into a repository of this size, of which git may read all.
+/// Git may read all of the repository.
 pub(super) fn of_fetch(references: usize, repository_bytes: u64) -> u64 {
     FETCH_BYTES + references as u64 * REFERENCE_BYTES + repository_bytes
 }
 
-/// Bytes of a process and its descendants, without those that read objects. What has ended counts as nothing.
+/// Sums living descendants, without readers of objects.
 pub(super) fn used(process: u32) -> u64 {
     used_by(process, DEPTH_MAX)
 }
@@ -52,7 +49,6 @@ fn used_by(process: u32, depth: u32) -> u64 {
     own.unwrap_or(0) + below
 }
 
-/// Bytes of memory that are no part of a file, from `/proc/PID/status`.
 fn anonymous(status: &str) -> Option<u64> {
     let line = status
         .lines()
@@ -75,7 +71,7 @@ mod tests {
         );
         assert_eq!(anonymous("RssAnon:\tx"), None);
         let whole = 32 << 20;
-        // A shell whose child holds some megabytes in a variable.
+        // Holds some megabytes in a variable.
         let hold =
             "sh -c 'x=$(head -c 33554432 /dev/zero | tr \"\\0\" x); echo; read -r _' \"$1\"; true";
         let used_by_child = |name: &str| {

@@ -1,28 +1,25 @@
-//! What a fetch is allowed to do, and how much.
+//! Permissions and limits of a fetch.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How the names of directories begin in which clones are made.
+/// Prefix of directories with incomplete clones.
 pub(super) const INCOMING: &str = ".incoming-";
 
-/// What is allowed, and how much.
 #[derive(Clone, Debug)]
 pub(crate) struct MirrorOptions {
-    /// Fetch from addresses that are not on the public internet, too.
+    /// Allows addresses outside the public internet.
     pub(crate) allow_private: bool,
-    /// All references, not only branches and tags.
+    /// Fetches more than branches and tags.
     pub(crate) all_references: bool,
-    /// A file in the format of `git credential-store`.
+    /// File in the format of `git credential-store`.
     pub(crate) credentials: Option<PathBuf>,
-    /// CAs that are trusted instead of those of the system.
+    /// CAs instead of the system's.
     pub(crate) ca: Option<PathBuf>,
-    /// Time for one repository, with all attempts.
+    /// Time for a repository, with retries.
     pub(crate) timeout: Duration,
-    /// Size of one repository.
     pub(crate) bytes_max: Option<u64>,
-    /// Further attempts after failures that may go away.
+    /// Retries of transient failures.
     pub(crate) retries: u32,
-    /// Repositories at once.
     pub(crate) jobs: usize,
 }

@@ -1,20 +1,19 @@
-//! The references of a repository, as its server lists them and as a mirror has them.
+//! References listed by a server or stored in a mirror.
 
 use std::collections::BTreeMap;
 
-/// Branches that are the default one if a server does not name it, best first.
+/// Default if the server names none, best first.
 const USUAL: [&[u8]; 2] = [b"refs/heads/main", b"refs/heads/master"];
 
-/// References by full name, and the branch that HEAD stands for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
-    /// Ids of objects in hexadecimal.
+    /// Object ids in hexadecimal.
     pub(super) ids: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) head: Option<Vec<u8>>,
 }
 
 impl References {
-    /// Parses what `git ls-remote --symref` prints. Only what begins with one of `prefixes` is kept.
+    /// Parses `git ls-remote --symref`, restricted to `prefixes`.
     pub(super) fn advertised(output: &[u8], prefixes: &[&str]) -> References {
         let mut references = References::default();
         let mut head_id = None;
@@ -37,7 +36,7 @@ impl References {
         references
     }
 
-    /// Parses what `git for-each-ref` prints in the form `%(objectname) %(refname)`, and `git symbolic-ref`.
+    /// Parses `git for-each-ref` as `%(objectname) %(refname)`, and `git symbolic-ref`.
     pub(super) fn local(output: &[u8], head: &[u8]) -> References {
         let ids = lines(output, b' ').map(|(id, name)| (name.to_owned(), id.to_owned()));
         References {
@@ -46,7 +45,7 @@ impl References {
         }
     }
 
-    /// The likeliest default branch among those at a commit.
+    /// Likeliest default branch.
     fn branch_at(&self, id: &[u8]) -> Option<Vec<u8>> {
         let is_there = |name: &&[u8]| self.ids.get(*name).is_some_and(|it| it == id);
         let usual = USUAL.into_iter().find(is_there);
@@ -60,12 +59,10 @@ impl References {
         usual.or_else(any).map(<[u8]>::to_owned)
     }
 
-    /// Whether objects are named by SHA-256.
     pub(super) fn is_sha256(&self) -> bool {
         self.ids.values().any(|id| id.len() == 64)
     }
 
-    /// How many references differ from those of `other`, or are only in one of them.
     pub(super) fn differing(&self, other: &References) -> usize {
         let changed = self
             .ids
@@ -79,7 +76,7 @@ impl References {
     }
 }
 
-/// Lines of two fields. Others, which git does not print, are left out.
+/// Skips lines without two fields.
 fn lines(output: &[u8], between: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
     output.split(|&byte| byte == b'\n').filter_map(move |line| {
         let at = line.iter().rposition(|&byte| byte == between)?;
@@ -92,7 +89,7 @@ fn is_branch(name: &[u8]) -> bool {
 }
 
 fn is_wanted(name: &[u8], prefixes: &[&str]) -> bool {
-    // `refs/tags/v1^{}` is what a tag points to.
+    // `refs/tags/v1^{}` is the target of a tag.
     let is_peeled = name.ends_with(b"^{}");
     !is_peeled
         && prefixes

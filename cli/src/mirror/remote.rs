@@ -1,11 +1,9 @@
-//! Where a repository is fetched from: a URL, checked strictly, and the name of its directory.
+//! Remote of a mirror: a strictly checked URL and a directory name.
 //!
-//! Git, curl and ssh each read a URL in their own way. So only characters and forms that all of them read
-//! alike are accepted, and everything else is an error that says what to write.
+//! Git, curl and ssh parse URLs differently, so only unambiguous forms are accepted.
 
 use thiserror::Error;
 
-/// Bytes of a URL, and of a name.
 const URL_BYTES_MAX: usize = 2_000;
 const NAME_BYTES_MAX: usize = 200;
 
@@ -25,7 +23,7 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    /// The scheme as it stands in a URL, and as git calls the protocol.
+    /// Name in URLs and in git.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Scheme::Https => "https",
@@ -47,20 +45,17 @@ impl Scheme {
     }
 }
 
-/// A repository to fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remote {
-    /// The URL as it was given.
     pub(crate) url: String,
     pub(crate) scheme: Scheme,
-    /// The host in lower case, an IPv6 address without brackets; empty for a directory.
+    /// Lower case, IPv6 without brackets; empty for a directory.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// The path of its directory below that of all mirrors, without `.git` at its end.
+    /// Path below all mirrors, without `.git`.
     pub(crate) name: String,
 }
 
-/// Why something is no repository to fetch.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum RemoteError {
     #[error("a URL has at most {URL_BYTES_MAX} bytes")]
@@ -99,7 +94,7 @@ pub(crate) enum RemoteError {
 }
 
 impl Remote {
-    /// Parses a URL. Without a name the last part of its path is the name.
+    /// The default name is the last part of the path.
     pub(crate) fn parse(
         url: &str,
         name: Option<&str>,
@@ -133,7 +128,7 @@ impl Remote {
     }
 }
 
-/// Returns the scheme of a URL, and what follows `://`.
+/// Splits the scheme from the part after `://`.
 fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str), RemoteError> {
     let is_word = |text: &str| {
         let letters = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
@@ -161,7 +156,7 @@ fn is_url_character(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-._~:/@[]!$&()*+,=%".contains(letter)
 }
 
-/// Removes the user of a login by ssh. Other URLs have none.
+/// Strips the user, which only ssh URLs have.
 fn without_user(scheme: Scheme, authority: &str) -> Result<&str, RemoteError> {
     let Some((user, host)) = authority.rsplit_once('@') else {
         return Ok(authority);
@@ -214,7 +209,7 @@ fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16), Remot
     }
 }
 
-/// Checks a name, and removes `.git` from its end.
+/// Strips the final `.git`.
 fn checked_name(name: &str) -> Result<String, RemoteError> {
     let short = name.strip_suffix(".git").unwrap_or(name);
     let is_part = |part: &str| {

@@ -1,8 +1,7 @@
-//! One mirror: a bare repository that is cloned if it is not there, and else brought up to date.
+//! One mirror: a bare repository, cloned or updated.
 //!
-//! **Invariant:** what has the name of a mirror is a whole repository. A clone is made in a directory
-//! beside all mirrors and renamed when it is complete; a fetch changes all references in one transaction,
-//! after their objects are there.
+//! **Invariant:** a mirror is a whole repository. Clones are renamed when complete. A fetch changes
+//! all references in one transaction, after their objects.
 
 use super::address::{self, AddressError};
 use super::child::{self, ChildError, Limits, local_git, network_git};
@@ -18,23 +17,22 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
-/// A lock file of git this old was left by a process that was killed.
+/// Older locks are from a killed process.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(3600);
 
-/// What has been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mirrored {
     Cloned {
         references: usize,
     },
     Updated {
-        /// References that were added, changed or removed.
+        /// References added, changed or removed.
         references: usize,
     },
     UpToDate,
 }
 
-/// Why a repository was not mirrored. The mirror, if there is one, is as before.
+/// An existing mirror is unchanged.
 #[derive(Debug, Error)]
 pub(crate) enum MirrorError {
     #[error(transparent)]
@@ -52,22 +50,18 @@ pub(crate) enum MirrorError {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// One attempt to mirror a repository.
 pub(super) struct Attempt<'a> {
     pub(super) remote: &'a Remote,
-    /// The directory of all mirrors.
     pub(super) directory: &'a Path,
     pub(super) options: &'a MirrorOptions,
     pub(super) limits: Limits<'a>,
 }
 
-/// Returns the directory of a mirror.
 pub(crate) fn path(directory: &Path, remote: &Remote) -> PathBuf {
     directory.join(format!("{}.git", remote.name))
 }
 
 impl Attempt<'_> {
-    /// Clones or fetches.
     pub(super) fn run(mut self) -> Result<Mirrored, MirrorError> {
         let path = path(self.directory, self.remote);
         let is_there = fs::symlink_metadata(&path).is_ok();
@@ -80,7 +74,7 @@ impl Attempt<'_> {
         self.limits.memory = Some(memory::REFERENCES_BYTES_MAX);
         let output = child::run(&mut list, &self.limits)?;
         let theirs = References::advertised(&output, self.prefixes());
-        // A fetch reads the list once more, and it may be another one.
+        // A fetch reads the list again, possibly changed.
         let listed = output.iter().filter(|&&byte| byte == b'\n').count();
         let repository_bytes = if is_there { child::size(&path) } else { 0 };
         self.limits.memory = Some(memory::of_fetch(listed, repository_bytes));
@@ -93,7 +87,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The addresses that git may connect to: none for a directory.
+    /// None for a directory.
     fn addresses(&self) -> Result<Vec<IpAddr>, AddressError> {
         let remote = self.remote;
         match remote.scheme {
@@ -117,14 +111,14 @@ impl Attempt<'_> {
         self.limits.size = self.options.bytes_max.map(|bytes| (path.to_owned(), bytes));
     }
 
-    /// Runs git in a repository, without the network.
+    /// Runs git without the network.
     fn local(&self, path: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChildError> {
         let mut command = local_git();
         command.arg("--git-dir").arg(path).args(arguments);
         child::run(&mut command, &self.limits)
     }
 
-    /// A mirror knows the URL that it was made of.
+    /// A mirror records its URL.
     fn check_is_ours(&self, path: &Path) -> Result<(), MirrorError> {
         let is_directory = fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
         let config = path.join("config");
@@ -160,7 +154,7 @@ impl Attempt<'_> {
             .prefix(INCOMING)
             .tempdir_in(self.directory);
         let temporary = temporary.map_err(write(self.directory))?;
-        // Inside, because the temporary directory itself is for this user alone.
+        // The temporary directory itself is private.
         let incoming = temporary.path().join("repository.git");
         self.limit_size(&incoming);
         self.init(&incoming, theirs)?;
@@ -181,7 +175,7 @@ impl Attempt<'_> {
         })
     }
 
-    /// Makes an empty repository that knows where it comes from, so that `git fetch` by hand works, too.
+    /// Knows its remote, so `git fetch` by hand works.
     fn init(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
         let mut command = local_git();
         command.args([
@@ -224,19 +218,19 @@ impl Attempt<'_> {
         if differing > 0 {
             self.fetch(path, addresses, true)
                 .or_else(|error| match error {
-                    // A branch has become a directory of branches, which no transaction can do.
+                    // No transaction turns a branch into a directory.
                     ChildError::Failed(said) if said.contains("cannot lock ref") => {
                         self.fetch(path, addresses, false)
                     }
                     error => Err(error),
                 })?;
-            // A repository with many packs is whole, too.
+            // Ignores errors: a mirror without gc is valid.
             let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
         }
         if theirs.head != ours.head {
             self.set_head(path, theirs)?;
         }
-        // The time of this file tells when the mirror was last compared.
+        // Its time is that of the last comparison.
         let _ = fs::File::options()
             .append(true)
             .create(true)
@@ -282,7 +276,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Removes what a killed fetch has left in a mirror. Nobody else fetches: the directory is locked.
+/// Leftovers are of a killed fetch: the lock excludes others.
 fn remove_leftovers(path: &Path) {
     let starts_with_tmp = |name: &str| name.starts_with("tmp_");
     remove_files(
@@ -296,7 +290,6 @@ fn remove_leftovers(path: &Path) {
     remove_files(&path.join("refs"), LOCK_AGE_MIN, 16, is_lock);
 }
 
-/// Removes files of at least this age, in directories of this depth.
 fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str) -> bool) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries {
@@ -312,7 +305,7 @@ fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str)
             && name.to_str().is_some_and(is_left)
             && modified.is_some_and(|it| it >= age)
         {
-            // If it cannot be removed, git says so.
+            // Git reports remaining files.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -1,26 +1,24 @@
-//! Leaves out lines of copies: of files with the same text, the one that comes first is printed.
+//! Hides copies: prints the first file with the same text.
 //!
-//! This is for people, who see the best matches only. A server folds all matches of an answer.
+//! For people, who see only the best matches. Servers fold all.
 
 use frontend::{Document, Match};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// Lines that are remembered: about 8 MiB. Copies of later ones are printed.
+/// About 8 MiB. Later copies are printed.
 const LINES_MAX: usize = 64 << 10;
 
-/// The lines that were printed.
 #[derive(Default)]
 pub(super) struct PrintedLines {
-    /// The file of each, by the hash of its text and the line.
+    /// Files by text hash and line.
     lines: HashMap<(Vec<u8>, u32), Arc<Document>>,
-    /// Matches that were left out.
     pub(super) left_out: u64,
 }
 
 impl PrintedLines {
-    /// Whether a match is in a copy of a file of which the same line was printed. Remembers it if not.
+    /// True if this line of a copy was printed; else remembers it.
     pub(super) fn has(&mut self, found: &Match) -> bool {
         if found.is_name() || found.document.hash.is_empty() || self.lines.len() == LINES_MAX {
             return false;

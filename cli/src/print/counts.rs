@@ -1,4 +1,4 @@
-//! Counts of lines and matches, in total and for each file.
+//! Counts of lines and matches.
 
 use super::group_buffer::path_key;
 use super::rows::first_of;
@@ -9,15 +9,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What was printed or counted.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
     pub(super) files: u64,
     pub(super) lines: u64,
     pub(super) matches: u64,
-    /// What a search counts as found: lines, and spans over several lines.
+    /// Lines, and multi-line spans.
     pub(super) results: u64,
-    /// Those in copies of files, which were not printed.
+    /// Hidden copies.
     pub(super) copies: u64,
     started: Instant,
 }
@@ -40,7 +39,7 @@ impl Totals {
         self.matches += found.ranges.len() as u64;
     }
 
-    /// The last line on a terminal, for an output with at most `limit` matches (0: all) of `found`.
+    /// Last line on a terminal; `limit` 0 means all of `found`.
     pub(super) fn in_words(&self, found: u64, limit: u64) -> String {
         let files = units::plural(self.files, "file");
         let results = self.results + self.copies;
@@ -63,14 +62,12 @@ impl Totals {
         }
     }
 
-    /// Time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 }
 
-/// Lines and matches of each file, in the order of first matches. Memory for each file is its name and
-/// 24 bytes.
+/// Keeps the order of first matches. Takes 24 bytes and a name per file.
 #[derive(Default)]
 pub(super) struct FileCounts {
     files: Vec<FileCount>,
@@ -84,8 +81,8 @@ pub(super) struct FileCount {
 }
 
 impl FileCounts {
-    /// Counts a match, unless its file has `max` lines already; with `multi_line` the matches in a span,
-    /// up to `max` in its file. Returns whether it is the first of its file.
+    /// Counts up to `max` lines per file, or matches with `multi_line`. True for the first of its
+    /// file.
     pub(super) fn add(&mut self, found: &Match, max: u64, multi_line: bool) -> bool {
         let next = self.files.len();
         let document = &found.document;
@@ -110,7 +107,7 @@ impl FileCounts {
         number == next
     }
 
-    /// Returns the files, by path or in the order of first matches.
+    /// Sorts by path or first match.
     pub(super) fn into_files(mut self, by_path: bool) -> Vec<FileCount> {
         if by_path {
             self.files

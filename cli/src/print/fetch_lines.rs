@@ -1,11 +1,10 @@
-//! Completes matches: fetches lines of which only a part was sent, and finds all ranges of lines that have
-//! more than a backend sends. A match from a server, which may send anything, is validated first.
+//! Completes matches: partial lines, and ranges that a backend does not send. Validates matches of
+//! untrusted servers.
 //!
-//! A long line that the output takes as it is comes in pieces of [`PIECE_BYTES`], so that printing it
-//! takes no memory for the line.
+//! Long unchanged lines come in pieces of [`PIECE_BYTES`], so they need not fit in memory.
 //!
-//! **Invariant:** in a valid match all ranges and windows are inside their lines, and no offset and no
-//! line number overflows.
+//! **Invariant:** in a valid match, ranges and windows are inside their lines; no offset or line
+//! number overflows.
 
 use super::print_options::PrintOptions;
 use crate::terminal::escaped;
@@ -18,17 +17,14 @@ use schema::message::Pattern;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Bytes after a span that a pattern may look at: the line end, and the characters that `\b` or `$`
-/// examine.
+/// Room for the line end, and characters inspected by `\b` or `$`.
 const LOOKAHEAD_BYTES: u64 = 16;
 
-/// Bytes of a line that are fetched at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Reads a part of a document: its offset and number of bytes. May return fewer bytes.
+/// Reads at an offset. May return fewer bytes.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
 
-/// Completes the matches of one query.
 pub(crate) struct LineFetcher<'a> {
     patterns: Vec<&'a Pattern>,
     matchers: OnceCell<Vec<PatternMatcher>>,
@@ -49,8 +45,7 @@ impl<'a> LineFetcher<'a> {
         }
     }
 
-    /// Returns the match with the complete line, context and ranges, if the output needs them. A line
-    /// that is printed in pieces keeps its window. Rejects invalid matches.
+    /// Lines printed in pieces keep their window. Rejects invalid matches.
     pub(crate) fn complete(&self, mut found: Match, read: ReadFile<'_>) -> Result<Match> {
         validate(&found)?;
         let is_cut = found.window.is_some();
@@ -75,7 +70,7 @@ impl<'a> LineFetcher<'a> {
         Ok(found)
     }
 
-    /// Finds the ranges in a line or span: the union over all patterns, without ranges inside of others.
+    /// Union over all patterns, without nested ranges.
     fn ranges(&self, found: &Match, read: ReadFile<'_>) -> Result<Vec<Range<usize>>> {
         let matchers = self.matchers()?;
         let mut ranges = Vec::new();
@@ -95,14 +90,14 @@ impl<'a> LineFetcher<'a> {
             end = end.max(range.end);
             is_next
         });
-        // Several patterns can give fewer ranges than the backend has sent. Keep those then.
+        // Several patterns can find fewer ranges than the backend.
         if ranges.len() < found.ranges.len() {
             ranges.clone_from(&found.ranges);
         }
         Ok(ranges)
     }
 
-    /// The patterns, compiled as a backend compiles them. Few outputs need them, so this is lazy.
+    /// Lazy: few outputs need them.
     fn matchers(&self) -> Result<&[PatternMatcher]> {
         if let Some(matchers) = self.matchers.get() {
             return Ok(matchers);
@@ -114,7 +109,6 @@ impl<'a> LineFetcher<'a> {
     }
 }
 
-/// Finds a pattern in a text.
 struct PatternMatcher {
     regex: RegexMatcher,
     multi_line: bool,
@@ -130,11 +124,11 @@ impl PatternMatcher {
         })
     }
 
-    /// Appends the ranges in `length` bytes of `text` from `start`, relative to `start`.
+    /// Ranges in `length` bytes from `start`, relative to `start`.
     fn find(&self, text: &[u8], start: usize, length: usize, out: &mut Vec<Range<usize>>) {
         let within = |at: usize| (at - start).min(length);
         let found = self.regex.find_iter_at(text, start, |found| {
-            // The end of the last line belongs to the span, the text after it does not.
+            // The last line end belongs to the span, later text does not.
             let end = text.len().min(start + length + 1);
             let is_within = !self.multi_line || found.start() < end;
             if is_within {
@@ -146,10 +140,10 @@ impl PatternMatcher {
     }
 }
 
-/// Returns a span with the bytes before and after it, and where it starts. So `\A` and `\z` match only at
-/// the ends of the document, and the end of the last line is there.
+/// Adds surroundings, so `\A` and `\z` match only at the ends of the document, and the last line
+/// end is included.
 fn with_surroundings(found: &Match, read: ReadFile<'_>) -> Result<(Vec<u8>, usize)> {
-    // Before a line is a line end, unless it is the first.
+    // A line end precedes every line but the first.
     let mut text = vec![b'\n'; usize::from(found.offset > 0)];
     let start = text.len();
     text.extend_from_slice(&found.text);
@@ -158,7 +152,6 @@ fn with_surroundings(found: &Match, read: ReadFile<'_>) -> Result<(Vec<u8>, usiz
     Ok((text, start))
 }
 
-/// Fetches context lines of which only the length was sent.
 fn fetch_context(found: &mut Match, read: ReadFile<'_>) -> Result<()> {
     let bytes = |line: &ContextLine| {
         line.window
@@ -203,7 +196,7 @@ fn fetch(document: &Document, offset: u64, bytes: u64, read: ReadFile<'_>) -> Re
     Ok(text)
 }
 
-/// Calls `each` with the pieces of a part of a document, in order.
+/// Calls `each` in order.
 pub(super) fn for_each_piece(
     document: &Document,
     offset: u64,
@@ -229,7 +222,6 @@ pub(super) fn for_each_piece(
     Ok(())
 }
 
-/// Rejects a match that contradicts itself.
 fn validate(found: &Match) -> Result<()> {
     ensure!(
         is_valid(found),
@@ -246,7 +238,7 @@ fn is_valid(found: &Match) -> bool {
     let mut ranges = found.ranges.iter();
     let lines = found.before.iter().chain(&found.after);
     let lengths = lines.map(|ContextLine { text, window, .. }| length(text, *window));
-    // Each line has a line end, of one byte.
+    // Line ends take one byte.
     let end = lengths
         .chain([length(&found.text, found.window)])
         .try_fold(found.offset, |at, length| {
@@ -257,7 +249,7 @@ fn is_valid(found: &Match) -> bool {
         && end.is_some()
 }
 
-/// The length of a line; `None` if the window is outside of it.
+/// `None` if the window is outside.
 fn length(text: &[u8], window: Option<Window>) -> Option<u64> {
     let Some(Window { start, line_bytes }) = window else {
         return Some(text.len() as u64);

@@ -1,8 +1,8 @@
-//! Collects matches and returns them in groups, one for each document.
+//! Groups matches by document, sorted by line.
 //!
-//! Matches come in any order; within a group they are sorted by line. Kept in memory are a
-//! [`BufferedMatch`] for each match, and the names of documents. The matches themselves are in memory
-//! up to [`MEMORY_BYTES_MAX`], and beyond that in an unlinked temporary file.
+//! Memory holds a [`BufferedMatch`] for each match, document names, and matches up to
+//! [`MEMORY_BYTES_MAX`]; others go to an unlinked file.
+//!
 //! **Invariant:** a match is returned exactly as it was added.
 
 use frontend::{ContextLine, Document, Match, Window};
@@ -13,10 +13,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Memory for matches: some hundred thousand. Printing more takes so long that the disk does not matter.
+/// Holds some hundred thousand matches. Printing more is slower than the disk.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
-/// Matches, grouped by document.
 pub(super) struct GroupBuffer {
     documents: Vec<Arc<Document>>,
     numbers: HashMap<Arc<Document>, u32>,
@@ -27,7 +26,7 @@ pub(super) struct GroupBuffer {
     file_bytes: u64,
 }
 
-/// Where a match is stored. Ordered by document, line, and order of arrival.
+/// Ordered by document, line and arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct BufferedMatch {
     document: u32,
@@ -69,9 +68,8 @@ impl GroupBuffer {
         Ok(())
     }
 
-    /// Calls `each` with the matches of each document, sorted by line. The documents are in the order of
-    /// their first matches, or sorted by path: by package and path, compared name by name, which is the
-    /// order of a walk through sorted directories.
+    /// Documents are ordered by first match, or name by name like a walk through sorted
+    /// directories.
     pub(super) fn for_each_document<E: From<io::Error>>(
         mut self,
         by_path: bool,
@@ -94,7 +92,7 @@ impl GroupBuffer {
     }
 
     fn number(&mut self, document: &Arc<Document>) -> u32 {
-        // Matches of a document often follow each other.
+        // Matches of a document are often adjacent.
         if let Some(last) = self.matches.last() {
             let same = &self.documents[last.document as usize];
             if Arc::ptr_eq(same, document) {
@@ -152,14 +150,13 @@ impl GroupBuffer {
     }
 }
 
-/// The sort key of a document by path: package, then directory by directory.
+/// Package, then directory by directory.
 pub(super) fn path_key(document: &Document) -> impl Iterator<Item = &[u8]> {
     let parts = document.path.split(|&byte| byte == b'/');
     std::iter::once(&document.package[..]).chain(parts)
 }
 
-/// Appends a match. Its context must be complete (without windows); the document is stored once,
-/// elsewhere.
+/// The context must be complete (without windows).
 fn encode(found: &Match, out: &mut Vec<u8>) {
     let number = |number: u64, out: &mut Vec<u8>| out.extend_from_slice(&number.to_le_bytes());
     let bytes = |bytes: &[u8], out: &mut Vec<u8>| {
@@ -214,7 +211,6 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
     }
 }
 
-/// The bytes that are not decoded yet.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {

@@ -1,9 +1,9 @@
-//! ripgrep's JSON messages, one on each line: for each file `begin`, `match` and `context`, `end`; and
-//! at the end `summary`.
+//! ripgrep's JSON messages: `begin`, `match` and `context`, `end` for each file, and a final
+//! `summary`.
 //!
-//! Control characters and characters that reorder text are escaped. Bytes that are not UTF-8 are `bytes` in base64 instead of `text`, as in ripgrep. There are additional
-//! fields, which readers of ripgrep's messages ignore: `package`, `language` and `hash` in `begin`, for a file of a
-//! git repository also `revisions`, `revision_count` and `commit`, and `rank` in `match`. A match in a file's name has `line_number` null.
+//! Control and reordering characters are escaped; invalid UTF-8 is `bytes` in base64. Additional
+//! fields: `package`, `language` and `hash` in `begin`, for git also `revisions`, `revision_count`
+//! and `commit`; `rank` in `match`. Matches in file names have a null `line_number`.
 
 use super::counts::Totals;
 use super::print_options::PrintOptions;
@@ -63,7 +63,7 @@ struct Submatch<'a> {
     end: usize,
 }
 
-/// Statistics. For one file the time and the bytes searched are not known, and are 0.
+/// Time and searched bytes of one file are 0.
 #[derive(Serialize)]
 struct Stats {
     elapsed: Elapsed,
@@ -82,7 +82,7 @@ struct Elapsed {
     human: String,
 }
 
-/// Text, or in base64 bytes that are not UTF-8.
+/// Base64 if not UTF-8.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Bytes<'a> {
@@ -109,7 +109,7 @@ impl From<Duration> for Elapsed {
     }
 }
 
-/// Appends the messages of one file, whose matches must ascend.
+/// Matches must ascend.
 pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<u8>) {
     let Some(Match { document, .. }) = matches.first() else {
         return;
@@ -156,7 +156,6 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
     push(&end, out);
 }
 
-/// Appends the last message.
 pub(super) fn summary(
     summary: &SearchSummary,
     totals: &Totals,
@@ -183,7 +182,7 @@ pub(super) fn summary(
     );
 }
 
-/// A row whose text with the line end is `text`.
+/// `text` includes the line end.
 fn line<'a>(name: &'a [u8], row: &Row<'a>, text: &'a [u8]) -> Line<'a> {
     let submatch = |range: &std::ops::Range<usize>| Submatch {
         r#match: row.text[range.clone()].into(),

@@ -1,6 +1,6 @@
-//! Prints lines as ripgrep does: its separators, groups, headings and colors.
+//! Prints lines as ripgrep does: separators, groups, headings and colors.
 //!
-//! A program gets the bytes unchanged; on a terminal control characters are escaped.
+//! Programs get unchanged bytes, terminals escaped ones.
 
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
@@ -10,34 +10,28 @@ use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// Escape sequences before a path, a line number, a column and a match, and after each of them: ripgrep's
-/// colors, byte for byte.
+/// ripgrep's colors, byte for byte.
 const PATH: &str = "\x1b[0m\x1b[35m";
 const NUMBER: &str = "\x1b[0m\x1b[32m";
 const COLUMN: &str = "\x1b[0m";
 const MATCHED: &str = "\x1b[0m\x1b[1m\x1b[31m";
 const NORMAL: &str = "\x1b[0m";
 
-/// Revisions that a heading names.
 const REVISIONS_MAX: usize = 3;
 
-/// Prints matches into a buffer.
 pub(super) struct LinePrinter {
     options: PrintOptions,
-    /// Whether a group was printed before.
     has_printed: bool,
-    /// What is printed.
     pub(super) out: Vec<u8>,
-    /// Lines that belong into it, and are fetched while it is written.
+    /// Fetched while `out` is written.
     pub(super) holes: Vec<Hole>,
 }
 
-/// A long line that is not in memory.
 pub(super) struct Hole {
-    /// Its place in what is printed.
+    /// Position in `out`.
     pub(super) at: usize,
     pub(super) document: Arc<Document>,
-    /// Where it begins in the document, and its bytes.
+    /// Position in the document.
     pub(super) offset: u64,
     pub(super) bytes: u64,
 }
@@ -52,7 +46,6 @@ impl LinePrinter {
         }
     }
 
-    /// Prints a match that is not in a group.
     pub(super) fn one(&mut self, found: &Match) {
         match found.line {
             0 => self.name_match(found),
@@ -60,7 +53,7 @@ impl LinePrinter {
         }
     }
 
-    /// Prints a match whose line was cut, with a hole for the line.
+    /// Leaves a hole for the cut line.
     fn cut(&mut self, found: &Match, window: Window) {
         let first = found.ranges.first().filter(|_| self.options.columns);
         let column = first.map(|range| window.start as usize + range.start + 1);
@@ -74,7 +67,6 @@ impl LinePrinter {
         self.out.push(b'\n');
     }
 
-    /// Prints the matches of a document, which must ascend.
     pub(super) fn document(&mut self, matches: &[Match]) {
         let Some(first) = matches.first() else { return };
         if first.line == 0 {
@@ -102,7 +94,6 @@ impl LinePrinter {
         self.has_printed = true;
     }
 
-    /// Prints the name of a file, and the first of the revisions that have it.
     fn heading(&mut self, document: &Document, line: u32) {
         let (names, more) = document.revisions.first(REVISIONS_MAX);
         self.path(document, &[], line, b'\n');
@@ -119,12 +110,10 @@ impl LinePrinter {
         self.out.push(b'\n');
     }
 
-    /// Prints the name of a file.
     pub(super) fn name(&mut self, document: &Document) {
         self.path(document, &[], 1, b'\n');
     }
 
-    /// Prints the name of a file and a count.
     pub(super) fn count(&mut self, document: &Document, count: u64) {
         if self.options.names {
             self.path(document, &[], 1, b':');
@@ -132,7 +121,6 @@ impl LinePrinter {
         self.out.extend(format!("{count}\n").as_bytes());
     }
 
-    /// Prints a match in a file's name.
     fn name_match(&mut self, found: &Match) {
         let inside = found.document.package.len() + 1;
         let shift = |range: &Range<usize>| inside + range.start..inside + range.end;
@@ -148,7 +136,7 @@ impl LinePrinter {
         let (only_matching, columns) = (options.only_matching, options.columns);
         let column = |range: &Range<usize>| columns.then_some(range.start + 1);
         if options.each_match && !only_matching && row.found.is_some() {
-            // For each match the line in which it starts.
+            // Starting lines of matches.
             for (number, line, range) in row.starts() {
                 self.head(document, number, column(&range), b':');
                 self.text(line, from_ref(&range));
@@ -171,7 +159,6 @@ impl LinePrinter {
         }
     }
 
-    /// Prints what comes before the text of a line: name, number and column.
     fn head(&mut self, document: &Document, number: u32, column: Option<usize>, separator: u8) {
         let heading = self.options.heading;
         if self.options.names && !heading {
@@ -195,8 +182,7 @@ impl LinePrinter {
         self.color(NORMAL);
     }
 
-    /// Prints the name of a document, with `ranges` colored and links to `line`, and the separator, or a
-    /// NUL byte.
+    /// Colors `ranges`, links to `line`, and ends with the separator or NUL.
     fn path(&mut self, document: &Document, ranges: &[Range<usize>], line: u32, separator: u8) {
         let is_linked = self.link(document, line);
         self.color(PATH);
@@ -208,7 +194,7 @@ impl LinePrinter {
         self.out.push(separator);
     }
 
-    /// Prints the text of a line, with `ranges` colored, and the line end.
+    /// Colors `ranges`.
     fn text(&mut self, text: &[u8], ranges: &[Range<usize>]) {
         if self.options.escape {
             let text = text.strip_suffix(b"\r").unwrap_or(text);
@@ -219,7 +205,7 @@ impl LinePrinter {
         self.out.push(b'\n');
     }
 
-    /// Prints text with `ranges` colored. After each of them comes the color `rest`.
+    /// Colors `ranges`, each followed by `rest`.
     fn marked(&mut self, text: &[u8], ranges: &[Range<usize>], rest: &str) {
         let mut at = 0;
         for range in ranges {
@@ -236,7 +222,7 @@ impl LinePrinter {
         self.plain(&text[at..]);
     }
 
-    /// Prints text. On a terminal it stays on one line: a name may contain a line feed.
+    /// Names stay on one line of a terminal.
     fn plain(&mut self, text: &[u8]) {
         if self.options.escape {
             let text = escaped(text).replace('\n', "\\n");
@@ -252,7 +238,7 @@ impl LinePrinter {
         }
     }
 
-    /// Begins a link, if names are linked.
+    /// True if enabled.
     fn link(&mut self, document: &Document, line: u32) -> bool {
         let links = self.options.links.as_ref();
         let url = links.map(|links| links.url(document, line, 1));

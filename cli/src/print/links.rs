@@ -1,12 +1,11 @@
-//! URLs of terminal hyperlinks (OSC 8) for file names and line numbers.
+//! Terminal hyperlinks (OSC 8) of file names and line numbers.
 //!
-//! **Invariant:** a URL is printable ASCII, whatever the names in it.
+//! **Invariant:** a URL is printable ASCII, for any names.
 
 use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-/// Characters that are escaped in a URL: those that a query string or a terminal would misread, and
-/// braces. A path keeps its slashes.
+/// Characters misread by query strings or terminals, and braces. Slashes stay.
 const ESCAPED: &AsciiSet = &{
     let (mut set, mut others) = (CONTROLS.add(0), b" \"#%&+<=>?\\^`{|};".as_slice());
     while let [first, rest @ ..] = others {
@@ -15,18 +14,17 @@ const ESCAPED: &AsciiSet = &{
     set
 };
 
-/// The names that a format may have in braces.
+/// Allowed in braces.
 const VARIABLES: [&str; 5] = ["package", "path", "line", "column", "commit"];
 
-/// The part of a link to a server that files of directories do not have.
+/// Git files have it.
 const OF_COMMIT: &str = "&rev={commit}";
 
-/// A URL with variables in braces, all of them known.
 #[derive(Clone, Debug)]
 pub(super) struct LinkFormat(String);
 
 impl LinkFormat {
-    /// Parses a format such as `file:///srv/{package}/{path}#{line}`.
+    /// Parses `file:///srv/{package}/{path}#{line}`.
     pub(super) fn parse(format: &str) -> Result<LinkFormat, String> {
         if let Some(odd) = format.chars().find(|letter| !letter.is_ascii_graphic()) {
             return Err(format!("a URL cannot contain {odd:?}"));
@@ -45,7 +43,6 @@ impl LinkFormat {
         Ok(LinkFormat(format.to_owned()))
     }
 
-    /// Links to the pages of a server.
     pub(super) fn to_server(url: &str) -> Option<LinkFormat> {
         let url = url.trim_end_matches('/');
         let format =
@@ -53,9 +50,8 @@ impl LinkFormat {
         LinkFormat::parse(&format).ok()
     }
 
-    /// Returns the URL of a place in a document.
     pub(super) fn url(&self, document: &Document, line: u32, column: usize) -> String {
-        // A value has no braces: they are escaped.
+        // Escaped, so without braces.
         let values = [
             percent_encode(&document.package, ESCAPED).to_string(),
             percent_encode(&document.path, ESCAPED).to_string(),

@@ -1,16 +1,14 @@
-//! What is printed of matches, in which form and order: the flags of `trawl search` that say it, and
-//! what follows from them.
+//! Print flags of `trawl search`, as in ripgrep, and the derived output form.
 //!
-//! Names and meanings of flags are ripgrep's where it has the flag. The form of the output is decided
-//! here, once, from the flags and from whether standard output is a terminal: no other module asks.
+//! **Invariant:** the form is decided here, once, from flags and the terminal state of standard
+//! output.
 
 use super::links::LinkFormat;
 use std::io::IsTerminal;
 
-/// Above the flags for the form of the output.
 const OUTPUT: &str = "Output";
 
-/// Matches on a terminal: two screens.
+/// Two screens.
 const TERMINAL_MATCHES: u64 = 50;
 
 /// Which matches are printed, in which order and form.
@@ -119,7 +117,6 @@ enum ColorChoice {
     Never,
 }
 
-/// The value of `--hyperlink-format`.
 #[derive(Clone, Debug)]
 enum Hyperlinks {
     None,
@@ -136,7 +133,6 @@ fn parse_hyperlinks(format: &str) -> Result<Hyperlinks, String> {
 }
 
 impl PrintFlags {
-    /// Lines of context before and after each match.
     fn context_lines(&self) -> (u32, u32) {
         let both = self.context.unwrap_or(0);
         (
@@ -146,29 +142,20 @@ impl PrintFlags {
     }
 }
 
-/// What is printed of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputKind {
-    /// Lines with matches.
     Lines,
-    /// ripgrep's JSON messages.
     Json,
-    /// Names of files with matches.
     Files,
-    /// The number of lines that match in each file.
     LineCounts,
-    /// The number of matches in each file.
     MatchCounts,
-    /// The total, which backends count.
+    /// Counted by backends.
     Total,
-    /// The total, counted here: backends cannot count matches of a multi-line pattern, nor up to a
-    /// maximum for each file.
+    /// Counted here: backends cannot count multi-line matches, or up to a maximum per file.
     CountedTotal,
-    /// Nothing: only the exit status counts.
     Nothing,
 }
 
-/// How matches are printed.
 #[derive(Clone, Debug)]
 pub(crate) struct PrintOptions {
     pub(crate) kind: OutputKind,
@@ -176,34 +163,34 @@ pub(crate) struct PrintOptions {
     pub(super) names: bool,
     pub(super) numbers: bool,
     pub(super) columns: bool,
-    /// The file name is above its lines.
+    /// File names precede their lines.
     pub(super) heading: bool,
     pub(super) color: bool,
-    /// Control characters are escaped.
+    /// Escapes control characters.
     pub(super) escape: bool,
-    /// A NUL byte follows names.
+    /// NUL after names.
     pub(super) null: bool,
     pub(super) only_matching: bool,
-    /// A line for every match in it.
+    /// A line for every match.
     pub(super) each_match: bool,
     pub(crate) before: u32,
     pub(crate) after: u32,
-    /// Lines printed of a file; if `multi_line`, matches.
+    /// Lines, or matches if `multi_line`.
     pub(super) per_file_max: u64,
-    /// The pattern can match several lines. Matches are counted then, instead of lines.
+    /// Counts matches instead of lines.
     pub(super) multi_line: bool,
     pub(super) links: Option<LinkFormat>,
     pub(super) stats: bool,
-    /// One of the files with the same text is printed.
+    /// Hides copies.
     pub(super) folds: bool,
-    /// Standard output is a terminal: a last line counts the matches.
+    /// Terminals get a last line.
     is_terminal: bool,
-    /// The most matches that the answer has; 0: all.
+    /// 0 means all.
     pub(super) limit: u64,
 }
 
 impl PrintOptions {
-    /// Options from the flags. Names link to the pages of `server` by default; an index has none.
+    /// Names link to the pages of `server` by default.
     pub(crate) fn new(flags: &PrintFlags, server: Option<&str>) -> PrintOptions {
         let is_terminal = std::io::stdout().is_terminal();
         let kind = kind(flags);
@@ -252,13 +239,12 @@ impl PrintOptions {
         }
     }
 
-    /// How many of the best matches are printed if `--limit` is not given; `None`: all.
+    /// `None` means all.
     pub(crate) fn limit_default(&self) -> Option<u64> {
         let is_list = self.kind == OutputKind::Lines && self.sort == SortOrder::Rank;
         (self.is_terminal && is_list && !self.stats).then_some(TERMINAL_MATCHES)
     }
 
-    /// Whether a last line counts what was found.
     pub(super) fn counts_at_end(&self) -> bool {
         let counts = match self.kind {
             OutputKind::Lines | OutputKind::Files => true,
@@ -269,7 +255,7 @@ impl PrintOptions {
         self.is_terminal && counts && !self.stats
     }
 
-    /// The options for a pattern that can match several lines, or not.
+    /// Adapts to patterns over several lines.
     pub(crate) fn multi_line(mut self, multi_line: bool) -> PrintOptions {
         self.multi_line = multi_line;
         self.kind = match self.kind {
@@ -282,8 +268,7 @@ impl PrintOptions {
         self
     }
 
-    /// The options for an answer with a limit (0: none). The best matches are known at the end, so they
-    /// cannot be printed as they are found.
+    /// The best matches are known only at the end, so they cannot be streamed.
     pub(crate) fn limited(mut self, limit: u64) -> PrintOptions {
         self.limit = limit;
         if limit > 0 && self.sort == SortOrder::None {
@@ -292,12 +277,12 @@ impl PrintOptions {
         self
     }
 
-    /// Whether a match over several lines may have to be cut, to print the first matches of a file.
+    /// True if the maximum per file may cut a match.
     pub(super) fn cuts_spans(&self) -> bool {
         self.multi_line && self.per_file_max < u64::MAX
     }
 
-    /// Whether the lines of a file are printed together.
+    /// True if output waits for whole files.
     pub(super) fn is_grouped(&self) -> bool {
         self.kind == OutputKind::Json
             || self.heading
@@ -306,7 +291,7 @@ impl PrintOptions {
             || self.per_file_max < u64::MAX
     }
 
-    /// Whether matches are printed as `package/path:line:text`, byte for byte, best first or as they are found.
+    /// True for exact `package/path:line:text`, by rank or as found.
     pub(crate) fn is_plain(&self) -> bool {
         let changed = self.columns || self.escape || self.null || self.only_matching;
         let extra = self.stats || self.links.is_some();
@@ -317,13 +302,12 @@ impl PrintOptions {
             && !(changed || extra || self.is_grouped())
     }
 
-    /// Whether the text of lines is printed, and so must be complete.
+    /// Text must be complete.
     pub(super) fn wants_text(&self) -> bool {
         matches!(self.kind, OutputKind::Lines | OutputKind::Json)
     }
 
-    /// Whether a line is printed as it is, from its start to its end, so that no more than a piece of it
-    /// must be known at a time.
+    /// Pieces of unchanged lines can be printed one by one.
     pub(super) fn takes_pieces(&self) -> bool {
         self.kind == OutputKind::Lines
             && !self.escape
@@ -331,18 +315,18 @@ impl PrintOptions {
             && !self.wants_all_ranges()
     }
 
-    /// Whether lines are printed while the search runs.
+    /// True if printed during the search.
     pub(crate) fn streams(&self) -> bool {
         self.sort == SortOrder::None && self.wants_text()
     }
 
-    /// Whether of the ranges of a match only the first one matters.
+    /// Other ranges are not used.
     pub(crate) fn takes_first_range(&self) -> bool {
         let marks = self.escape || (self.columns && self.multi_line);
         !(marks || self.wants_all_ranges())
     }
 
-    /// Whether every match in a line is printed or counted, even if a line has very many.
+    /// True even for lines with many matches.
     pub(super) fn wants_all_ranges(&self) -> bool {
         match self.kind {
             OutputKind::Lines => {
@@ -357,7 +341,7 @@ impl PrintOptions {
 }
 
 fn kind(flags: &PrintFlags) -> OutputKind {
-    // ripgrep's precedence. `-c -o` counts what `-o` would print.
+    // ripgrep's precedence. `-c -o` counts the output of `-o`.
     let kinds = [
         (flags.quiet, OutputKind::Nothing),
         (flags.json, OutputKind::Json),
@@ -371,7 +355,6 @@ fn kind(flags: &PrintFlags) -> OutputKind {
     given.map_or(OutputKind::Lines, |(_, kind)| kind)
 }
 
-/// Whether the environment allows color.
 fn environment_allows_color() -> bool {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");

@@ -1,8 +1,7 @@
-//! Prints matches: which, when, and in which order.
+//! Selects, orders and prints matches.
 //!
-//! Lines that stand alone are written as they come. Output in groups, one for each file, waits in a
-//! [`GroupBuffer`] until the end; but with `--stream` matches come file by file, and a group is written
-//! when the next file begins.
+//! Single lines are written immediately; groups wait in a [`GroupBuffer`] until the end. With
+//! `--stream`, matches come file by file, and a group ends with its file.
 
 use super::copies::PrintedLines;
 use super::counts::{FileCounts, Totals};
@@ -18,22 +17,20 @@ use anyhow::Result;
 use frontend::{Match, Query};
 use std::io::{self, BufWriter, StdoutLock, Write};
 
-/// Bytes written at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Prints the matches of one search.
 pub(crate) struct Printer<'a> {
     writer: MatchWriter,
     fetcher: LineFetcher<'a>,
     groups: GroupBuffer,
-    /// Matches of the current file, when they come file by file.
+    /// Matches of a file, if they come file by file.
     current: Vec<Match>,
     counts: FileCounts,
-    /// What was printed, if copies of it are not.
+    /// Lines printed before, for hiding copies.
     printed: PrintedLines,
 }
 
-/// Writes matches to standard output, and counts what it writes.
+/// Writes and counts matches.
 struct MatchWriter {
     options: PrintOptions,
     out: BufWriter<StdoutLock<'static>>,
@@ -64,8 +61,7 @@ impl<'a> Printer<'a> {
         &self.writer.options
     }
 
-    /// Prints a match, or keeps it until its group is printed. What the output needs and was not sent of
-    /// its lines comes from `read`.
+    /// Missing parts come from `read`.
     pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
         if self.writer.options.folds && self.printed.has(&found) {
             self.writer.totals.copies = self.printed.left_out;
@@ -100,18 +96,16 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints bytes unchanged.
     pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.out.write_all(bytes)
     }
 
-    /// Prints the group of the current file, when matches come file by file.
     pub(crate) fn end_document(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.writer
             .document(&std::mem::take(&mut self.current), read)
     }
 
-    /// Prints the groups, after the last match.
+    /// Called after the last match.
     pub(crate) fn end_matches(&mut self, read: ReadFile<'_>) -> Result<()> {
         self.end_document(read)?;
         let by_path = self.writer.options.sort == SortOrder::Path;
@@ -119,12 +113,11 @@ impl<'a> Printer<'a> {
         groups.for_each_document(by_path, |matches| self.writer.document(&matches, read))
     }
 
-    /// Flushes standard output, when no match may come for a while.
+    /// Called before a possible pause.
     pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.writer.out.flush()?)
     }
 
-    /// Prints counts and statistics.
     pub(crate) fn finish(mut self, summary: &SearchSummary) -> Result<()> {
         let by_path = self.writer.options.sort == SortOrder::Path;
         let writer = &mut self.writer;
@@ -220,7 +213,7 @@ impl MatchWriter {
         self.write()
     }
 
-    /// Writes what was printed, and fetches the long lines in it piece by piece.
+    /// Fetches long lines in pieces.
     fn write_lines(&mut self, read: ReadFile<'_>) -> Result<()> {
         let mut written = 0;
         for hole in std::mem::take(&mut self.lines.holes) {

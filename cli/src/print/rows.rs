@@ -1,24 +1,23 @@
-//! The rows that are printed of a document: its matches and the lines around them, each line once.
+//! Printed rows of a document: matches and context.
 //!
-//! **Invariant:** rows ascend, and no context line is in two of them.
+//! **Invariant:** rows ascend, and context lines are unique.
 
 use frontend::{ContextLine, Match};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A context line, or a match of one or more lines.
+/// A match can have several lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row<'a> {
-    /// Number of the first line.
+    /// First line.
     pub(super) number: u32,
     pub(super) lines: u32,
-    /// The text without the last line end.
+    /// Excludes the last line end.
     pub(super) text: &'a [u8],
     pub(super) ranges: &'a [Range<usize>],
-    /// The match; `None` for a context line.
+    /// `None` for a context line.
     pub(super) found: Option<&'a Match>,
-    /// Offset of the first byte in the document.
     pub(super) offset: u64,
 }
 
@@ -45,12 +44,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Number of the line after the row.
     pub(super) fn next(&self) -> u32 {
         self.number.saturating_add(self.lines)
     }
 
-    /// Returns each line: number, text, and the ranges in it.
+    /// Lines as number, text and ranges.
     pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
         let mut rest = self.ranges;
         self.lines().map(move |(number, from, line)| {
@@ -70,8 +68,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Returns for each range the line in which it starts (number and text), and the part of the range in
-    /// that line.
+    /// Returns for each range its first line (number and text), and the part in it.
     pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
         let mut lines = self.lines().peekable();
         self.ranges.iter().filter_map(move |range| {
@@ -85,7 +82,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Returns each line: number, offset in the row, and text.
+    /// Lines as number, offset in the row, and text.
     fn lines(&self) -> impl Iterator<Item = (u32, usize, &'a [u8])> + use<'a> {
         let (mut next, lines) = (0, self.text.split(|&byte| byte == b'\n'));
         (self.number..=u32::MAX)
@@ -98,7 +95,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Cuts matches of several lines, which must ascend, after the first `max` ranges.
+/// Cuts ascending matches after `max` ranges.
 pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
     let mut rest = max;
     let mut first = Vec::new();
@@ -112,8 +109,7 @@ pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
     first
 }
 
-/// Cuts a match of several lines after the first `max` ranges: the lines behind them become context.
-/// Returns `None` if `max` is 0.
+/// Lines after `max` ranges become context. `None` if `max` is 0.
 pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     let max = usize::try_from(max).unwrap_or(usize::MAX);
     if max == 0 || found.ranges.len() <= max {
@@ -143,8 +139,7 @@ pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
     Some(Cow::Owned(first))
 }
 
-/// Returns the rows for the first `max` matches of a document, which must ascend, with `before` and `after`
-/// lines of context. A further match in the context of one of them stays a match.
+/// Rows of the first `max` ascending matches. Further ones in their context stay matches.
 pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<Row<'_>> {
     let max = usize::try_from(max)
         .unwrap_or(usize::MAX)
@@ -166,7 +161,7 @@ pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<
     let mut rows: Vec<Row<'_>> = rows.into_values().collect();
     let mut next = 0;
     rows.retain(|row| {
-        // A line inside of a match is not also context of another match.
+        // Lines inside a match are not context.
         let is_new = row.number >= next || row.found.is_some();
         next = next.max(row.next());
         is_new
@@ -174,7 +169,6 @@ pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<
     rows
 }
 
-/// The context lines of a match.
 fn context(found: &Match, before: usize, after: usize) -> impl Iterator<Item = Row<'_>> {
     let mut start = found.offset;
     let above = found.before.iter().rev().take(before).map(move |line| {

@@ -1,4 +1,4 @@
-//! How a search went, apart from its matches: messages on standard error, and the exit status.
+//! Messages and exit status of a search.
 
 use crate::terminal::{escaped, report};
 use crate::{exit, units};
@@ -6,27 +6,25 @@ use frontend::Notice;
 use std::process::ExitCode;
 use web::model::{IndexUse, Overlaps};
 
-/// How a search went.
 #[derive(Default)]
 pub(crate) struct SearchSummary {
-    /// Matches found, printed or not.
+    /// Printed or not.
     pub(crate) found: u64,
-    /// Documents searched.
     pub(crate) documents: u64,
-    /// Backend and reason of what was not searched. Empty if the answer is complete.
+    /// Backend and reason.
     pub(crate) missing: Vec<(String, String)>,
-    /// Files that were known to have changed and were not in the index yet.
+    /// Changed files not in the index.
     pub(crate) pending: u64,
-    /// Documents that were given up.
+    /// Abandoned documents.
     pub(crate) skipped: u64,
     pub(crate) overlaps: Option<Overlaps>,
-    /// What the search left out although the query did not ask for that.
+    /// Implicit exclusions.
     pub(crate) notices: Vec<Notice>,
     pub(crate) index_use: IndexUse,
 }
 
 impl SearchSummary {
-    /// Prints what is missing, and if asked how the index was used. Returns the exit status.
+    /// Returns the exit status.
     pub(crate) fn report(&self, explain: bool) -> ExitCode {
         report_missing(
             self.missing
@@ -53,7 +51,7 @@ impl SearchSummary {
         }
         if explain {
             let usage = &self.index_use;
-            // Without trigrams, all blocks that the filters leave are candidates.
+            // Filters alone select the candidates.
             report(plan_in_words(&usage.plan, usage.candidates));
             report(format_args!(
                 "blocks verified: {}, {}; {} of them match",
@@ -68,7 +66,7 @@ impl SearchSummary {
     }
 }
 
-/// Prints which backends could not be asked, and why. Returns whether all could.
+/// True if none is missing.
 pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
     let mut is_complete = true;
     for (backend, reason) in missing {
@@ -79,7 +77,7 @@ pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a 
     is_complete
 }
 
-/// Describes packages that several backends have, by the first of them.
+/// Names the first package.
 pub(crate) fn overlaps_in_words(overlaps: &Overlaps) -> String {
     let packages = units::plural(overlaps.count, "package");
     let verb = if overlaps.count == 1 { "is" } else { "are" };
@@ -91,7 +89,7 @@ pub(crate) fn overlaps_in_words(overlaps: &Overlaps) -> String {
     format!("{packages} {verb} on several backends{first}; the newest build of each is searched")
 }
 
-/// Describes a plan (`index::plan::Query` as text), which leaves `blocks` to search.
+/// `plan` is `index::plan::Query` as text.
 pub(crate) fn plan_in_words(plan: &str, blocks: u64) -> String {
     match plan {
         "all" => format!(

@@ -1,9 +1,10 @@
-//! Which files are searched: PATH, `-t`, `-T` and `-g`, as ripgrep reads them, as filters of a query.
+//! PATH, `-t`, `-T` and `-g`, read as in ripgrep, as query filters.
 //!
-//! An index knows packages and the paths in them, not the directory in which a command is run. So a PATH,
-//! and a glob with a slash, is a path in a package, or begins with the package's name, as printed names do.
-//! Types are ripgrep's own list of globs. **Invariant:** a file is searched if and only if the last glob
-//! that matches it has no `!`, or if none matches it and all have one.
+//! An index knows packages, not the working directory. A PATH or a glob with a slash is a path in a
+//! package, or starts with the package's name. Types are ripgrep's globs.
+//!
+//! **Invariant:** a file is searched if and only if the last matching glob has no `!`, or if none
+//! matches and all have one.
 
 use anyhow::{Context, Result, bail, ensure};
 use frontend::similar;
@@ -11,7 +12,7 @@ use ignore::types::{FileTypeDef, TypesBuilder};
 use schema::message::{Expr, Field, Filter, Reading};
 use std::path::{Component, Path};
 
-/// Names of types in an error.
+/// Suggestions in an error.
 const SIMILAR_MAX: usize = 3;
 
 /// The files to search.
@@ -37,7 +38,7 @@ pub(super) struct FileFlags {
 }
 
 impl FileFlags {
-    /// Returns the filters for the flags and these paths; `None` if all files are searched.
+    /// `None` for all files.
     pub(super) fn expr(&self, paths: &[&str]) -> Result<Option<Expr>> {
         let selected = self.types.iter().map(|name| of_type(name));
         let selected = selected.collect::<Result<Vec<_>>>()?;
@@ -64,7 +65,7 @@ fn filter(field: Field, reading: Reading, text: impl Into<String>) -> Expr {
     })
 }
 
-/// The files below any of the paths; `None` if one of them is everything.
+/// `None` for all files.
 fn of_paths(paths: &[&str]) -> Result<Option<Expr>> {
     let mut alternatives = Vec::new();
     for path in paths {
@@ -91,7 +92,7 @@ fn of_path(typed: &str) -> Result<Option<Expr>> {
     Ok(Some(Expr::any(vec![below(&parts), Expr::all(named)])))
 }
 
-/// The parts of a path, relative to the current directory if it is absolute.
+/// Absolute paths become relative.
 fn components(typed: &str) -> Result<Vec<&str>> {
     let path = Path::new(typed);
     let relative = if path.is_absolute() {
@@ -118,7 +119,6 @@ fn components(typed: &str) -> Result<Vec<&str>> {
     Ok(parts)
 }
 
-/// Escapes what has a meaning in a regular expression.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {
@@ -130,7 +130,6 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// The files of a type.
 fn of_type(name: &str) -> Result<Expr> {
     let known = TypesBuilder::new().add_defaults().definitions();
     match known.iter().find(|known| known.name() == name) {
@@ -140,7 +139,7 @@ fn of_type(name: &str) -> Result<Expr> {
     }
 }
 
-/// One glob for all globs of a type, which are for file names: a query has few filters.
+/// One glob, as queries have few filters.
 fn glob_list(known: &FileTypeDef) -> Expr {
     let text = match known.globs() {
         [one] => one.clone(),
@@ -165,13 +164,12 @@ fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {
     )
 }
 
-/// The files that the globs leave.
 fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
     let globs: Vec<Glob<'_>> = globs
         .iter()
         .map(|typed| Glob::parse(typed))
         .collect::<Result<_>>()?;
-    // Only with a glob that selects, other files are left out.
+    // Selecting globs exclude other files.
     let mut left = None;
     let mut starts_empty = globs.iter().any(|glob| !glob.excludes);
     for glob in &globs {
@@ -185,7 +183,7 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
         };
         starts_empty &= left.is_none();
     }
-    // Nothing below an excluded directory is looked at, whatever a later glob says.
+    // Excluded directories stay excluded, despite later globs.
     let excluding = globs.iter().filter(|glob| glob.excludes);
     let directories: Vec<Expr> = excluding.map(Glob::below).collect();
     let parts: Vec<Expr> = left
@@ -195,14 +193,14 @@ fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
     Ok((!globs.is_empty()).then(|| Expr::all(parts)))
 }
 
-/// A glob as in a line of `.gitignore`.
+/// Syntax of `.gitignore`.
 struct Glob<'a> {
-    /// Without `!`, and without a slash at the start or the end.
+    /// Excludes `!` and outer slashes.
     text: &'a str,
     excludes: bool,
-    /// It is matched against the whole path, not against each name in it.
+    /// Matches the whole path.
     is_anchored: bool,
-    /// It matches directories only.
+    /// Matches directories only.
     is_directory: bool,
 }
 
@@ -235,7 +233,6 @@ impl<'a> Glob<'a> {
         })
     }
 
-    /// The files that the glob matches itself.
     fn files(&self) -> Expr {
         let Glob { text, .. } = self;
         if self.is_directory {
@@ -243,13 +240,13 @@ impl<'a> Glob<'a> {
         }
         match (self.is_anchored, text.contains('/')) {
             (false, _) => filter(Field::Path, Reading::Glob, *text),
-            // Without a slash a glob would be for the last name of a path.
+            // A glob without slash matches the last name.
             (true, false) => filter(Field::Name, Reading::Glob, format!("*/{text}")),
             (true, true) => in_package_or_named(text),
         }
     }
 
-    /// The files below directories that the glob matches.
+    /// Files below matched directories.
     fn below(&self) -> Expr {
         let text = format!("{}/**", self.text);
         if self.is_anchored {
@@ -260,7 +257,7 @@ impl<'a> Glob<'a> {
     }
 }
 
-/// The files whose path in the package, or whose printed name, matches.
+/// Matches the path or printed name.
 fn in_package_or_named(glob: &str) -> Expr {
     let [path, name] = [Field::Path, Field::Name].map(|field| filter(field, Reading::Glob, glob));
     Expr::any(vec![path, name])
@@ -290,7 +287,7 @@ mod tests {
             let error = of_type(unknown).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
-        // Every type must be a filter that a query can have.
+        // Every type must be a valid filter of a query.
         for known in TypesBuilder::new().add_defaults().definitions() {
             let expr = of_type(known.name()).unwrap();
             frontend::Query::new(expr, 0).unwrap();

@@ -1,7 +1,4 @@
-//! Certificates and keys in PEM files, checked before they are used.
-//!
-//! A certificate that every peer would refuse, because of its time, its purpose or its key, is an error that
-//! names the file and the reason.
+//! Certificates and keys in PEM files, checked before use: time, purpose and key.
 
 use crate::cache_dir::read_small;
 use crate::terminal::escaped;
@@ -18,30 +15,28 @@ use std::sync::Arc;
 use std::time::Duration;
 use webpki::{EndEntityCert, KeyUsage};
 
-/// Bytes of a file: the CA certificates of a whole operating system are a quarter of this.
+/// Four times an operating system's CAs.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// A certificate that expires sooner is worth a warning.
+/// An earlier expiry gives a warning.
 const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Permission to read, for users who are neither the owner nor in the group.
+/// Read permission of others.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
-/// The files of a certificate and its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
-/// Which side of a connection shows a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
     Server,
 }
 
-/// Reads a certificate, with those between it and its CA, and its key.
+/// Reads a certificate, its chain and its key.
 pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<CertifiedKey> {
     let (certificate, key) = (shown(&identity.certificate), shown(&identity.key));
     let chain = authorities(&identity.certificate)?;
@@ -57,7 +52,7 @@ pub(super) fn certified_key(identity: &Identity, side: Side) -> Result<Certified
     })
 }
 
-/// Reads the certificates of authorities. Those that have expired are left out, with a warning.
+/// Skips expired ones with a warning.
 pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let mut fault = None;
@@ -75,7 +70,7 @@ pub(super) fn roots(path: &Path) -> Result<RootCertStore> {
     }
 }
 
-/// Reads the certificates of a file, of which there is at least one, without checking them.
+/// Reads at least one certificate, unchecked.
 pub(crate) fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let text = read_small(path, "the certificate in", FILE_BYTES_MAX)?;
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
@@ -113,7 +108,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     })
 }
 
-/// Tells operators how long a certificate is valid.
+/// Sets the metric.
 fn record_expiry(file: &str, left: Option<Duration>) {
     let Some(left) = left else { return };
     let at = UnixTime::now().as_secs() + left.as_secs();
@@ -124,7 +119,7 @@ fn record_expiry(file: &str, left: Option<Duration>) {
     }
 }
 
-/// Checks that peers will accept a certificate for what this process does with it.
+/// Checks as peers will.
 fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
     match verified(certificate, side, UnixTime::now()) {
         Err(webpki::Error::RequiredEkuNotFoundContext(_)) => {
@@ -137,12 +132,12 @@ fn check_purpose(certificate: &CertificateDer<'_>, side: Side) -> Result<()> {
         Err(webpki::Error::CaUsedAsEndEntity) => {
             bail!("this is the certificate of a CA; issue one with it for this process")
         }
-        // Nobody was named who might have issued it.
+        // The issuer is unknown here.
         _ => Ok(()),
     }
 }
 
-/// Returns how long a certificate is still valid, if that is known; an error if it is not valid now.
+/// Remaining validity, if known. Fails if not valid now.
 fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     let now = UnixTime::now();
     match verified(certificate, Side::Server, now) {
@@ -163,7 +158,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
         Err(webpki::Error::BadDer) => bail!("the certificate is malformed"),
         _ => {}
     }
-    // Nothing is valid for ever, so the end is in this error.
+    // Every certificate has expired in the far future.
     let end = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
     Ok(match verified(certificate, Side::Server, end) {
         Err(webpki::Error::CertExpired { not_after, .. }) => Some(Duration::from_secs(
@@ -173,7 +168,7 @@ fn check_time(certificate: &CertificateDer<'_>) -> Result<Option<Duration>> {
     })
 }
 
-/// Verifies a certificate at a time, without any CA: its time and purpose are checked first.
+/// Checks time and purpose, which come before the CA.
 fn verified(
     certificate: &CertificateDer<'_>,
     side: Side,
@@ -189,12 +184,10 @@ fn verified(
     verified.map(drop)
 }
 
-/// The cryptography of every TLS connection.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// A path as messages show it.
 fn shown(path: &Path) -> String {
     escaped(&*path.to_string_lossy()).into_owned()
 }

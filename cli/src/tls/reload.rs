@@ -1,8 +1,7 @@
-//! Reads files again when they change.
+//! Reloads changed files.
 //!
-//! Files are looked at once a second. A change counts when the files have stayed the same from one look to
-//! the next, because a certificate and its key are replaced one after the other. What cannot be read is
-//! logged once, tried again each minute, and leaves in use what was read before.
+//! Polls once a second. A change counts after two equal polls, as certificate and key are replaced
+//! one by one. Errors are logged once and retried each minute; the old values stay in use.
 
 use crate::terminal::sentence;
 use anyhow::Result;
@@ -13,16 +12,16 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often files are looked at. A change is in use after two looks at most.
+/// Changes take at most two polls.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Looks after which files that could not be used are tried again: a certificate may have become valid.
+/// A rejected certificate may become valid.
 const RETRY_LOOKS: u32 = 60;
 
-/// What changes when a file does: identity, size and times. `None` if it cannot be looked at.
+/// Identity, size and times. `None` if unavailable.
 type Stamp = Option<[i64; 7]>;
 
-/// Calls `load`, and again when one of the files has changed.
+/// Calls `load` now, and after changes.
 pub(super) fn watched<T: Send + Sync + 'static>(
     files: Vec<PathBuf>,
     load: impl Fn() -> Result<T> + Send + 'static,
@@ -48,18 +47,14 @@ struct Watcher<T, L> {
     files: Vec<PathBuf>,
     load: L,
     sender: watch::Sender<Arc<T>>,
-    /// The stamps of the files that are in use.
     used: Vec<Stamp>,
-    /// The stamps at the last look.
     seen: Vec<Stamp>,
-    /// The stamps of the last files that could not be used, which the log has said.
+    /// Already logged.
     refused: Option<Vec<Stamp>>,
-    /// Looks since then.
     looks: u32,
 }
 
 impl<T, L: Fn() -> Result<T>> Watcher<T, L> {
-    /// Looks at the files until nobody uses them.
     fn run(mut self) {
         while !self.sender.is_closed() {
             thread::sleep(LOOK_EVERY);
@@ -77,7 +72,7 @@ impl<T, L: Fn() -> Result<T>> Watcher<T, L> {
             return;
         }
         self.looks = 0;
-        // If they change while they are read, the next look sees it.
+        // The next poll sees changes meanwhile.
         match (self.load)() {
             Ok(loaded) => {
                 self.sender.send_replace(Arc::new(loaded));

@@ -1,11 +1,11 @@
-//! Changes that were noticed and are not searched yet.
+//! Noticed changes that are not searched yet.
 //!
-//! They come to rest before they are taken: programs write a file in several steps. Files are counted by the
-//! hash of their path, so that an answer can say how many it lacks.
+//! Changes settle first, as programs write files in steps. Files are counted by path hash.
 //!
-//! A question (`wait=fresh`) is a file in a directory of this process, which is watched like the sources. The
-//! kernel has one queue for all of them: when the file is noticed, all that was written before has been.
-//! **Invariant:** memory is bounded by [`PENDING_MAX`] and [`SUSPECTS_MAX`], however many files change.
+//! A question (`wait=fresh`) is a file in a watched directory. The kernel has one queue for all
+//! watches, so its notification follows those of earlier writes.
+//!
+//! **Invariant:** [`PENDING_MAX`] and [`SUSPECTS_MAX`] bound the memory for any number of changes.
 
 use super::places::Places;
 use fnv::FnvHasher;
@@ -21,56 +21,54 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// Changes that follow each other this closely are one: programs write a file in several steps.
+/// Programs write files in several steps.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Longest time that a change waits for others.
+/// Longest wait for further changes.
 pub(super) const DELAY_MAX: Duration = Duration::from_millis(500);
 
-/// Files that are counted, at most; further ones are indexed too. More than a checkout of the Linux kernel changes.
+/// Exceeds a checkout of Linux. Further files are indexed, not counted.
 const PENDING_MAX: usize = 100_000;
 
-/// Files of which the text is compared at once, at most. The others are found by a rescan.
+/// Files compared by text at a time. Rescans find others.
 const SUSPECTS_MAX: usize = 1_000;
 
-/// Changes, between the thread that notices them and the one that indexes them.
+/// Shared by notification and index threads.
 pub(super) struct FileChanges {
     pending: Mutex<PendingChanges>,
     woken: Condvar,
-    /// How many files are pending.
     files: AtomicU64,
     asked: AtomicU64,
     answered: watch::Sender<u64>,
-    /// Where questions are files; `None` if this system has no such directory.
+    /// Directory of question files; `None` if unavailable.
     questions: Option<TempDir>,
-    /// Whether everything that counts is watched.
+    /// True if all places are watched.
     is_whole: AtomicBool,
 }
 
 #[derive(Default)]
 struct PendingChanges {
     places: Places,
-    /// When the first and the last change were noticed that were not taken yet.
+    /// First and last change not taken.
     times: Option<(Instant, Instant)>,
-    /// The directories to watch may be others.
+    /// Watched places may have changed.
     directories: bool,
     noticed: HashSet<u64>,
-    /// Those of them that are not in `taken`.
+    /// Changes not in `taken`.
     new: usize,
-    /// Changes that are being indexed, or were not indexed because that failed.
+    /// Changes in or after a failed update.
     taken: HashSet<u64>,
     suspects: HashSet<PathBuf>,
-    /// The last question before which changes are in `noticed`, and in `taken`.
+    /// Last question after `noticed`, and `taken`.
     asked: u64,
     asked_of_taken: u64,
 }
 
-/// Changes that have come to rest.
 #[derive(Debug, Default)]
 pub(super) struct TakenChanges {
-    /// The directories to watch may be others.
+    /// Watched places may have changed.
     pub(super) directories: bool,
-    /// Files that may have another text although neither size nor times have changed.
+    /// New text is possible despite unchanged size and times.
     pub(super) suspects: Vec<PathBuf>,
 }
 
@@ -87,22 +85,19 @@ impl FileChanges {
         }
     }
 
-    /// The directory to watch for questions.
     pub(super) fn questions(&self) -> Option<&Path> {
         self.questions.as_ref().map(TempDir::path)
     }
 
-    /// Sets the places that count from now on.
     pub(super) fn set_places(&self, places: Places) {
         self.lock().places = places;
     }
 
-    /// Sets whether everything that counts is watched.
+    /// True if all places are watched.
     pub(super) fn set_whole(&self, is_whole: bool) {
         self.is_whole.store(is_whole, Relaxed);
     }
 
-    /// Takes note of a notification.
     pub(super) fn add(&self, event: &notify::Result<Event>) {
         let Ok(event) = event else {
             return self.lost();
@@ -131,14 +126,13 @@ impl FileChanges {
         self.wake(pending, directories);
     }
 
-    /// Takes note of a change of which nothing is known but the place.
+    /// Adds a change of a known place.
     pub(super) fn add_unnotified(&self, place: &Path) {
         let mut pending = self.lock();
         pending.notice(place, false);
         self.wake(pending, false);
     }
 
-    /// Notifications were lost, maybe those of questions.
     fn lost(&self) {
         let mut pending = self.lock();
         pending.asked = self.asked.load(Relaxed);
@@ -154,7 +148,7 @@ impl FileChanges {
         self.woken.notify_all();
     }
 
-    /// Takes the changes when they have come to rest. None: there were none until `deadline`.
+    /// Waits until changes settle. None: there were none until `deadline`.
     pub(super) fn take(&self, deadline: Instant) -> Option<TakenChanges> {
         let mut pending = self.lock();
         loop {
@@ -171,7 +165,6 @@ impl FileChanges {
         }
     }
 
-    /// What was taken is searched.
     pub(super) fn searched(&self) {
         let mut pending = self.lock();
         pending.taken.clear();
@@ -193,7 +186,7 @@ impl FileChanges {
         });
     }
 
-    /// The number of the question that an event is.
+    /// 0 for other events of a question file.
     fn question(&self, event: &Event) -> Option<u64> {
         let [path] = &event.paths[..] else {
             return None;
@@ -201,18 +194,18 @@ impl FileChanges {
         let number = path.strip_prefix(self.questions()?).ok()?;
         match event.kind {
             EventKind::Create(_) => number.to_str()?.parse().ok(),
-            // It is none, and no change either.
+            // Neither a question nor a change.
             _ => Some(0),
         }
     }
 
-    /// All that was written before a question has been noticed.
+    /// Earlier writes were noticed.
     fn arrived(&self, question: u64) {
         if question == 0 {
             return;
         }
         if let Some(questions) = self.questions() {
-            // If it stays it is removed with the directory.
+            // The directory removes it otherwise.
             let _ = std::fs::remove_file(questions.join(question.to_string()));
         }
         let mut pending = self.lock();
@@ -242,7 +235,7 @@ impl CorpusWatch for FileChanges {
         let is_noticed = self.is_whole.load(Relaxed)
             && file.is_some_and(|file| std::fs::File::create(file).is_ok());
         if !is_noticed {
-            // All files are compared.
+            // The update compares all files.
             let mut pending = self.lock();
             pending.asked = pending.asked.max(question);
             self.wake(pending, false);
@@ -260,7 +253,7 @@ impl PendingChanges {
         let mut hasher = FnvHasher::default();
         path.hash(&mut hasher);
         let hash = hasher.finish();
-        // Stores through a mapping are not notified, but its end is.
+        // Mapped stores send no notification, but closing does.
         if is_closed && !self.noticed.contains(&hash) && self.suspects.len() < SUSPECTS_MAX {
             self.suspects.insert(path.to_owned());
         }
@@ -284,7 +277,7 @@ impl PendingChanges {
     }
 }
 
-/// Whether a name was added to a directory or removed from it.
+/// True if an entry was added or removed.
 fn is_entry(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -339,7 +332,7 @@ mod tests {
         assert_eq!(changes.pending(), 3);
         changes.searched();
         assert_eq!(changes.pending(), 2);
-        // An update that has failed leaves them pending.
+        // A failed update leaves them pending.
         for _ in 0..2 {
             changes.take(Instant::now() + LONG);
             assert_eq!(changes.pending(), 2);

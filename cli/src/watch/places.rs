@@ -1,40 +1,37 @@
-//! Which places count: directories with all in them, and single files that decide what is searchable.
+//! Watched places: directories, and files that decide about searchability.
 
 use super::references;
 use index::corpus;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Directories that are watched at most; each takes about a kilobyte of the kernel's memory.
+/// Each takes about a kilobyte of kernel memory.
 const DIRECTORIES_MAX: usize = 500_000;
 
-/// What is watched.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchRoots {
-    /// Directories, with all below them.
+    /// Watched recursively.
     pub(crate) roots: Vec<PathBuf>,
-    /// Git repositories. Their references count.
+    /// Their references count.
     pub(crate) repositories: Vec<PathBuf>,
-    /// Directories inside them that do not count: those that this process writes to.
+    /// This process writes there.
     pub(crate) without: Vec<PathBuf>,
-    /// Watch directories that git ignores, too.
+    /// Watches directories that git ignores, too.
     pub(crate) no_ignore: bool,
 }
 
-/// The places that are watched.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Directories in which every file counts.
+    /// Watched with every file.
     directories: HashSet<PathBuf>,
-    /// Directories in which only files count that decide.
+    /// Watched for deciding files.
     around: HashSet<PathBuf>,
     deciding: HashSet<PathBuf>,
-    /// Directories that do not count: this process writes to them.
+    /// This process writes there.
     without: Vec<PathBuf>,
 }
 
 impl Places {
-    /// Finds the places that are there now.
     pub(super) fn find(roots: &WatchRoots, git_dirs: &[PathBuf]) -> Places {
         let mut places = Places {
             without: roots.without.clone(),
@@ -57,13 +54,12 @@ impl Places {
         places
     }
 
-    /// The directories to watch.
     pub(super) fn watched(&self) -> impl Iterator<Item = &PathBuf> {
         self.directories.iter().chain(&self.around)
     }
 
-    /// Whether a change of this path counts. Of what is inside of `.git`, only what decides does; `is_entry`: of
-    /// `.git` itself, that it was made or removed.
+    /// True if a change matters: in `around` only of deciding files, of `.git` only if made or
+    /// removed (`is_entry`).
     pub(super) fn counts(&self, path: &Path, is_entry: bool) -> bool {
         if self.is_without(path) {
             return false;
@@ -75,7 +71,6 @@ impl Places {
         !is_around || self.deciding.contains(path)
     }
 
-    /// Whether a file decides which others are searchable.
     pub(super) fn decides(&self, path: &Path) -> bool {
         let name = path.file_name();
         name.is_some_and(|name| name == ".gitignore" || name == ".git")

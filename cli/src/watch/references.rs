@@ -1,7 +1,7 @@
-//! Where a repository keeps its references, and whether they have changed.
+//! Locates a repository's references, and detects changes.
 //!
-//! A push ends with a change of a reference: of `HEAD`, of `packed-refs`, below `refs`, or in `reftable`.
-//! These few files are watched, and looked at every second, since not every file system notifies.
+//! A push changes `HEAD`, `packed-refs`, `refs` or `reftable`. These are watched, and polled every
+//! second, as not every file system notifies.
 
 use fnv::FnvHasher;
 use std::fs::{self, Metadata};
@@ -9,13 +9,12 @@ use std::hash::{Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files and directories of the references of one repository that are looked at.
+/// Files and directories per repository.
 const ENTRIES_MAX: usize = 100_000;
 
-/// Directories inside one another.
 const DEPTH_MAX: usize = 32;
 
-/// Returns the git directory at a path: that of a work tree, or the path itself.
+/// Git directory of a work tree, or the path itself.
 pub(super) fn git_dir(path: &Path) -> PathBuf {
     let inner = path.join(".git");
     if inner.is_dir() {
@@ -25,7 +24,6 @@ pub(super) fn git_dir(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the directories in which references change.
 pub(super) fn directories(git_dir: &Path) -> Vec<PathBuf> {
     let mut found = vec![git_dir.to_owned()];
     for name in ["refs", "reftable"] {
@@ -43,7 +41,7 @@ pub(super) fn directories(git_dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns a number that differs when a reference has changed.
+/// Hash that changes with the references.
 pub(super) fn stamp(git_dir: &Path) -> u64 {
     let mut hasher = FnvHasher::default();
     let mut entries = 0;
@@ -67,7 +65,7 @@ pub(super) fn stamp(git_dir: &Path) -> u64 {
     hasher.finish()
 }
 
-/// Visits a file or directory, and what is below it. Symbolic links are not followed.
+/// Follows no symbolic links.
 fn visit(path: &Path, depth: usize, entries: &mut usize, take: &mut impl FnMut(&Path, &Metadata)) {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return;

@@ -1,5 +1,4 @@
-//! `trawl status`, `packages`, `skipped` and `explain`, which print the same with an index as with a server
-//! over it; and `completions` and `man`.
+//! `trawl status`, `packages`, `skipped`, `explain`, `completions` and `man`.
 
 use crate::home::Home;
 use crate::process::Finished;
@@ -13,7 +12,7 @@ fn home() -> Home {
     home
 }
 
-/// Runs a command with the index and with its server, which must agree.
+/// The index and its server must agree.
 fn both(home: &Home, server: &str, line: &str, code: i32) -> Finished {
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
     let local = home.run(&format!("{command} --index I {rest}"));

@@ -1,7 +1,6 @@
-//! `trawl search` prints what ripgrep prints, flag by flag.
+//! `trawl search` prints the output of ripgrep, flag by flag.
 //!
-//! `as_ripgrep.txt` has the output of ripgrep after lines `$ FLAGS QUERY`. If a ripgrep of the same kind is installed, the
-//! file is compared with its output, too; `REWRITE=1` updates the file.
+//! `as_ripgrep.txt` has ripgrep's output after lines `$ FLAGS QUERY`; `REWRITE=1` updates it.
 
 use crate::home::Home;
 use std::fmt::Write;
@@ -9,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const GOLDEN: &str = "tests/it/as_ripgrep.txt";
 
-/// Flags that both have, and a query. `-U`, for multi-line patterns, is only for ripgrep.
+/// Flags and a query. `-U` is passed only to ripgrep.
 const LINES: &[&str] = &[
     "-F errno",
     "-F -n errno",
@@ -101,7 +100,6 @@ fn home() -> Home {
     home
 }
 
-/// Appends the output of a command, after the line that names it.
 fn section(line: &str, out: &[u8], text: &mut String) {
     writeln!(text, "$ {line}").unwrap();
     for row in out.split_inclusive(|&byte| byte == b'\n') {
@@ -120,10 +118,10 @@ fn of_trawl(home: &Home, place: &str) -> String {
     text
 }
 
-/// The oldest ripgrep that prints what the file has: earlier ones differ in `-C` with `-B`, and in `-U` with `-m`.
+/// Earlier versions differ in `-C` with `-B`, and in `-U` with `-m`.
 const RIPGREP_MIN: u32 = 15;
 
-/// `None` if no such ripgrep is installed.
+/// `None` if not installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
     let version = Command::new("rg").arg("--version").output().ok()?;
     let version = String::from_utf8(version.stdout).ok()?;
@@ -134,7 +132,7 @@ fn of_ripgrep(home: &Home) -> Option<String> {
     let mut text = String::new();
     for line in LINES {
         let words: Vec<&str> = line.split(' ').collect();
-        // Trawl prints line numbers and no heading by default.
+        // Trawl defaults to line numbers without heading.
         let has_numbers = !["-N", "-l", "-c", "--count-matches"]
             .iter()
             .any(|flag| words.contains(flag));

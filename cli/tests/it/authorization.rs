@@ -1,4 +1,4 @@
-//! Callers who may see different packages: the flags, and servers that were started with them.
+//! Callers with different visible packages: flags and servers.
 
 use crate::home::{Home, Server};
 use crate::http::{Reply, get, get_with};

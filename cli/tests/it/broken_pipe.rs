@@ -1,4 +1,4 @@
-//! `trawl … | head`: when the reader of an output has gone, commands end quietly.
+//! `trawl … | head`: commands end quietly without a reader.
 
 use crate::WAIT_MAX;
 use crate::home::Home;
@@ -7,14 +7,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
 
-/// A pipe that nobody reads.
 fn closed_pipe() -> Stdio {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// Runs a command whose standard output nobody reads, and returns its status and its messages.
+/// Returns status and messages.
 fn run(home: &Home, command: &mut Command) -> (Option<i32>, String) {
     let messages = home.path("messages");
     command.stdout(closed_pipe());

@@ -1,4 +1,4 @@
-//! Files of certificates and keys that a server does not start with, and flags that need each other.
+//! Certificate and key files that prevent a start, and dependent flags.
 
 use crate::home::Home;
 use fake_ca::{Authority, Valid};

@@ -1,10 +1,10 @@
-//! Backends that share a store. `scripts/rebalance` has a real etcd, and nodes that come and go.
+//! Backends that share a store. `scripts/rebalance` uses a real etcd and changing nodes.
 
 use crate::home::{Home, Server, until};
 
 const NODES: &str = "static:b1=127.0.0.1:1/zone=east,b2=127.0.0.1:2/zone=west,b3=127.0.0.1:3/zone=west,b4=127.0.0.1:4/weight=0";
 
-/// A store with eight shards, of which each has a package.
+/// A store with eight shards, each with a package.
 fn home(replicas: u8) -> Home {
     let home = Home::new();
     for number in 0..8 {
@@ -50,12 +50,12 @@ fn nodes_share_the_shards_and_say_what_they_have() {
         assert_eq!(node["shards"], node["assigned_shards"], "{now}");
         node["shards"].as_u64().unwrap()
     };
-    // One replica of each is in the east, where only b1 is; the others are in the west.
+    // b1 is the only eastern node, so it has a replica of each shard.
     assert_eq!(shards("b1"), 8);
     assert_eq!(shards("b2") + shards("b3"), 8);
     assert!(shards("b2") > 0 && shards("b3") > 0, "{now}");
     assert_eq!(shards("b4"), 0);
-    // The addresses in the list are of no process.
+    // No process has these addresses.
     let down = home.run(&format!("cluster status --store S --nodes {NODES}"));
     down.check("nobody answers", 3, &[]);
     assert!(down.text().contains("down"), "{}", down.text());
@@ -73,7 +73,7 @@ fn nodes_share_the_shards_and_say_what_they_have() {
     home.ok(&format!(
         "cluster status --store S --nodes {NODES} --unasked --wait 60"
     ));
-    // A node that is listed no more may come back, so the others wait, and have what they had.
+    // An unlisted node may return.
     let others = "static:b1=127.0.0.1:1/zone=east,b3=127.0.0.1:3/zone=west";
     let without = home.run(&format!(
         "cluster status --store S --nodes {others} --unasked --wait 0"
@@ -117,7 +117,6 @@ fn a_killed_node_is_down_at_once_whatever_it_has_said() {
     };
     status(&b2.address, "--wait 60").check("both are there", 0, &[]);
     let address = b2.address.clone();
-    // It is killed.
     drop(b2);
     for flags in ["", "--wait 1"] {
         let down = status(&address, flags);

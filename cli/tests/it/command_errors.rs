@@ -1,10 +1,9 @@
-//! Errors of commands: each says what is wrong, ends with status 2, and prints nothing on standard output.
+//! Command errors: a reason, status 2, and empty standard output.
 
 use crate::home::Home;
 use std::fs;
 use std::net::TcpListener;
 
-/// Packages, an index, and files that are neither.
 fn home() -> Home {
     let home = Home::new();
     home.write("source/a.c", "int wanted;\n");
@@ -16,14 +15,13 @@ fn home() -> Home {
     home
 }
 
-/// Runs a command that must fail, and looks for `says` on its standard error.
 fn check(home: &Home, line: &str, says: &[&str]) {
     let run = home.run(line);
     run.check(line, 2, says);
     assert_eq!(run.text(), "", "{line}");
 }
 
-/// Checks a table: a command, and after each `=>` a part of its error.
+/// Rows have a command, and after each `=>` a part of its error.
 fn check_table(home: &Home, table: &str) {
     for row in table.lines().filter(|row| row.contains("=>")) {
         let mut columns = row.split("=>").map(str::trim);
@@ -103,7 +101,6 @@ fn wrong_inspect_arguments() {
     check_table(&home, table);
 }
 
-/// The commands that open an index.
 fn readers(index: &str) -> [String; 4] {
     [
         format!("search --index {index} wanted"),
@@ -126,7 +123,7 @@ fn directories_without_an_index() {
     }
 }
 
-/// Builds an index, changes the bytes of its manifest or its shard, and checks the errors of readers.
+/// Corrupts a manifest or shard, and checks the errors.
 fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str]) {
     let home = home();
     let file = if manifest {

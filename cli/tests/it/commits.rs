@@ -1,4 +1,4 @@
-//! Commits of git repositories over HTTP: what git says, said by `trawl serve` and by backend and frontend.
+//! Commits from `trawl serve`, and from backend and frontend, agree with git.
 
 use crate::home::Home;
 use crate::http::get;
@@ -6,7 +6,7 @@ use crate::metrics;
 use serde_json::Value;
 use std::process::Command;
 
-/// Runs git in a repository, without the configuration of this machine.
+/// Ignores this machine's configuration.
 pub(crate) fn git(home: &Home, repository: &str, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .arg("-C")
@@ -29,7 +29,7 @@ pub(crate) fn git(home: &Home, repository: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Returns a home with an index and a repository, `tools/x`, of two commits.
+/// A repository, `tools/x`, has two commits.
 fn home() -> Home {
     let home = Home::new();
     home.write("src/p_1/a.c", "int main;\n");

@@ -1,8 +1,7 @@
-//! The configuration file: mistakes are reported with their place; flags and variables take precedence.
+//! Configuration file: mistakes have positions; flags and variables take precedence.
 
 use crate::home::Home;
 
-/// A configuration file.
 const FILE: &str = r#"
 [serve]
 listen = "127.0.0.1:0"
@@ -21,7 +20,6 @@ fn home() -> Home {
     home
 }
 
-/// Checks the errors of `config check` for a wrong file.
 fn check(text: &str, says: &[&str]) {
     let home = Home::new();
     home.write("c.toml", text);
@@ -103,7 +101,6 @@ fn precedence_is_flag_variable_file_default() {
             "# trawl.toml:9:11",
         );
         has(&text, "# spool is not set", "");
-        // The output is a valid file.
         home.write("again.toml", text);
         home.ok("config check again.toml");
     }
@@ -112,7 +109,7 @@ fn precedence_is_flag_variable_file_default() {
 #[test]
 fn server_uses_the_file() {
     let home = home();
-    // `start` gives --listen; the source comes from the file.
+    // `start` adds --listen.
     let server = home.start("serve --config trawl.toml");
     let found = home.ok(&format!("search --server {} wanted", server.address));
     assert_eq!(String::from_utf8(found).unwrap(), "p/a.c:1:int wanted;\n");

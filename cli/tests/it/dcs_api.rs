@@ -1,4 +1,4 @@
-//! The API and links of Debian Code Search with `trawl serve`; and what the API says of an index.
+//! API and links of Debian Code Search with `trawl serve`.
 
 use crate::home::Home;
 use crate::http::{get, get_with};

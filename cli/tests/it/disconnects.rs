@@ -1,5 +1,4 @@
-//! Clients that disconnect at any moment: when all have gone, no search runs, and the processes hold no
-//! more descriptors than before the first.
+//! Disconnecting clients leave no search and no descriptor behind.
 
 use crate::home::{Home, Server};
 use crate::process::Process;
@@ -8,23 +7,20 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Clients, each with a query of its own.
 const CLIENTS: usize = 200;
 
-/// Clients that are connected at once.
 const AT_ONCE: usize = 4;
 
-/// Lines that match.
 const LINES: u64 = 20_000;
 
-/// What the backend has done, by its counters.
+/// Counters of the backend.
 const WORK: [&str; 3] = [
     "trawl_backend_searches_total",
     "trawl_backend_matches_total",
     "trawl_backend_verified_bytes_total",
 ];
 
-/// A backend and a frontend over [`LINES`] lines that match, and the address of the backend's metrics.
+/// Returns the address of the backend's metrics, too.
 fn start(home: &Home) -> (Server, Server, String) {
     for file in 0..40 {
         let line = format!("wanted {}\n", "x ".repeat(100));
@@ -43,7 +39,6 @@ fn start(home: &Home) -> (Server, Server, String) {
     (backend, frontend, address)
 }
 
-/// Sends a request, and disconnects after `stays`.
 fn leave(frontend: &str, number: usize, stays: Duration) {
     let mut stream = TcpStream::connect(frontend).unwrap();
     let query = format!("q=wanted&path=-no{number}");
@@ -61,7 +56,7 @@ fn leave_all(frontend: &str) {
         for first in 0..AT_ONCE {
             scope.spawn(move || {
                 for number in (first..CLIENTS).step_by(AT_ONCE) {
-                    // From before the request is read until after the answer.
+                    // Ranges from before the request is read until after the answer.
                     let stays = Duration::from_micros((number as u64 * 7919) % 40_000);
                     leave(frontend, number, stays);
                 }
@@ -70,7 +65,7 @@ fn leave_all(frontend: &str) {
     });
 }
 
-/// Numbers of sockets, and of all descriptors except files of the spool.
+/// Sockets, and others without spool files.
 fn descriptors(process: &Process) -> [usize; 2] {
     let all = process.descriptors();
     let sockets = all.iter().filter(|to| to.starts_with("socket:"));
@@ -78,7 +73,6 @@ fn descriptors(process: &Process) -> [usize; 2] {
     [sockets.count(), others.count()]
 }
 
-/// Waits until both processes have no search.
 fn wait_until_idle(frontend: &Server, backend_metrics: &str) {
     poll("the frontend to have no query", WAIT_MAX, || {
         let counters = metrics::counters(&frontend.address);
@@ -95,7 +89,7 @@ fn wait_until_idle(frontend: &Server, backend_metrics: &str) {
     });
 }
 
-/// Searches when nothing else runs, and returns by how much the counters of [`WORK`] grew.
+/// Growth of [`WORK`] by one search.
 fn cost(frontend: &Server, backend_metrics: &str, without: &str) -> [u64; 3] {
     let work = || {
         let counters = metrics::counters(backend_metrics);
@@ -124,7 +118,7 @@ fn clients_that_disconnect_leave_nothing_behind() {
     });
     let expected = cost(&frontend, &backend_metrics, "first");
     assert_eq!(expected[..2], [1, LINES]);
-    // Connections of our own requests close in the meantime: the smallest numbers count.
+    // Own connections close meanwhile, so minima count.
     let samples = (0..100).map(|_| processes.map(descriptors));
     let before = samples.reduce(|a, b| {
         [0, 1].map(|process| [0, 1].map(|kind| a[process][kind].min(b[process][kind])))
@@ -137,7 +131,7 @@ fn clients_that_disconnect_leave_nothing_behind() {
         let mut pairs = now.as_flattened().iter().zip(before.as_flattened());
         pairs.all(|(now, before)| now <= before).then_some(())
     });
-    // A search that still ran for a client would be counted here, too.
+    // A leaked search would be counted too.
     assert_eq!(cost(&frontend, &backend_metrics, "last"), expected);
     for server in [&backend, &frontend] {
         server.check_no_panic();

@@ -1,4 +1,4 @@
-//! SIGTERM: a process takes no new searches and ends with those that run. A second signal ends it at once.
+//! SIGTERM refuses new searches and finishes running ones. A second signal ends at once.
 
 use crate::home::{Home, Server};
 use crate::lost_backend::Stage;
@@ -20,7 +20,7 @@ fn a_search_that_runs_ends_while_its_frontend_drains() {
     let (sender, held_back) = mpsc::channel();
     let frontend = stage.frontend.process.signals();
     let _cut = stage.proxy.cut_after_first_batch(move || {
-        // The search goes on with what the other backends have.
+        // Other backends finish the search.
         frontend.send("TERM");
         let _ = sender.send(());
     });
@@ -43,7 +43,6 @@ fn a_second_signal_ends_a_server_at_once() {
         });
         let address = stage.frontend.address.clone();
         let waiting = thread::spawn(move || {
-            // It is cut off.
             let _ = std::panic::catch_unwind(|| http::get(&address, "/api/v2/search?q=wanted"));
         });
         stopped.recv_timeout(WAIT_MAX).expect("a first BATCH");
@@ -99,7 +98,7 @@ fn a_client_asks_again_when_a_server_is_about_to_stop() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let real = server.address.clone();
-    // Refuses twice, as a server that drains and one that is not there again, and then leads to a server.
+    // Acts like a draining, a restarting, and then a working server.
     let balancer = thread::spawn(move || {
         for (number, stream) in listener.incoming().take(3).enumerate() {
             let mut stream = stream.unwrap();

@@ -1,11 +1,10 @@
-//! PATH, `-t`, `-T` and `-g` select the files that ripgrep would search; flags that cannot work on an index
-//! are refused.
+//! PATH, `-t`, `-T` and `-g` select the files of ripgrep; unsupported flags are rejected.
 
 use crate::home::Home;
 use crate::process::finish;
 use std::process::{Command, Stdio};
 
-/// Files of the package. Each has one line that matches.
+/// Each has one matching line.
 const FILES: [&str; 12] = [
     "Makefile",
     "lib/a.min.js",
@@ -21,7 +20,7 @@ const FILES: [&str; 12] = [
     "vendor/keep/g.c",
 ];
 
-/// Flags and paths, and the files that are searched. Ripgrep runs in the directory of the package.
+/// Flags and paths, and searched files, below the package.
 const TABLE: &[(&str, &str)] = &[
     (
         "-- wanted src",
@@ -76,7 +75,7 @@ fn home() -> Home {
     home
 }
 
-/// The names of the files that ripgrep searches; `None` if it is not installed.
+/// `None` if not installed.
 fn of_ripgrep(home: &Home, line: &str) -> Option<String> {
     let run = Command::new("rg")
         .args(["--no-config", "-l", "--sort=path"])
@@ -112,7 +111,7 @@ fn paths_types_and_globs_mean_what_they_mean_in_ripgrep() {
     let server = home.start("serve --index I");
     for (line, expected) in TABLE {
         if let Some(theirs) = of_ripgrep(&home, line) {
-            // The path through a parent is printed as it was typed.
+            // Paths through a parent are printed as typed.
             assert_eq!(theirs.replace("src/../", ""), *expected, "rg {line}");
         }
         assert_eq!(of_trawl(&home, "--index I", line), *expected, "{line}");

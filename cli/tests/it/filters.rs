@@ -1,9 +1,9 @@
-//! `trawl search` with filters, which gives the same from an index as from a server.
+//! `trawl search` with filters, equal for an index and a server.
 
 use crate::home::Home;
 use crate::http;
 
-/// Three packages. Every file has the word; i3-wm is a small part of all text.
+/// Every file matches; i3-wm is small.
 fn home() -> Home {
     let home = Home::new();
     for package in ["all/i3-status_2.14", "all/linux-6.1"] {
@@ -19,7 +19,7 @@ fn home() -> Home {
     home
 }
 
-/// The names of the files that are found, and the standard error.
+/// Names, and standard error.
 fn found(home: &Home, line: &str) -> (Vec<String>, String) {
     let run = home.run(line);
     let code = if run.stdout.is_empty() { 1 } else { 0 };
@@ -78,7 +78,7 @@ fn filters_reduce_the_blocks_verified() {
         let (verified, all) = counts.split_once(" of ").expect("two numbers");
         [verified, all].map(|number| number.replace(',', "").parse::<u32>().unwrap())
     };
-    // A query without trigrams scans everything, or with a filter three files, of which two are alike.
+    // Without trigrams, all three files are scanned, two of them equal.
     let [all, blocks] = verified("--mode regexp .");
     assert_eq!(all, blocks);
     assert_eq!(verified("--package =i3-wm --mode regexp ."), [2, blocks]);

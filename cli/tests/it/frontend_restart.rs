@@ -1,16 +1,14 @@
-//! A frontend is killed, and a new one opens its spool: unfinished executions are cleaned up, new queries
-//! are answered, and links to finished results give the same bytes.
+//! A new frontend opens the spool of a killed one: it removes unfinished executions and keeps
+//! finished results.
 
 use crate::lost_backend::Stage;
 use crate::{WAIT_MAX, http, poll};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Pages that are compared, of [`PER_PAGE`] matches each.
 const PAGES: [usize; 4] = [0, 1, 42, 84];
 const PER_PAGE: usize = 100;
 
-/// The directories of executions in the spool.
 fn in_spool(stage: &Stage) -> Vec<String> {
     let entries = std::fs::read_dir(stage.home.path("spool")).unwrap();
     let entries = entries.map(Result::unwrap);
@@ -30,7 +28,7 @@ fn unfinished_executions_are_cleaned_up() {
     let path = "/api/v2/search?q=wanted&wait=false";
     let page = http::get(&stage.frontend.address, path).page();
     let id = page.id.into_owned();
-    // The rest of the answer is held back, so the execution cannot finish.
+    // The rest is held back.
     held_back.recv_timeout(WAIT_MAX).expect("a first BATCH");
     poll("frames in the spool", WAIT_MAX, || {
         (!in_spool(&stage).is_empty()).then_some(())
@@ -50,7 +48,6 @@ fn unfinished_executions_are_cleaned_up() {
     stage.check_complete();
 }
 
-/// Kills the frontend and starts a new one.
 fn restart(stage: &mut Stage) {
     stage.frontend.process.signal("KILL");
     stage.frontend.process.wait(WAIT_MAX);
@@ -59,7 +56,7 @@ fn restart(stage: &mut Stage) {
     println!("restarted after {:?}", started.elapsed());
 }
 
-/// Returns pages of a search, without its id and timings.
+/// Excludes id and timings.
 fn pages(stage: &Stage, search: &str) -> Vec<String> {
     let page = |page| {
         let path = format!("/api/v2/search{search}page={page}&per_page={PER_PAGE}");
@@ -95,7 +92,7 @@ fn links_give_the_same_bytes_after_a_restart() {
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "by its link");
     assert!(pages(&stage, "?q=wanted&") == before, "by its query");
-    // The pages come from the spool, so a lost backend does not matter.
+    // The spool answers.
     drop(backend);
     restart(&mut stage);
     assert!(pages(&stage, &link) == before, "without the backend");

@@ -1,9 +1,9 @@
-//! `trawl index --git`: repositories as packages, and what is said of wrong ones.
+//! `trawl index --git`: repositories as packages, and errors about bad ones.
 
 use crate::commits::git;
 use crate::home::Home;
 
-/// Returns a home with a repository `src/tool`: two files on main, tag v1, and a changed file on `topic`.
+/// A repository `src/tool`: two files on main, tag v1, a changed file on `topic`.
 fn home() -> Home {
     let home = Home::new();
     home.write("src/tool/a.c", "int wanted_here;\n");
@@ -37,7 +37,7 @@ fn a_repository_is_searched_as_it_is_committed() {
         "{closing}"
     );
     assert!(found(&home, "wanted").contains("wanted_here"));
-    // A second branch: one new document; without a filter the default branch is searched.
+    // The default branch alone is searched.
     let closing = home.run("index --out I --git src/tool --ref all").stderr;
     assert!(closing.contains("indexed 1 file of 1 package"), "{closing}");
     let lines = found(&home, "wanted");
@@ -125,7 +125,7 @@ fn a_broken_repository_is_listed_and_the_others_are_indexed() {
     assert!(found(&home, "wanted").contains("wanted_here"));
 }
 
-/// What `git receive-pack` names while a hook decides about a push.
+/// Environment of a hook in `git receive-pack`.
 #[test]
 fn objects_of_the_environment_are_those_of_one_repository() {
     let home = home();
@@ -200,7 +200,7 @@ fn update_reads_again_what_the_index_was_built_of() {
         listed.contains("refs/tags/v1") && !listed.contains("topic"),
         "{listed}"
     );
-    // A repository that is gone is listed, and the rest is brought up to date.
+    // A missing repository is reported.
     std::fs::rename(home.path("src/tool"), home.path("src/gone")).unwrap();
     home.write("plain/x.c", "int wanted_again;\n");
     let finished = home.run("index --out I --update");
@@ -215,7 +215,6 @@ fn update_reads_again_what_the_index_was_built_of() {
         lines.contains("wanted_again") && lines.contains("wanted_pushed"),
         "{lines}"
     );
-    // What was removed is not read again.
     home.ok("index --out I --remove tool");
     home.ok("index --out I --update");
     for (arguments, said) in [
@@ -239,7 +238,7 @@ fn update_reads_again_what_the_index_was_built_of() {
     );
 }
 
-/// Makes repositories with one file each, which has the word `wanted`.
+/// Each has one file with `wanted`.
 fn make(home: &Home, names: &[&str]) {
     for name in names {
         home.write(&format!("{name}/f"), format!("wanted in {name}\n"));
@@ -249,7 +248,6 @@ fn make(home: &Home, names: &[&str]) {
     }
 }
 
-/// Lists the files with the word.
 fn files(home: &Home, flags: &str) -> Vec<String> {
     let found = home
         .run(&format!("search --index I -l {flags} wanted"))
@@ -271,7 +269,7 @@ fn a_repository_that_ends_in_a_number_has_a_name_of_its_own() {
         &["svc-1", "svc-2", "log4j-2", "node", "node-18.2", "node_20"],
     );
     home.ok("index --out I --git svc-1 --git log4j-2 --git node");
-    // Others join it, and replace nothing.
+    // Further ones replace nothing.
     let closing =
         home.run("index --out I --git svc-2 --git node-18.2 --git node_20 --replace-versions");
     closing.check("more", 0, &["3 read, 3 kept, 0 dropped"]);
@@ -304,7 +302,6 @@ fn a_second_repository_of_a_name_is_refused_and_the_index_can_be_updated() {
         .check("second", 2, &says);
     home.run("index --out I --update")
         .check("update", 0, &["is up to date"]);
-    // Below one directory both have names.
     home.ok("index --out J --git-dir-each .");
     let packages = String::from_utf8(home.ok("inspect J --packages")).unwrap();
     assert!(
@@ -366,7 +363,7 @@ fn nested_repositories_and_links_are_indexed_and_the_rest_is_listed() {
     ] {
         assert!(listed.contains(said), "{listed}");
     }
-    // Two with one name: the second one is left out, and said to be.
+    // The second is left out and reported.
     make(&home, &["M/plain.git"]);
     let says = [
         "plain.git: left out: it has the name of",
@@ -397,7 +394,7 @@ fn a_repository_without_a_revision_keeps_those_that_it_has() {
         &["no revision for stable in 1 repository (without)"],
     );
     assert_eq!(files(&home, ""), both);
-    // What none has is likely misspelled.
+    // Likely misspelled.
     let finished = home.run("index --out I --git-dir-each M --ref main --ref stabel");
     let says = [
         "trawl: --ref stabel: no commit has this name",

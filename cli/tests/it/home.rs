@@ -1,4 +1,4 @@
-//! The home, cache and working directory of the processes of one test.
+//! Home, cache and working directory of a test's processes.
 
 use crate::http;
 use crate::process::{Finished, Process, finish};
@@ -13,10 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// The binary under test.
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
-/// Environment variables that change what a process does.
 const VARIABLES: [&str; 12] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
@@ -32,7 +30,7 @@ const VARIABLES: [&str; 12] = [
     "OTEL_SERVICE_NAME",
 ];
 
-/// A temporary directory. Paths are relative to it.
+/// Paths are relative to it.
 pub(crate) struct Home(TempDir);
 
 impl Home {
@@ -44,14 +42,12 @@ impl Home {
         self.0.path().join(path)
     }
 
-    /// Writes a file, and creates its directories.
     pub(crate) fn write(&self, path: &str, contents: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("every path is below the home")).unwrap();
         fs::write(path, contents).unwrap();
     }
 
-    /// The only shard of an index.
     pub(crate) fn shard(&self, index: &str) -> PathBuf {
         let files = fs::read_dir(self.path(index)).unwrap();
         let mut shards = files
@@ -62,7 +58,7 @@ impl Home {
         shard
     }
 
-    /// The binary with arguments, which are separated by spaces; `''` is an empty argument.
+    /// Arguments are separated by spaces; `''` is an empty one.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(TRAWL);
         let arguments = arguments.split_whitespace();
@@ -77,29 +73,27 @@ impl Home {
         command
     }
 
-    /// Runs `trawl` and waits for its end.
     pub(crate) fn run(&self, arguments: &str) -> Finished {
         finish(&mut self.command(arguments))
     }
 
-    /// Runs `trawl`, which must succeed, and returns its output.
     pub(crate) fn ok(&self, arguments: &str) -> Vec<u8> {
         self.run(arguments).ok()
     }
 
-    /// Starts a `trawl` that listens on a free port, and waits until it listens.
+    /// Waits until `trawl` listens on a free port.
     pub(crate) fn start(&self, arguments: &str) -> Server {
         self.start_command(self.command(arguments))
     }
 
-    /// Starts a command as [`start`](Self::start) does.
+    /// [`start`](Self::start) for a command.
     pub(crate) fn start_command(&self, mut command: Command) -> Server {
         let log = NamedTempFile::new_in(self.0.path()).unwrap();
         command.stderr(log.reopen().unwrap());
         self.start_logging(command, log)
     }
 
-    /// Starts a command with its own standard error as [`start`](Self::start) does.
+    /// [`start`](Self::start) with the command's own standard error.
     pub(crate) fn start_unlogged(&self, command: Command) -> Server {
         self.start_logging(command, NamedTempFile::new_in(self.0.path()).unwrap())
     }
@@ -128,22 +122,20 @@ impl Home {
     }
 }
 
-/// A `trawl` that listens; dropping it kills it, and fails if it has panicked.
+/// Dropping it kills it, and fails if it panicked.
 pub(crate) struct Server {
     pub(crate) process: Process,
-    /// Address and port.
     pub(crate) address: String,
     has_metrics: bool,
     log: NamedTempFile,
 }
 
 impl Server {
-    /// Panics if a thread of the process has panicked.
     pub(crate) fn check_no_panic(&self) {
         assert!(!self.log().contains("panicked"), "{}", self.log());
     }
 
-    /// The standard error, when it has a text that is logged at the end of something. A thread writes it.
+    /// A thread writes the log.
     pub(crate) fn log_with(&self, says: &str) -> String {
         poll(says, WAIT_MAX, || {
             let log = self.log();
@@ -151,7 +143,7 @@ impl Server {
         })
     }
 
-    /// The standard error so far. Its directory may be gone.
+    /// The directory may be gone.
     pub(crate) fn log(&self) -> String {
         let file = self.log.as_file();
         let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
@@ -166,7 +158,7 @@ impl Drop for Server {
             return;
         }
         self.check_no_panic();
-        // It may have ended, or need a key for its metrics.
+        // The server may have ended, or require a key.
         let panics = self.has_metrics.then(|| http::panics(&self.address));
         assert!(panics.flatten().is_none_or(|panics| panics == 0));
     }
@@ -177,7 +169,7 @@ fn is_shard(path: &Path) -> bool {
         .is_some_and(|extension| extension == "shard")
 }
 
-/// The address in `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also with `https`.
+/// Parses `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also `https`.
 fn address_in(line: &str) -> Option<String> {
     let line = line.strip_suffix('\n')?;
     let address = match line.split_once("://") {
@@ -187,7 +179,6 @@ fn address_in(line: &str) -> Option<String> {
     Some(address.to_owned())
 }
 
-/// Waits until something is true.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! An HTTP client that does not treat any status as an error.
+//! HTTP client without status errors.
 
 use crate::WAIT_MAX;
 use serde::de::DeserializeOwned;
@@ -9,13 +9,12 @@ use std::time::Duration;
 use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
-/// Matches on a page: the most that a page may have.
+/// Maximum of a page.
 const PER_PAGE: usize = 1000;
 
-/// Time in which a server that ends must show its metrics: it may have been stopped.
+/// Deadline of a stopping server.
 const PANICS_WITHIN: Duration = Duration::from_secs(5);
 
-/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -25,7 +24,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The value of a header; empty if it is not there.
+    /// Empty if missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
@@ -39,7 +38,6 @@ impl Reply {
         self.parse()
     }
 
-    /// The body, which must be a page of a search.
     pub(crate) fn page(&self) -> Page<'static> {
         self.parse()
     }
@@ -50,27 +48,24 @@ impl Reply {
     }
 }
 
-/// Sends GET for `path` with its query string.
 pub(crate) fn get(address: &str, path: &str) -> Reply {
     get_with(address, path, &[])
 }
 
-/// Sends GET with headers.
 pub(crate) fn get_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     send(Method::GET, address, path, headers)
 }
 
-/// Sends HEAD with headers.
 pub(crate) fn head_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     send(Method::HEAD, address, path, headers)
 }
 
-/// Sends POST with an empty body.
+/// The body is empty.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     send(Method::POST, address, path, &[])
 }
 
-/// Sends a request with the headers of a browser, and `headers` in the place of those that it names.
+/// Adds a browser's headers.
 fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     static SENT: AtomicUsize = AtomicUsize::new(0);
     let of_browser = fake_browser::headers(path, SENT.fetch_add(1, Relaxed));
@@ -86,7 +81,7 @@ fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> 
     read(agent(WAIT_MAX).run(request), is_head)
 }
 
-/// Returns how often a server has panicked; `None` if it does not show its metrics.
+/// `None` without metrics.
 pub(crate) fn panics(address: &str) -> Option<u64> {
     let asked = agent(PANICS_WITHIN).get(format!("http://{address}/metrics"));
     let mut answer = asked.call().ok().filter(|answer| answer.status() == 200)?;
@@ -126,8 +121,7 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, is_head
     reply
 }
 
-/// Returns the first page of a search for `q`, and all matches as `trawl search` prints them. The
-/// corpus must be UTF-8.
+/// Matches as in `trawl search`. The corpus must be UTF-8.
 pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>) {
     let path = format!("/api/v2/search?q={q}&per_page={PER_PAGE}");
     let first = get(address, &path).page();
@@ -135,7 +129,7 @@ pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>)
     (first, lines)
 }
 
-/// Returns all matches of the search that `page` belongs to.
+/// Fetches all pages of a search.
 pub(crate) fn lines(address: &str, page: &Page<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for number in 0..page.total.div_ceil(PER_PAGE as u64) {

@@ -1,9 +1,9 @@
-//! Error responses: a status, and a reason, in JSON for programs and in HTML for people.
+//! Error responses: status and reason, as JSON or HTML.
 
 use crate::home::{Home, Server};
 use crate::http::{self, Reply};
 
-/// A server over a file with 25 lines that match `wanted`: three pages.
+/// 25 matches are three pages.
 fn server(home: &Home) -> Server {
     home.write("source/a.c", "int wanted;\n".repeat(25));
     home.start("serve source")
@@ -18,7 +18,7 @@ fn check(reply: &Reply, what: &str, status: u16, kind: &str, says: &[&str]) {
     }
 }
 
-/// Checks a table: a path below `root`, the status, and after each `=>` a part of the response.
+/// Rows have a path below `root`, the status, and after each `=>` a part of the response.
 fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
     for row in table.lines().filter(|row| row.contains("=>")) {
         let mut columns = row.split("=>").map(str::trim);
@@ -29,7 +29,7 @@ fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
         let status = status.parse().expect("a number");
         check(&reply, &path, status, kind, &columns.collect::<Vec<_>>());
     }
-    // The API accepts POST for searches.
+    // Searches accept POST.
     let only_got = if root == "/" {
         "search?q=wanted"
     } else {

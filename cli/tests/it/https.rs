@@ -1,4 +1,4 @@
-//! A server that speaks TLS, and the command line as its client.
+//! TLS server, with the command line as client.
 
 use crate::home::{Home, Server};
 use crate::process::finish;
@@ -61,7 +61,7 @@ fn keys_and_cookies_travel_over_https() {
         .check("no key", 2, &["a key is needed (HTTP 401)"]);
     home.run(&format!("{search} --key-file key"))
         .check("a key", 0, &[]);
-    // The page's cookie is for https alone.
+    // The cookie requires https.
     let (_, head) = browse(&server, &ca, "/");
     assert!(head.contains("SameSite=Strict; Secure"), "{head}");
 }
@@ -126,7 +126,7 @@ fn the_configuration_file_names_the_certificate() {
     assert_eq!(found, b"p/a.c:1:int wanted;\n");
 }
 
-/// Sends a GET request as a browser does. Returns the protocol that was agreed on, and the response.
+/// Returns the negotiated protocol, and the response.
 fn browse(server: &Server, ca: &Authority, path: &str) -> (Vec<u8>, String) {
     let mut config = Arc::unwrap_or_clone(fake_ca::client(ca, None));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -137,7 +137,7 @@ fn browse(server: &Server, ca: &Authority, path: &str) -> (Vec<u8>, String) {
     let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut response = Vec::new();
-    // The server may close without saying so.
+    // The server may close without notice.
     let _ = stream.read_to_end(&mut response);
     let protocol = session.alpn_protocol().unwrap_or_default().to_vec();
     (protocol, String::from_utf8(response).unwrap())

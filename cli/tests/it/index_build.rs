@@ -1,5 +1,4 @@
-//! `trawl index` and `trawl inspect`: what an index contains, what was left out and why, and what remains when
-//! a build is interrupted.
+//! `trawl index` and `trawl inspect`: contents, skipped files, and interrupted builds.
 
 use crate::home::Home;
 use crate::http;
@@ -69,7 +68,7 @@ fn files_left_out_are_counted_and_listed() {
     assert_eq!(wanted(&home), all.map(|path| format!("tree/{path}")));
 }
 
-/// The files of the index `I` that match `wanted`, sorted.
+/// Sorted files of `I`.
 fn wanted(home: &Home) -> Vec<String> {
     let found = String::from_utf8(home.ok("search --index I wanted")).unwrap();
     let file = |line: &str| line.split(':').next().unwrap().to_owned();
@@ -78,16 +77,15 @@ fn wanted(home: &Home) -> Vec<String> {
     files
 }
 
-/// Whether `I` has a file of an unfinished build.
 fn has_unfinished(home: &Home) -> bool {
     let mut files = fs::read_dir(home.path("I")).unwrap();
     files.any(|file| {
-        // A file may be deleted before it is read.
+        // The file may be deleted before.
         file.is_ok_and(|file| file.path().extension().is_some_and(|last| last == "tmp"))
     })
 }
 
-/// Writes a package `new` that takes a while to index.
+/// Slow to index.
 fn write_much(home: &Home) {
     for file in 0..40_u32 {
         let line =
@@ -120,7 +118,7 @@ fn interrupted_build_leaves_the_old_index() {
     assert!(!has_unfinished(&home), "the next build cleans up");
 }
 
-/// Sends a signal to a build of `new`, once it has written something, and returns what it said.
+/// Sends a signal after the first write. Returns the messages.
 fn interrupt(home: &Home, signal: &str) -> String {
     let mut command = home.command("index --out I --jobs 1 new");
     let stderr = fs::File::create(home.path("stderr")).unwrap();

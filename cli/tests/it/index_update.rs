@@ -1,5 +1,4 @@
-//! `trawl index` with an existing index: what is read again, replaced, dropped and kept, and how soon a
-//! backend serves it.
+//! `trawl index` on an existing index: packages read, replaced, dropped and kept.
 
 use crate::home::Home;
 use crate::{http, poll};
@@ -9,7 +8,7 @@ use std::time::Duration;
 /// Deadline for a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
-/// An index `I` of `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
+/// `I` has `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
 fn home() -> Home {
     let home = Home::new();
     for package in ["i3-wm_4.22", "sed_4.8", "sed_4.9"] {
@@ -20,7 +19,6 @@ fn home() -> Home {
     home
 }
 
-/// The lines of `I` that match `wanted`, sorted.
 fn wanted(home: &Home) -> Vec<String> {
     sorted(home.ok("search --index I wanted"))
 }
@@ -36,7 +34,6 @@ fn sorted(text: Vec<u8>) -> Vec<String> {
     lines
 }
 
-/// Runs `trawl` and checks its summary.
 fn run(home: &Home, arguments: &str, says: &[&str]) {
     home.run(arguments).check(arguments, 0, says);
 }
@@ -78,7 +75,7 @@ fn changed_file_updates_one_package() {
     let says = ["the index in I is up to date, nothing was read (3 packages, "];
     run(&home, "index --out I --each S", &says);
     assert_eq!(manifest(&home), before);
-    // Only what is recorded of sources changes.
+    // Only the recorded sources change.
     run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
 }
 
@@ -98,7 +95,7 @@ fn new_version_replaces_other_versions_if_that_is_asked_for() {
     let says = ["dry run", "0 new, 2 to be dropped (sed_4.8, sed_4.9)"];
     run(&home, &format!("{flags} --dry-run"), &says);
     assert_eq!(manifest(&home), before);
-    // All texts of the two that are dropped are also in the one that stays.
+    // The kept package has all texts of the two dropped.
     run(&home, flags, &["2 dropped (sed_4.8, sed_4.9)"]);
     assert_eq!(packages(&home), ["1\tsed_4.10", "2\ti3-wm_4.22"]);
 }
@@ -149,7 +146,6 @@ fn a_package_of_the_same_name_from_another_place_is_refused() {
     }
     assert_eq!(manifest(&home), before);
     run(&home, "index --out I --update", &["is up to date"]);
-    // It was moved.
     std::fs::rename(home.path("a"), home.path("c")).unwrap();
     let says = [
         "read from another place: tool (directory",
@@ -264,7 +260,6 @@ fn verify_says_what_differs() {
     assert_eq!(wanted(&home).len(), 3);
 }
 
-/// What one search after another prints.
 fn answers(home: &Home, index: &str) -> Vec<Vec<u8>> {
     let searches = [
         "wanted",
@@ -277,7 +272,6 @@ fn answers(home: &Home, index: &str) -> Vec<Vec<u8>> {
     searches.map(|search| run(search).stdout).into()
 }
 
-/// How many shards of an index are compressed, and how many are raw.
 fn codecs(home: &Home, index: &str) -> (usize, usize) {
     let inspected = home.ok(&format!("inspect {index}"));
     let inspected = String::from_utf8(inspected).unwrap();

@@ -1,11 +1,8 @@
-//! `trawl inspect` and `trawl search --explain`: what they say of an index and its use.
-//!
-//! Names of shards, and sizes that depend on the format, are left out.
+//! `trawl inspect` and `trawl search --explain`.
 
 use crate::home::Home;
 
-/// A package with a binary file, whose second document has two blocks; and a package with an empty document
-/// and a name with an escape sequence.
+/// One document has two blocks, one is empty, and a name has an escape sequence.
 fn home() -> Home {
     let home = Home::new();
     home.write("all/hello_1.0/hello.c", "int wanted;\n");
@@ -20,7 +17,7 @@ fn home() -> Home {
     home
 }
 
-/// What a command prints, with `SHARD` for the name of the only shard.
+/// `SHARD` replaces the name of the only shard.
 fn shown(home: &Home, line: &str) -> String {
     let shard = home.shard("I");
     let name = shard

@@ -1,4 +1,4 @@
-//! Keys of clients, and the address for operators: what the processes ask for, print and log.
+//! API keys and the operators' address.
 
 use crate::home::{Home, Server};
 use crate::http::{get, get_with};
@@ -12,7 +12,7 @@ fn home() -> Home {
     home
 }
 
-/// Makes a key, and returns it with its line.
+/// Key, and its line.
 fn new_key(home: &Home, name: &str) -> (String, String) {
     let made = home.run(&format!("key {name}"));
     made.check("key", 0, &["not shown again", "--api-keys"]);
@@ -49,7 +49,7 @@ fn the_command_line_sends_the_key_of_a_file_or_a_variable_and_the_log_has_none()
     let found = b"p_1/x.c:1:needle\n";
     assert_eq!(run(search().args(["--key-file", "key"])).ok(), found);
     assert_eq!(run(search().env("TRAWL_KEY", &key)).ok(), found);
-    // A key in the user's own file is sent only to the server that its line names.
+    // The file's key is for another server.
     home.write(".config/trawl/keys", format!("http://127.0.0.1:1 {key}\n"));
     run(&mut search()).check("another server", 2, &["a key is needed"]);
     home.write(".config/trawl/keys", format!("{url}/ {key}\n"));
@@ -163,7 +163,6 @@ fn files_of_keys_that_cannot_be_used_are_refused() {
     }
 }
 
-/// The address for operators, which the log names.
 fn admin_address(server: &Server) -> String {
     let log = server.log();
     let line = log
@@ -179,7 +178,7 @@ fn admin_address(server: &Server) -> String {
 fn only_operators_see_metrics_and_the_addresses_of_backends() {
     let home = home();
     let a = home.start("backend --index I");
-    // A host that answers in words of its own, and one where nobody listens.
+    // One has foreign error texts, one is closed.
     let (lost, unknown) = ("127.0.0.1:1", "backend-7.invalid:28082");
     let server = home.start(&format!(
         "frontend --backend {} --backend {lost} --backend {unknown} --spool S --admin-listen 127.0.0.1:0",

@@ -1,4 +1,4 @@
-//! Secrets of links: mistakes in the file are errors at the start.
+//! Link secrets: mistakes in the file prevent a start.
 
 use crate::home::Home;
 

@@ -1,4 +1,4 @@
-//! The log: what it says about a request, and what it keeps to itself.
+//! Log entries of a request, without private data.
 
 use crate::home::{Home, Server};
 use crate::http::{get, get_with};
@@ -8,7 +8,7 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::Value;
 use std::io::{self, Read, Write};
 
-/// The text that somebody searches for, and trigrams that only its plan has.
+/// Query text and trigrams of its plan.
 const PRIVATE: [&str; 3] = ["hunter2secret", "hun", "ret"];
 
 fn home() -> Home {
@@ -20,7 +20,6 @@ fn home() -> Home {
     home
 }
 
-/// Starts a server that finds every query slow, searches, and returns the log when it has the line.
 fn log_of_a_slow_query(flags: &str) -> String {
     let home = home();
     let arguments = format!("serve hello_1.0 --slow-query 0 {flags}");
@@ -28,7 +27,6 @@ fn log_of_a_slow_query(flags: &str) -> String {
     search(&server, "hunter2secret", "of-this-test")
 }
 
-/// Searches with an id, and returns the log when it has the line of the slow query.
 fn search(server: &Server, q: &str, id: &str) -> String {
     let path = format!("/api/v2/search?q={q}");
     let page = get_with(&server.address, &path, &[("x-request-id", id)]).json();
@@ -75,7 +73,7 @@ fn json_logs_name_the_request_in_every_line_of_it() {
     assert_eq!(slow["level"], "WARN");
 }
 
-/// A pipe that is full, whose writer blocks from now on.
+/// Blocks its writer.
 fn full_pipe() -> (io::PipeReader, io::PipeWriter) {
     let (reader, mut writer) = io::pipe().unwrap();
     fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
@@ -93,7 +91,7 @@ fn a_log_that_is_not_read_does_not_stop_a_server() {
     let mut command = home.command("serve --index I --slow-query 0 --log-queries full --drain 1");
     command.stderr(writer);
     let mut server = home.start_unlogged(command);
-    // Each is a line of 1 kB and more, together more than the log keeps.
+    // Together more than the log keeps.
     let long = "x".repeat(1000);
     for number in 0..1200 {
         let path = format!("/api/v2/search?q={long}{number}");
@@ -102,7 +100,7 @@ fn a_log_that_is_not_read_does_not_stop_a_server() {
     assert_eq!(get(&server.address, "/healthz").status, 200);
     let dropped = counters(&server.address)["trawl_log_dropped_lines_total"];
     assert!(dropped > 0, "{dropped}");
-    // It says so when it is read again.
+    // Reported when it is read again.
     let (mut text, mut some) = (String::new(), [0; 1 << 16]);
     while !text.contains("lines of the log were dropped") {
         let bytes = reader.read(&mut some).unwrap();

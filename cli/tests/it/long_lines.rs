@@ -1,4 +1,4 @@
-//! A matching line of hundreds of megabytes: it is printed in pieces, whatever server sends it.
+//! A matching line of hundreds of megabytes is printed in pieces.
 
 use crate::WAIT_MAX;
 use crate::home::Home;
@@ -11,13 +11,12 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::thread;
 
-/// Bytes of the line.
 const LINE_BYTES: u64 = 300 << 20;
 
-/// Memory of the process that prints it, at most: twelve times less.
+/// A twelfth of the line.
 const MEMORY_BYTES_MAX: usize = 24 << 20;
 
-/// Starts a server with one match in a line of `x`, which ends with the tests. Returns its address.
+/// Serves one match in a line of `x`.
 fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -29,7 +28,6 @@ fn serve() -> String {
     address
 }
 
-/// Answers the requests of a connection.
 fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
     while let Some(asked) = lines.next().transpose()? {
@@ -95,7 +93,7 @@ fn a_line_of_300_mb_is_printed_in_little_memory() {
         assert_eq!(start, head.as_bytes(), "{flags}");
         let mut bytes = vec![0; 1 << 20];
         for _ in 0..LINE_BYTES >> 20 {
-            // It runs: the rest does not fit in the pipe.
+            // The rest does not fit in the pipe.
             let memory = process.memory_bytes();
             assert!(memory < MEMORY_BYTES_MAX, "{flags}: {memory} bytes");
             out.read_exact(&mut bytes).unwrap();
@@ -122,7 +120,7 @@ fn the_long_lines_of_a_file_stay_together_in_an_export() {
     let frontend = home.start(&format!(
         "frontend --backend {one} --backend {other} --spool P"
     ));
-    // The first export runs with the search, the second one after its end.
+    // The first export runs with the search, the second after its end.
     for _ in 0..2 {
         let path = "/api/v2/export?q=wanted&format=text&order=found";
         let export = get(&frontend.address, path);

@@ -1,5 +1,4 @@
-//! A backend dies during its answer: the matches of the others are there, the answer names the lost
-//! backend, and the same query is complete when it is back.
+//! A backend dies during its answer, which then names it and has the other matches.
 
 use crate::WAIT_MAX;
 use crate::home::{Home, Server};
@@ -10,18 +9,18 @@ use schema::frame::Kind;
 use std::collections::HashSet;
 use web::model::Page;
 
-/// Lines of the backend that is killed, of [`LINE_BYTES`] each; all match. The answer has 10 MB, more than
-/// the buffers of two sockets. So the backend cannot have sent END when its first BATCH is read.
+/// Lines of the killed backend. 10 MB exceed two socket buffers, so the first BATCH arrives before
+/// END is sent.
 const LINES: usize = 7000;
 const LINE_BYTES: usize = 1500;
 
-/// Lines of the backend that stays: more than one page.
+/// Exceeds a page.
 const LINES_OF_THE_OTHER: usize = 1500;
 
-/// Two backends, one of them behind a proxy, and a frontend.
+/// One backend is behind a proxy.
 pub(crate) struct Stage {
     pub(crate) home: Home,
-    /// All matches of each index, as `trawl search` prints them.
+    /// Output of `trawl search`.
     stays: Vec<String>,
     dies: Vec<String>,
     pub(crate) proxy: Proxy,
@@ -49,7 +48,7 @@ fn dead_backend_is_reported_missing_and_used_again_after_restart() {
 }
 
 impl Stage {
-    /// Starts everything. Also returns the backend behind the proxy.
+    /// Returns the backend behind the proxy, too.
     pub(crate) fn new() -> (Stage, Server) {
         let home = Home::new();
         let stays = index(&home, "stays", LINES_OF_THE_OTHER, 80);
@@ -69,7 +68,7 @@ impl Stage {
         (stage, dying)
     }
 
-    /// Replaces the frontend by a new one over the same spool.
+    /// Keeps the spool.
     pub(crate) fn restart_frontend(&mut self) {
         self.frontend = start_frontend(&self.home, &self.staying, &self.proxy);
     }
@@ -79,7 +78,7 @@ impl Stage {
             .run(&format!("search --server {} wanted", self.frontend.address))
     }
 
-    /// Checks that an answer has all matches of one backend, some of the other, and names that one.
+    /// Expects some matches of the lost backend.
     pub(crate) fn check_cut_short(&self, answer: &Page<'_>, found: &[String]) {
         assert!(!answer.complete);
         let missing = &answer.missing;
@@ -98,7 +97,6 @@ impl Stage {
         assert!(of_dying.iter().all(|line| all.contains(line)));
     }
 
-    /// Checks that the matches of the remaining backend are printed.
     fn check_without(&self) {
         let without = self.search();
         let missed = format!("incomplete: {}: ", self.proxy.address);
@@ -106,7 +104,7 @@ impl Stage {
         assert!(without.text().lines().eq(&self.stays));
     }
 
-    /// Checks that exactly the matches of both backends are found.
+    /// Expects exactly the matches of both backends.
     pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));
@@ -127,8 +125,7 @@ fn start_frontend(home: &Home, staying: &Server, proxy: &Proxy) -> Server {
     ))
 }
 
-/// Builds an index of a package in which every line matches `wanted`, with a hundred lines in each file.
-/// Returns what a search of it prints.
+/// Every line matches. Returns the output of a search.
 fn index(home: &Home, package: &str, lines: usize, line_bytes: usize) -> Vec<String> {
     for file in 0..lines / 100 {
         let text: String = (0..100)

@@ -1,8 +1,6 @@
-//! The built binary as users meet it: processes, sockets, exit statuses.
+//! End-to-end tests of the binary: processes, sockets, exit statuses.
 //!
-//! Every test has a [`home::Home`]: the home and cache directory of the processes that it starts. They
-//! listen on free ports of 127.0.0.1. Tests read and write nothing outside, and no process outlives its
-//! test. How lines match, rank and render is tested in the crates that do it.
+//! Processes of a test share a [`home::Home`], use free ports of 127.0.0.1, and end with it.
 
 mod api_commands;
 mod as_ripgrep;
@@ -66,10 +64,10 @@ mod watch;
 
 use std::time::{Duration, Instant};
 
-/// Deadline for everything that a test waits for: far more than it takes on a busy machine.
+/// Ample on a busy machine.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Calls `ask` until it returns a value. Panics after `max`, and names `what` did not come.
+/// Panics with `what` after `max`.
 pub(crate) fn poll<T>(what: &str, max: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {

@@ -1,5 +1,4 @@
-//! Malformed requests to running processes: they end the connection and nothing else, and the memory that a
-//! connection can use is bounded.
+//! Malformed requests end only their connection, within bounded memory.
 
 use crate::home::{Home, Server};
 use crate::http;
@@ -8,22 +7,18 @@ use schema::frame::{Kind, encode};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-/// Connections that are open at once.
 const CONNECTIONS: usize = 200;
 
-/// Memory that one of them may use.
 const CONNECTION_BYTES_MAX: usize = 2 << 20;
 
-/// Lines about connections that a process logs within a minute.
+/// Log lines about connections within a minute.
 const LINES_MAX: usize = 10;
 
-/// The request of a browser.
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// The begin of a TLS handshake.
+/// Start of a TLS handshake.
 const TLS: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 
-/// A backend and a frontend over one file.
 fn start(home: &Home) -> (Server, Server) {
     home.write("source/a.c", "int wanted;\n");
     home.ok("index --out good source");
@@ -42,10 +37,9 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// Sends bytes and the end of the stream, and reads until the connection ends.
 fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut stream = connect(address);
-    // Both may fail if the other side has closed the connection.
+    // Fails if the other side has closed.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut said = Vec::new();
@@ -63,14 +57,13 @@ fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Checks that a new query finds everything.
 fn check_works(frontend: &Server, number: usize) {
     let path = format!("/api/v2/search?q=wanted&context={number}");
     let page = http::get(&frontend.address, &path).page();
     assert_eq!((page.complete, page.total), (true, 1), "{:?}", page.missing);
 }
 
-/// A SEARCH of the maximum length, and one that is eight bytes longer.
+/// Frames of the maximum length, and eight bytes longer.
 fn long_frames() -> [Vec<u8>; 2] {
     [16, 8].map(|less| {
         let mut frame = Vec::new();
@@ -127,7 +120,7 @@ fn backend_closes_malformed_connections_and_logs_why() {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// Waits until the memory of a process stops growing, and returns it.
+/// Waits until it stops growing.
 fn settled_memory(server: &Server) -> usize {
     let mut before = 0;
     poll("memory to stop growing", WAIT_MAX, || {
@@ -167,7 +160,6 @@ fn unfinished_requests_use_little_memory_and_time_out() {
     backend.log_with("no complete frame within 5 s");
 }
 
-/// A request with a request line and headers.
 fn request(line: &str, headers: &[&str]) -> Vec<u8> {
     let mut request = format!("{line}\r\nHost: localhost\r\nConnection: close\r\n");
     headers

@@ -1,11 +1,10 @@
-//! The metrics of a backend, and its health.
+//! Metrics and health of a backend.
 
 use crate::home::{Home, Server};
 use crate::http::get;
 use crate::{WAIT_MAX, poll};
 use std::collections::HashMap;
 
-/// The address of a backend's metrics.
 pub(crate) fn address(backend: &Server) -> String {
     poll("the address of the metrics", WAIT_MAX, || {
         let log = backend.log();
@@ -14,7 +13,7 @@ pub(crate) fn address(backend: &Server) -> String {
     })
 }
 
-/// Counters and gauges by name and labels. Other metrics are left out.
+/// Values by name and labels.
 pub(crate) fn counters(address: &str) -> HashMap<String, u64> {
     let metrics = get(address, "/metrics");
     let lines = metrics.text().lines();

@@ -1,4 +1,4 @@
-//! `trawl mirror`: what is fetched, what is refused, and what a failure leaves.
+//! `trawl mirror`: fetched and rejected repositories, and failures.
 
 use crate::commits::git;
 use crate::home::Home;
@@ -13,19 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What a server does with each connection.
 enum Behaviour {
-    /// Serves files, as a server of git's dumb protocol does; after so many connections that it closes.
+    /// Serves git's dumb protocol, after closing some connections.
     Files(PathBuf, usize),
-    /// Redirects to a URL.
     Redirect(String),
-    /// Says nothing.
+    /// Sends nothing.
     Hang,
-    /// Lists references without end.
+    /// Sends references without end.
     References,
 }
 
-/// A server of HTTP on loopback. Its thread ends with the process of the test.
 struct HttpServer {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -67,7 +64,6 @@ impl HttpServer {
     }
 }
 
-/// Answers one request, and closes.
 fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let request = lines.next().unwrap_or_default();
@@ -77,7 +73,7 @@ fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
     let _ = stream.write_all(&reply(path));
 }
 
-/// Sends the head of an answer, and references until the client has gone.
+/// Sends until the client has gone.
 fn list_without_end(stream: &TcpStream) -> std::io::Result<()> {
     let line = |text: String| format!("{:04x}{text}", text.len() + 4);
     let id = "1".repeat(40);
@@ -106,7 +102,7 @@ fn file(root: &Path, path: &str) -> Vec<u8> {
     [head.into_bytes(), body].concat()
 }
 
-/// A home with a repository, `upstream/x`, whose default branch is `trunk`.
+/// `upstream/x` has the default branch `trunk`.
 fn home() -> Home {
     let home = Home::new();
     home.write("upstream/x/a.txt", "one\n");
@@ -127,7 +123,6 @@ fn file_url(home: &Home) -> String {
     format!("file://{}", home.path("upstream/x").display())
 }
 
-/// Checks that a mirror has the branches and tags of the repository.
 fn check_same(home: &Home, mirror: &str) {
     let refs = |repository| {
         git(
@@ -147,7 +142,6 @@ fn check_same(home: &Home, mirror: &str) {
     git(home, mirror, &["fsck", "--strict"]);
 }
 
-/// The names in the directory of mirrors.
 fn names(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.path("m")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -191,14 +185,14 @@ fn a_second_run_fetches_only_what_is_new_and_drops_what_is_gone() {
     home.ok(&line);
     home.run(&line).check(&line, 0, &["1 up to date"]);
     commit(&home, "two");
-    // A branch that becomes a directory of branches, a tag that moves, and another default branch.
+    // A branch becomes a directory, a tag moves, the default branch changes.
     git(&home, "upstream/x", &["branch", "-D", "old"]);
     git(&home, "upstream/x", &["branch", "old/one"]);
     git(&home, "upstream/x", &["tag", "-f", "v1"]);
     git(&home, "upstream/x", &["checkout", "-q", "-b", "main"]);
     home.run(&line).check(&line, 0, &["1 updated"]);
     check_same(&home, "m/x.git");
-    // History that was written anew.
+    // Rewritten history.
     git(
         &home,
         "upstream/x",
@@ -261,7 +255,7 @@ fn addresses_of_private_networks_are_refused_before_a_connection() {
         let line = format!("mirror --to m --allow-scheme http http://{host}:{port}/x");
         let run = home.run(&line);
         run.check(&line, 2, &[]);
-        // A resolver may not know the other spellings.
+        // Resolvers may not know other spellings.
         let is_refused = ["--allow-private", "cannot be resolved"]
             .iter()
             .any(|it| run.text().contains(it));
@@ -550,7 +544,7 @@ fn a_clone_that_is_interrupted_or_killed_leaves_no_mirror() {
     let process = Process::start(&mut home.command(&line));
     connected(2);
     process.kill();
-    // What a killed clone has left goes with the next run.
+    // Left by a killed clone.
     home.write("m/.incoming-old/repository.git/HEAD", "");
     let line = format!("mirror --to m --allow-scheme file {}", file_url(&home));
     home.ok(&line);

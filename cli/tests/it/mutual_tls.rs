@@ -1,5 +1,4 @@
-//! Mutual TLS between a frontend and its backends: who is refused and what both sides say, and
-//! certificates that are renewed while queries run.
+//! Mutual TLS between frontends and backends: rejections and renewal.
 
 use crate::home::{Home, Server};
 use crate::{WAIT_MAX, http, poll};
@@ -13,18 +12,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a log says when certificates were renewed.
 const RENEWED: &str = "certificates were read again";
 
-/// Clients that search while certificates are renewed: more than the idle connections that a frontend
-/// keeps, so that some searches need a new one.
+/// Exceeds a frontend's idle connections, so some searches open new ones.
 const CLIENTS: u64 = 12;
 
-/// The file names of a stage.
 const BACKEND: &str =
     "backend --index I --tls-cert b.pem --tls-key b.key --client-ca client-ca.pem";
 
-/// An index, and the certificates of one backend (`b`) and one frontend (`f`).
+/// Certificates of a backend (`b`) and a frontend (`f`).
 struct Stage {
     home: Home,
     ca: Authority,
@@ -49,7 +45,7 @@ impl Stage {
         self.replace(&format!("{name}.pem"), &issued.certificate);
     }
 
-    /// Replaces a file at once, as tools that renew certificates do.
+    /// Atomic, as in renewal tools.
     fn replace(&self, name: &str, text: &str) {
         self.home.write("new", text);
         let private = std::fs::Permissions::from_mode(0o600);
@@ -74,7 +70,7 @@ impl Stage {
     }
 }
 
-/// Waits until the frontend gives a reason why its backend is not connected that contains `says`.
+/// Error of the connection.
 fn wait_for_reason(frontend: &Server, says: &str) {
     let mut last = String::new();
     let given = || {
@@ -85,22 +81,19 @@ fn wait_for_reason(frontend: &Server, says: &str) {
     poll(&format!("the reason `{says}`"), WAIT_MAX, given);
 }
 
-/// Waits until a log contains `says` so many times.
 fn wait_for_log(server: &Server, says: &str, times: usize) {
     poll(&format!("`{says}` in the log"), WAIT_MAX, || {
         (server.log().matches(says).count() >= times).then_some(())
     });
 }
 
-/// Searches, and checks that the answer is complete.
 fn check_complete(frontend: &Server) {
     let page = http::get(&frontend.address, "/api/v2/search?q=wanted").page();
     assert!(page.complete, "{:?}", page.missing);
     assert_eq!(page.total, 1);
 }
 
-/// Makes a connection to a backend that shows a certificate of `ca`. Returns the backend's certificate if it
-/// greets; or else the error.
+/// Returns the backend's certificate if it greets.
 fn connect(
     backend: &Server,
     ca: &Authority,
@@ -171,7 +164,7 @@ fn a_frontend_of_another_ca_is_refused_and_both_sides_say_why() {
         "{:?}",
         page.missing
     );
-    // The right one is used as soon as it is there.
+    // Used as soon as it exists.
     stage.write_identity("f", &stage.ca.issue());
     wait_for_log(&frontend, RENEWED, 1);
     poll("a complete answer", WAIT_MAX, || {
@@ -300,7 +293,7 @@ fn certificates_and_cas_are_renewed_under_load_without_a_failed_query() {
     let (old, new) = (stage.ca.issue(), next.issue());
     let search = || {
         while !stop.load(Relaxed) {
-            // Each is a new query, which no earlier result answers.
+            // A new query, so no earlier result answers.
             let number = queries.fetch_add(1, Relaxed);
             let path = format!("/api/v2/search?q=wanted+or+nothing{number}");
             let reply = http::get(&frontend.address, &path);

@@ -1,8 +1,7 @@
-//! Frontends that are told where the nodes are listed. `scripts/membership` has a real etcd and a real DNS server.
+//! Frontends with a node source. `scripts/membership` uses real etcd and DNS servers.
 
 use crate::home::Home;
 
-/// Two indexes with a file each.
 fn home() -> Home {
     let home = Home::new();
     for name in ["one", "two"] {
@@ -41,7 +40,7 @@ fn listed_nodes_are_searched_and_named() {
 fn a_frontend_starts_without_a_list_and_says_so() {
     let home = home();
     home.write("spool/nodes", "trawl nodes 1 not a checksum\n{}");
-    // Nobody listens on this port.
+    // A closed port.
     let frontend = home.start("frontend --nodes etcd:http://127.0.0.1:1 --spool spool");
     let log = frontend.log();
     for part in [

@@ -1,10 +1,9 @@
-//! `trawl search` in a pipe: the bytes of the source unchanged, best matches first, and the same from a server
-//! as from an index directory.
+//! `trawl search` in a pipe: unchanged bytes, best first.
 
 use crate::home::Home;
 use crate::http::get;
 
-/// Searches the index and the server over it, which must agree, and returns what they print.
+/// The index and its server must agree.
 fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
     let local = home.run(&format!("search --index I {query}"));
     let remote = home.run(&format!("search --server {server} {query}"));

@@ -1,5 +1,5 @@
-//! Output of `trawl search` that ripgrep does not have: streams, names of files, long multi-line matches,
-//! additional JSON fields, links, totals; and exit statuses.
+//! Output beyond ripgrep: streams, long multi-line matches, JSON fields, links, totals, exit
+//! statuses.
 
 use crate::home::Home;
 use crate::process::finish;
@@ -14,7 +14,7 @@ fn home() -> Home {
     home
 }
 
-/// What the index and its server print, which must be equal.
+/// The index and its server must agree.
 fn both(home: &Home, server: &str, line: &str) -> String {
     let local = home.run(&format!("search --index I {line}"));
     let remote = home.run(&format!("search --server {server} {line}"));
@@ -102,13 +102,13 @@ fn file_names_and_multi_line_matches() {
     );
 }
 
-/// Lines of a match that is fetched in several pieces.
+/// Fetched in several pieces.
 const LINES: usize = 60_000;
 
 #[test]
 fn long_multi_line_matches_are_complete() {
     let home = home();
-    // Longer than what is sent of a match, with more ranges, and without a line end at the end.
+    // Longer than the sent part, with more ranges, without a final line end.
     let text = vec!["long line"; LINES].join("\n");
     home.write("q_1/long.txt", &text);
     home.write("q_1/many.txt", format!("x\n{}", "ab\n".repeat(500)));
@@ -209,7 +209,7 @@ fn counts_names_totals_and_quiet() {
 #[test]
 fn headings_have_lines_in_order_and_each_line_of_context_once() {
     let home = Home::new();
-    // The definition in line 19 is the best match.
+    // Line 19 is a definition, so the best match.
     let lines = (1..=30).map(|number| match number {
         7 | 14 | 17 => "call(wanted);\n".to_owned(),
         19 => "int wanted(void)\n".to_owned(),

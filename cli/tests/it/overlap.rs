@@ -1,11 +1,11 @@
-//! Two backends that have the same package in different shards: it is searched once, and everybody is told.
+//! A package in shards of two backends is searched once and reported.
 
 use crate::home::{Home, Server};
 use crate::http::{get, search_all};
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-/// Two indexes: `p_1` is in both, in a newer build in the second.
+/// `p_1` is newer in the second.
 fn home() -> Home {
     let home = Home::new();
     home.write("a/p_1/x.c", "needle old\n");
@@ -36,7 +36,7 @@ fn a_package_on_two_backends_is_counted_once() {
         home.start("backend --index Ib"),
     );
     let mut answers = Vec::new();
-    // The order of the backends does not matter.
+    // Order does not matter.
     for (spool, backends) in [("S1", [&a, &b]), ("S2", [&b, &a])] {
         let server = frontend(&home, spool, backends);
         let (page, mut lines) = search_all(&server.address, "needle");
@@ -69,7 +69,7 @@ fn a_package_on_two_backends_is_counted_once() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// The log, the status, and the command line name the package and both backends.
+/// Package and backends are named.
 fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
     let log = server.log_with("several backends");
     let line = log.lines().find(|line| line.contains("several backends"));
@@ -108,7 +108,7 @@ fn a_package_on_two_backends_is_logged_before_any_search_and_its_bytes_count_onc
         backends.map(|backend| backend["bytes"].as_u64()),
         [Some(23), Some(36)]
     );
-    // Without `needle old` and its line feed.
+    // Excludes `needle old` and its line feed.
     assert_eq!(status["bytes"], 48);
     assert!(get(&server.address, "/").text().contains("48 bytes"));
 }

@@ -1,4 +1,4 @@
-//! The files of the Debian package agree with the program.
+//! Files of the Debian package agree with the program.
 
 use crate::home::Home;
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ const UNIT: &str = include_str!("../../packaging/trawl.service");
 const MANUAL: &str = include_str!("../../packaging/trawl.1");
 const ALERTS: &str = include_str!("../../packaging/alerts.yml");
 
-/// Crates that have metrics.
+/// Crates with metrics.
 const MEASURED: [&str; 6] = ["backend", "cli", "cluster", "frontend", "trace", "web"];
 
-/// What Prometheus appends to the name of a histogram.
+/// Suffixes of Prometheus.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 #[test]
@@ -23,7 +23,7 @@ fn the_packaged_configuration_is_valid() {
     let home = Home::new();
     home.write("as-it-is.toml", CONFIG);
     home.ok("config check as-it-is.toml");
-    // Its examples are valid, too.
+    // Examples are valid too.
     let all = CONFIG.lines().map(|line| match line.strip_prefix("# ") {
         Some(example) if example.contains(" = ") => example,
         _ => line,
@@ -48,7 +48,7 @@ fn the_unit_starts_a_server_with_the_packaged_configuration() {
     let run = home.run(&format!(
         "{arguments} --index nowhere --spool spool --listen 127.0.0.1:0"
     ));
-    // Nothing is wrong but the index, which is there when the unit starts.
+    // The unit starts once the index exists.
     run.check("the unit", 2, &["nowhere"]);
     assert!(UNIT.contains("ConditionPathExists=/var/lib/trawl/index/manifest"));
     assert!(CONFIG.contains("index = \"/var/lib/trawl/index\""));
@@ -61,7 +61,7 @@ fn the_packaged_manual_page_is_what_trawl_prints() {
     assert!(printed == MANUAL, "it differs: {update}");
 }
 
-/// The parts of `text` that begin with `trawl_`, as long as they are names of metrics.
+/// Names that start with `trawl_`.
 fn metrics(text: &str) -> impl Iterator<Item = &str> {
     let places = text.match_indices("trawl_");
     places.map(|(at, _)| {
@@ -71,7 +71,7 @@ fn metrics(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Counts how often the sources below a directory have each name of a metric in quotes.
+/// Counts quoted names in sources.
 fn count(directory: &Path, counts: &mut HashMap<String, usize>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -103,7 +103,7 @@ fn alerts_are_about_metrics_that_are_described_and_set() {
     for name in metrics(ALERTS) {
         let of_histogram = OF_HISTOGRAMS.iter().find_map(|end| name.strip_suffix(end));
         let of_histogram = of_histogram.filter(|name| counts.contains_key(*name));
-        // Once where it is described, and where it is set.
+        // One description, and one use.
         let places = counts.get(of_histogram.unwrap_or(name));
         assert!(
             places.is_some_and(|&places| places > 1),
@@ -134,7 +134,7 @@ fn prometheus_accepts_the_alerts() {
         .output();
     match checked {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
-        // The package prometheus of Debian has it.
+        // Debian's package prometheus has it.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             eprintln!("promtool is not installed");
         }

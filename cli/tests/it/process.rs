@@ -1,4 +1,4 @@
-//! Processes: running ones, which are killed at the end of their test, and finished ones.
+//! Running and finished processes.
 
 use crate::{WAIT_MAX, poll};
 use std::io::Read;
@@ -7,13 +7,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// A running process. Dropping it kills it.
+/// Dropping it kills it.
 pub(crate) struct Process(Child);
 
-/// The result of a process.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// `None` if a signal ended it.
+    /// `None` if ended by a signal.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
@@ -34,12 +33,11 @@ impl Process {
         self.signals().send(name);
     }
 
-    /// A handle that sends signals from another thread.
     pub(crate) fn signals(&self) -> Signals {
         Signals(self.0.id())
     }
 
-    /// Memory of its own: the pages of the program, which grow with what is linked, do not count.
+    /// Excludes program pages, which depend on linked code.
     pub(crate) fn memory_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.id());
         let status = std::fs::read_to_string(path).expect("it runs");
@@ -50,38 +48,36 @@ impl Process {
         kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }
 
-    /// The targets of its descriptors.
     pub(crate) fn descriptors(&self) -> Vec<String> {
         let entries = std::fs::read_dir(format!("/proc/{}/fd", self.0.id())).expect("it runs");
-        // A descriptor may be closed before it is read.
+        // The descriptor may be closed before.
         let leads = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
         leads.map(|to| to.to_string_lossy().into_owned()).collect()
     }
 
-    /// Waits for its end, at most `max`.
     pub(crate) fn wait(&mut self, max: Duration) -> ExitStatus {
         poll("the end of a process", max, || self.0.try_wait().unwrap())
     }
 
-    /// Kills it. Returns whether it was still running.
+    /// True if it was running.
     pub(crate) fn kill(mut self) -> bool {
         let _ = self.0.kill();
         self.wait(WAIT_MAX).signal() == Some(9)
     }
 
-    /// Its standard output, which must be a pipe.
+    /// Must be a pipe.
     pub(crate) fn stdout(&mut self) -> impl Read + Send + use<> {
         self.0.stdout.take().expect("a pipe")
     }
 }
 
-/// Sends signals to a process, which must not have ended.
+/// The process must not have ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Signals(u32);
 
 impl Signals {
     pub(crate) fn send(self, name: &str) {
-        // The standard library can only kill. Every sh has `kill`.
+        // The standard library can only kill.
         let kill = format!("kill -{name} {}", self.0);
         let sent = Command::new("sh").args(["-c", &kill]).status();
         assert!(sent.is_ok_and(|status| status.success()), "{kill}");
@@ -90,13 +86,12 @@ impl Signals {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Fails if the process has ended.
+        // Fails if it has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs a command to its end, and collects its output.
 pub(crate) fn finish(command: &mut Command) -> Finished {
     let mut process = Process::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let stdout = read_to_end(process.stdout());
@@ -118,13 +113,11 @@ fn read_to_end(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 }
 
 impl Finished {
-    /// The standard output, which must be UTF-8.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("text")
     }
 
-    /// Checks that it ended with `code` and without a panic, and that its standard error contains all of
-    /// `says`. `what` is named in the failure.
+    /// Status `code`, no panic, all of `says` on standard error.
     pub(crate) fn check(&self, what: &str, code: i32, says: &[&str]) {
         let stderr = &self.stderr;
         assert_eq!(self.code, Some(code), "{what}: {stderr}");
@@ -134,7 +127,6 @@ impl Finished {
         }
     }
 
-    /// The standard output of a process that must have succeeded.
     pub(crate) fn ok(self) -> Vec<u8> {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self.stdout

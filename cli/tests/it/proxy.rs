@@ -1,7 +1,5 @@
-//! A proxy between a frontend and a backend, which sees every frame and can cut an answer.
-//!
-//! It forwards whole frames, so a test knows exactly what the frontend has received. Its threads end
-//! with their connections; the one that listens ends with the tests.
+//! Proxy between frontend and backend. Forwards whole frames, so a test knows the received ones,
+//! and can cut answers.
 
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
@@ -10,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-/// A listening proxy.
 pub(crate) struct Proxy {
     pub(crate) address: String,
     shared: Arc<Shared>,
@@ -22,20 +19,19 @@ struct Shared {
     next_cut: NextCut,
 }
 
-/// After how many frames the next answer is cut, of any proxy that has the same.
+/// Frames until the next cut; proxies can share it.
 pub(crate) type NextCut = Arc<Mutex<Option<usize>>>;
 
-/// What happens after the first BATCH of an answer.
+/// Runs after the first BATCH.
 struct Trap {
     kill: Box<dyn FnOnce() + Send>,
     sprung: mpsc::Sender<Cut>,
 }
 
-/// The frames of an answer that was cut short.
+/// Frames of a cut answer.
 pub(crate) struct Cut {
-    /// Frames that the frontend has received since its SEARCH.
+    /// Received since the SEARCH.
     pub(crate) forwarded: Vec<Kind>,
-    /// Frames that the backend had sent, and that were not forwarded.
     pub(crate) held_back: Vec<Kind>,
 }
 
@@ -44,7 +40,6 @@ impl Proxy {
         Proxy::cutting(backend, &NextCut::default())
     }
 
-    /// A proxy that cuts answers.
     pub(crate) fn cutting(backend: &str, next_cut: &NextCut) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -63,12 +58,11 @@ impl Proxy {
         Proxy { address, shared }
     }
 
-    /// Forwards new connections to another address.
     pub(crate) fn forward_to(&self, backend: &str) {
         backend.clone_into(&mut self.shared.backend.lock().unwrap());
     }
 
-    /// Calls `kill` and stops forwarding after the first BATCH of the next answer.
+    /// Calls `kill` after the first BATCH of the next answer, and stops forwarding.
     pub(crate) fn cut_after_first_batch(
         &self,
         kill: impl FnOnce() + Send + 'static,
@@ -83,7 +77,7 @@ impl Proxy {
 impl Shared {
     fn serve(&self, frontend: TcpStream) {
         let address = self.backend.lock().unwrap().clone();
-        // Without a backend the frontend's connection is closed, too.
+        // The frontend's connection is closed too.
         let Ok(backend) = TcpStream::connect(address) else {
             return;
         };
@@ -107,7 +101,7 @@ impl Shared {
         });
     }
 
-    /// Forwards answers until the connection ends, the trap springs, or no frame is `left` that may be forwarded.
+    /// Ends when the connection ends, the trap springs, or no frame is `left`.
     fn answer(
         &self,
         backend: &TcpStream,
@@ -139,8 +133,7 @@ impl Shared {
     }
 }
 
-/// Forwards frames until the connection ends or `go_on` returns false for the kind of the last one. Then
-/// it returns the decoder, which has the bytes that were not forwarded.
+/// Ends with the connection, or when `go_on` returns false. Returns the remaining bytes.
 fn forward(
     mut from: &TcpStream,
     mut to: &TcpStream,
@@ -159,7 +152,6 @@ fn forward(
     }
 }
 
-/// Reads all further frames.
 fn drain(mut from: &TcpStream, mut decoder: Decoder) -> Vec<Kind> {
     let mut kinds = Vec::new();
     loop {
@@ -175,7 +167,7 @@ fn next(decoder: &mut Decoder) -> Option<Kind> {
     frame.map(|frame| frame.kind)
 }
 
-/// Reads more bytes. Returns `None` at the end of the connection, or if it fails.
+/// `None` at the end or on errors.
 fn fill(from: &mut &TcpStream, decoder: &mut Decoder) -> Option<()> {
     let bytes = from.read(decoder.space()).ok().filter(|&bytes| bytes > 0)?;
     decoder.filled(bytes);

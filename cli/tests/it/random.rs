@@ -1,8 +1,7 @@
-//! Numbers for random tests, the same for the same seed.
+//! Reproducible random numbers.
 
 use std::ops::Range;
 
-/// Pseudorandom numbers from a seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -18,7 +17,7 @@ impl Random {
     }
 }
 
-/// The seeds of a test: `count` of them from 0 on, unless `TRAWL_SEEDS` sets their number and `TRAWL_SEED` the first.
+/// `TRAWL_SEEDS` overrides `count`, and `TRAWL_SEED` the first seed.
 pub(crate) fn seeds(count: u64) -> Range<u64> {
     let variable = |name| std::env::var(name).ok()?.parse().ok();
     let first = variable("TRAWL_SEED").unwrap_or(0);

@@ -1,8 +1,7 @@
-//! Random packages, layouts, scopes and queries: a caller who may see some packages gets, byte for byte, what a
-//! frontend answers over indexes that never had the others.
+//! Random packages, layouts, scopes and queries: restricted answers equal those without the hidden
+//! packages, byte for byte.
 //!
-//! All scopes ask one frontend, again and again, so an answer that crosses from one to another shows. A failure
-//! names its seed.
+//! All scopes share one frontend, so leaks show. A failure prints its seed.
 
 use crate::commits::git;
 use crate::home::Home;
@@ -23,10 +22,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::runtime::{Handle, Runtime};
 
-/// Random corpora, unless the environment says how many.
 const SEEDS: u64 = 3;
 
-/// Scopes for each corpus.
 const SCOPES: usize = 3;
 
 const QUERIES: [&str; 12] = [
@@ -47,7 +44,7 @@ const QUERIES: [&str; 12] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) directory: String,
-    /// One backend, or two that have the same.
+    /// Two are replicas.
     pub(crate) backends: Vec<usize>,
     pub(crate) is_git: bool,
     pub(crate) is_versioned: bool,
@@ -76,7 +73,7 @@ const PATHS: [&str; 7] = [
     "left.bin",
 ];
 
-/// Revisions of files, and what is read of them.
+/// Revision, and the part to read.
 const FILES: [(&str, FileSource); 5] = [
     ("", FileSource::Text),
     ("topic", FileSource::Text),
@@ -85,7 +82,7 @@ const FILES: [(&str, FileSource); 5] = [
     ("HEAD", FileSource::Original),
 ];
 
-/// Writes packages, many of which have the same texts.
+/// Many have the same texts.
 fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Package> {
     const LINES: [&str; 8] = [
         "int task;",
@@ -152,14 +149,14 @@ fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Packa
     packages
 }
 
-/// A frontend over backends, all in this process.
+/// Runs in this process.
 pub(crate) struct World<'a> {
     runtime: &'a Runtime,
     pub(crate) frontend: Arc<Coordinator>,
 }
 
 impl<'a> World<'a> {
-    /// Indexes the packages, each on its backends, and serves the indexes.
+    /// Indexes packages on their backends.
     pub(crate) fn new(
         runtime: &'a Runtime,
         home: &Home,
@@ -184,7 +181,6 @@ impl<'a> World<'a> {
         World::reopened(runtime, home, name, layout)
     }
 
-    /// Serves indexes that are there.
     pub(crate) fn reopened(
         runtime: &'a Runtime,
         home: &Home,
@@ -194,7 +190,7 @@ impl<'a> World<'a> {
         World::configured(runtime, home, name, layout, |_| {})
     }
 
-    /// Serves indexes that are there, with a configuration that `change` has changed.
+    /// `change` modifies the configuration.
     pub(crate) fn configured(
         runtime: &'a Runtime,
         home: &Home,
@@ -208,14 +204,14 @@ impl<'a> World<'a> {
                 index.exists().then(|| start(&number.to_string(), &index))
             });
             let mut config = Config {
-                // Other tests may keep the processors busy.
+                // Other tests may use the processors.
                 silence_max: Duration::from_secs(60),
                 has_scopes: true,
                 ..Config::new(home.path(&format!("{name}-spool")))
             };
             change(&mut config);
             let backends: Vec<_> = backends.collect();
-            // Tasks of a frontend that was dropped before may still hold the spool.
+            // A dropped frontend may still hold the spool.
             loop {
                 match Coordinator::start(config.clone(), backends.clone()) {
                     Err(StartError::Spool(SpoolError::Locked(_))) => {
@@ -236,7 +232,6 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Sees the packages with these names.
     pub(crate) fn scope(&self, sees: impl Fn(&[u8]) -> bool) -> Scope {
         let names = self.frontend.package_names().unwrap();
         let visible = names.iter().enumerate().filter(|(_, name)| sees(name));
@@ -244,7 +239,7 @@ impl<'a> World<'a> {
         Scope::of(&names, visible)
     }
 
-    /// Returns everything that the answer to a query has, but ids and times.
+    /// Excludes ids and times.
     fn answer(&self, scope: &Scope, query: Query) -> String {
         let frontend = &self.frontend;
         let search = self.runtime.block_on(frontend.search(scope, query.clone()));
@@ -279,7 +274,7 @@ impl<'a> World<'a> {
         out
     }
 
-    /// Returns everything that is listed, but times.
+    /// Excludes times.
     fn catalog(&self, scope: &Scope, packages: &[Package]) -> String {
         let frontend = &self.frontend;
         let served = frontend.served(scope);
@@ -357,10 +352,10 @@ impl<'a> World<'a> {
     }
 }
 
-/// Indexes packages: in one shard, or one for each. The files of the shards get a time that depends on the backend alone.
+/// Builds one or several shards. File times depend only on the backend.
 fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, backend: u64) {
     if layout.shard_bytes == u64::MAX {
-        // In one run, since a later one may merge shards.
+        // A later run may merge shards.
         let source = |it: &&Package| {
             let flag = if it.is_git { "--git " } else { "" };
             format!(" {flag}src/{}", it.directory)
@@ -385,7 +380,7 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
             .iter()
             .map(|it| home.path(&format!("src/{}", it.directory)));
         let mut sources = sources(&paths.collect::<Vec<_>>(), false).unwrap();
-        // As if they lay in a directory of packages.
+        // Sources of a directory of packages are versioned.
         sources.iter_mut().for_each(|it| it.is_versioned = true);
         build(sources, &home.path(out), &options, &Progress::default()).unwrap();
     }
@@ -396,7 +391,6 @@ fn make_index(home: &Home, out: &str, packages: &[&Package], layout: Layout, bac
     }
 }
 
-/// Serves an index.
 fn start(name: &str, index: &Path) -> Backend {
     let live = LiveShards::open(index).unwrap();
     let options = backend::server::Options {
@@ -424,7 +418,6 @@ pub(crate) fn parse(text: &str) -> Query {
     Query::parse(&input).unwrap().query
 }
 
-/// All forms of the queries.
 fn queries() -> Vec<Query> {
     let wants = [
         (Want::Matches, 0),
@@ -473,7 +466,6 @@ fn check(runtime: &Runtime, seed: u64) {
     }
 }
 
-/// Names the first line that differs.
 fn compare(answer: &str, expected: &str, what: &str) {
     let lines = answer.lines().zip(expected.lines());
     for (line, expected) in lines {

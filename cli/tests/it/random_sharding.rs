@@ -1,8 +1,5 @@
-//! Random packages in random layouts (backends, shards, blocks, workers, delays of connections): every page is
-//! the same, byte for byte, as with one worker over one shard.
-//!
-//! Everything is in one process, and exchanges the frames of separate processes. A failure names its
-//! seed.
+//! Random packages in random layouts: pages equal those of one worker over one shard, byte for
+//! byte. A failure prints its seed.
 
 use crate::random::{Random, seeds};
 use axum::Router;
@@ -25,13 +22,11 @@ use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use tower_service::Service;
 
-/// Random corpora, unless the environment says how many.
 const SEEDS: u64 = 6;
 
-/// Random layouts for each corpus.
 const LAYOUTS: usize = 4;
 
-/// Queries with ties, filters, empty matches and no match.
+/// Ties, filters, empty matches and no match.
 const SEARCHES: [&str; 11] = [
     "q=task",
     "q=TASK&case=no&context=10",
@@ -46,7 +41,6 @@ const SEARCHES: [&str; 11] = [
     "q=e&want=documents&limit=3",
 ];
 
-/// Writes packages, some with the same files, and returns their directories.
 fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     const PATHS: [&str; 6] = [
         "a.c",
@@ -89,7 +83,6 @@ fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     directories
 }
 
-/// How packages are distributed and searched.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     backends: usize,
@@ -97,7 +90,7 @@ struct Layout {
     block_bytes: usize,
     shard_bytes: u64,
     content: ContentCodec,
-    /// Whether connections delay and split bytes.
+    /// Delays and splits bytes.
     late: bool,
 }
 
@@ -123,7 +116,7 @@ impl Layout {
     }
 }
 
-/// A frontend over backends, all in this process.
+/// Runs in this process.
 struct Site {
     runtime: Runtime,
     app: Router,
@@ -168,7 +161,7 @@ impl Site {
         })
     }
 
-    /// Returns all pages of a search, without id, generation and timings, and its export.
+    /// Excludes id, generation and timings, includes the export.
     fn pages(&self, search: &str, per_page: usize) -> Vec<String> {
         let mut pages = Vec::new();
         loop {
@@ -195,7 +188,6 @@ impl Site {
     }
 }
 
-/// Builds an index and serves it.
 fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend {
     let options = BuildOptions {
         options: index::manifest::Options {
@@ -231,7 +223,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
     })
 }
 
-/// A connection that delays bytes and splits them.
+/// Delays and splits bytes.
 fn delayed(backend: UnixStream, seed: u64) -> std::io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     let (mut requests, mut asked) = (ours.try_clone()?, backend.try_clone()?);

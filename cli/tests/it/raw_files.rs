@@ -1,17 +1,15 @@
-//! Raw files: what is sent of them, in which parts, and how a browser is told to treat them.
+//! Raw files: content, ranges, and headers for browsers.
 
 use crate::commits::git;
 use crate::home::{Home, Server};
 use crate::http::{Reply, get, get_with, head_with};
 
-/// The beginning of an image.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
-/// A pointer of Git LFS.
 const POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:\
     4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
 
-/// Returns a home with an index of a directory `p_1` and a repository `tool`.
+/// A directory `p_1` and a repository `tool`.
 fn home() -> Home {
     let home = Home::new();
     home.write("src/p_1/a.c", "int main;\n");
@@ -35,7 +33,7 @@ fn home() -> Home {
     home
 }
 
-/// More than a backend sends at once.
+/// Exceeds a message of a backend.
 fn large() -> String {
     (0..200_000).map(|line| format!("line {line}\n")).collect()
 }
@@ -70,7 +68,7 @@ fn raw_files_are_what_was_indexed_or_committed_and_no_browser_runs_them() {
         assert_eq!(reply.header("x-trawl-commit"), id);
         assert_eq!(reply.header("x-trawl-from-repository"), "true");
     }
-    // The text is in the index; what the index has not comes from the repository.
+    // The repository has the files without indexed text.
     let reply = ok(&server, "/raw/p/tool/dir/a%20b.c");
     assert_eq!(reply.text(), "int wanted;\n");
     assert_eq!(reply.header("x-trawl-from-repository"), "");
@@ -95,7 +93,7 @@ fn raw_files_are_what_was_indexed_or_committed_and_no_browser_runs_them() {
             "{pointer}"
         );
     }
-    // The same text, as it was decoded, and from what.
+    // Decoded text, and its encoding.
     for (path, encoding) in [
         ("/raw/p/p/wide.txt", "utf-16be"),
         ("/raw/p/tool/wide.txt", "utf-16le"),
@@ -167,7 +165,7 @@ fn a_raw_file_that_cannot_be_sent_says_why() {
             reply.kind
         );
     }
-    // What is indexed is there without the repository.
+    // The repository is not needed.
     let reply = ok(&server, "/raw/g/tool/main/dir/a%20b.c");
     assert_eq!(reply.text(), "int wanted;\n");
     assert_eq!(reply.header("x-trawl-from-repository"), "");
@@ -190,7 +188,7 @@ fn raw_files_are_sent_in_ranges_and_only_if_they_have_changed() {
         assert!(whole.body == expected, "{path}: {} bytes", whole.body.len());
         assert_eq!(whole.header("content-length"), expected.len().to_string());
         let tag = whole.header("etag");
-        // As it is, also for clients that take it compressed.
+        // Clients that accept compression get it too.
         let compressed = get_with(address, path, &[("accept-encoding", "gzip")]);
         assert_eq!(compressed.header("content-encoding"), "");
         let range = |value: &str| get_with(address, path, &[("range", value)]);
@@ -271,7 +269,7 @@ fn many_ranges() -> String {
     format!("bytes={}", ranges.collect::<Vec<_>>().join(","))
 }
 
-/// Takes an answer with several ranges apart.
+/// Splits a multi-range answer.
 fn parts_of(reply: &Reply, total: usize) -> Vec<Vec<u8>> {
     let boundary = reply
         .kind

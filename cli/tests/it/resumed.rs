@@ -1,17 +1,17 @@
-//! Two backends serve the same index, and the answer of the one that is asked is cut after each of its frames: the pages
-//! are those of an undisturbed search, byte for byte.
+//! An answer is cut after each of its frames, and a replica resumes it: pages are equal, byte for
+//! byte.
 
 use crate::home::Home;
 use crate::http;
 use crate::proxy::{NextCut, Proxy};
 use serde_json::Value;
 
-/// Files of each of two packages, and lines of each file, half of which match. The large file has several batches.
+/// Per package and file; half of the lines match. The large file has several batches.
 const FILES: usize = 12;
 const LINES: usize = 12;
 const LINES_OF_THE_LARGE: usize = 3000;
 
-/// Frames of an answer, at least: those of the files, of the large file, PROGRESS and END.
+/// Files, large file, PROGRESS and END.
 const FRAMES_MIN: usize = 2 * FILES + 6;
 
 fn write(home: &Home) {
@@ -31,7 +31,7 @@ fn write(home: &Home) {
     home.ok("index --out index two");
 }
 
-/// All pages of a query, without what differs between two searches.
+/// Excludes fields that differ between searches.
 fn pages(address: &str, query: &str) -> Vec<Value> {
     let first = http::get(address, &format!("/api/v2/search?{query}&context=2")).json();
     let id = first["id"].as_str().expect("an id").to_owned();
@@ -57,7 +57,6 @@ fn pages(address: &str, query: &str) -> Vec<Value> {
     pages
 }
 
-/// How many streams another backend has continued.
 fn resumed(address: &str) -> u64 {
     let metrics = http::get(address, "/metrics");
     let counts = metrics.text().lines().filter_map(|line| {
@@ -80,7 +79,7 @@ fn an_answer_that_is_cut_after_any_frame_goes_on_with_the_other_backend() {
         "frontend --backend {} --backend {} --spool spool",
         proxies[0].address, proxies[1].address
     ));
-    // Each search is another query, since an answer is kept.
+    // Answers are cached.
     let mut number = 0;
     let mut search = |limits: &str| {
         number += 1;

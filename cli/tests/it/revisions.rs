@@ -1,5 +1,4 @@
-//! Revisions in queries and answers, over an index that `trawl index --git` made: filters, names, links, files of a
-//! revision, look-ups without the repository, and the status.
+//! Revisions in queries, answers, links, files and look-ups.
 
 use crate::commits::git;
 use crate::home::Home;
@@ -7,8 +6,8 @@ use crate::http::get;
 use crate::metrics;
 use serde_json::Value;
 
-/// Returns a home with a repository `src/tool`, indexed with all its branches and tags. `a.c` differs in all three;
-/// `b.c` is the same everywhere; `old.c` is only in v1.
+/// `src/tool` with branches and tags: `a.c` differs in all three, `b.c` in none, `old.c` is only in
+/// v1.
 fn home() -> Home {
     let home = Home::new();
     home.write("src/tool/a.c", "int wanted_v1;\n");
@@ -43,7 +42,6 @@ fn json(address: &str, path: &str) -> Value {
     reply.json()
 }
 
-/// The texts of the matches of a query, ascending.
 fn texts(address: &str, query: &str) -> Vec<String> {
     let page = json(address, &format!("/api/v2/search?q={query}"));
     let matches = page["matches"].as_array().unwrap().iter();
@@ -256,7 +254,7 @@ fn a_file_is_that_of_its_revision_or_the_answer_says_which_has_it() {
     assert_eq!(newest["rev"], "v1");
     let reply = get(&server.address, newest["link"].as_str().unwrap());
     assert_eq!(reply.text(), "int old;\n");
-    // The repository is there, so a revision that is not indexed is read from it.
+    // The repository has unindexed revisions.
     let first = file("a.c&rev=HEAD~1");
     assert_eq!((first.status, first.text()), (200, "int wanted_v1;\n"));
     assert_eq!(file("none.c&rev=HEAD~1").status, 404);

@@ -1,4 +1,4 @@
-//! Scopes of callers of one frontend: who shares an answer, an id and a spool, and what a restart keeps.
+//! Scopes of a frontend: shared answers, ids and spools, and restarts.
 
 use crate::home::Home;
 use crate::random_scopes::{Layout, Package, World, parse};
@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// Packages that each have the same text, too much of it for the memory of a result.
+/// The text exceeds the memory of a result.
 const PACKAGES: usize = 60;
 
 const LAYOUT: Layout = Layout {
@@ -31,7 +31,7 @@ fn packages(home: &Home) -> Vec<Package> {
     (0..PACKAGES).map(package).collect()
 }
 
-/// Sees the packages with these numbers.
+/// Selects packages by number.
 fn scope(world: &World<'_>, numbers: impl IntoIterator<Item = usize>) -> Scope {
     let names = numbers.into_iter().map(|number| format!("p{number}x"));
     let names: Vec<String> = names.collect();
@@ -100,7 +100,7 @@ fn a_result_that_survives_a_restart_is_that_of_callers_who_see_the_same() {
     assert_eq!(search(&world, &scope(&world, 0..10)), (true, 3000));
 }
 
-/// Their pointers take 4.8 MB, and so spill.
+/// 4.8 MB of pointers spill.
 #[test]
 fn fifty_scopes_at_once_are_answered_in_little_memory() {
     let (runtime, home) = (Runtime::new().unwrap(), Home::new());

@@ -1,4 +1,4 @@
-//! `trawl serve`: from a directory to a page, and updates when files change.
+//! `trawl serve`: from a directory to a page, and updates.
 
 use crate::home::{Home, Server};
 use crate::http::{self, get};
@@ -8,10 +8,8 @@ use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-/// Deadline for a server to say that it is ready.
 const READY_MAX: Duration = Duration::from_secs(20);
 
-/// Deadline for a server to end after a signal.
 const END_MAX: Duration = Duration::from_secs(2);
 
 fn home() -> Home {
@@ -104,7 +102,6 @@ fn events_end_with_done() {
     );
 }
 
-/// Starts `serve`, checks what it says of its index, and searches.
 fn serve(home: &Home, sources: &str, says: &str, total: usize) -> Server {
     let server = home.start(&format!("serve {sources}"));
     assert!(
@@ -121,7 +118,7 @@ fn serve(home: &Home, sources: &str, says: &str, total: usize) -> Server {
 fn index_is_updated_only_if_needed() {
     let home = home();
     serve(&home, "hello_1.0", "indexed 1 file of 1 package", 1);
-    // The first server may still hold its spool; the second one takes another.
+    // The first may still hold its spool.
     let _other = serve(&home, "hello_1.0", "is up to date", 1);
     serve(&home, "hello_1.0", "is up to date", 1);
     home.write("hello_1.0/src/hello.c", "wanted\nwanted\n");

@@ -1,13 +1,12 @@
-//! Three backends, with a third of the packages each, give the same pages as one `serve` over all packages,
-//! byte for byte.
+//! Three backends give the pages of one `serve`, byte for byte.
 
 use crate::home::{Home, Server};
 use crate::http;
 
-/// Packages. Several have the same text, so that ranks are equal and ties must be broken.
+/// Several have the same text, so ties occur.
 const PACKAGES: usize = 9;
 
-/// Writes the packages into three directories. Every fourth line is `long`.
+/// Every fourth line is `long`.
 fn write_packages(home: &Home, long: &str) {
     for package in 0..PACKAGES {
         let third = format!("third{}/package{package}_1.{package}", package % 3);
@@ -27,8 +26,7 @@ fn write_packages(home: &Home, long: &str) {
     }
 }
 
-/// Returns all pages of a search, without what may differ: id and generation at the begin, timings at the
-/// end.
+/// Excludes id, generation and timings.
 fn pages(server: &Server, search: &str) -> Vec<String> {
     let mut pages = Vec::new();
     loop {
@@ -52,7 +50,6 @@ fn pages(server: &Server, search: &str) -> Vec<String> {
     }
 }
 
-/// Compares the pages of some searches over packages with the line `long`.
 fn check(long: &str) {
     let home = Home::new();
     write_packages(&home, long);
@@ -93,7 +90,7 @@ fn long_context_lines_are_cut_in_the_same_places() {
     check(&("x".repeat(5000) + "parse"));
 }
 
-/// Checks that pages are equal. A failure shows only the first difference: pages are long.
+/// Shows only the first difference.
 fn check_equal(pages: &[String], expected: &[String], search: &str) {
     assert_eq!(pages.len(), expected.len(), "{search}");
     for (number, (page, expected)) in pages.iter().zip(expected).enumerate() {

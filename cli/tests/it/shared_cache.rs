@@ -1,4 +1,4 @@
-//! A Redis that frontends share: the flags, and servers that were started with them.
+//! Redis shared by frontends: flags and servers.
 
 use crate::home::{Home, Server};
 use crate::http::{Reply, get, get_with};
@@ -41,7 +41,7 @@ fn two_servers_share_decisions_and_need_no_redis() {
     let one = home.start(&format!("{command} S1"));
     let two = home.start(&format!("{command} S2"));
     let until = Instant::now() + Duration::from_secs(60);
-    // Each caller asks one server, and then the other: in the end without the service.
+    // The service is finally not asked.
     for number in 0.. {
         assert!(Instant::now() < until, "nothing is shared: {}", two.log());
         let cookie = format!("user=ann{number}");

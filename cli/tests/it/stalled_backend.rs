@@ -1,5 +1,4 @@
-//! A backend that stalls, as when its machine is out of memory or its disk hangs: its connections stay
-//! open and silent. The frontend notices, and uses the backend again when it continues.
+//! A stalled backend is silent on open connections. The frontend notices, and reconnects later.
 
 use crate::home::Server;
 use crate::lost_backend::Stage;
@@ -7,13 +6,11 @@ use crate::{WAIT_MAX, http, poll};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Deadline for the frontend to notice.
 const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
-/// The reason that the frontend gives.
 const REASON: &str = "no data for 3.0 s";
 
-/// Why the backend behind the proxy is not connected, according to `/api/v2/status`.
+/// Reads `/api/v2/status`.
 fn loss(stage: &Stage) -> Option<String> {
     let health = http::get(&stage.frontend.address, "/api/v2/status").json();
     let backends = health["backends"].as_array().unwrap();
@@ -24,7 +21,7 @@ fn loss(stage: &Stage) -> Option<String> {
     stalled["reason"].as_str().map(str::to_owned)
 }
 
-/// Continues the backend, and waits until the frontend has heard from it.
+/// Waits until it is connected.
 fn resume(stage: &Stage, backend: &Server) {
     backend.process.signal("CONT");
     poll("the backend to reconnect", WAIT_MAX, || {

@@ -1,4 +1,4 @@
-//! An index is published in a store, and backends serve it from there.
+//! An index is published in a store, and served from there.
 
 use crate::home::{Home, until};
 use crate::process::{Finished, finish};
@@ -43,7 +43,7 @@ fn what_two_machines_publish_is_found() {
     });
 }
 
-/// Checks that a backend still serves what it has when it is started again after `change`.
+/// Restarts a backend after `change`.
 fn serves_after(change: impl FnOnce(&Home)) -> Home {
     let home = Home::new();
     home.write("a_1/f.c", "wanted\n");
@@ -69,7 +69,7 @@ fn a_backend_serves_what_it_has_when_the_store_is_gone() {
 #[test]
 fn a_backend_serves_what_it_has_when_a_later_version_has_published() {
     let home = serves_after(|home| home.write("S/HEAD", "trawl-store 9 x\n"));
-    // One that has nothing says so and ends.
+    // A backend without data fails.
     let new = home.run("backend --store S --data New --listen 127.0.0.1:0");
     new.check("a new backend", 2, &["HEAD: format 9", "update Trawl"]);
 }
@@ -159,7 +159,7 @@ fn an_operator_sees_the_history_and_checks_and_cleans_the_store() {
     assert_eq!(history.len(), 3);
     assert!(history[0].starts_with("*      3 "), "{history:?}");
     assert!(history[0].ends_with("+1 -1"), "{history:?}");
-    // Each generation has a shard and a record of its source.
+    // A shard and a source record each.
     let verified = home.run("store verify S");
     let expected = "checked every byte of 6 files in 3 generations";
     assert!(verified.stderr.contains(expected), "{}", verified.stderr);
@@ -223,13 +223,13 @@ fn mistakes_are_explained() {
     );
 }
 
-/// What an object storage answers that accepts every write, whatever its conditions.
+/// Conditions are ignored.
 const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n";
 
-/// What one answers that knows no such key.
+/// The key is unknown.
 const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 46\r\n\r\n<Error><Code>InvalidAccessKeyId</Code></Error>";
 
-/// An object storage that answers every request alike.
+/// Fixed answer.
 fn storage(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -263,7 +263,7 @@ fn answer_all(stream: &TcpStream, answer: &str) {
     }
 }
 
-/// Runs a command with the store s3://bucket/prefix in a storage that gives this answer.
+/// Uses the store s3://bucket/prefix.
 fn with_storage(home: &Home, command: &str, answer: &'static str) -> Finished {
     let mut command = home.command(command);
     command

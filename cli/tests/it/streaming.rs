@@ -1,5 +1,4 @@
-//! `trawl search --stream` with a server: lines are printed as they come, and an incomplete answer is an
-//! error.
+//! `trawl search --stream` with a server.
 
 use crate::home::Home;
 use crate::process::{Process, finish};
@@ -12,16 +11,15 @@ use std::thread::{self, JoinHandle};
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\n\
     transfer-encoding: chunked\r\n\r\n";
 
-/// The last line of an export of two matches.
+/// Last line after two matches.
 pub(crate) const DONE: &str = r#"{"done":{"id":"0","generation":"0","complete":true,"missing":[],"skipped":{"count":0,"documents":[]},"searched":{"documents":3,"of":3},"found":2,"total":2,"documents":1,"packages":1,"explain":{"plan":"","shards":1,"blocks":1,"candidates":1,"matched_blocks":1,"documents":1,"verified_bytes":7}}}"#;
 
-/// How matches are printed: the flags, the form in which the server sends them, and what precedes the number of a line.
+/// Flags, server's form, and text before the line number.
 const FORMS: [(&str, &str, &str); 2] = [
     ("", "format=text&end=true", "p_1/a.c:"),
     ("--null", "order=found", "p_1/a.c\0"),
 ];
 
-/// A match as the server sends it.
 fn line(form: &str, number: u32) -> String {
     if form.starts_with("format=text") {
         return format!("p_1/a.c:{number}:wanted");
@@ -35,15 +33,13 @@ fn chunk(line: &str) -> String {
     format!("{:x}\r\n{line}\n\r\n", line.len() + 1)
 }
 
-/// Reads the head of a request.
 fn request(stream: &TcpStream) -> String {
     let lines = BufReader::new(stream).lines().map(Result::unwrap);
     let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
     head.join("\n")
 }
 
-/// A server that sends one line to its client. Then it sends what it gets from the channel, and closes the
-/// connection.
+/// Sends one line, then those of the channel.
 fn slow_server(form: &'static str) -> (String, mpsc::Sender<String>, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -87,7 +83,7 @@ fn a_line_that_looks_like_the_end_is_printed() {
     let home = Home::new();
     let form = FORMS[0].1;
     let (address, tell, server) = slow_server(form);
-    // A package may be called like the end, and a chunk may begin anywhere in a line.
+    // A package may be named like the end; chunks may split lines.
     let lines = format!("{{\"done\":1/a.c:1:wanted\np_1/a.c:2:{DONE}");
     let (head, tail) = lines.split_at(lines.len() - DONE.len());
     let raw = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());

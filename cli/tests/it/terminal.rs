@@ -1,5 +1,5 @@
-//! `trawl search` on a terminal: the best 50 matches and a last line that counts; and the index of the
-//! current directory when there is no server.
+//! `trawl search` on a terminal: the best 50 matches, a count, and the index of the current
+//! directory.
 
 use crate::WAIT_MAX;
 use crate::home::Home;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::net::TcpListener;
 
-/// Runs `trawl` with a terminal as its standard output. Returns what it printed there, without colours.
+/// Returns the output without colours.
 fn on_terminal(home: &Home, line: &str, expected: i32) -> String {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
@@ -22,10 +22,10 @@ fn on_terminal(home: &Home, line: &str, expected: i32) -> String {
     let messages = home.path("messages");
     command.stderr(File::create(&messages).unwrap());
     let mut process = Process::start(&mut command);
-    // Closes the terminal of this process, so that reading ends with the other one.
+    // Reading would not end otherwise.
     drop(command);
     let (mut printed, mut bytes) = (Vec::new(), [0; 4096]);
-    // A terminal whose other side is closed gives an error instead of an end.
+    // The end of a terminal is an error.
     while let Ok(read @ 1..) = File::from(ours.try_clone().unwrap()).read(&mut bytes) {
         printed.extend_from_slice(&bytes[..read]);
     }
@@ -66,7 +66,7 @@ fn the_best_50_are_printed_and_a_last_line_says_how_many_more_there_are() {
         all.lines().filter(|line| line.contains("wanted")).count(),
         1200
     );
-    // If the output is a pipe, all matches are printed, without the closing count.
+    // A pipe gets all matches, without the count.
     let piped = home.ok("search --index I wanted");
     assert_eq!(piped.split(|&byte| byte == b'\n').count(), 1201);
 }
@@ -106,7 +106,7 @@ fn a_last_line_counts_what_was_found() {
 fn without_a_server_the_index_of_this_directory_is_searched() {
     let home = Home::new();
     home.write("here/a.c", "int wanted;\n");
-    // Something may listen on the default address of this machine; then it is asked.
+    // The default address may be in use.
     let Ok(free) = TcpListener::bind("127.0.0.1:8080") else {
         return;
     };
@@ -124,7 +124,7 @@ fn without_a_server_the_index_of_this_directory_is_searched() {
     );
     assert_eq!(found.text(), "here/a.c:1:int wanted;\n");
     run("status").check("status", 0, &["the index of this directory"]);
-    // A server that was named must answer.
+    // Named servers must answer.
     run("search --server 127.0.0.1:1 wanted").check("a server", 2, &["cannot reach the server"]);
 }
 

@@ -1,10 +1,10 @@
-//! Output that is nothing but text: rendered by the backend, it has the bytes that are printed match by match.
+//! Text of the backend equals matches printed one by one.
 
 use crate::home::Home;
 use crate::http::get;
 use serde_json::Value;
 
-/// Documents of which all lines are in one frame, and in several; lines that define the word; lines that are not sent whole.
+/// Documents in one and several frames, definitions, and partially sent lines.
 fn home() -> Home {
     let home = Home::new();
     home.write(
@@ -29,7 +29,7 @@ fn home() -> Home {
     );
     home.write("q/long.txt", long);
     home.write("q/end", "the last task");
-    // Its text would be more than eight times as long as its lines.
+    // Text would be over eight times as long as its lines.
     let name = "directory/".repeat(20);
     home.write(&format!("q/{name}e"), "e\n".repeat(9000));
     home.ok("index --each --out I .");
@@ -63,7 +63,7 @@ fn text_is_the_same_as_if_each_match_were_printed() {
         "-F nowhere",
     ] {
         for place in ["--index I", &server] {
-            // With NUL bytes each match is printed for itself.
+            // NUL bytes prevent text.
             let with_null = home.run(&format!("search {place} --null {query}"));
             let expected = with_null.stdout.iter().copied();
             let expected = expected.map(|byte| if byte == 0 { b':' } else { byte });

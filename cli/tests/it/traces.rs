@@ -1,4 +1,4 @@
-//! Traces: what a collector gets of a query, and that nobody notices one that fails.
+//! Traces of a query. A failing collector is not noticed.
 
 use crate::home::{Home, Server};
 use crate::http::{get, get_with};
@@ -11,26 +11,21 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A caller's trace and span.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// What is searched for, which no trace shows.
+/// No trace shows it.
 const PRIVATE: &str = "hunter2secret";
 
-/// What the collector does with a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Takes,
-    /// It reads, and never answers.
     Hangs,
-    /// It answers with bytes that are no HTTP.
     Babbles,
-    /// It says that it is overloaded.
+    /// Overload.
     Refuses,
 }
 
-/// A collector. Its threads end with the tests.
 struct Collector {
     address: String,
     bodies: Arc<Mutex<Vec<Value>>>,
@@ -51,7 +46,6 @@ impl Collector {
         Collector { address, bodies }
     }
 
-    /// The flag that names it.
     fn flag(&self) -> String {
         format!("--traces http://{}", self.address)
     }
@@ -60,7 +54,7 @@ impl Collector {
         json!(*self.bodies.lock().unwrap()).to_string()
     }
 
-    /// The spans so far, with the service that each is of.
+    /// Spans with their service.
     fn spans(&self) -> Vec<Span> {
         let bodies = self.bodies.lock().unwrap();
         let resources = bodies.iter().flat_map(|body| each(&body["resourceSpans"]));
@@ -83,7 +77,7 @@ impl Collector {
         spans.collect()
     }
 
-    /// The spans of a trace when there are as many of each name.
+    /// Waits until each name has its count.
     fn trace(&self, trace: &str, expected: &[(&str, usize)]) -> Vec<Span> {
         let found = || {
             let spans = self.spans().into_iter();
@@ -105,7 +99,6 @@ impl Collector {
     }
 }
 
-/// Answers requests on a connection.
 fn serve(stream: TcpStream, mode: Mode, received: &Mutex<Vec<Value>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
@@ -161,7 +154,7 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// The attributes of a span or a resource, by key.
+/// Values by key.
 fn attributes(of: &Value) -> Value {
     let pairs = each(&of["attributes"]).map(|pair| {
         let value = pair["value"].as_object().unwrap().values().next().unwrap();
@@ -178,14 +171,13 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// Searches as a caller whose trace is recorded.
+/// Sets a sampled parent.
 fn search(server: &Server, q: &str, trace: &str) -> Value {
     let path = format!("/api/v2/search?q={q}");
     let parent = format!("00-{trace}-{CALLER}-01");
     get_with(&server.address, &path, &[("traceparent", &parent)]).json()
 }
 
-/// Writes an index of a package with one line to find.
 fn index(home: &Home, name: &str) {
     home.write(
         &format!("{name}_1/a.c"),
@@ -275,7 +267,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     for span in &spans {
         assert!(span.begun <= span.ended, "{span:?}");
     }
-    // The text of the query is nowhere, and the log names the trace.
+    // The query text is absent.
     assert!(!collector.text().contains(PRIVATE));
     let log = poll("the line of the slow query", WAIT_MAX, || {
         let log = frontend.log();
@@ -283,13 +275,13 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     });
     let line = log.lines().find(|line| line.contains("slow query"));
     assert!(line.unwrap().contains(TRACE), "{log}");
-    // Another client of the same answer is linked to it.
+    // Its trace links to the shared answer.
     let other = "1af7651916cd43dd8448eb211c80319c";
     search(&frontend, PRIVATE, other);
     let spans = collector.trace(other, &[("GET /api/v2/search", 1), ("search", 0)]);
     let shared = named(&spans, "GET /api/v2/search")[0];
     assert_eq!(shared.attributes["trawl.search.shared"], true);
-    // A query that is traced may be shown by order of the operator, and by none else.
+    // Operators can enable query texts.
     frontend.process.signal("TERM");
     frontend.process.wait(WAIT_MAX);
     let frontend = home.start(&format!(
@@ -303,7 +295,7 @@ fn a_query_is_one_trace_over_a_frontend_and_two_backends() {
     });
 }
 
-/// Two backends with the same index, behind proxies, and a frontend.
+/// Backends behind proxies, and their frontend.
 struct Replicas {
     backends: [Server; 2],
     proxies: [Proxy; 2],
@@ -342,7 +334,7 @@ impl Replicas {
         }
     }
 
-    /// Searches for something new in a trace of its own, which it returns.
+    /// Returns the trace.
     fn search(&self, number: usize) -> String {
         let trace = format!("{:032x}", 0x7ace_0000 + number);
         let page = search(&self.frontend, &format!("wanted+-path:no{number}"), &trace);
@@ -389,7 +381,7 @@ fn a_stream_that_goes_on_elsewhere_is_in_the_same_trace() {
 fn a_race_against_a_slow_backend_is_in_the_same_trace() {
     let replicas = Replicas::start();
     let hedged = (0..20).find_map(|number| {
-        // The backend that was preferred is stopped, and is probably asked again.
+        // The preferred backend is stopped, and probably asked again.
         let trace = replicas.search(2 * number);
         let spans = replicas.collector.trace(&trace, &[("stream", 1)]);
         let preferred = &named(&spans, "stream")[0].attributes["trawl.backend"];
@@ -435,7 +427,7 @@ fn a_collector_that_fails_delays_and_changes_nothing() {
             let page = search(&server, &format!("{PRIVATE}+-path:no{number}"), TRACE);
             assert_eq!(page["total"], 1, "{page}");
         }
-        // A request to a collector that hangs takes 5 s.
+        // A hanging collector takes 5 s.
         let elapsed = begun.elapsed();
         assert!(elapsed < Duration::from_secs(20), "{mode:?}: {elapsed:?}");
         poll("spans that are dropped", WAIT_MAX, || {

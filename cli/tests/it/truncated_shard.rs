@@ -1,5 +1,4 @@
-//! A shard's file is truncated while it is searched: no process crashes, every answer is right or says what
-//! is missing, and other shards are still searched.
+//! A shard is truncated during searches: missing parts are reported, and no process crashes.
 
 use crate::home::{Home, Server};
 use crate::{WAIT_MAX, http, poll};
@@ -9,11 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Lines of the index that is truncated: some hundred pages of memory; and of the other index.
+/// Lines of the truncated index, some hundred pages, and of the other.
 const LINES: usize = 30_000;
 const LINES_OF_THE_OTHER: usize = 200;
 
-/// All lines.
 const ALL: u64 = (LINES + LINES_OF_THE_OTHER) as u64;
 
 fn write(home: &Home, package: &str, lines: usize) {
@@ -31,14 +29,14 @@ fn cut(shard: &Path, bytes: u64) {
     file.set_len(bytes).unwrap();
 }
 
-/// An answer of the frontend. `missing` has backends and reasons.
+/// `missing` has backends and reasons.
 struct Answer {
     complete: bool,
     total: u64,
     missing: String,
 }
 
-/// Searches for all lines, with a new query each time, so that the answer does not come from a spool.
+/// A new query each time, to bypass the spool.
 fn search(frontend: &Server) -> Answer {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -67,7 +65,7 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let name = shard.file_name().unwrap().to_str().unwrap();
     assert_eq!(search(&frontend).total, ALL);
 
-    // In steps, while it is searched.
+    // Truncates during searches.
     let (path, length) = (shard.clone(), bytes.len() as u64);
     let cutter = thread::spawn(move || {
         for tenth in (0..=7).rev() {
@@ -93,7 +91,7 @@ fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let stays = printed.text().lines().filter(of_the_other).count();
     assert_eq!(stays, LINES_OF_THE_OTHER);
 
-    // After a new build it has the same name and bytes, and is used again.
+    // Same name and bytes, so used again.
     home.ok("index --out cut.index cut");
     assert!(fs::read(&shard).unwrap() == bytes);
     poll("a complete answer", WAIT_MAX, || {

@@ -1,4 +1,4 @@
-//! A search over an index needs no directory of its own.
+//! Searching an index needs no directory of its own.
 
 use crate::home::Home;
 use crate::process::finish;
@@ -11,7 +11,7 @@ fn searches_without_a_writable_home() {
     home.ok("index --out I p");
     let temporary = home.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    // The second one is left with memory alone.
+    // The second has only memory.
     for temporary in [temporary, home.path("file")] {
         let mut command = home.command("search --index I wanted");
         command.env("HOME", home.path("file"));

@@ -1,4 +1,4 @@
-//! `trawl serve --watch`: changes of files are found without a restart.
+//! `trawl serve --watch`: changes are found without a restart.
 
 use crate::commits::git;
 use crate::home::{Home, Server};
@@ -7,10 +7,10 @@ use crate::{WAIT_MAX, poll};
 use std::fs;
 use std::time::Duration;
 
-/// Rescans are far away: what is found was noticed.
+/// Disables rescans, so notifications find changes.
 const NO_RESCAN: &str = "--rescan 86400";
 
-/// Waits until a word has so many matches, in a complete answer.
+/// The answer must be complete.
 fn wait_for(server: &Server, word: &str, matches: u64) {
     let what = format!("{matches} matches of {word}");
     poll(&what, WAIT_MAX, || {
@@ -33,7 +33,7 @@ fn a_saved_file_is_found_and_a_removed_one_is_not() {
     wait_for(&server, "first", 0);
     home.write("src/deep/er/b.c", "int second;\n");
     wait_for(&server, "second", 2);
-    // The new directory is watched, too.
+    // New directories are watched.
     home.write("src/deep/er/c.c", "int third;\n");
     wait_for(&server, "third", 1);
     fs::remove_dir_all(home.path("src/deep")).unwrap();
@@ -43,7 +43,7 @@ fn a_saved_file_is_found_and_a_removed_one_is_not() {
     server.check_no_panic();
 }
 
-/// The files of `word`, once all that has changed before is searched.
+/// Waits for all earlier changes.
 fn fresh(server: &Server, word: &str) -> u64 {
     let reply = get(
         &server.address,
@@ -70,21 +70,21 @@ fn every_file_that_decides_what_is_searchable_is_watched() {
     let server = home.start(&format!("serve --watch {NO_RESCAN} tree/src"));
     let found = || ["generated", "built", "excluded"].map(|word| fresh(&server, word));
     assert_eq!(found(), [0, 0, 1]);
-    // The index of git.
+    // Git's index.
     git(&home, "tree", &["add", "-f", "src/a.gen"]);
     assert_eq!(found(), [1, 0, 1]);
     git(&home, "tree", &["rm", "-q", "--cached", "src/a.gen"]);
     assert_eq!(found(), [0, 0, 1]);
     home.write("tree/.git/info/exclude", "excluded.c\n");
     assert_eq!(found(), [0, 0, 0]);
-    // Patterns above the source, and in it: then the directory is watched, too.
+    // Patterns above and in the source; its directory is watched, too.
     home.write("tree/.gitignore", "");
     assert_eq!(found(), [1, 0, 0]);
     home.write("tree/src/.gitignore", "");
     assert_eq!(found(), [1, 1, 0]);
     home.write("tree/src/build/c.c", "int built;\n");
     assert_eq!(found(), [1, 2, 0]);
-    // A tracked file below an excluded directory.
+    // The file is tracked.
     git(&home, "tree", &["add", "src/build/b.c"]);
     home.write("tree/src/.gitignore", "/build\n");
     assert_eq!(found(), [1, 1, 0]);
@@ -109,7 +109,7 @@ fn an_answer_says_how_many_changed_files_it_lacks() {
         (reply.json()["pending"] == 1).then_some(reply)
     });
     assert_eq!(reply.json()["complete"], true);
-    // The page would be another one a moment later.
+    // The page would change soon.
     assert_eq!(reply.header("etag"), "");
     assert_eq!(fresh(&server, &format!("word_{number}")), 1);
     home.write("src/b.c", "int other;\n");
@@ -186,7 +186,7 @@ fn an_index_inside_its_source_does_not_update_itself() {
         home.write("src/a.c", format!("int {word};\n"));
         wait_for(&server, word, 1);
     }
-    // A file that is written may be seen twice: empty, and with its text.
+    // Files may be seen empty first.
     poll("a second without an update", WAIT_MAX, || {
         let before = updates();
         std::thread::sleep(Duration::from_secs(1));
@@ -221,7 +221,7 @@ fn a_push_to_a_watched_repository_is_found() {
         git(&home, "work", &["push", "-q", "../x.git", "main"]);
         wait_for(&server, word, 1);
     }
-    // Look-ups that were kept have ended.
+    // Look-up caches have expired.
     assert_eq!(id(), git(&home, "work", &["rev-parse", "HEAD"]));
     assert_ne!(id(), before);
     wait_for(&server, "first", 0);
@@ -236,7 +236,6 @@ fn a_push_to_a_watched_repository_is_found() {
     server.check_no_panic();
 }
 
-/// Returns a home with the repositories `r/a` and `r/b`.
 fn two_repositories() -> Home {
     let home = Home::new();
     for name in ["a", "b"] {

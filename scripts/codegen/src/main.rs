@@ -1,4 +1,5 @@
-//! Generates `schema/src/trawl_capnp.rs` from `schema/trawl.capnp`: `codegen SCHEMA OUTPUT_DIRECTORY`.
+//! `codegen SCHEMA OUTPUT_DIRECTORY` generates `schema/src/trawl_capnp.rs` from
+//! `schema/trawl.capnp`.
 
 use std::path::Path;
 

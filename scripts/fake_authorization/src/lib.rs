@@ -1,7 +1,7 @@
-//! An authorization service that answers from a list and fails on demand, and a signer of tokens.
+//! Fake authorization service with fault injection, and a token signer.
 //!
-//! [`FakeService`] speaks just enough HTTP, a thread for each connection. What it answers ([`Mode`]), how long it
-//! takes and what callers see can be changed while it runs, also over HTTP (`GET /control?mode=hang`).
+//! [`FakeService`] speaks minimal HTTP. Its [`Mode`], latency and rules can change, also over HTTP
+//! (`GET /control?mode=hang`).
 
 mod request;
 mod service;

@@ -1,23 +1,21 @@
-//! Reads a request of HTTP/1.1.
+//! Reads HTTP/1.1 requests.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
-/// Bytes of a body: ten thousand names.
+/// Ten thousand names.
 const BODY_BYTES_MAX: u64 = 16 << 20;
 
-/// A request.
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// Decoded parameters of the address.
     pub(crate) parameters: HashMap<String, String>,
-    /// By name in lower case; values of one name are joined by a comma.
+    /// Lower-case names; repeated values are joined by commas.
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// Reads the next request; `None` at the end of the connection.
+/// `None` at the end.
 pub(crate) fn read(stream: &mut impl BufRead) -> io::Result<Option<Asked>> {
     let mut line = String::new();
     if stream.read_line(&mut line)? == 0 {

@@ -1,4 +1,4 @@
-//! The service: its rules, its failures, and its connections.
+//! Fake service: rules, faults and connections.
 
 use crate::request::{self, Asked};
 use serde_json::{Value, json};
@@ -9,41 +9,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long a connection that hangs is kept.
 const HANG: Duration = Duration::from_secs(60);
 
-/// Bytes of a huge body or of huge headers.
 const HUGE_BYTES: usize = 32 << 20;
 
-/// How the service answers.
+/// Behaviour of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// As its rules say.
+    /// Follows its rules.
     Rules,
-    /// With this status, and the body of a yes.
+    /// This status, with an allowing body.
     Status(u16),
-    /// With a redirect to an address that says yes.
+    /// Redirect to an allowing address.
     Redirect,
-    /// With a yes whose body is huge.
+    /// Sends a huge body of spaces.
     HugeBody,
-    /// With a yes after huge headers.
+    /// Sends huge headers without a body.
     HugeHeaders,
-    /// With 200 and no sense.
+    /// Status 200 with garbage.
     Garbage,
-    /// With a list of all names as plain text.
+    /// Allows as text/html.
     WrongType,
-    /// With a yes, a byte at a time.
+    /// Allows, a byte at a time.
     Drip,
-    /// With the first half of a yes.
+    /// First half of an allowing answer.
     CloseEarly,
-    /// Never.
+    /// No answer.
     Hang,
-    /// With something that is not HTTP.
+    /// Sends something other than HTTP.
     NotHttp,
 }
 
 impl Mode {
-    /// Reads a mode: `rules`, `hang`, `status:500`, ...
+    /// Parses `rules`, `hang`, `status:500`, ...
     pub fn parse(text: &str) -> Option<Mode> {
         if let Some(status) = text.strip_prefix("status:") {
             return status.parse().ok().map(Mode::Status);
@@ -68,17 +66,14 @@ impl Mode {
 struct Rules {
     mode: Mode,
     latency: Duration,
-    /// What callers with this header `Cookie` or `Authorization` see; `*` is every name.
+    /// Visible names by `Cookie` or `Authorization`; `*` is all.
     visible: HashMap<String, HashSet<String>>,
-    /// The names that were asked for, one by one.
     singles: Vec<String>,
-    /// The number of names of each request for many.
     batches: Vec<usize>,
-    /// The headers of the last request.
     last: HashMap<String, String>,
 }
 
-/// A service on a port of this machine. It ends with its process.
+/// Ends with its process.
 #[derive(Clone)]
 pub struct FakeService {
     address: SocketAddr,
@@ -86,7 +81,7 @@ pub struct FakeService {
 }
 
 impl FakeService {
-    /// Starts a service on a free port. It denies everything.
+    /// Starts on a free port, denying all.
     pub fn start() -> FakeService {
         FakeService::listen("127.0.0.1:0").expect("a port is free")
     }
@@ -109,40 +104,40 @@ impl FakeService {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let service = accepting.clone();
-                // An error: the other side has gone.
+                // An error: the client has gone.
                 thread::spawn(move || drop(service.serve(stream)));
             }
         });
         Ok(service)
     }
 
-    /// The address that decides.
+    /// URL for decisions.
     pub fn url(&self) -> String {
         format!("http://{}/check", self.address)
     }
 
-    /// Changes how the service answers.
+    /// Sets the behaviour.
     pub fn set_mode(&self, mode: Mode) {
         self.rules().mode = mode;
     }
 
-    /// Changes how long it takes.
+    /// Sets the latency.
     pub fn set_latency(&self, latency: Duration) {
         self.rules().latency = latency;
     }
 
-    /// Lets callers with this `Cookie` or `Authorization` see these names, and nothing else; `*` is every name.
+    /// Allows exactly these names; `*` is all.
     pub fn allow(&self, credential: &str, names: &[&str]) {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         self.rules().visible.insert(credential.to_owned(), names);
     }
 
-    /// The names that were asked for one by one, in order.
+    /// Names of single requests, in order.
     pub fn singles(&self) -> Vec<String> {
         self.rules().singles.clone()
     }
 
-    /// How many names each request for many had.
+    /// Sizes of batch requests.
     pub fn batches(&self) -> Vec<usize> {
         self.rules().batches.clone()
     }
@@ -178,7 +173,6 @@ impl FakeService {
         Ok(())
     }
 
-    /// Changes the rules as the parameters say.
     fn control(&self, asked: &Asked) -> bool {
         let get = |name: &str| asked.parameters.get(name);
         if let Some(mode) = get("mode") {
@@ -197,7 +191,7 @@ impl FakeService {
         true
     }
 
-    /// Answers a request. Returns whether the connection goes on.
+    /// True to keep the connection.
     fn answer(&self, mut stream: &TcpStream, asked: &Asked) -> io::Result<bool> {
         let names = names(asked);
         let (mode, latency) = {
@@ -259,7 +253,6 @@ impl FakeService {
         Ok(true)
     }
 
-    /// The status and the body that the rules give.
     fn by_rules(&self, asked: &Asked, names: &Names) -> (u16, String) {
         let rules = self.rules();
         let sees = |name: &str| {
@@ -281,7 +274,6 @@ impl FakeService {
     }
 }
 
-/// What a request asks for.
 enum Names {
     One(String),
     Many(Vec<String>),

@@ -1,4 +1,4 @@
-//! Signs tokens with keys of its own, and publishes these.
+//! Signs tokens and publishes the public keys.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -7,7 +7,7 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyP
 use serde_json::{Value, json};
 use std::time::UNIX_EPOCH;
 
-/// A key that signs.
+/// A signing key.
 pub struct Signer {
     id: String,
     key: SigningKey,
@@ -19,7 +19,7 @@ enum SigningKey {
 }
 
 impl Signer {
-    /// A new key for EdDSA.
+    /// New EdDSA key.
     pub fn ed25519(id: &str) -> Signer {
         let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).expect("randomness");
         let key = Ed25519KeyPair::from_pkcs8(pkcs8.as_ref()).expect("a new key");
@@ -29,7 +29,7 @@ impl Signer {
         }
     }
 
-    /// A new key for ES256.
+    /// New ES256 key.
     pub fn p256(id: &str) -> Signer {
         let (kind, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(kind, &random).expect("randomness");
@@ -40,7 +40,7 @@ impl Signer {
         }
     }
 
-    /// The public key, as an element of a JSON Web Key Set.
+    /// Public key for a JSON Web Key Set.
     pub fn public(&self) -> Value {
         let id = &self.id;
         match &self.key {
@@ -65,7 +65,7 @@ impl Signer {
         self.sign_with(&json!({"alg": alg, "typ": "JWT", "kid": self.id}), claims)
     }
 
-    /// Signs a token with this header, also a wrong one.
+    /// Signs a token with any header.
     pub fn sign_with(&self, header: &Value, claims: &Value) -> String {
         let [header, claims] = [header, claims].map(|part| BASE64.encode(part.to_string()));
         let message = format!("{header}.{claims}");
@@ -80,7 +80,7 @@ impl Signer {
     }
 }
 
-/// Claims that let see `globs`, and expire in so many seconds.
+/// Claims for `globs` with an expiry.
 pub fn claims(globs: &[&str], expires_in_s: i64) -> Value {
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs() as i64;
     json!({"sub": "somebody", "exp": now + expires_in_s, "repositories": globs})

@@ -1,4 +1,4 @@
-//! A document in memory, and what a backend that has it answers.
+//! A document in memory, and answers about it.
 
 use memchr::memmem;
 use schema::message::{
@@ -7,22 +7,21 @@ use schema::message::{
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A document. Its lines that contain the pattern match.
+/// A document. Lines that contain the pattern match.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The name of its package.
+    /// Package name.
     pub package: Vec<u8>,
-    /// Its path in the package.
+    /// Path in the package.
     pub path: Vec<u8>,
-    /// Its lines, without their ends.
+    /// Lines without their ends.
     pub lines: Vec<Vec<u8>>,
-    /// Whether each match is sent in a batch of its own.
+    /// Sends each match in its own batch.
     pub split: bool,
 }
 
 impl Document {
-    /// Whether the filters of an expression keep the document. Patterns keep every document; a
-    /// regular expression is read as a literal.
+    /// Reads regular expressions as literals.
     pub(crate) fn passes(&self, expr: &Expr) -> bool {
         let filter = match expr {
             Expr::Filter(filter) => filter,
@@ -49,7 +48,7 @@ impl Document {
         }
     }
 
-    /// Returns the frames with the document's matches after a resume point, and counts them in `end`.
+    /// Starts after a resume point, and counts in `end`.
     pub(crate) fn batches(
         &self,
         search: &Search,
@@ -89,7 +88,6 @@ impl Document {
             .collect()
     }
 
-    /// Returns the frame with the matches in the lines `hits`, with their context.
     fn batch(&self, hits: &[usize], search: &Search, shard: u32, number: u32) -> Vec<u8> {
         let pattern = pattern(search);
         let context = search.context_lines as usize;
@@ -133,7 +131,7 @@ impl Document {
         crate::session::framed(|out| batch.encode(out))
     }
 
-    /// Returns what stands for a hash of the text: of its first lines and their number.
+    /// Hashes the first lines and the line count.
     fn hash(&self) -> [u8; 32] {
         let first = &self.lines[..self.lines.len().min(4)];
         let mut hash = [7; 32];
@@ -145,7 +143,6 @@ impl Document {
         hash
     }
 
-    /// Returns a part of the text.
     pub(crate) fn file(&self, range: FileRange) -> FileReply {
         let with_ends = |lines: &[Vec<u8>]| -> Vec<u8> {
             let lines = lines.iter().flat_map(|line| [line, &b"\n"[..]]);
@@ -178,7 +175,7 @@ impl Document {
     }
 }
 
-/// Returns the text that lines are to contain; empty for a query of filters alone, which every line passes.
+/// Empty for filters alone, so every line matches.
 fn pattern(search: &Search) -> &[u8] {
     let patterns = search.expr.patterns();
     patterns

@@ -1,4 +1,4 @@
-//! A backend that serves documents from memory, in process, and misbehaves on demand.
+//! In-process backend over documents in memory, with fault injection.
 
 use crate::document::Document;
 use crate::listing;
@@ -18,57 +18,57 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How often an idle connection gets a HELLO.
+/// Interval of HELLO on idle connections.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// The delay before each frame of [`Fault::Slow`], and between two looks of a connection that is slow.
+/// Delay of frames, and polling interval.
 const SLOW: Duration = Duration::from_millis(2);
 
-/// What goes wrong in a search, after its first batch if there is one.
+/// Fault of a search, after its first batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// The connection is closed before END.
+    /// Closes before END.
     NoEnd,
-    /// Random bytes follow, then the connection is closed.
+    /// Sends random bytes, then closes.
     Garbage,
-    /// A bit of every batch is flipped.
+    /// Flips a bit of every batch.
     FlippedBit,
-    /// Nothing more is sent.
+    /// Sends nothing more.
     Silence,
-    /// The answer is an error, with an offset in the pattern.
+    /// Answers with an error and an offset in the pattern.
     Failure(FailureKind, Option<u32>),
-    /// END counts a match too many.
+    /// END counts an extra match.
     Count,
-    /// END has another hash.
+    /// END has a wrong hash.
     Hash,
-    /// Every batch is sent twice.
+    /// Sends every batch twice.
     Order,
-    /// Batches name a shard that was not asked for.
+    /// Batches name an unknown shard.
     UnknownShard,
     /// END lacks the last shard.
     Forgotten,
-    /// END reports that the first shard failed, and a skipped document.
+    /// END reports a failed first shard, and a skipped document.
     ShardFailure,
-    /// Listings name files outside of the directory that was asked for.
+    /// Listings leave the requested directory.
     Astray,
-    /// The search waits, with PROGRESS, until [`Fake::open_gate`]. One that need not count all matches does not wait.
+    /// Waits with PROGRESS for [`Fake::open_gate`], unless matches need not be counted.
     Gate,
-    /// Every frame is delayed.
+    /// Delays every frame.
     Slow,
-    /// The answer is these bytes; then the connection is closed.
+    /// Sends these bytes, then closes.
     Replay(Vec<u8>),
-    /// The answer is these bytes; then nothing more is sent.
+    /// Sends these bytes, then stalls.
     Stall(Vec<u8>),
-    /// The answer is the first bytes; then the others are sent again and again.
+    /// Sends the first bytes, then the others repeatedly.
     Repeat(Vec<u8>, Vec<u8>),
 }
 
-/// Shards: each byte of the id, and the documents.
+/// Byte of each shard id, with documents.
 pub type Shards = Vec<(u8, Vec<Document>)>;
 
-/// What goes wrong in one search.
+/// Fault of a single search.
 pub type NextFault = Arc<Mutex<Option<Fault>>>;
 
 /// A backend over shards of documents.
@@ -76,42 +76,41 @@ pub struct Fake {
     name: String,
     shards: Mutex<Arc<Shards>>,
     fault: Mutex<Fault>,
-    /// What goes wrong in the next search alone, of this backend or of others that have the same.
+    /// Fault of the next search only; backends can share it.
     pub next_fault: Mutex<NextFault>,
-    /// The protocol version in HELLO.
+    /// Protocol version in HELLO.
     pub protocol: u32,
-    /// The semantics in HELLO.
+    /// Semantics in HELLO.
     pub semantics: AtomicU32,
-    /// Its repositories; without any, it announces that it answers no look-ups.
+    /// Repositories; without any, it announces no look-ups.
     pub repositories: Mutex<Vec<FakeRepository>>,
-    /// Look-ups that were answered.
+    /// Answered look-ups.
     pub lookups: AtomicUsize,
-    /// Searches that were begun.
+    /// Started searches.
     pub searches: AtomicUsize,
-    /// Answers that could not be sent, because the frontend had closed the connection.
+    /// Answers aborted because the frontend closed.
     pub broken_off: AtomicUsize,
     /// Connections so far.
     pub connections: AtomicUsize,
-    /// Connections that are open.
+    /// Open connections.
     pub open: AtomicUsize,
-    /// Greetings that were sent.
+    /// Greetings sent.
     pub greetings: AtomicUsize,
-    /// Whether connections that have answered are closed when they are idle.
+    /// Closes idle connections after an answer.
     pub drop_idle: AtomicBool,
-    /// Whether searches are refused unless they may be heavy.
+    /// Refuses searches that may not be heavy.
     pub is_costly: AtomicBool,
-    /// Whether the names of packages are announced. Else a frontend does not learn that other shards
-    /// have the same ones.
+    /// Announces package names, so frontends can detect duplicates in other shards.
     pub names_packages: AtomicBool,
-    /// How many documents more than it has are announced, so that searches are expected to take long.
+    /// Extra documents announced, so searches seem long.
     pub more_documents: AtomicU32,
-    /// Whether it goes on with answers that others began, and announces that.
+    /// Resumes answers of other backends, and announces that.
     pub resumes: AtomicBool,
-    /// How long connecting takes.
+    /// Connection delay.
     pub connecting: Mutex<Duration>,
-    /// Searches that were refused because they may not be heavy.
+    /// Searches refused as heavy.
     pub refused: AtomicUsize,
-    /// The bound on later ranks in the PROGRESS of [`Fault::Gate`].
+    /// Bound on later ranks in PROGRESS of [`Fault::Gate`].
     pub bound: Mutex<f32>,
     gate: (Mutex<bool>, Condvar),
     down: Mutex<bool>,
@@ -123,7 +122,7 @@ impl Fake {
         Arc::new(Fake::plain(name, shards))
     }
 
-    /// Returns a backend that has not been shared yet.
+    /// Returns a backend that is not shared yet.
     pub fn plain(name: &str, shards: Shards) -> Fake {
         Fake {
             name: name.to_owned(),
@@ -159,7 +158,7 @@ impl Fake {
         fake
     }
 
-    /// Sets the fault of the searches that follow.
+    /// Sets the fault of later searches.
     pub fn set(&self, fault: Fault) {
         *self.fault.lock().unwrap() = fault;
     }
@@ -174,13 +173,13 @@ impl Fake {
         *self.shards.lock().unwrap() = Arc::new(shards);
     }
 
-    /// Lets searches with [`Fault::Gate`] go on, now and later.
+    /// Releases searches with [`Fault::Gate`] permanently.
     pub fn open_gate(&self) {
         *self.gate.0.lock().unwrap() = true;
         self.gate.1.notify_all();
     }
 
-    /// Returns the backend as a frontend connects to it.
+    /// Returns the backend for a frontend.
     pub fn backend(self: &Arc<Self>) -> Backend {
         let fake = Arc::clone(self);
         Backend::dialled(self.name.clone(), move |step_max| {
@@ -205,14 +204,14 @@ impl Fake {
         std::thread::spawn(move || {
             fake.connections.fetch_add(1, SeqCst);
             fake.open.fetch_add(1, SeqCst);
-            // An error is the end of the connection, which the test sees at the frontend.
+            // The frontend sees the end of the connection.
             let _ = session::serve(&mut ours, &*fake);
             fake.open.fetch_sub(1, SeqCst);
         });
         Ok(theirs)
     }
 
-    /// Returns the frames of the answer to a search.
+    /// Returns the frames of an answer.
     pub fn record(self: &Arc<Self>, search: &Search) -> Vec<Vec<u8>> {
         let mut stream = self.connect().unwrap();
         stream.write_all(&framed(|out| search.encode(out))).unwrap();
@@ -352,7 +351,6 @@ impl Fake {
         self.end(stream, &fault, ends, estimates(search))
     }
 
-    /// Sends a document's frames, or what the fault makes of them.
     fn send(&self, stream: &mut UnixStream, fault: &Fault, frames: Vec<Vec<u8>>) -> io::Result<()> {
         for mut frame in frames {
             match fault {
@@ -412,7 +410,7 @@ impl Fake {
         self.write(stream, &out)
     }
 
-    /// Writes, and counts the write if the other side has closed the connection.
+    /// Counts aborted answers.
     fn write(&self, stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
         stream.write_all(bytes).inspect_err(|_| {
             self.broken_off.fetch_add(1, SeqCst);
@@ -468,7 +466,7 @@ impl Fake {
         self.write(stream, &framed(|out| reply.encode(out)))
     }
 
-    /// Answers so many look-ups at a time, so that a frontend has to ask for the rest.
+    /// Answers in parts, so that a frontend asks again.
     fn look_up(&self, stream: &mut UnixStream, request: &LookupRequest) -> io::Result<()> {
         const AT_ONCE: usize = 100;
         if *self.fault.lock().unwrap() == Fault::Gate {
@@ -494,12 +492,11 @@ impl Fake {
     }
 }
 
-/// Closes the connection.
 fn close<T>() -> io::Result<T> {
     Err(ErrorKind::ConnectionAborted.into())
 }
 
-/// Sends nothing until the other side closes the connection, then closes it too.
+/// The other side closes first.
 fn wait_for_close(stream: &mut UnixStream) -> io::Result<()> {
     loop {
         match stream.read(&mut [0; 8]) {
@@ -509,7 +506,6 @@ fn wait_for_close(stream: &mut UnixStream) -> io::Result<()> {
     }
 }
 
-/// Returns the packages of a shard that a search excludes.
 fn excluded<'a>(search: &Search, shard: u32, documents: &'a [Document]) -> Vec<&'a [u8]> {
     let names = listing::packages(documents);
     let excluded = search.excluded.iter().filter(|each| each.shard == shard);
@@ -517,7 +513,7 @@ fn excluded<'a>(search: &Search, shard: u32, documents: &'a [Document]) -> Vec<&
     numbers.map(|&number| names[number as usize]).collect()
 }
 
-/// Returns an estimate for each pattern, if they are asked for.
+/// Returned for each pattern, if requested.
 fn estimates(search: &Search) -> Vec<Estimate> {
     let estimate = Estimate {
         plan: "all".to_owned(),
@@ -529,7 +525,7 @@ fn estimates(search: &Search) -> Vec<Estimate> {
     }
 }
 
-/// Returns the failure of a search for a language other than C.
+/// Fails for all but C.
 fn unknown_language(search: &Search) -> Option<Failure> {
     let is_unknown = |atom: &Expr| match atom {
         Expr::Filter(filter) => filter.field == Field::Language && filter.text != "C",
@@ -543,7 +539,6 @@ fn unknown_language(search: &Search) -> Option<Failure> {
     })
 }
 
-/// Returns a batch of a shard that was not asked for.
 fn unknown_shard() -> Vec<u8> {
     let document = Document {
         package: b"p".to_vec(),

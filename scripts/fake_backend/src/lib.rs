@@ -1,13 +1,10 @@
-//! A backend without an index, for tests and measurements of a frontend.
+//! Backends without an index, for tests and measurements of a frontend.
 //!
-//! - [`Fake`] serves documents from memory and misbehaves as its [`Fault`] says. The tests of `web`
-//!   run against it.
-//! - `synthetic_backend` (a program) sends as many matches as a query names, as fast as the frontend
-//!   reads. `scripts/bench stream` and `overload` run against it; `drain` (a program) reads from a
-//!   backend and discards, to measure a stream without a frontend.
+//! - [`Fake`] serves documents from memory, with injected [`Fault`]s.
+//! - `synthetic_backend` (a program) sends matches at full speed for `scripts/bench stream` and
+//!   `overload`; `drain` (a program) measures a stream.
 //!
-//! Both answer on a [`session`]. Every frame is encoded by `schema`: without a fault, keys ascend,
-//! checksums are right, and END counts and hashes what was sent.
+//! Both use [`session`]. `schema` encodes all frames: without a fault, they are consistent.
 
 mod document;
 mod fake;

@@ -1,11 +1,10 @@
-//! Names of packages, files and skipped files, as a backend lists them.
+//! Lists packages, files and skipped files.
 
 use crate::Document;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest, VisibleShard};
 use std::collections::BTreeMap;
 
-/// Returns the first names that a request asks for. Documents named `*.bin` and everything in `.git`
-/// were skipped.
+/// Returns the first names. `*.bin` and everything in `.git` count as skipped.
 pub(crate) fn reply<'a>(
     documents: impl IntoIterator<Item = &'a Document>,
     request: &ListRequest,
@@ -28,7 +27,7 @@ pub(crate) fn reply<'a>(
     ListReply { entries, more }
 }
 
-/// Returns the names of the packages, in order; a package's number is its position.
+/// Sorted; the position is the number.
 pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
     let mut names: Vec<_> = documents.iter().map(|it| &it.package[..]).collect();
     names.sort_unstable();
@@ -36,7 +35,6 @@ pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
     names
 }
 
-/// Returns which documents of a shard a request may see.
 pub(crate) fn visible(all: Option<&[VisibleShard]>, id: u8, documents: &[Document]) -> Vec<bool> {
     let names = packages(documents);
     let is_visible = |document: &Document| {
@@ -51,7 +49,6 @@ pub(crate) fn visible(all: Option<&[VisibleShard]>, id: u8, documents: &[Documen
     documents.iter().map(is_visible).collect()
 }
 
-/// Returns the documents of all shards that a request may see.
 pub(crate) fn all_visible<'a>(
     all: Option<&[VisibleShard]>,
     shards: &'a [(u8, Vec<Document>)],
@@ -63,7 +60,6 @@ pub(crate) fn all_visible<'a>(
     })
 }
 
-/// Returns the packages of a shard.
 pub(crate) fn shard(documents: &[Document]) -> ListReply {
     let entry = |(number, name): (u32, &[u8])| ListEntry {
         package: name.to_vec(),
@@ -121,7 +117,7 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEnt
     }
 }
 
-/// Returns names outside of the directory that was asked for.
+/// Names outside the requested directory.
 pub(crate) fn astray(package: &[u8]) -> [ListEntry; 3] {
     [&b""[..], b"x", b"other/b.c"].map(|path| ListEntry {
         package: package.to_vec(),

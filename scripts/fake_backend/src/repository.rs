@@ -1,4 +1,4 @@
-//! A git repository in memory: one branch, `main`, without merges.
+//! A git repository in memory: branch `main`, no merges.
 
 use schema::message::{
     Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog, Lookup,
@@ -6,19 +6,19 @@ use schema::message::{
     ReferenceList, Signature,
 };
 
-/// A repository whose commits are numbered from the oldest, 0.
+/// Commits are numbered from the oldest, 0.
 #[derive(Clone, Debug)]
 pub struct FakeRepository {
-    /// Its name.
+    /// Repository name.
     pub name: String,
-    /// The number of its commits.
+    /// Number of commits.
     pub commits: usize,
-    /// Why it cannot be read; empty if it can.
+    /// Read error; empty if readable.
     pub damage: String,
 }
 
 impl FakeRepository {
-    /// Returns a repository with so many commits.
+    /// Returns a repository with this number of commits.
     pub fn new(name: &str, commits: usize) -> FakeRepository {
         FakeRepository {
             name: name.to_owned(),
@@ -27,7 +27,6 @@ impl FakeRepository {
         }
     }
 
-    /// The number of the commit that a revision names.
     fn find(&self, revision: &str) -> Option<usize> {
         let newest = self.commits.checked_sub(1)?;
         match revision {
@@ -39,8 +38,7 @@ impl FakeRepository {
         }
     }
 
-    /// The blame of a file of as many lines as there are commits, each of which wrote one. There is none whose path
-    /// begins with `no`.
+    /// Each commit wrote one line. Paths that begin with `no` do not exist.
     fn blame(&self, number: usize, path: &[u8]) -> Blame {
         if path.starts_with(b"no") {
             return Blame::default();
@@ -97,12 +95,11 @@ impl FakeRepository {
     }
 }
 
-/// Returns the id of the commit with this number.
+/// Returns the id of a commit.
 pub fn commit_id(number: usize) -> String {
     format!("{:040x}", 0xc0de_0000 + number)
 }
 
-/// Answers a look-up.
 pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> LookupAnswer {
     let mut known = repositories.iter();
     let Some(found) = known.find(|known| known.name == lookup.repository) else {

@@ -1,38 +1,37 @@
-//! One connection of a frontend: greeted with HELLO, answered request by request, and greeted again
-//! while it is idle.
+//! One frontend connection: HELLO first and while idle, and answers.
 
 use schema::frame::{Decoder, Kind};
 use schema::message::{FileRequest, Hello, ListRequest, LookupRequest, MessageError, Search};
 use std::io::{self, ErrorKind, Read, Write};
 
-/// What a frontend asks for.
+/// Request of a frontend.
 #[derive(Debug)]
 pub enum Request {
-    /// Matches.
+    /// Search for matches.
     Search(Search),
-    /// A part of a document.
+    /// Part of a document.
     File(FileRequest),
-    /// Names of packages or documents.
+    /// Package or document names.
     List(ListRequest),
     /// Commits of repositories.
     Lookup(LookupRequest),
 }
 
-/// What a backend says on its connections. An error closes the connection.
+/// Answers of a backend. An error closes the connection.
 pub trait Answers<S> {
-    /// The greeting, sent at the beginning and whenever a read times out.
+    /// Greeting, sent first and on read timeouts.
     fn hello(&self) -> Hello;
 
     /// Answers a request.
     fn answer(&self, request: &Request, stream: &mut S) -> io::Result<()>;
 
-    /// Whether to close a connection on which a read timed out.
+    /// True if a connection is closed on a read timeout.
     fn closes_idle(&self, _has_answered: bool) -> bool {
         false
     }
 }
 
-/// Serves a connection until either side closes it. The stream's read timeout is the heartbeat.
+/// Serves a connection until it closes. The read timeout is the heartbeat.
 pub fn serve<S: Read + Write>(stream: &mut S, backend: &impl Answers<S>) -> io::Result<()> {
     let mut decoder = Decoder::new();
     let mut has_answered = false;
@@ -45,7 +44,7 @@ pub fn serve<S: Read + Write>(stream: &mut S, backend: &impl Answers<S>) -> io::
                 Kind::File => FileRequest::decode(frame.payload).map(Request::File),
                 Kind::List => ListRequest::decode(frame.payload).map(Request::List),
                 Kind::Lookup => LookupRequest::decode(frame.payload).map(Request::Lookup),
-                // It came after the end of its search.
+                // Arrived after the end of its search.
                 Kind::Cancel => continue,
                 kind => return Err(io::Error::other(format!("{kind:?} from a frontend"))),
             };
@@ -65,7 +64,7 @@ pub fn serve<S: Read + Write>(stream: &mut S, backend: &impl Answers<S>) -> io::
 /// Returns the frame of a message.
 ///
 /// # Panics
-/// If the message does not fit into a frame.
+/// If the message exceeds a frame.
 pub fn framed(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), MessageError>) -> Vec<u8> {
     let mut frame = Vec::new();
     encode(&mut frame).expect("the message fits into a frame");

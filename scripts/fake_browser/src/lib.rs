@@ -1,19 +1,17 @@
-//! The headers that Chromium and Firefox send, and their decoding of what comes back, for clients
-//! of tests.
+//! Headers and decoders of Chromium and Firefox, for test clients.
 //!
-//! A server that is only tested with bare requests may break in every browser: compression alone
-//! takes another path through it. `web/browser_tests` has the browsers themselves. `python` clients
-//! take theirs from `scripts/lib/connection.py`.
+//! Bare requests miss faults such as in compression. `web/browser_tests` has real browsers;
+//! `python` clients use `scripts/lib/connection.py`.
 
 use flate2::read::GzDecoder;
 use std::io::Read;
 
-/// A header.
+/// Name and value.
 pub type Header = (&'static str, &'static str);
 
 const ENCODINGS: Header = ("accept-encoding", "gzip, deflate, br, zstd");
 
-/// Sent by both when a person follows a link or types an address.
+/// Headers for a link or typed address.
 const NAVIGATION: [Header; 4] = [
     ("upgrade-insecure-requests", "1"),
     ("sec-fetch-dest", "document"),
@@ -21,7 +19,7 @@ const NAVIGATION: [Header; 4] = [
     ("sec-fetch-user", "?1"),
 ];
 
-/// Sent by both when a script of a page of the same site asks.
+/// Headers for a script on the same site.
 const SCRIPT: [Header; 4] = [
     ("accept", "*/*"),
     ("sec-fetch-dest", "empty"),
@@ -68,8 +66,7 @@ const FIREFOX_NAVIGATION: [Header; 2] = [
     ("sec-fetch-site", "none"),
 ];
 
-/// Returns the headers of a client's request, of which it has sent `number` before: by turns as
-/// Chromium and as Firefox send them. Addresses of APIs are asked by scripts, others by people.
+/// Alternates between Chromium and Firefox. Scripts request APIs.
 pub fn headers(path: &str, number: usize) -> Vec<Header> {
     let (browser, navigation) = if number.is_multiple_of(2) {
         (&CHROMIUM[..], CHROMIUM_NAVIGATION)
@@ -84,11 +81,10 @@ pub fn headers(path: &str, number: usize) -> Vec<Header> {
     [&[ENCODINGS], browser, &purpose].concat()
 }
 
-/// Returns the body behind the header `Content-Encoding`, as it arrives. A body that breaks off is
-/// an error.
+/// Decodes a body as it arrives. A truncated body is an error.
 ///
 /// # Panics
-/// If no browser has asked for the encoding.
+/// If no browser requests the encoding.
 pub fn decoded(encoding: &str, body: impl Read + 'static) -> Box<dyn Read> {
     match encoding {
         "" => Box::new(body),

@@ -1,7 +1,6 @@
-//! Certificates for tests: authorities, what they issue, and TLS configurations with them.
+//! Test certificates and TLS configurations.
 //!
-//! An [`Authority`] issues certificates for `localhost` and `127.0.0.1`, which servers and clients may
-//! show, or for other names and times. Nothing here checks anything.
+//! An [`Authority`] issues for `localhost` and `127.0.0.1`, or for other names and times.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
@@ -14,7 +13,6 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::sync::Arc;
 
-/// Names of this machine.
 const LOCAL: [&str; 2] = ["localhost", "127.0.0.1"];
 
 /// A certificate authority.
@@ -23,30 +21,30 @@ pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 /// A certificate and its key, as PEM.
 #[derive(Clone, Debug)]
 pub struct Issued {
-    /// The certificate.
+    /// Certificate.
     pub certificate: String,
-    /// The private key.
+    /// Private key.
     pub key: String,
 }
 
-/// When a certificate is valid.
+/// Validity of a certificate.
 #[derive(Clone, Copy, Debug)]
 pub enum Valid {
-    /// Now.
+    /// Valid now.
     Now,
-    /// Until the year 2000.
+    /// Expired in the year 2000.
     Past,
-    /// Valid only from the year 3000 on.
+    /// Valid from the year 3000.
     Future,
 }
 
 impl Authority {
-    /// Makes an authority.
+    /// Creates an authority.
     pub fn new(name: &str) -> Authority {
         Authority::valid(name, Valid::Now)
     }
 
-    /// Makes an authority whose own certificate is valid at this time.
+    /// Creates an authority with this validity.
     pub fn valid(name: &str, valid: Valid) -> Authority {
         let mut params = params(&[], valid);
         params.distinguished_name.push(DnType::CommonName, name);
@@ -56,22 +54,22 @@ impl Authority {
         Authority(issuer.expect("the parameters are right"))
     }
 
-    /// Its own certificate, as PEM.
+    /// Its certificate, as PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// Issues a certificate for this machine.
+    /// Issues for this machine.
     pub fn issue(&self) -> Issued {
         self.issue_for(&LOCAL, Valid::Now)
     }
 
-    /// Issues a certificate for this machine that has expired, or is not valid yet.
+    /// Issues for this machine with this validity.
     pub fn issue_valid(&self, valid: Valid) -> Issued {
         self.issue_for(&LOCAL, valid)
     }
 
-    /// Issues a certificate for these names.
+    /// Issues for these names.
     pub fn issue_for(&self, names: &[&str], valid: Valid) -> Issued {
         let key = key();
         let issued = params(names, valid).signed_by(&key, &self.0);
@@ -88,7 +86,7 @@ impl Authority {
     }
 }
 
-/// A server that shows a certificate, and if there is an authority, asks its clients for theirs.
+/// Requires client certificates of an authority, if given.
 pub fn server(identity: &Issued, client_ca: Option<&Authority>) -> Arc<ServerConfig> {
     let provider = Arc::new(ring::default_provider());
     let server = ServerConfig::builder_with_provider(Arc::clone(&provider));
@@ -105,7 +103,7 @@ pub fn server(identity: &Issued, client_ca: Option<&Authority>) -> Arc<ServerCon
     Arc::new(server.with_single_cert(chain, key).expect("they match"))
 }
 
-/// A client that trusts an authority, and shows a certificate if it has one.
+/// Trusts an authority, with an optional certificate.
 pub fn client(server_ca: &Authority, identity: Option<&Issued>) -> Arc<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let client = ClientConfig::builder_with_provider(provider);

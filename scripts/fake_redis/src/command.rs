@@ -1,19 +1,18 @@
-//! Reads commands: arrays of strings, as clients send them.
+//! Commands: arrays of strings.
 
 use std::io::{self, BufRead};
 
-/// Strings of a command, and bytes of a string.
 const STRINGS_MAX: usize = 64;
 const BYTES_MAX: usize = 1 << 20;
 
-/// A command: its name in capitals, and what follows.
+/// Upper-case name.
 pub(crate) struct Command {
     pub(crate) name: String,
     pub(crate) arguments: Vec<Vec<u8>>,
 }
 
 impl Command {
-    /// Reads the next command; `None` at the end.
+    /// `None` at the end.
     pub(crate) fn read(reader: &mut impl BufRead) -> io::Result<Option<Command>> {
         let Some(count) = number(reader, b'*', STRINGS_MAX)? else {
             return Ok(None);
@@ -34,14 +33,14 @@ impl Command {
         Ok(Some(Command { name, arguments }))
     }
 
-    /// An argument as text, empty if there is none.
+    /// Empty if missing.
     pub(crate) fn text(&self, index: usize) -> String {
         let argument = self.arguments.get(index);
         argument.map_or_else(String::new, |it| String::from_utf8_lossy(it).into_owned())
     }
 }
 
-/// Reads a line with a number after `kind`.
+/// Follows `kind`.
 fn number(reader: &mut impl BufRead, kind: u8, max: usize) -> io::Result<Option<usize>> {
     let mut line = Vec::new();
     if reader.read_until(b'\n', &mut line)? == 0 {

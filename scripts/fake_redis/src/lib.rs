@@ -1,7 +1,7 @@
-//! A Redis for tests: it keeps strings for a while, and fails on demand.
+//! Redis for tests: strings with expiry, and fault injection.
 //!
-//! [`FakeRedis`] knows the commands that Trawl sends (`GETRANGE`, `PTTL`, `SET … PX`, and those that begin a
-//! connection), a thread for each connection. How it answers ([`Fault`]) can be changed while it runs.
+//! [`FakeRedis`] implements the commands of Trawl: `GETRANGE`, `PTTL`, `SET … PX`, and the
+//! handshake.
 
 mod command;
 mod store;
@@ -16,10 +16,9 @@ use std::thread;
 use std::time::Duration;
 use store::Store;
 
-/// How long a connection that is not answered is kept.
 const HANG: Duration = Duration::from_secs(60);
 
-/// A Redis on a port of this machine. It ends with its process.
+/// Ends with its process.
 #[derive(Clone)]
 pub struct FakeRedis {
     address: SocketAddr,
@@ -27,7 +26,7 @@ pub struct FakeRedis {
 }
 
 impl FakeRedis {
-    /// Starts a Redis without entries on a free port.
+    /// Starts an empty Redis on a free port.
     pub fn start() -> FakeRedis {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let redis = FakeRedis {
@@ -38,19 +37,19 @@ impl FakeRedis {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let redis = accepting.clone();
-                // An error: the other side has gone.
+                // An error: the client has gone.
                 thread::spawn(move || drop(redis.serve(stream)));
             }
         });
         redis
     }
 
-    /// Its address.
+    /// Redis URL.
     pub fn url(&self) -> String {
         format!("redis://{}/0", self.address)
     }
 
-    /// Changes how it answers.
+    /// Sets the fault.
     pub fn set_fault(&self, fault: Fault) {
         let mut store = self.store();
         store.fault = fault;
@@ -60,12 +59,12 @@ impl FakeRedis {
         }
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     pub fn wipe(&self) {
         self.store().entries.clear();
     }
 
-    /// Its entries: keys and values.
+    /// Keys and values.
     pub fn entries(&self) -> Vec<(String, Vec<u8>)> {
         let store = self.store();
         let entries = store.entries.iter();
@@ -74,14 +73,14 @@ impl FakeRedis {
             .collect()
     }
 
-    /// Replaces the value of every entry, which lives on as before.
+    /// Replaces all values, keeping their expiry.
     pub fn change(&self, change: impl Fn(&str, &[u8]) -> Vec<u8>) {
         for (key, entry) in &mut self.store().entries {
             entry.value = change(key, &entry.value);
         }
     }
 
-    /// Lets entries live for ever.
+    /// Removes expiry.
     pub fn persist(&self) {
         let mut store = self.store();
         store
@@ -90,7 +89,7 @@ impl FakeRedis {
             .for_each(|entry| entry.end = None);
     }
 
-    /// Commands of this name so far, such as `SET`.
+    /// Number of commands with this name, such as `SET`.
     pub fn commands(&self, name: &str) -> usize {
         self.store().commands.get(name).copied().unwrap_or(0)
     }

@@ -1,31 +1,31 @@
-//! The entries, and the answers to commands.
+//! Entries, and answers to commands.
 
 use crate::command::Command;
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How it answers.
+/// Fault of the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// As a Redis does.
+    /// None.
     #[default]
     None,
-    /// It ends each connection.
+    /// Closes each connection.
     Down,
-    /// Never.
+    /// No answer.
     Frozen,
-    /// After this time.
+    /// Delayed answers.
     Slow(Duration),
-    /// With an error to each command after the connection has begun.
+    /// An error to each command after the handshake.
     Error,
-    /// As if each key had a list.
+    /// Each key seems to hold a list.
     WrongType,
-    /// With a list where a string is expected, and text for a number.
+    /// A list instead of a string, and text instead of a number.
     WrongAnswer,
-    /// With something that is not Redis.
+    /// Sends something other than Redis.
     Garbage,
-    /// With the beginning of a string that never ends.
+    /// A string without end.
     Huge,
 }
 

@@ -1,4 +1,4 @@
-//! What an indexer reads: files of a corpus, git's ignore rules, and the ranks of packages.
+//! Fuzz targets: corpus files, git's ignore rules, package ranks.
 
 use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, TextEncoding};
 use std::fs;
@@ -7,14 +7,13 @@ use std::path::Path;
 #[path = "../../../cli/src/commands/index/popularity.rs"]
 mod popularity;
 
-/// A directory that is a package. Each thread keeps one and replaces its files.
+/// Each thread keeps one and replaces its files.
 struct Package {
     directory: tempfile::TempDir,
     source: Source,
 }
 
 impl Package {
-    /// Creates a package of empty files with these names.
     fn with(files: &[&str]) -> Package {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let root = directory.path().join("p_1");
@@ -35,7 +34,7 @@ impl Package {
     }
 }
 
-/// Reads a file. Its text must be its bytes, its bytes decoded from UTF-16, or nothing if it is binary.
+/// Reads a file: its bytes, its decoded UTF-16, or nothing if binary.
 pub(crate) fn text(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&["file"]));
     let (outcome, text) = PACKAGE.with(|package| {
@@ -73,8 +72,8 @@ pub(crate) fn text(data: &[u8]) {
     }
 }
 
-/// Decodes UTF-16 with a byte-order mark as ripgrep does: a second mark is dropped too, and an odd byte
-/// at the end gives one replacement character, together with a lone surrogate before it.
+/// Follows ripgrep: drops a second mark; an odd last byte gives one replacement character, together
+/// with a preceding lone surrogate.
 fn decoded(data: &[u8]) -> String {
     let is_little = data.starts_with(b"\xff");
     let (units, rest) = data[2..].as_chunks::<2>();
@@ -117,7 +116,6 @@ pub(crate) fn text_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// The files that the ignore rules apply to.
 const FILES: [&str; 12] = [
     "a.c",
     "a.o",
@@ -133,9 +131,9 @@ const FILES: [&str; 12] = [
     "doc/x\\y",
 ];
 
-/// Walks a package with ignore rules. Every file must be either found or listed as skipped.
+/// Every file must be found or listed as skipped.
 ///
-/// An input is three files of rules with NULs between them.
+/// Input: three rule files separated by NUL.
 pub(crate) fn ignore_rules(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&FILES));
     let walk = PACKAGE.with(|package| {
@@ -167,8 +165,8 @@ pub(crate) fn ignore_rule_seeds() -> Vec<Vec<u8>> {
     files.map(|files| files.into()).into()
 }
 
-/// Walks a package in which everything is excluded that the git index does not name. The input is the index without its
-/// checksum; git accepts zeros in its place.
+/// Walks a package with only the files of the git index. Input: the index without checksum; git
+/// accepts zeros instead.
 pub(crate) fn git_index(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&FILES));
     let walk = PACKAGE.with(|package| {
@@ -180,7 +178,7 @@ pub(crate) fn git_index(data: &[u8]) {
     assert!(!is_damaged || walk.files.is_empty(), "{walk:?}");
 }
 
-/// Indexes of versions 2 and 4 with these paths, which need not be in order.
+/// Versions 2 and 4; paths are unordered.
 pub(crate) fn git_index_seeds() -> Vec<Vec<u8>> {
     [2, 4].map(|version| git_index_of(version, &FILES)).into()
 }
@@ -200,7 +198,7 @@ fn git_index_of(version: u8, paths: &[&str]) -> Vec<u8> {
         index.extend(0o100_644_u32.to_be_bytes());
         index.extend([0; 32]);
         index.extend((path.len() as u16).to_be_bytes());
-        // The path takes nothing from the one before.
+        // No shared prefix.
         index.extend((version == 4).then_some(before as u8));
         before = path.len();
         index.extend(path.as_bytes());
@@ -212,7 +210,7 @@ fn git_index_of(version: u8, paths: &[&str]) -> Vec<u8> {
     index
 }
 
-/// Parses a file for `--package-ranks`. Every rank must lie between 0 and 1.
+/// Ranks must lie between 0 and 1.
 pub(crate) fn package_ranks(data: &[u8]) {
     if let Ok(ranks) = popularity::parse(data) {
         for rank in ranks.values() {

@@ -1,8 +1,8 @@
-//! HTTP requests to a frontend with a healthy backend: every response must be one that the API documents.
+//! HTTP requests to a frontend with a healthy backend: responses must conform to the API
+//! description.
 //!
-//! Requests go to the router, without a socket, and from there to a backend in this process over a small
-//! index. Here an incomplete answer that nothing stopped is a fault; for backends that send wrong
-//! answers see `untrusted_backend`.
+//! Uses the router without a socket. Incomplete answers are faults unless stopped; for bad backends
+//! see `untrusted_backend`.
 
 mod names;
 mod requests;
@@ -29,22 +29,22 @@ pub(crate) use seeds::seeds;
 #[path = "../../../cli/src/in_process/backend.rs"]
 mod local;
 
-/// The time limit of a query. The index has a few kilobytes, so only a pattern can make it slow.
+/// The index is small, so only a pattern can be slow.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time limit of a response on a busy machine, below the time limit of `scripts/fuzz` for an input.
+/// Less than the limit of `scripts/fuzz` for an input.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
 
-/// Bytes of matches in memory, so few that a few dozen matches spill to disk.
+/// A few dozen matches spill to disk.
 const RUN_MEMORY_BYTES: u64 = 2 << 10;
 
-/// Bytes of the spool, so few that old results are evicted.
+/// Small, so old results are evicted.
 const SPOOL_BYTES_MAX: u64 = 32 << 20;
 
-/// Text that every page must escape, wherever it comes from.
+/// Every page must escape it.
 const SCRIPT: &str = "<script>alert";
 
-/// Files whose paths and lines contain [`SCRIPT`] and other text that needs escaping.
+/// Files with [`SCRIPT`] and other text to escape.
 const FILES: [(&str, &[u8]); 7] = [
     (
         "alpha_1.0-1/src/main.c",
@@ -64,7 +64,7 @@ const FILES: [(&str, &[u8]); 7] = [
     ("<b>gamma/a b.py", b"import needle\nif needle: pass\r\n"),
 ];
 
-/// A frontend and its backend, shared by all inputs.
+/// Shared by all inputs.
 struct Site {
     runtime: Runtime,
     app: Router,
@@ -95,7 +95,7 @@ fn site() -> &'static Site {
     })
 }
 
-/// Builds the index. One package has many matches, for several pages and for results on disk.
+/// One package fills several pages and spills.
 fn write_index(directory: &Path) {
     let source = directory.join("source");
     let many = (0..200).map(|line| format!("needle {line} <script>alert({line})\n"));
@@ -136,7 +136,6 @@ async fn connected(frontend: &Arc<Coordinator>) {
     }
 }
 
-/// A response to check.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -145,7 +144,7 @@ struct Answer {
 
 impl Site {
     fn ask(&self, mut request: Request<Body>) -> Answer {
-        // As every client of HTTP/1.1 does.
+        // HTTP/1.1 requires it.
         let headers = request.headers_mut();
         let host = headers.entry(header::HOST);
         host.or_insert(HeaderValue::from_static("localhost"));
@@ -184,7 +183,7 @@ impl Answer {
         serde_json::from_slice(&self.body).expect("the body is JSON, as its content type says")
     }
 
-    /// Returns whether there is a body and it is not compressed.
+    /// Uncompressed and not empty.
     fn is_plain(&self) -> bool {
         !self.body.is_empty() && !self.headers.contains_key(header::CONTENT_ENCODING)
     }
@@ -203,7 +202,7 @@ impl Answer {
         }
     }
 
-    /// The only server error is 503 with a time to retry.
+    /// The only server error is 503 with a retry time.
     fn check_status(&self) {
         let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE
             && self.headers.contains_key(header::RETRY_AFTER);
@@ -223,7 +222,7 @@ impl Answer {
         }
     }
 
-    /// A finished search says whether it is complete, and is incomplete only if a client stopped it.
+    /// Complete, unless a client stopped it.
     fn check_complete(&self, known: &Known) {
         let page = self.json();
         let Some(missing) = page["missing"]
@@ -247,7 +246,7 @@ impl Answer {
     }
 }
 
-/// Makes a few requests; a later one may use values from the answer to an earlier one.
+/// Values of earlier answers may be used.
 pub(crate) fn http(data: &[u8]) {
     statuses(data);
 }
@@ -268,7 +267,7 @@ fn statuses(data: &[u8]) -> Vec<StatusCode> {
     answered.collect()
 }
 
-/// The seeds reach the code behind every route.
+/// Seeds reach the code behind every route.
 #[test]
 fn last_request_of_every_seed_succeeds() {
     for seed in seeds() {
@@ -282,7 +281,7 @@ fn last_request_of_every_seed_succeeds() {
     }
 }
 
-/// The table of routes has every route of the API description, and a page escapes the query.
+/// Pages escape the query.
 #[test]
 fn every_documented_route_is_requested() {
     let get = |path: &str| site().ask(Request::get(path).body(Body::empty()).expect("a path"));

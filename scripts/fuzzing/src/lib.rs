@@ -1,13 +1,9 @@
-//! Fuzz targets: every reader of untrusted bytes as a function of bytes that must not panic.
+//! Fuzz targets: readers of untrusted bytes, as functions that must not panic.
 //!
-//! They run in two ways. `tests/it` gives each of them a few thousand mutations of its seeds, the same
-//! ones in every `cargo test --workspace`. `scripts/fuzz` runs one under libFuzzer, which follows the
-//! code coverage that an input reaches, for as long as it is told to.
+//! `tests/it` runs fixed mutations in every `cargo test --workspace`; `scripts/fuzz` runs
+//! libFuzzer. Targets fix checksums that would reject nearly every mutation.
 //!
-//! Where a checksum would reject nearly every mutation, the target corrects the checksum first.
-//!
-//! **Invariant:** a target keeps no state between inputs that could change how it treats the next one,
-//! so an input that fails once fails again.
+//! **Invariant:** targets keep no state that affects later inputs, so failures are reproducible.
 
 mod corpora;
 mod http;
@@ -25,13 +21,13 @@ pub use router::router;
 
 /// A reader of untrusted bytes.
 pub struct Target {
-    /// The name that `scripts/fuzz` takes.
+    /// Name for `scripts/fuzz`.
     pub name: &'static str,
-    /// Reads an input. It may reject the input, and panics only if the code under test has a fault.
+    /// Reads an input. May reject it; panics only on a fault.
     pub run: fn(&[u8]),
-    /// Returns valid inputs, from which mutations are made.
+    /// Returns valid inputs to mutate.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// How many mutations a smoke run makes: what takes at most a second on one core.
+    /// Takes at most a second on one core.
     pub smoke_inputs: u32,
 }
 
@@ -51,7 +47,7 @@ impl Target {
     }
 }
 
-/// All targets.
+/// Every target.
 pub const TARGETS: &[Target] = &[
     Target::new("frames", wire::frames, wire::frame_seeds, 5000),
     Target::new("messages", wire::messages, wire::message_seeds, 100_000),

@@ -1,7 +1,7 @@
-//! Runs one target under libFuzzer. `scripts/fuzz` builds and starts it.
+//! Runs a target under libFuzzer, for `scripts/fuzz`.
 //!
-//! TRAWL_FUZZ_TARGET names the target; without it, the names of all targets are printed. If TRAWL_FUZZ_SEEDS names a directory, the seeds of the target
-//! are written to it first.
+//! TRAWL_FUZZ_TARGET names the target; without it, all names are printed. TRAWL_FUZZ_SEEDS names a
+//! directory for seeds.
 
 #![no_main]
 #![allow(missing_docs)]

@@ -1,8 +1,8 @@
-//! Lists of nodes: the file of the map, with a checksum that fits, and sources as `--nodes` takes them.
+//! Node lists: map files and sources.
 
 use cluster::membership::{NODES_MAX, Source, map_file};
 
-/// Parses a source, and a map that has the rest of the input as its content.
+/// The map gets a valid checksum.
 pub(crate) fn nodes(data: &[u8]) {
     if let Ok(text) = str::from_utf8(data)
         && let Ok(Source::Static(members)) = text.parse()

@@ -1,4 +1,4 @@
-//! Patterns: compiled by a backend and run on a text.
+//! Patterns compiled by a backend and run on a text.
 
 use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::{self, LineMatcher, LineSearch};
@@ -13,10 +13,10 @@ use std::collections::HashSet;
 /// Longer patterns are slower and reach no other code.
 const PATTERN_BYTES_MAX: usize = 200;
 
-/// Compiles a pattern and searches a text. The plan must not rule out a line that matches, ranges must
-/// lie within their lines, and a frontend must accept every pattern that a backend compiles.
+/// Plans must keep matching lines, ranges must lie within lines, and frontends must accept patterns
+/// of backends.
 ///
-/// An input is a byte of options, a pattern (which is tried as a filter too), a NUL and the text.
+/// Input: option byte, pattern (also tried as a filter), NUL, text.
 pub(crate) fn pattern(data: &[u8]) {
     let Some((&options, data)) = data.split_first() else {
         return;
@@ -65,7 +65,6 @@ pub(crate) fn pattern(data: &[u8]) {
     }
 }
 
-/// Checks a line that matches against the plan and the ranges.
 fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     let trigrams = line
         .windows(3)
@@ -86,7 +85,7 @@ fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     }
 }
 
-/// Returns whether a block with these trigrams is a candidate.
+/// True if a block is a candidate.
 fn holds(query: &plan::TrigramQuery, trigrams: &HashSet<Trigram>) -> bool {
     match query {
         plan::TrigramQuery::All => true,

@@ -1,5 +1,4 @@
-//! What users type: queries of the native language, literals, regular expressions, filters, and queries
-//! in the language of Debian Code Search.
+//! User input: queries, literals, regular expressions, filters, Debian Code Search.
 
 use frontend::query::dcs;
 use frontend::query::filter;
@@ -9,10 +8,9 @@ use schema::message::{Field, Syntax};
 /// Longer queries are slower and reach no other code.
 const QUERY_BYTES_MAX: usize = 400;
 
-/// Parses a query. An error must point into the query; a parsed query, rendered and parsed again, must
-/// be the same query.
+/// Errors must point into the query; rendering and parsing again must give the same query.
 ///
-/// An input is a byte that selects language and field, a query, a NUL and a filter.
+/// Input: byte for language and field, query, NUL, filter.
 pub(crate) fn query(data: &[u8]) {
     let Some((&language, data)) = data.split_first() else {
         return;
@@ -61,7 +59,7 @@ fn check_place(typed: &str, bad: &BadQuery) {
     assert!(bad.atom.is_none(), "{bad:?}");
 }
 
-/// Checks that errors which a backend may return for any pattern, and notices, point into the query.
+/// Notices and backend errors point into the query.
 fn check_places(q: &str, parsed: &ParsedQuery) {
     for atom in 0..parsed.query.expr().atoms().len() {
         let mut bad = BadQuery::new("refused");

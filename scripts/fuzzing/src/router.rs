@@ -1,12 +1,11 @@
-//! The routes of a frontend in this process, for tests that send requests without a socket.
+//! Routes of a frontend, for tests without a socket.
 
 use axum::Router;
 use frontend::Coordinator;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::sync::Arc;
 
-/// Returns the routes of `frontend`, with default options and metrics that nothing records. Needs a
-/// tokio runtime.
+/// Default options and unrecorded metrics. Needs a tokio runtime.
 pub fn router(frontend: Arc<Coordinator>) -> Router {
     let metrics = PrometheusBuilder::new().build_recorder().handle();
     web::app(frontend, web::Options::default(), metrics)

@@ -1,4 +1,4 @@
-//! One valid frame of every message, as seeds for the targets that read frames.
+//! A valid frame of every message, as seeds.
 
 use schema::message::{
     Batch, Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Commit, CommitLog,
@@ -12,7 +12,7 @@ use schema::message::{
 use schema::order::SEMANTICS;
 use std::num::{NonZeroU64, NonZeroU128};
 
-/// Returns a frame of every message, in the order of [`crate::wire::messages`].
+/// Follows the order of [`crate::wire::messages`].
 pub(crate) fn samples() -> Vec<Vec<u8>> {
     let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), MessageError>| {
         let mut frame = Vec::new();
@@ -155,7 +155,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns a look-up of each operation.
+/// One of each operation.
 fn lookups() -> LookupRequest {
     let revision = || "HEAD~2".to_owned();
     let (path, after) = (b"a/b.c".to_vec(), b"refs/heads/a".to_vec());
@@ -188,7 +188,7 @@ fn lookups() -> LookupRequest {
     }
 }
 
-/// Returns an answer of each kind.
+/// One of each kind.
 fn found() -> LookupReply {
     let commit = Commit {
         id: "12".repeat(20),
@@ -252,7 +252,7 @@ fn found() -> LookupReply {
     }
 }
 
-/// Returns an expression with two patterns, a filter, and every operator.
+/// Two patterns, a filter, and every operator.
 fn expr() -> Expr {
     let pattern = Expr::Pattern(Pattern {
         text: "nee*dle".to_owned(),
@@ -269,7 +269,6 @@ fn expr() -> Expr {
     Expr::all([Expr::any([pattern, line]), filter.negated()])
 }
 
-/// The greeting of a backend with one shard.
 pub(crate) fn hello() -> Hello {
     let shard = ShardInfo {
         id: [1; 32],
@@ -291,7 +290,7 @@ pub(crate) fn hello() -> Hello {
     }
 }
 
-/// Encodes two matches, one of them in a truncated line, and a line of context.
+/// Two matches, one in a truncated line, and context.
 pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let line = |number, rank, text_bytes, ranges| Line {
         number,
@@ -332,7 +331,7 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     batch.encode(out)
 }
 
-/// Encodes two matches as text.
+/// Two matches.
 fn text(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let run = |rank, number| TextRun {
         rank,
@@ -357,7 +356,6 @@ fn text(out: &mut Vec<u8>) -> Result<(), MessageError> {
     batch.encode(out)
 }
 
-/// A document that the backend stopped searching.
 pub(crate) fn skip() -> Skip {
     Skip {
         shard: 0,
@@ -368,7 +366,7 @@ pub(crate) fn skip() -> Skip {
     }
 }
 
-/// The END of a search that sent [`batch`] and [`skip`].
+/// Follows [`batch`] and [`skip`].
 pub(crate) fn end() -> End {
     let hash = ShardEnd::key_hash(ShardEnd::key_hash(0, 7, 3), 7, 9);
     let shard = ShardEnd {

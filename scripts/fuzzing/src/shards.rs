@@ -1,4 +1,4 @@
-//! The files of an index directory: shards and manifests.
+//! Shards and manifests of an index directory.
 
 use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
@@ -16,16 +16,15 @@ use std::path::Path;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// The shard of an index of format 1, from the test data of the index crate.
+/// Test data of the index crate.
 const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
-/// A shard of format 3, with lists of gaps.
+/// Has gap lists.
 const FORMAT_3: &[u8] = include_bytes!("../../../index/testdata/format-3/5c34f2ab4a12984f.shard");
 
-/// The manifest of the index of format 1.
 pub(crate) const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
 
-/// Patterns whose plans have every form.
+/// Their plans have every form.
 const PATTERNS: [&str; 4] = [
     "needle",
     "(main|int)[^x]*(a|b;|n.*y)|puts",
@@ -33,7 +32,7 @@ const PATTERNS: [&str; 4] = [
     "(?i)ass?ert",
 ];
 
-/// Opens a shard with correct checksums, reads all of its tables and texts, and searches it.
+/// Reads all tables and texts, and searches, with corrected checksums.
 pub(crate) fn shard(data: &[u8]) {
     let mut bytes = data.to_vec();
     correct_checksums(&mut bytes);
@@ -95,7 +94,7 @@ fn blocks(shard: &Shard) -> Result<(), ShardError> {
     Ok(())
 }
 
-/// Returns expressions of every kind: on lines, with and without filters, on documents, and on names.
+/// Expressions on lines, documents and names, with and without filters.
 fn compiled() -> &'static [CompiledQuery] {
     static COMPILED: OnceLock<Vec<CompiledQuery>> = OnceLock::new();
     COMPILED.get_or_init(|| {
@@ -125,7 +124,6 @@ fn pattern(text: &str) -> Expr {
     })
 }
 
-/// A package filter and a negated path filter.
 fn filters() -> [Expr; 2] {
     let filter = |field, reading, text: &str| {
         Expr::Filter(Filter {
@@ -140,7 +138,7 @@ fn filters() -> [Expr; 2] {
     ]
 }
 
-/// A sink that counts frames and decodes nothing but their envelope.
+/// Decodes only the envelope.
 #[derive(Default)]
 struct Frames(usize);
 
@@ -184,11 +182,11 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
     }
 }
 
-/// Sets the file length in the header, and the checksum of every page.
+/// Corrects the file length, too.
 fn correct_checksums(bytes: &mut [u8]) {
     const PAGE_BYTES: usize = 4096;
     let is_version_1 = bytes.get(8) == Some(&1);
-    // Where the header has the file's length, the last section, and the checksum of the checksums.
+    // Offsets of file length, last section, and checksum of checksums.
     let [file_bytes_at, checksums_at, checksums_crc_at] = if is_version_1 {
         [72, 80 + 16 * 8, 224]
     } else {
@@ -226,7 +224,7 @@ pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Builds a shard of five kilobytes with more blocks and posting lists than [`FORMAT_1`].
+/// Has more blocks and posting lists than [`FORMAT_1`], in five kilobytes.
 fn small_shard(content: ContentCodec) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let source = directory.path().join("source");
@@ -253,7 +251,7 @@ fn small_shard(content: ContentCodec) -> Vec<u8> {
         options: Options {
             block_bytes: match content {
                 ContentCodec::Raw => 16,
-                // Shorter blocks would not be compressed.
+                // Shorter blocks are not compressed.
                 ContentCodec::Zstd => 128,
             },
             no_ignore: true,
@@ -269,9 +267,9 @@ fn small_shard(content: ContentCodec) -> Vec<u8> {
     fs::read(out.join(&manifest.shards[0].file)).expect("the build wrote it")
 }
 
-/// Parses a manifest. A parsed manifest, rendered and parsed again, must be the same manifest.
+/// Rendering and parsing again must give the same manifest.
 ///
-/// The first byte of an input selects whether the checksum in the last line is corrected.
+/// The first input byte selects checksum correction.
 pub(crate) fn manifest(data: &[u8]) {
     let Some((&how, text)) = data.split_first() else {
         return;
@@ -285,7 +283,7 @@ pub(crate) fn manifest(data: &[u8]) {
     }
 }
 
-/// Replaces the last line by one with the right checksum.
+/// Corrects the last line.
 pub(crate) fn correct_manifest(text: &mut Vec<u8>) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let end = body.iter().rposition(|&byte| byte == b'\n');

@@ -1,14 +1,14 @@
-//! Small objects of a store: HEAD, generations, and what nodes say of themselves.
+//! Small store objects.
 
 use crate::shards::{MANIFEST_1, correct_manifest};
 use index::manifest::Manifest;
 use std::collections::BTreeSet;
 use store::{Generation, Head, NodeStatus, ServedShards};
 
-/// What stands before the manifest in a generation.
+/// Start of a generation.
 const BEFORE_MANIFEST: &[u8] = b"\nindex\n";
 
-/// Parses an input as an object of each kind. The checksum of a manifest in it is corrected.
+/// Corrects a manifest checksum first.
 pub(crate) fn objects(data: &[u8]) {
     let _ = Head::parse("HEAD", data);
     let _ = NodeStatus::parse(data);
@@ -23,7 +23,7 @@ pub(crate) fn objects(data: &[u8]) {
         text.append(&mut manifest);
     }
     if let Ok(generation) = Generation::parse("generation", &text) {
-        // They become the names of files in the directory of a backend.
+        // Names of files in a backend's directory.
         let is_plain = |name: &String| !name.contains('/') && !name.starts_with('.');
         assert!(generation.files.keys().all(is_plain));
     }

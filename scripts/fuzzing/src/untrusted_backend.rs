@@ -1,4 +1,4 @@
-//! A frontend whose backend sends arbitrary bytes, and whose clients send arbitrary query strings.
+//! Backend with arbitrary bytes, clients with arbitrary query strings.
 
 use crate::router::router;
 use crate::{samples, wire};
@@ -16,20 +16,19 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
-/// Longer than any fuzz run, because the backend of this module never sends a heartbeat.
+/// The backend sends no heartbeat.
 const SILENCE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A frontend with one backend, which answers every request with [`REPLY`].
+/// The backend always answers [`REPLY`].
 struct Site {
     runtime: Runtime,
     app: Router,
     _spool: tempfile::TempDir,
 }
 
-/// The bytes with which the backend answers every request.
 static REPLY: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Held while a target runs, because both targets set [`REPLY`] of the one site.
+/// Locked by both targets, as they set [`REPLY`].
 static RUNNING: Mutex<()> = Mutex::new(());
 
 fn site() -> &'static Site {
@@ -60,7 +59,7 @@ fn backend() -> Backend {
     })
 }
 
-/// Sends a greeting, waits for a request, answers it, and closes the connection.
+/// One request per connection.
 fn serve(mut stream: UnixStream) -> Option<()> {
     let mut hello = Vec::new();
     samples::hello().encode(&mut hello).ok()?;
@@ -82,7 +81,6 @@ fn serve(mut stream: UnixStream) -> Option<()> {
 }
 
 impl Site {
-    /// Requests a path, and returns the status and the body.
     fn get(&self, path: &str) -> (u16, Vec<u8>) {
         let request = Request::get(path).header("host", "localhost");
         let request = request.body(Body::empty());
@@ -95,7 +93,7 @@ impl Site {
                 .expect("the router returns no error");
             let status = response.status().as_u16();
             let body = to_bytes(response.into_body(), usize::MAX).await;
-            // An export ends early when its spool is damaged.
+            // A damaged spool ends an export early.
             (status, body.unwrap_or_default().to_vec())
         })
     }
@@ -105,8 +103,7 @@ fn reply_with(bytes: Vec<u8>) {
     *REPLY.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
 }
 
-/// Sends the input as the backend's answer, with correct checksums, and requests pages, exports and
-/// files from it.
+/// The input is the backend's answer, with corrected checksums, for pages, exports and files.
 pub(crate) fn reply(data: &[u8]) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +111,7 @@ pub(crate) fn reply(data: &[u8]) {
     wire::correct_checksums(&mut stream);
     reply_with(stream);
     let site = site();
-    // A new query each time: an old one would be answered from the spool.
+    // The spool would answer an old query.
     let q = format!("needle{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let (status, body) = site.get(&format!("/api/v2/search?q={q}&explain=true"));
     assert!(matches!(status, 200 | 400 | 503), "{status}");
@@ -152,7 +149,7 @@ pub(crate) fn reply_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Requests a page with an arbitrary query string. The first byte of an input selects the page.
+/// The first input byte selects the page.
 pub(crate) fn query_string(data: &[u8]) {
     let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     reply_with(reply_seeds().remove(1));
@@ -174,7 +171,7 @@ pub(crate) fn query_string(data: &[u8]) {
     assert!(!body.is_empty() || matches!(status, 300..400), "{path}");
 }
 
-/// Returns a byte as a URL may contain it: as it is, or percent-encoded.
+/// Encodes a byte for a URL.
 pub(crate) fn in_url(byte: u8) -> String {
     match byte {
         b'%' | b'&' | b'=' | b'+' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).into(),
@@ -202,7 +199,7 @@ pub(crate) fn query_string_seeds() -> Vec<Vec<u8>> {
         .into()
 }
 
-/// The seeds reach the code behind a valid answer.
+/// Seeds reach the code behind a valid answer.
 #[test]
 fn valid_reply_gives_a_complete_page() {
     let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);

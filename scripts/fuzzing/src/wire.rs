@@ -1,4 +1,4 @@
-//! What arrives on a connection: frames, and the messages in them.
+//! Frames and messages of a connection.
 
 use crate::samples::samples;
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
@@ -9,9 +9,9 @@ use schema::message::{
 };
 use zerocopy::IntoBytes;
 
-/// Decodes a stream of frames whole and in pieces, with the same result, and encodes what it read.
+/// Whole and in pieces, decoding gives the same result.
 ///
-/// The first byte of an input selects the size of the pieces and whether checksums are corrected.
+/// The first input byte selects piece size and checksum correction.
 pub(crate) fn frames(data: &[u8]) {
     let Some((&how, stream)) = data.split_first() else {
         return;
@@ -31,7 +31,6 @@ pub(crate) fn frames(data: &[u8]) {
     assert_eq!(whole.end.is_ok(), again == stream);
 }
 
-/// What a decoder returned for a stream.
 #[derive(Debug, PartialEq)]
 struct Drained {
     frames: Vec<(Kind, Vec<u8>)>,
@@ -39,7 +38,7 @@ struct Drained {
     end: Result<(), frame::FrameError>,
 }
 
-/// Feeds a stream to a decoder in pieces of `piece` bytes, or less where the decoder has less space.
+/// Feeds pieces of at most `piece` bytes.
 fn drain(stream: &[u8], piece: usize) -> Drained {
     let mut decoder = Decoder::new();
     let (mut frames, mut consumed) = (Vec::new(), Vec::new());
@@ -71,7 +70,7 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
     }
 }
 
-/// Sets the checksum of every frame of a stream to the right one.
+/// Corrects every frame.
 pub(crate) fn correct_checksums(stream: &mut [u8]) {
     let mut rest = stream;
     while let Some((header, behind)) = rest.split_at_mut_checked(HEADER_BYTES) {
@@ -93,9 +92,9 @@ pub(crate) fn frame_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Decodes a payload, encodes the message, and decodes that to the same message.
+/// Encoding and decoding again must give the same message.
 ///
-/// The first byte of an input selects the type of the message.
+/// The first input byte selects the message type.
 pub(crate) fn messages(data: &[u8]) {
     let Some((kind, payload)) = data.split_first() else {
         return;
@@ -129,21 +128,21 @@ fn check<T>(
         let mut frame = Vec::new();
         encode(&message, &mut frame).map(|()| frame)
     };
-    // Parts of a hostile payload may overlap, so the decoded message may be too long for a frame.
+    // Overlapping parts may make a message too long for a frame.
     if let Ok(frame) = again(payload) {
         let same = again(&frame[HEADER_BYTES..]).expect("an encoded message decodes");
-        // Compares bytes, because a rank may be NaN, which is not equal to itself.
+        // Compares bytes, because ranks may be NaN.
         assert_eq!(same, frame);
     }
 }
 
-/// Returns the whole words of a payload, aligned as in a decoder's buffer.
+/// Words aligned as in a decoder's buffer.
 fn aligned(payload: &[u8]) -> Vec<u64> {
     let (words, _) = payload.as_chunks::<8>();
     words.iter().copied().map(u64::from_ne_bytes).collect()
 }
 
-/// An owned copy of what the view of a batch shows.
+/// Copy of a batch view.
 struct OwnedBatch {
     document: (u32, u32),
     names: [Vec<u8>; 3],
@@ -230,7 +229,7 @@ impl OwnedBatch {
     }
 }
 
-/// An owned copy of what the view of a batch of text shows.
+/// Copy of a text batch view.
 struct OwnedText {
     document: (u32, u32),
     names: [Vec<u8>; 3],

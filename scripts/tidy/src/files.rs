@@ -1,31 +1,28 @@
-//! The modules of a crate: which file each is, what it defines, and what it re-exports.
+//! Modules of a crate: files, definitions and re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Item, UseTree, Visibility};
 
-/// A module that is a file of its own. Modules written inside a file belong to that file.
+/// Inline modules belong to their file.
 pub(crate) struct Module {
-    /// Its path in the crate: `["query", "lex"]`; empty for the root.
+    /// Path such as `["query", "lex"]`; empty for the root.
     pub(crate) path: Vec<String>,
-    /// Its file, relative to the workspace.
+    /// Relative to the workspace.
     pub(crate) file: String,
-    /// What stands in the file.
     pub(crate) syntax: syn::File,
-    /// Names of child modules that are files.
+    /// Names of modules with files.
     pub(crate) children: BTreeSet<String>,
-    /// Names of items that it defines.
     pub(crate) defines: BTreeSet<String>,
-    /// Names that it imports or re-exports, and the path that each stands for.
+    /// Imported or re-exported, with paths.
     pub(crate) imports: BTreeMap<String, Vec<String>>,
-    /// Paths of which it imports everything.
     pub(crate) globs: Vec<Vec<String>>,
 }
 
-/// Reads the modules of the crate in `root/folder`, the root first.
+/// Modules of `root/folder`, root first.
 ///
 /// # Panics
-/// If a file cannot be read or parsed; the compiler says more about that.
+/// If a file cannot be read or parsed.
 pub(crate) fn modules(root: &Path, folder: &str) -> Vec<Module> {
     let source = ["lib.rs", "main.rs"]
         .map(|name| root.join(folder).join("src").join(name))
@@ -86,7 +83,7 @@ fn read(root: &Path, file: &Path, directory: &Path, path: Vec<String>, modules: 
     }
 }
 
-/// Returns the file of a child module; none for generated code that is included in another way.
+/// `None` for included generated code.
 fn child_file(directory: &Path, name: &str) -> Option<PathBuf> {
     let candidates = [
         directory.join(format!("{name}.rs")),
@@ -95,7 +92,7 @@ fn child_file(directory: &Path, name: &str) -> Option<PathBuf> {
     candidates.into_iter().find(|file| file.exists())
 }
 
-/// Calls `each` with every path of a `use` and the name that it gets; no name for `*`.
+/// Paths and names of a `use`; no name for `*`.
 pub(crate) fn flatten(
     tree: &UseTree,
     prefix: &mut Vec<String>,
@@ -130,7 +127,7 @@ pub(crate) fn flatten(
     }
 }
 
-/// Returns whether an item is compiled for tests only.
+/// Compiled for tests only.
 pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let mut is_test = attribute.path().is_ident("test");
@@ -178,7 +175,7 @@ fn name(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// Returns the names of the types in a file that other files can use, tests aside.
+/// Visible to other files, without tests.
 pub(crate) fn types(module: &Module) -> Vec<String> {
     let items = module.syntax.items.iter();
     items

@@ -1,6 +1,6 @@
-//! Circles in a graph of numbered nodes.
+//! Cycles in a graph of numbered nodes.
 
-/// Returns the strongly connected components of more than one node, by Tarjan's algorithm.
+/// Strongly connected components of several nodes, by Tarjan's algorithm.
 pub(crate) fn circles(nodes: usize, arrows: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut search = Search {
         targets: vec![Vec::new(); nodes],

@@ -1,19 +1,18 @@
-//! Arrows between the files of a crate: which file uses a name that another one defines.
+//! Arrows between files of a crate, from use to definition.
 //!
-//! A re-export is looked through: who uses `peers::Peer`, which `peers.rs` re-exports from
-//! `peers/peer.rs`, has an arrow to the latter. A `mod` line alone is no arrow.
+//! Re-exports are followed: using `peers::Peer`, re-exported from `peers/peer.rs`, is an arrow to
+//! the latter.
 
 use crate::files::{self, Module};
 use std::collections::{BTreeMap, HashMap};
 use syn::visit::{self, Visit};
 
-/// Re-exports of re-exports that are followed.
+/// Re-exports followed.
 const DEPTH_MAX: usize = 8;
 
-/// From file to file, by index, with one of the names that are used.
+/// File indices, with an example name.
 pub(crate) type Arrows = BTreeMap<(usize, usize), String>;
 
-/// Finds the arrows between the modules of a crate.
 pub(crate) fn arrows(modules: &[Module]) -> Arrows {
     let by_path: HashMap<&[String], usize> = (modules.iter().enumerate())
         .map(|(index, module)| (&module.path[..], index))
@@ -32,7 +31,7 @@ pub(crate) fn arrows(modules: &[Module]) -> Arrows {
     arrows
 }
 
-/// Returns the module that defines what `path` names in module `from`, `depth` inline modules deep.
+/// Module that defines `path` in module `from`, `depth` inline modules deep.
 fn resolve(
     modules: &[Module],
     by_path: &HashMap<&[String], usize>,
@@ -74,7 +73,7 @@ fn resolve(
             return Some(module);
         } else if let Some(target) = this.imports.get(segment) {
             let target: Vec<String> = target.iter().chain(after).cloned().collect();
-            // A name of another crate is as good as defined here.
+            // Other crates count as defined here.
             let local = resolve(modules, by_path, module, 0, &target, hops + 1);
             return Some(local.unwrap_or(module));
         } else {
@@ -90,7 +89,7 @@ fn resolve(
     Some(module)
 }
 
-/// The paths in a file, each with the number of inline modules around it.
+/// Paths with the depth of inline modules.
 #[derive(Default)]
 struct Paths {
     depth: usize,
@@ -117,7 +116,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 
     fn visit_item_use(&mut self, import: &'ast syn::ItemUse) {
-        // A re-export is no use; whoever uses the name has the arrow.
+        // Users of the name have the arrow.
         if !matches!(import.vis, syn::Visibility::Inherited) {
             return;
         }
@@ -140,7 +139,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        // Arguments of macros are tokens: what looks like a path in them is taken for one.
+        // Anything like a path in a macro counts.
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
         for token in flat(call.tokens.clone()) {
@@ -173,7 +172,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// The tokens of a stream, with those inside of its groups.
+/// Flattens nested groups.
 fn flat(tokens: proc_macro2::TokenStream) -> Vec<proc_macro2::TokenTree> {
     let mut all = Vec::new();
     for token in tokens {

@@ -1,9 +1,7 @@
-//! Checks the structure of the workspace: which crate may use which, that the files of a crate do
-//! not import each other in a circle, and that no module uses one in a layer above it.
+//! Checks the structure of the workspace: dependencies, cycles of files, module layers.
 //!
-//! `cargo test -p tidy` fails with every violation; `cargo run -p tidy` prints the layers of each
-//! crate and the arrows between them. It reads sources as text and resolves paths by names alone, so
-//! a call of a method is not seen as an arrow. Tests (`#[cfg(test)]`, `tests/`) are not looked at.
+//! `cargo test -p tidy` lists violations; `cargo run -p tidy` prints layers and arrows. Paths are
+//! resolved by name, so method calls are not arrows. Ignores tests (`#[cfg(test)]`, `tests/`).
 
 mod files;
 mod graph;

@@ -1,4 +1,4 @@
-//! The structure that the workspace must have, and what breaks it.
+//! Required structure of the workspace, and its violations.
 
 use crate::files::{self, Module};
 use crate::graph;
@@ -7,25 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What a crate may use, and how it is built up.
 pub(crate) struct Crate {
-    /// Its folder, which is also its name.
+    /// Name and folder.
     pub(crate) name: &'static str,
-    /// The crates of this workspace that it may depend on.
+    /// Workspace crates.
     pub(crate) uses: &'static [&'static str],
-    /// Crates from outside that it must not depend on.
+    /// External crates.
     pub(crate) never: &'static [&'static str],
-    /// Its top-level modules, from the highest layer to the lowest. Arrows point down only; modules
-    /// in one entry, separated by spaces, may not use each other.
+    /// Top-level modules, highest first. Arrows point down, and never within an entry.
     pub(crate) layers: &'static [&'static str],
-    /// Names that several of its types may have.
+    /// Allowed several times.
     pub(crate) shared_names: &'static [&'static str],
 }
 
 /// HTTP and HTML belong to `web`.
 const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 
-/// HTTP, and reading git repositories, which belongs to `git` and processes that have an index.
+/// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
 pub(crate) const CRATES: [Crate; 10] = [
@@ -185,7 +183,7 @@ pub(crate) const CRATES: [Crate; 10] = [
     },
 ];
 
-/// Returns every violation in the workspace, a line each.
+/// One per line.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut violations = Vec::new();
     for each in &CRATES {
@@ -197,7 +195,6 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     violations
 }
 
-/// Checks the manifest: which crates of the workspace, and which others, the crate depends on.
 pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
     let file = root.join(each.name).join("Cargo.toml");
     let text = std::fs::read_to_string(&file).expect("every crate has a manifest");
@@ -222,7 +219,7 @@ pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
         .collect()
 }
 
-/// Checks the files of a crate for circles, and its layers for arrows that run back up.
+/// No cycles and upward arrows.
 pub(crate) fn check_modules(each: &Crate, modules: &[Module], arrows: &Arrows) -> Vec<String> {
     let mut violations = Vec::new();
     let pairs: Vec<(usize, usize)> = arrows.keys().copied().collect();
@@ -269,7 +266,7 @@ pub(crate) fn check_modules(each: &Crate, modules: &[Module], arrows: &Arrows) -
     violations
 }
 
-/// Checks that no two types of a crate that more than one file can see have the same name.
+/// Types shared between files have unique names.
 pub(crate) fn check_names(each: &Crate, modules: &[Module]) -> Vec<String> {
     let mut files: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for module in modules
@@ -294,7 +291,6 @@ pub(crate) fn check_names(each: &Crate, modules: &[Module]) -> Vec<String> {
         .collect()
 }
 
-/// Renders the layers of a crate and the arrows between its top-level modules.
 pub(crate) fn picture(root: &Path, each: &Crate) -> String {
     let modules = files::modules(root, each.name);
     let mut down: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The workspace is tidy, and what would break its structure is found.
+//! The workspace is tidy, and violations are found.
 
 use crate::rules::{self, Crate};
 use crate::{files, imports};
@@ -19,7 +19,7 @@ const TOY: Crate = Crate {
     shared_names: &[],
 };
 
-/// The violations of a crate with these files, whose top-level modules are in the layers of [`TOY`].
+/// Violations of these files, with the layers of [`TOY`].
 fn check(files: &[(&str, &str)]) -> Vec<String> {
     let root = tempfile::tempdir().unwrap();
     let given = [

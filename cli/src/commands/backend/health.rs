@@ -1,5 +1,4 @@
-//! The health, readiness and metrics of a backend, over HTTP, for operators. There is no search here, and nothing of
-//! the index but its size.
+//! Health, readiness and metrics of a backend over HTTP, without search.
 
 use crate::terminal;
 use anyhow::Result;
@@ -14,22 +13,21 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How often recorded values are condensed, so that they do not pile up when nobody asks for them.
+/// Compaction interval, so values do not pile up without scrapes.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// The body of `/healthz` and `/readyz`.
 #[derive(serde::Serialize)]
 struct Health {
-    /// `fetching` before the backend has its share of the store for the first time; `degraded` when a shard was found
-    /// damaged while it was in use; `draining` before the backend ends.
+    /// `fetching` before the first complete share of the store, `degraded` after a damaged shard
+    /// was found, `draining` before the end.
     status: &'static str,
     shards: usize,
     packages: u64,
     documents: u64,
 }
 
-/// Answers `/healthz`, `/readyz` and `/metrics` until the process ends. `/healthz` says that the process is alive,
-/// `/readyz` that it takes searches. `listens` is whether it listens for frontends.
+/// Answers `/healthz` (alive), `/readyz` (accepts searches) and `/metrics`. `listens`: frontends
+/// can connect.
 pub(super) async fn serve(
     listener: TcpListener,
     backend: Arc<Backend>,

@@ -1,8 +1,7 @@
-//! `trawl backend --store`: keeps what the store has in a directory, which the backend serves.
+//! `trawl backend --store`: keeps a local replica of the store.
 //!
-//! A thread looks at HEAD and at the list of nodes every few seconds, fetches what is new, and drops what other nodes have got
-//! instead of this one. The backend notices that the directory has a new manifest. If the store cannot be reached, what
-//! was fetched before is served.
+//! A thread polls HEAD and the node list, fetches shards, and drops those taken over by other
+//! nodes. The backend detects the new manifest, and keeps serving while the store is unreachable.
 
 use super::share::Neighbours;
 use crate::announced;
@@ -23,16 +22,15 @@ use store::{
 };
 use tokio::sync::oneshot;
 
-/// How often HEAD is looked at.
 const POLL: Duration = Duration::from_secs(2);
 
-/// The pause after an error, doubled each time up to the maximum.
+/// Pauses after errors double up to this.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// How often a node says in the store what it has, also if nothing has changed.
+/// Interval of unchanged reports.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// How often progress is logged while files are fetched.
+/// Interval of progress logs.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// What a backend serves instead of an index directory.
@@ -61,15 +59,13 @@ pub(super) struct ReplicaFlags {
     accept_older_head: bool,
 }
 
-/// Signals of the thread that keeps the directory of `--data` up to date.
 pub(super) struct Started {
-    /// Comes when the directory has what this node is to have, or what it had before; at once if nothing is published.
+    /// Sent once assigned or earlier shards are there, or nothing is published.
     pub(super) filled: oneshot::Receiver<()>,
-    /// An error that no other attempt can mend.
     pub(super) failure: oneshot::Receiver<StoreError>,
 }
 
-/// Opens the directory of `--data` and begins to keep it up to date. `None` without a store.
+/// Opens `--data` and starts to update it. `None` without a store.
 pub(super) async fn start(
     flags: &ReplicaFlags,
     neighbours: Option<Neighbours>,
@@ -87,7 +83,7 @@ pub(super) async fn start(
         reserve: flags.disk_reserve,
     };
     let accept_older = flags.accept_older_head;
-    // Its own thread, since calls of a store block and must not be made on a thread of the runtime.
+    // Store calls block, so they need a thread of their own.
     thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || {
@@ -116,22 +112,21 @@ pub(super) async fn start(
     Ok(Some(Started { filled, failure }))
 }
 
-/// What keeps the directory up to date.
 struct Follower {
     data: PathBuf,
     objects: Objects,
     replica: Replica,
     accept_older: bool,
-    /// The other nodes; `None` if this one has everything.
+    /// `None` if this node has every shard.
     neighbours: Option<Neighbours>,
-    /// The hash of the nodes for which the directory has what it is to have, and nothing else.
+    /// Hash of the node list at which the directory last held exactly its assigned shards.
     settled: Option<String>,
-    /// What was said last, and when.
+    /// Last report and its time.
     said: Option<(NodeStatus, Instant)>,
-    /// Whether the store knows which shards the directory has.
+    /// The store has the current shard list.
     is_served_said: bool,
     is_listed: bool,
-    /// Tells the backend that it may serve the directory; `None` once it knows.
+    /// Announces that `--data` can be served.
     filled: Option<oneshot::Sender<()>>,
 }
 
@@ -157,7 +152,6 @@ impl Follower {
         }
     }
 
-    /// Fetches what is new, until there is an error that no other attempt can mend.
     fn follow(&mut self) -> StoreError {
         let (mut pause, mut logged) = (POLL, String::new());
         loop {
@@ -183,8 +177,7 @@ impl Follower {
         }
     }
 
-    /// Whether the backend has to end. A store that an indexer of a later version has written ends only those that have nothing
-    /// to serve.
+    /// A store of a later version ends only backends without shards.
     fn is_fatal(&self, error: &StoreError) -> bool {
         match error {
             StoreError::OtherStore(_) => true,
@@ -234,7 +227,6 @@ impl Follower {
         self.say(status(&synced, &placing, announced))
     }
 
-    /// Compares the directory with HEAD, for the metrics too.
     fn lag(&self) -> Result<Lag, StoreError> {
         let lag = self.replica.lag()?;
         gauge!("trawl_backend_generation").set(lag.served as f64);
@@ -247,22 +239,19 @@ impl Follower {
         self.accept_older = self.accept_older && synced.generation == 0;
     }
 
-    /// Tells the backend that the directory has what it is to have.
     fn say_filled(&mut self) {
         if let Some(filled) = self.filled.take() {
-            // The backend may be about to end.
             let _ = filled.send(());
         }
     }
 
-    /// What the backend announces, once it has opened the directory as it is.
     fn announced(&self) -> String {
         let opened = Index::open(&self.data);
         let shards = opened.map_or_else(|_| Vec::new(), |index| index.shards);
         announced::name(shards.iter().map(|shard| shard.id()))
     }
 
-    /// Says what this node has, if that has changed.
+    /// Reports changes only.
     fn say(&mut self, status: NodeStatus) -> Result<(), StoreError> {
         if self.said.as_ref().is_some_and(|(said, _)| *said == status) {
             return self.say_again();
@@ -270,7 +259,7 @@ impl Follower {
         self.report(status)
     }
 
-    /// Says which shards the directory has, if that has changed.
+    /// Reports the shard list, if changed.
     fn say_served(&mut self, is_changed: bool) -> Result<(), StoreError> {
         self.is_served_said &= !is_changed;
         if let Some(neighbours) = &self.neighbours
@@ -283,7 +272,6 @@ impl Follower {
         Ok(())
     }
 
-    /// Says the same as before, so that others see that this node is there.
     fn say_again(&mut self) -> Result<(), StoreError> {
         match &self.said {
             Some((status, when)) if when.elapsed() >= REPORT_EVERY => self.report(status.clone()),
@@ -299,7 +287,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Says in the store how many bytes are being fetched. What cannot be said is not important.
+    /// Reports transfers; ignores errors.
     fn reporter(&self) -> impl Fn(u64, u64) + Send + 'static {
         let objects = self.objects.clone();
         let name = self.neighbours.as_ref().map(|it| it.name().to_owned());
@@ -372,7 +360,7 @@ fn describe() {
     );
 }
 
-/// Logs how far fetching is, and says how many bytes are left of how many, until the result is dropped.
+/// Logs and reports progress until dropped.
 fn logged(progress: &Arc<Fetching>, say: impl Fn(u64, u64) + Send + 'static) -> ProgressThread {
     let (progress, started) = (Arc::clone(progress), Instant::now());
     ProgressThread::start(LOG_EVERY, LOG_EVERY, move || {

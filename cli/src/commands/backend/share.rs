@@ -1,4 +1,4 @@
-//! Which shards of a store this backend is to have: those that the list of nodes gives it.
+//! Shards that the node list assigns to this backend.
 
 use crate::placing::Placing;
 use cluster::membership::Member;
@@ -11,15 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use store::{Generation, NodeStatus, Objects, Share};
 
-/// How long a node must have had a shard before another one drops it: time for frontends to hear of it.
+/// Time for frontends to notice new owners before a shard is dropped.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// This node among the others.
 pub(super) struct Neighbours {
-    /// The name of this node.
     name: String,
     members: Arc<Mutex<Vec<Member>>>,
-    /// Since when each node is known to have its share, of which generation.
+    /// Readiness by node and generation.
     ready: RefCell<BTreeMap<String, Ready>>,
 }
 
@@ -30,17 +28,17 @@ struct Ready {
     since: Instant,
 }
 
-/// When a node loses its shards to others.
+/// Rules for reassigning a node's shards.
 pub(super) fn absence(max: Duration) -> Absence {
     Absence {
         max,
-        // It may only be started again.
+        // A draining node may only restart.
         ends_if_draining: false,
     }
 }
 
 impl Neighbours {
-    /// Follows the list of nodes, on the runtime that this is called on.
+    /// Follows the node list on the current runtime.
     pub(super) fn follow(name: String, watcher: Watcher) -> Neighbours {
         let members = Arc::new(Mutex::new(watcher.map().members.clone()));
         let shared = Arc::clone(&members);
@@ -54,19 +52,17 @@ impl Neighbours {
         }
     }
 
-    /// The name of this node.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Which nodes have shards now; `None` while this node is not listed.
+    /// `None` while this node is not listed.
     pub(super) fn placing(&self) -> Option<Placing> {
         let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         let is_listed = members.iter().any(|member| member.name == self.name);
         is_listed.then(|| Placing::new(&*members))
     }
 
-    /// The share of this node.
     pub(super) fn share<'a>(&'a self, placing: &'a Placing, objects: &'a Objects) -> NodeShare<'a> {
         NodeShare {
             neighbours: self,
@@ -78,13 +74,12 @@ impl Neighbours {
     }
 }
 
-/// What a node is to have of one generation.
 pub(super) struct NodeShare<'a> {
     neighbours: &'a Neighbours,
     placing: &'a Placing,
     objects: &'a Objects,
     placement: OnceCell<Placement>,
-    /// Which nodes are ready, as far as that was asked.
+    /// Cached readiness of nodes.
     said: RefCell<BTreeMap<String, bool>>,
 }
 
@@ -94,7 +89,7 @@ impl NodeShare<'_> {
             .get_or_init(|| self.placing.placement(generation.replicas))
     }
 
-    /// Whether a node has had everything that it is to have for long enough.
+    /// True if a node has had its share for `SETTLE`.
     fn has_settled(&self, node: &str, generation: &Generation) -> bool {
         if let Some(known) = self.said.borrow().get(node) {
             return *known;
@@ -108,7 +103,7 @@ impl NodeShare<'_> {
         let map = self.placing.hash();
         let said = match NodeStatus::of(self.objects, node) {
             Ok(Some((said, _))) => said,
-            // What cannot be read is asked again.
+            // Unreadable answers are not cached.
             Ok(None) | Err(_) => return false,
         };
         let mut ready = self.neighbours.ready.borrow_mut();
@@ -138,7 +133,7 @@ impl Share for NodeShare<'_> {
             .any(|owner| owner.name == self.neighbours.name)
     }
 
-    /// Whether all nodes that are to have it do: a shard has no fewer replicas while it moves.
+    /// True if all owners have it, so moving never reduces replicas.
     fn is_ready(&self, generation: &Generation, group: &[u8; 32]) -> bool {
         let owners = self.placement(generation).owners(group);
         !owners.is_empty() && (owners.iter()).all(|owner| self.has_settled(&owner.name, generation))

@@ -1,4 +1,4 @@
-//! What the nodes announce now. The store has only what they have said, which outlives the process that said it.
+//! Queries announced shards: status objects outlive their process.
 
 use super::super::nodes::Connector;
 use super::super::tls_flags::BackendClientTls;
@@ -10,31 +10,28 @@ use frontend::announced_shards;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a node may take to connect, and to announce its shards: as long as a frontend waits.
+/// Limit of a frontend, too.
 const STEP_MAX: Duration = Duration::from_secs(3);
 
-/// Nodes that are asked at once.
 const AT_ONCE: usize = 32;
 
-/// What a node announces.
 pub(super) struct Announced {
-    /// The name of its shards.
+    /// Name of its shards.
     name: String,
     pub(super) shards: u64,
 }
 
-/// What each node announces, or why it does not answer. Empty if they are not to be asked.
+/// Announcements or errors; empty if not queried.
 pub(super) type Answers = BTreeMap<String, Result<Announced, String>>;
 
 impl Announced {
-    /// Whether a node has said this, in this process or an earlier one that had the same.
+    /// True if a status describes these shards, also from an earlier process.
     pub(super) fn is_said(&self, said: &NodeStatus) -> bool {
         let is_older_version = said.announced.is_empty();
         self.name == said.announced || (is_older_version && self.shards == said.shards)
     }
 }
 
-/// Asks nodes.
 pub(super) fn ask(members: &[Member], tls: &BackendClientTls) -> Result<Answers> {
     let connector = Connector::new(tls, false, members)?;
     let mut answers = Answers::new();
@@ -87,7 +84,7 @@ mod tests {
         for others in [&[][..], &[[1; 32]], &[[1; 32], [3; 32]]] {
             assert!(!announced(others).is_said(&said));
         }
-        // Earlier versions say only how many.
+        // Earlier versions report only a count.
         let said = NodeStatus {
             announced: String::new(),
             ..said

@@ -1,4 +1,4 @@
-//! How `trawl cluster status` prints for people: a row for each node, and below what needs attention.
+//! Text output of `trawl cluster status`: nodes, then warnings.
 
 use super::status::{ClusterStatus, NodeRow};
 use super::table;
@@ -83,7 +83,7 @@ fn row(node: &NodeRow, current: u64) -> [String; HEADING.len()] {
     ]
 }
 
-/// `16`, or `15, for 40 seconds` for a node that does not serve what was published since then.
+/// `16`, or `15, for 40 seconds` if lagging.
 fn generation(node: &NodeRow, number: u64, current: u64) -> String {
     match node.lag_seconds {
         Some(seconds) if number < current => format!("{number}, for {}", units::age(seconds)),
@@ -91,7 +91,7 @@ fn generation(node: &NodeRow, number: u64, current: u64) -> String {
     }
 }
 
-/// `-`, `3`, or `3: 40 % of 12.0 MB` while it is known how far that is.
+/// `-`, `3`, or `3: 40 % of 12.0 MB`.
 fn to_fetch(node: &NodeRow) -> String {
     let left = node.fetching_bytes.unwrap_or(0);
     let all = node.fetching_of_bytes.unwrap_or(0);

@@ -1,10 +1,9 @@
-//! The shards of a store, and which nodes are to have them.
+//! Shards of a store and their assigned nodes.
 
 use crate::placing::Placing;
 use ::store::{Generation, Group, Objects, StoreError, groups};
 use std::collections::BTreeMap;
 
-/// Which shards are where, of the current generation.
 pub(super) struct Shards {
     pub(super) generation: Generation,
     /// Ascending by id.
@@ -18,7 +17,6 @@ impl Shards {
         Ok(Shards { generation, groups })
     }
 
-    /// The groups of each node.
     pub(super) fn assigned(
         &self,
         placing: &Placing,

@@ -1,8 +1,7 @@
-//! What `trawl cluster status` knows: which node serves which shards, which it is to have, and how far it is.
+//! Computes `trawl cluster status` from status objects in the store and the node list.
 //!
-//! It is read from the store, where each node says what it serves, and computed from the list of nodes. What a node has
-//! said counts only while it announces the same to those who connect. Ages are by the clock of the store, so a machine
-//! whose clock is wrong shows the same.
+//! A status counts only while the node announces the same shards. Ages use the store's clock, so
+//! skewed local clocks do not matter.
 
 use super::ask::Answers;
 use super::shards::{Shards, bytes, shards};
@@ -14,41 +13,36 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-/// A node that is not asked, and has said nothing for so long, is not counted as one that has its shards: it says
-/// something every minute.
+/// Nodes report every minute. Later, unqueried ones count as not serving.
 const SILENT_MAX: Duration = Duration::from_secs(180);
 
-/// For how long a node that is listed no more, and had shards, is shown.
+/// Unlisted nodes are shown for this long.
 const GONE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The answer of `status`.
 #[derive(Serialize)]
 pub(super) struct ClusterStatus {
     pub(super) store: String,
     pub(super) generation: u64,
-    /// When it was published, in seconds before now.
     pub(super) published_seconds_ago: Option<u64>,
     pub(super) replicas: u8,
     pub(super) shards: u64,
     pub(super) bytes: u64,
-    /// By zone and name; then those that are listed no more.
+    /// Sorted by zone and name, unlisted ones last.
     pub(super) nodes: Vec<NodeRow>,
     pub(super) zones: Vec<ZoneRow>,
-    /// Shards by how many nodes serve them.
+    /// Number of shards by number of serving nodes.
     pub(super) shards_by_replicas: BTreeMap<u64, u64>,
-    /// Shards that fewer nodes serve than are to.
+    /// Shards with too few serving nodes.
     pub(super) under_replicated: u64,
     pub(super) under_replicated_bytes: u64,
-    /// Shards, each counted for every node that is to have it and does not serve it.
+    /// Assigned but not served, counted per node.
     pub(super) missing_shards: u64,
     pub(super) missing_bytes: u64,
-    /// Shards, each counted for every node that serves it and is not to have it.
+    /// Served but not assigned, counted per node.
     pub(super) extra_shards: u64,
-    /// What an operator should know.
     pub(super) warnings: Vec<String>,
 }
 
-/// A node.
 #[derive(Default, Serialize)]
 pub(super) struct NodeRow {
     pub(super) node: String,
@@ -56,30 +50,27 @@ pub(super) struct NodeRow {
     pub(super) zone: String,
     pub(super) weight: u32,
     pub(super) state: &'static str,
-    /// The generation of which it has everything; nothing if it has said nothing.
+    /// Newest complete generation; `None` without a status.
     pub(super) generation: Option<u64>,
-    /// How long there has been a generation that it does not serve.
+    /// Age of the first missing generation.
     pub(super) lag_seconds: Option<u64>,
     pub(super) shards: Option<u64>,
     pub(super) bytes: Option<u64>,
-    /// What is left of what it fetches now, and all of that.
+    /// Bytes left, and total.
     pub(super) fetching_bytes: Option<u64>,
     pub(super) fetching_of_bytes: Option<u64>,
-    /// Shards that it is to have.
     pub(super) assigned_shards: u64,
     pub(super) assigned_bytes: u64,
-    /// Those of them that it does not serve.
+    /// Assigned but not served.
     pub(super) missing_shards: u64,
     pub(super) missing_bytes: u64,
-    /// Others that it serves, until those that are to have them do.
+    /// Kept until the new owners serve them.
     pub(super) extra_shards: u64,
-    /// When it last said something, in seconds before now.
     pub(super) seconds_ago: Option<u64>,
-    /// Why it does not answer; nothing if it does, or was not asked.
+    /// `None` if it answered or was not queried.
     pub(super) error: Option<String>,
 }
 
-/// What the nodes of a zone serve together.
 #[derive(Serialize)]
 pub(super) struct ZoneRow {
     pub(super) zone: String,
@@ -121,19 +112,17 @@ impl ClusterStatus {
         Ok(reader.summary(nodes, &held, warnings))
     }
 
-    /// Whether every shard has its replicas, where they are to be.
     pub(super) fn is_settled(&self) -> bool {
         let is_done = |node: &NodeRow| matches!(node.state, "ready" | "empty" | "gone");
         self.under_replicated == 0 && self.nodes.iter().all(is_done)
     }
 }
 
-/// Which groups are served.
 #[derive(Default)]
 struct Held {
-    /// By how many nodes.
+    /// Number of serving nodes by group.
     nodes: BTreeMap<[u8; 32], u64>,
-    /// In which zones, and how many nodes these have.
+    /// Number of nodes, and served groups, by zone.
     zones: BTreeMap<String, (u64, BTreeSet<[u8; 32]>)>,
 }
 
@@ -143,20 +132,19 @@ struct Reader<'a> {
     placing: Placing,
     assigned: BTreeMap<String, BTreeSet<[u8; 32]>>,
     now: SystemTime,
-    /// The generations that are there, and when each was written.
+    /// Stored generations and their times.
     written: Vec<(u64, SystemTime)>,
     answers: &'a Answers,
 }
 
-/// Whether what a node has said is believed.
+/// Trust in a status.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Belief {
     Believed,
-    /// It was not asked, and has not said anything for long.
+    /// The node was not queried, and has no recent status.
     Silent,
-    /// It does not answer.
     Down,
-    /// It announces other shards: another process has said so, or it is about to say more.
+    /// The status is of another process, or about to change.
     Outdated,
 }
 
@@ -174,7 +162,7 @@ impl Reader<'_> {
             assigned: (assigned.into_iter())
                 .map(|(node, groups)| (node, ids(groups)))
                 .collect(),
-            // Who may only read has no other clock than this one.
+            // Read-only access has no clock of the store.
             now: objects.now().unwrap_or_else(|_| SystemTime::now()),
             written: ::store::written(objects)?,
             objects,
@@ -203,15 +191,13 @@ impl Reader<'_> {
         (self.assigned.get(node)).is_some_and(|groups| groups.contains(&group.id))
     }
 
-    /// Whether a node has everything that it is to have.
     fn is_current(&self, said: &NodeStatus) -> bool {
         said.generation == self.all.generation.number && said.map == self.placing.hash()
     }
 
-    /// The groups that a node serves.
     fn served(&self, node: &str, said: &NodeStatus) -> Result<BTreeSet<[u8; 32]>, StoreError> {
         let served = ServedShards::of(self.objects, node)?;
-        // An older version does not say which shards they are, or an even older one has said it.
+        // Older versions list no shards, or the list predates the status.
         let served = served.filter(|served| served.len() as u64 == said.shards);
         let is_served = |group: &&Group| match &served {
             Some(served) => group.shards.iter().all(|id| served.contains(id)),
@@ -290,7 +276,7 @@ impl Reader<'_> {
         }
     }
 
-    /// How long there has been a generation after this one.
+    /// Age of the next generation.
     fn lag(&self, generation: u64) -> Option<u64> {
         let current = self.all.generation.number;
         let mut written = self.written.iter();
@@ -299,7 +285,7 @@ impl Reader<'_> {
         Some(self.ago(*when).as_secs())
     }
 
-    /// Nodes that had shards and are listed no more.
+    /// Unlisted nodes that had shards.
     fn gone(&self, listed: &[&Member]) -> Result<Vec<NodeRow>, StoreError> {
         let listed: BTreeSet<&str> = listed.iter().map(|member| &*member.name).collect();
         let mut gone = Vec::new();
@@ -368,7 +354,6 @@ impl Reader<'_> {
     }
 }
 
-/// What is wrong with the list of nodes.
 fn warnings(members: &[&Member], placing: &Placing, replicas: u8) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut by_zone: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

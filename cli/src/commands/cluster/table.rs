@@ -1,9 +1,8 @@
-//! Tables for people.
+//! Text tables.
 
 use crate::terminal::{self, escaped};
 use anyhow::Result;
 
-/// Prints columns, as wide as their widest cell.
 pub(super) fn print<const N: usize>(table: &[[String; N]]) -> Result<()> {
     let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();

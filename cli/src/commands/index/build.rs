@@ -1,4 +1,4 @@
-//! Flags of `trawl index` and `trawl serve` that decide about a build.
+//! Build flags of `trawl index` and `trawl serve`.
 
 use super::popularity;
 use crate::units;
@@ -64,7 +64,7 @@ fn block_size(text: &str) -> Result<usize, String> {
 }
 
 impl BuildFlags {
-    /// Flags that find sources as they were found before.
+    /// Flags that find recorded sources again.
     pub(super) fn of_sources(each: bool, no_ignore: bool, no_versions: bool) -> BuildFlags {
         BuildFlags {
             each,
@@ -74,12 +74,10 @@ impl BuildFlags {
         }
     }
 
-    /// Whether any of the flags was given.
     pub(crate) fn is_given(&self) -> bool {
         *self != BuildFlags::default()
     }
 
-    /// Returns the packages at `paths`.
     pub(crate) fn packages(&self, paths: &[PathBuf]) -> Result<Packages> {
         let mut packages = corpus::packages(paths, self.each, self.no_ignore)?;
         for source in &mut packages.sources {

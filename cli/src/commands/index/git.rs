@@ -1,4 +1,4 @@
-//! The repositories that `trawl index` and `trawl serve` are given, and what decides how they are read.
+//! Git repositories of `trawl index` and `trawl serve`.
 
 use super::super::mirror::{FetchFlags, fetch as fetch_all, words};
 use crate::cache_dir;
@@ -14,10 +14,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// The directory of objects that git's hooks name.
+/// Set by git for hooks.
 const OBJECT_DIRECTORY: &str = "GIT_OBJECT_DIRECTORY";
 
-/// Further ones, separated by colons.
+/// Separated by colons.
 const ALTERNATE_OBJECT_DIRECTORIES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// Which git repositories are packages.
@@ -45,13 +45,11 @@ pub(crate) struct GitFlags {
 }
 
 impl GitFlags {
-    /// Whether there is a repository.
     pub(crate) fn is_given(&self) -> bool {
         !self.git.is_empty() || !self.git_dir_each.is_empty()
     }
 
-    /// Returns the repositories of `trawl index`. URLs are fetched; the environment may name directories of
-    /// objects.
+    /// Fetches URLs; the environment may name object directories.
     pub(super) fn fetched(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
         let mut given = GivenRepositories::default();
         for path in &self.git {
@@ -69,7 +67,7 @@ impl GitFlags {
         Ok(given)
     }
 
-    /// Returns the repositories on this machine, of a server.
+    /// Repositories of a server, without URLs.
     pub(crate) fn local(&self) -> Result<GivenRepositories> {
         let named = self.git.iter().map(|path| {
             let path: &Path = path.as_ref();
@@ -88,8 +86,7 @@ impl GitFlags {
         Ok(given)
     }
 
-    /// Returns repositories as they are known without a network: a URL stands for its mirror, whether there
-    /// is one or not.
+    /// Uses no network. A URL's mirror may not exist.
     pub(super) fn known(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
         let mut given = GivenRepositories::default();
         for path in &self.git {
@@ -123,7 +120,7 @@ impl GitFlags {
         Ok(())
     }
 
-    /// Fetches a URL into its mirror. If that fails, what was fetched before is indexed.
+    /// If fetching fails, the last state is indexed.
     fn fetch(&self, url: &Path, fetch: &FetchFlags, given: &mut GivenRepositories) -> Result<()> {
         let shown = url.display().to_string();
         let (remote, directory) = remote(url, fetch)?;
@@ -150,7 +147,7 @@ impl GitFlags {
         Ok(())
     }
 
-    /// Adds the repositories below a directory, by name, and what lies beside them.
+    /// Adds repositories by name, and notes other entries.
     fn add_below(&self, directory: &Path, given: &mut GivenRepositories) -> Result<()> {
         let shown = format!("--git-dir-each {}", directory.display());
         let real = directory.canonicalize().with_context(|| shown.clone())?;
@@ -204,15 +201,13 @@ impl GitFlags {
     }
 }
 
-/// Repositories to index.
 #[derive(Default)]
 pub(crate) struct GivenRepositories {
     pub(crate) sources: Vec<RepositorySource>,
-    /// Those that could not be fetched or found, and why.
+    /// Names and reasons.
     pub(crate) problems: Vec<(String, String)>,
-    /// The directories that hold repositories.
     pub(crate) parents: Vec<PathBuf>,
-    /// What lies there beside the repositories.
+    /// Other entries of `parents`.
     pub(crate) beside: Vec<Beside>,
 }
 
@@ -244,7 +239,6 @@ impl GivenRepositories {
     }
 }
 
-/// Returns the remote of a URL, and the directory that has its mirror.
 fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
     let shown = url.display().to_string();
     let remote = Remote::parse(&shown, None, &fetch.schemes());
@@ -253,7 +247,7 @@ fn remote(url: &Path, fetch: &FetchFlags) -> Result<(Remote, PathBuf)> {
     Ok((remote, directory))
 }
 
-/// When a bare repository was last compared with its server, in seconds since 1970; 0 if never.
+/// Time in seconds since 1970; 0 if never.
 fn fetched(path: &Path) -> u64 {
     let modified = std::fs::metadata(path.join("FETCH_HEAD")).and_then(|it| it.modified());
     let since = modified
@@ -262,7 +256,7 @@ fn fetched(path: &Path) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Whether git would take it for a URL: `https://host/x`, or `host:x`.
+/// Follows git: `https://host/x` and `host:x` are URLs.
 pub(super) fn is_url(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     let colon = text.iter().position(|&byte| byte == b':');
@@ -270,7 +264,7 @@ pub(super) fn is_url(path: &Path) -> bool {
     colon.is_some_and(|colon| slash.is_none_or(|slash| colon < slash)) && !path.exists()
 }
 
-/// Takes the directories of objects that the environment names, which are those of one repository.
+/// Object directories of the environment belong to one repository.
 fn with_environment(sources: &mut [RepositorySource]) -> Result<()> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let (own, alternates) = (named(OBJECT_DIRECTORY), named(ALTERNATE_OBJECT_DIRECTORIES));
@@ -293,7 +287,6 @@ fn with_environment(sources: &mut [RepositorySource]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses two packages of one name.
 pub(crate) fn check_names(sources: &[Source], repositories: &[RepositorySource]) -> Result<()> {
     let directories = sources.iter().map(|it| (&it.name, &it.directory));
     let repositories = repositories.iter().map(|it| (&it.name, &it.path));
@@ -311,7 +304,7 @@ pub(crate) fn check_names(sources: &[Source], repositories: &[RepositorySource])
     Ok(())
 }
 
-/// Says that a directory which is a git work tree could be indexed as a repository.
+/// Suggests `--git` for work trees.
 pub(super) fn note_on_work_trees(sources: &[Source]) -> Option<String> {
     let is_work_tree = |source: &&Source| source.directory.join(".git").exists();
     let mut work_trees = sources.iter().filter(is_work_tree);

@@ -1,10 +1,9 @@
-//! The popularity of packages: the file that `--package-ranks` names.
+//! Popularity of packages: the file of `--package-ranks`.
 
 use anyhow::{Context, Result, ensure};
 use index::document::Popularity;
 use std::collections::HashMap;
 
-/// The value of a package in the file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ranks {
@@ -14,7 +13,7 @@ struct Ranks {
     rdep: f32,
 }
 
-/// Parses popularity by package name, without version, from a JSON object of objects.
+/// Parses a JSON object of objects, by unversioned package name.
 pub(crate) fn parse(text: &[u8]) -> Result<HashMap<Vec<u8>, Popularity>> {
     let ranks: HashMap<String, Ranks> = serde_json::from_slice(text)
         .context("not package ranks; expected JSON such as {\"bash\": {\"inst\": 0.9}}")?;

@@ -1,4 +1,4 @@
-//! Progress of a build: a bar on a terminal, elsewhere a line every few seconds.
+//! Build progress: a bar on a terminal, else a line every few seconds.
 
 use crate::progress::{ProgressThread, bar};
 use crate::{terminal, units};
@@ -9,13 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often the bar moves.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// How often a line is written where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows progress until the result is dropped.
 pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
     if std::io::stderr().is_terminal() {
         let bar = bar("{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left");
@@ -29,13 +26,11 @@ pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
     })
 }
 
-/// The progress at one moment.
 struct ProgressSample {
     packages: u64,
     files: u64,
     bytes: u64,
-    /// Bytes of all packages. A package that has not been walked yet counts as the average of those
-    /// that have.
+    /// Packages not walked yet count as the average.
     total: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `trawl index --store`: publishes an index, and with `--claim` shares the packages with other machines.
+//! `trawl index --store`: publishes an index. `--claim` shares the work.
 
 use crate::progress::{ProgressThread, bar};
 use crate::{terminal, units};
@@ -14,13 +14,12 @@ use std::time::Duration;
 use store::claims::{Claims, LEASE};
 use store::{Generation, Objects, Published, Publishing, StoreError};
 
-/// How often the bar moves.
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// Packages that are claimed at once, at most: those that are lost when the machine is.
+/// Bounds the loss with a machine.
 const CLAIMED_MAX: usize = 16;
 
-/// The pause before looking again at what others have claimed.
+/// Polling interval of other machines' claims.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Where an index is published.
@@ -39,7 +38,6 @@ pub(super) struct PublishFlags {
     pub(super) claim: bool,
 }
 
-/// Publishes the index in `directory`, and says what that came to.
 pub(super) fn publish(
     flags: &PublishFlags,
     directory: &Path,
@@ -90,8 +88,7 @@ fn what_was_published(published: &Published, objects: &Objects) -> String {
     format!("published generation {number} of {store}: {what}; {uploaded}")
 }
 
-/// Builds those of the packages that no other machine does, and publishes them, until the store has all.
-/// `build` builds packages into the index `out`.
+/// Publishes packages until the store has all. `build` builds claimed ones into `out`.
 pub(super) fn share(
     flags: &PublishFlags,
     out: &Path,
@@ -117,7 +114,7 @@ pub(super) fn share(
             return Ok(());
         }
         let claims = Claims::open(&objects, LEASE)?;
-        // Another machine may have published some since, and ended its claims.
+        // Another machine may have published and released some.
         let claimed = not_published(&objects, &claimed(&claims, &missing)?)?;
         if claimed.is_empty() {
             claims.release()?;
@@ -142,14 +139,13 @@ pub(super) fn share(
             terminal::report(what_was_published(&published, &objects));
             Ok(())
         });
-        // Also after an error, so that other machines need not wait until they expire.
+        // Releases after errors too, so other machines need not wait.
         let released = claims.release();
         result?;
         released?;
     }
 }
 
-/// The packages that the store does not have.
 fn not_published(objects: &Objects, sources: &[Source]) -> Result<Vec<Source>> {
     let known: HashSet<Vec<u8>> = match Generation::current(objects) {
         Ok(generation) => {
@@ -163,7 +159,6 @@ fn not_published(objects: &Objects, sources: &[Source]) -> Result<Vec<Source>> {
     Ok(sources.iter().filter(is_missing).cloned().collect())
 }
 
-/// Claims some of the packages.
 fn claimed(claims: &Claims<'_>, missing: &[Source]) -> Result<Vec<Source>> {
     let mut claimed = Vec::new();
     for source in missing {
@@ -177,12 +172,13 @@ fn claimed(claims: &Claims<'_>, missing: &[Source]) -> Result<Vec<Source>> {
     Ok(claimed)
 }
 
-/// Does `work`, and renews the claims as long as it takes.
+/// Renews the claims during `work`.
 fn renewing(claims: &Claims<'_>, work: impl FnOnce() -> Result<()>) -> Result<()> {
     std::thread::scope(|scope| {
         let (working, ended) = channel::<()>();
         scope.spawn(move || {
-            // Ends when the sender is dropped. If a claim cannot be renewed, another machine may build the same package.
+            // Ends with the sender. After a failed renewal, another machine may build the same
+            // package.
             while ended.recv_timeout(claims.renew_every()) == Err(RecvTimeoutError::Timeout) {
                 if let Err(error) = claims.renew() {
                     terminal::report(format_args!("trawl: claims cannot be renewed: {error}"));

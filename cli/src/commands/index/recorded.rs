@@ -1,4 +1,4 @@
-//! What an index records of its sources, and how `trawl index --update` reads them again.
+//! Recorded sources, found again by `trawl index --update`.
 
 use super::super::mirror::FetchFlags;
 use super::build::BuildFlags;
@@ -13,7 +13,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Returns what is recorded of the sources of this run.
 pub(super) fn sources(
     directories: &[PathBuf],
     build: &BuildFlags,
@@ -44,18 +43,15 @@ pub(super) fn sources(
     directories.chain(repositories).chain(parents).collect()
 }
 
-/// The sources of an index.
 pub(super) struct RecordedSources {
     pub(super) packages: Packages,
     pub(super) repositories: GivenRepositories,
-    /// As the index records them.
     pub(super) recorded: Vec<RecordedSource>,
-    /// The options that it was built with.
+    /// Options of the last build.
     pub(super) options: Options,
 }
 
-/// Finds the sources that the index in `out` records. One that is gone or cannot be fetched is a problem of
-/// its own, and so is the second one of a name. In a dry run nothing is fetched.
+/// Missing, unfetched and duplicate sources become problems. A dry run fetches nothing.
 pub(super) fn read_again(
     out: &Path,
     git: &GitFlags,
@@ -89,11 +85,10 @@ pub(super) fn read_again(
     Ok(found)
 }
 
-/// The source that is read of those with one name.
 struct BestSource {
     path: PathBuf,
     is_repository: bool,
-    /// Whether the index has the package from there, and whether it was named alone.
+    /// True if indexed from there, and if named alone.
     rank: (bool, bool),
 }
 
@@ -131,8 +126,7 @@ impl RecordedSources {
         }
     }
 
-    /// Leaves out sources whose name another one has, which makes two packages of one name. The one that the
-    /// index has stays, else one that was named alone.
+    /// Prefers the indexed source, then one named alone.
     fn keep_one_of_each_name(&mut self, recorded: &Recorded) {
         let best = self.best_of_each_name(recorded);
         let (mut seen, mut left_out) = (HashSet::new(), Vec::new());
@@ -149,7 +143,7 @@ impl RecordedSources {
             left_out.push((path.display().to_string(), reason));
             false
         };
-        // Of a directory that was named alone and is also inside another one the name is its own.
+        // A directory that is also inside another one keeps its own name.
         self.packages.sources.sort_by_key(|it| it.is_versioned);
         self.packages
             .sources

@@ -1,14 +1,13 @@
-//! The last line of `trawl index`: what was done, and the names of what was dropped, replaced or left out.
+//! Last line of `trawl index`: counts and package names.
 
 use crate::{terminal, units};
 use index::indexing::{Outcome, Preview, ReadStats, Report};
 use std::path::Path;
 use std::time::Duration;
 
-/// Names listed of each kind, at most; a longer list hides the rest of the line.
+/// A longer list hides the rest of the line.
 const NAMES_MAX: usize = 10;
 
-/// The last line of a run: its counts, and the size of the index.
 pub(super) fn of(
     report: &Report,
     out: &Path,
@@ -54,7 +53,6 @@ pub(super) fn of(
     format!("{line}; {index}; {left_out}{named}")
 }
 
-/// The last line of a dry run.
 pub(super) fn of_preview(preview: &Preview, problems: &[(String, String)]) -> String {
     let Preview { new, report } = preview;
     format!(
@@ -65,7 +63,7 @@ pub(super) fn of_preview(preview: &Preview, problems: &[(String, String)]) -> St
     )
 }
 
-/// Patterns without wildcards that chose no revision of any repository: likely misspelled.
+/// Patterns without wildcards and without a match are likely misspelled.
 pub(super) fn misspelled(report: &Report) -> impl Iterator<Item = (String, String)> {
     let unmatched = report.unmatched.iter();
     let misspelled = unmatched.filter(|it| {
@@ -74,7 +72,7 @@ pub(super) fn misspelled(report: &Report) -> impl Iterator<Item = (String, Strin
     misspelled.map(|it| (format!("--ref {}", it.pattern), it.reason.clone()))
 }
 
-/// Names of single packages by what became of them, with a semicolon before each kind.
+/// Each kind follows a semicolon.
 fn what_changed(report: &Report, problems: &[(String, String)]) -> String {
     let moved = report.moved.iter();
     let moved = moved.map(|it| format!("{} ({}, was {})", lossy(&it.package), it.now, it.before));
@@ -119,7 +117,6 @@ fn what_changed(report: &Report, problems: &[(String, String)]) -> String {
     .collect()
 }
 
-/// The number of packages, what they are, and their names.
 fn counted(names: &[Vec<u8>], what: &str) -> String {
     let count = units::count(names.len() as u64);
     if names.is_empty() {
@@ -129,7 +126,7 @@ fn counted(names: &[Vec<u8>], what: &str) -> String {
     format!("{count} {what} ({})", listed(&names))
 }
 
-/// Lists names on one line: a name may have line feeds.
+/// Names may contain line feeds.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_MAX);
     let listed = names[..names.len() - more].join(", ");
@@ -156,7 +153,7 @@ fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     )
 }
 
-/// Counts what was left out of the packages that were read, and beside all packages.
+/// Counts skipped files in packages and outside.
 fn what_was_left_out(report: &Report, out: &Path) -> String {
     let mut counts = report.read.skipped.clone();
     for (reason, count) in &report.beside {

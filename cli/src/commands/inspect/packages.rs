@@ -1,4 +1,4 @@
-//! `trawl inspect --packages`: packages, and the revisions of those that are git repositories.
+//! `trawl inspect --packages`: packages and revisions.
 
 use crate::terminal::escaped;
 use anyhow::Result;
@@ -7,8 +7,7 @@ use index::shard::{DocId, PackageId, Shard};
 use std::collections::HashMap;
 use std::io::Write;
 
-/// Lists packages with the number of their documents that a query without `rev:` searches. A line for each
-/// revision follows: the commit, and the name.
+/// Counts documents searched without `rev:`.
 pub(super) fn list(index: &Index, out: &mut impl Write) -> Result<()> {
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -36,7 +35,6 @@ pub(super) fn list(index: &Index, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Counts the documents of a package that a query without a filter of revisions searches.
 fn searched(shard: &Shard, id: PackageId) -> Result<usize> {
     let package = shard.package(id)?;
     let Some(revisions) = shard.revisions() else {
@@ -47,7 +45,6 @@ fn searched(shard: &Shard, id: PackageId) -> Result<usize> {
     Ok(searched.count())
 }
 
-/// Names the revisions that a document is in, if it is one of a repository.
 pub(super) fn revisions_of(shard: &Shard, document: DocId) -> Option<String> {
     let of = shard.revisions()?.of(document.0);
     let names: Vec<String> = of.iter().map(|it| it.text.to_owned()).collect();

@@ -1,5 +1,4 @@
-//! `trawl inspect --trigram BYTES`: the blocks that contain three bytes, and how their posting list is
-//! stored. `trawl inspect --plan PATTERN`: the posting lists that a search reads.
+//! `trawl inspect --trigram BYTES` shows a posting list, `--plan PATTERN` those of a search.
 
 use crate::print::plan_in_words;
 use crate::query::rejected_query;
@@ -79,7 +78,7 @@ fn show_list(
 
 fn show_block(shard: &Shard, block: BlockId, out: &mut impl Write) -> Result<()> {
     let documents = shard.text_with(block)?.documents;
-    // The first one may be of a package that was replaced.
+    // The first may belong to a replaced package.
     let mut best = DocId(documents.start);
     for document in documents.map(DocId) {
         if shard.is_live(shard.package_of(document)?) {
@@ -95,8 +94,7 @@ fn show_block(shard: &Shard, block: BlockId, out: &mut impl Write) -> Result<()>
     Ok(())
 }
 
-/// Shows the posting lists that a search for `pattern` reads in each shard, in which order, and how many
-/// candidates they leave.
+/// Shows the posting lists of a search by shard in reading order, and the candidates.
 pub(super) fn show_plan(
     index: &Index,
     pattern: Pattern,
@@ -134,7 +132,6 @@ fn compile(pattern: Pattern) -> Result<TrigramQuery, BadQuery> {
     }
 }
 
-/// How many blocks are candidates, and how much text that is.
 fn candidates(shard: &Shard, query: &TrigramQuery) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
@@ -155,12 +152,10 @@ fn candidates(shard: &Shard, query: &TrigramQuery) -> Result<String> {
     ))
 }
 
-/// Prints a trigram query with the lengths of its posting lists; an AND is as long as its shortest part,
-/// an OR as long as all parts together.
+/// Prints a query with list lengths: shortest part of an AND, sum of an OR.
 ///
-/// The parts of an AND are shown in the order in which they are read, shortest first. Parts that are far
-/// longer than what the others leave are not read. The parts of an OR are all read, and shown longest
-/// first.
+/// Parts of an AND are read shortest first, much longer ones not at all. Parts of an OR are all
+/// read, and shown longest first.
 fn show_steps(
     shard: &Shard,
     query: &TrigramQuery,
@@ -187,7 +182,7 @@ fn show_steps(
     Ok(print_rest(parts.len(), limit, 18 + indent, out)?)
 }
 
-/// Prints how many of `rows` are not shown, and how to show them.
+/// Names the flag that shows hidden rows.
 fn print_rest(rows: usize, limit: usize, indent: usize, out: &mut impl Write) -> io::Result<()> {
     if rows > limit {
         let rest = units::count((rows - limit) as u64);
@@ -197,7 +192,7 @@ fn print_rest(rows: usize, limit: usize, indent: usize, out: &mut impl Write) ->
     Ok(())
 }
 
-/// Parses three bytes. They may be escaped as in Rust, which is how plans show them.
+/// Parses three bytes, escaped as in Rust and in plans.
 fn parse(typed: &[u8]) -> Result<Trigram> {
     let shown = escaped(typed);
     let Some(bytes) = unescape(typed) else {

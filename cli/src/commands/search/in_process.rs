@@ -1,4 +1,4 @@
-//! Searches an index directory with a frontend in this process.
+//! Searches an index with a frontend in this process.
 
 use crate::print::{Printer, SearchSummary};
 use crate::progress::{self, ProgressThread};
@@ -14,9 +14,8 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// Memory for the matches that are rendered at a time, while those before are printed. Larger parts of the
-/// order read the frames of a long document less often, smaller ones are in memory that was used before: of 2 million
-/// matches, 48 MiB took 22,000 page faults more.
+/// Larger chunks decode frames of long documents less often; smaller ones reuse memory and avoid
+/// page faults.
 const RENDERED_BYTES_MAX: usize = 8 << 20;
 
 pub(super) fn search(
@@ -51,7 +50,7 @@ async fn search_with(
         .await?;
     let streams = printer.options().streams();
     let progress = (!streams).then(|| show_progress(&search));
-    // Printing blocks this thread of the runtime, which has nothing else to do.
+    // This thread has no other task.
     if streams {
         tokio::task::block_in_place(|| stream(frontend, &search, printer))?;
     }
@@ -86,7 +85,6 @@ fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
     })
 }
 
-/// Prints matches as they are found.
 fn stream(
     frontend: &Arc<Coordinator>,
     search: &SearchHandle,
@@ -122,17 +120,16 @@ fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
         missing: missing
             .map(|missing| (missing.backend.clone(), missing.reason.clone()))
             .collect(),
-        // No process watches the sources of an index alone.
         pending: 0,
         skipped: answer.skipped().count,
-        // One backend has no package twice.
+        // One backend has each package once.
         overlaps: None,
         notices,
         index_use: explain.into(),
     }
 }
 
-/// Prints the text of the answer, which has all matches except those that were sent only in part.
+/// Prints all matches but partially sent ones.
 fn print_plain(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,
@@ -162,7 +159,6 @@ fn print_plain(
                     Ok(texts) => rendered + texts.len(),
                     Err(_) => answer.len(),
                 };
-                // Fails when printing has failed.
                 if sender.send(texts).is_err() {
                     return;
                 }
@@ -174,7 +170,6 @@ fn print_plain(
     })
 }
 
-/// Prints a range of the matches.
 fn print(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,

@@ -1,9 +1,8 @@
-//! Flags of ripgrep that cannot work on an index: each is refused with what to write instead.
+//! Rejects unsupported ripgrep flags, and suggests alternatives.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// A flag that is refused.
 struct Refused {
     short: Option<char>,
     long: &'static str,
@@ -30,7 +29,7 @@ const REGEXP: &str = "there are no look-around and no back references; write sev
                       be in a file, or exclude one: 'malloc -free'";
 const PIPE: &str = "pass the output to another program, such as sed or cut";
 
-/// The flags. A space is no short name; `true`: it takes a value.
+/// A space means no short name; `true` takes a value.
 const REFUSED: &[Refused] = refused! {
     'v' "invert-match" false "an index finds lines that match; to leave out files with a word, write it \
                               with a dash: 'malloc -free'";
@@ -76,7 +75,6 @@ const REFUSED: &[Refused] = refused! {
     ' ' "line-buffered" false "write --stream to get matches as they are found";
 };
 
-/// Refuses the flags.
 #[derive(Debug)]
 pub(super) struct RefusedFlags;
 
@@ -95,7 +93,7 @@ impl Args for RefusedFlags {
                 None => flag,
             })
         });
-        // `--files` has no query in ripgrep.
+        // ripgrep's `--files` has no query.
         let names = REFUSED.iter().map(|refused| refused.long);
         command.mut_arg("query", |query| query.required_unless_present_any(names))
     }

@@ -1,5 +1,5 @@
-//! Searches with a server: asks for the search, which says whether it is complete, then for its export. If text is printed as
-//! it is, or matches as they are found, it asks for one export, whose last line says the same.
+//! Searches with a server, then requests the export. Text and streamed matches need only an export;
+//! its last line has the outcome.
 
 use crate::client::{Client, RESPONSE_BYTES_MAX};
 use crate::print::{Printer, SearchSummary};
@@ -13,22 +13,17 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
 use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
 
-/// Bytes of an export that are read at a time.
 const READ_BYTES: usize = 256 << 10;
 
-/// Why an answer cannot be used.
 const UNEXPECTED: &str = "unexpected answer; is this a Trawl server of the same version?";
 
-/// The parameters of an export as text, with a last line that says how the search ended.
 const TEXT: [(&str, &[u8]); 2] = [("format", b"text"), ("end", b"true")];
 
-/// What happened to an export without its end.
 const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 
-/// Bytes of the last line of an export, at most.
 const END_BYTES_MAX: usize = 64 << 20;
 
-/// How the last line of an export begins. No match in JSON begins like this.
+/// Prefix of the last line, and of no JSON match.
 const DONE: &str = r#"{"done":"#;
 
 pub(super) fn search(
@@ -49,7 +44,7 @@ pub(super) fn search(
     if page.total == 0 || query.want() == Want::Count {
         return Ok(page.into());
     }
-    // By its link the answer is found on another server, too, if this one is about to stop.
+    // Other servers know the link, in case this one drains.
     let name = page.link.as_deref().filter(|_| page.complete);
     let name = name.unwrap_or(&page.id);
     let path = format!("/api/v2/search/{name}/export");
@@ -60,7 +55,6 @@ pub(super) fn search(
     Ok(summary)
 }
 
-/// Prints matches as they are found, or text.
 fn print_export(
     server: &Client,
     typed: &TypedQuery<'_>,
@@ -76,7 +70,7 @@ fn print_export(
         form.extend(TEXT);
     }
     let export = {
-        // The head of the response comes with the first match.
+        // The head arrives with the first match.
         let _progress = show_progress();
         server.get("/api/v2/export", &[&typed.parameters()[..], &form].concat())?
     };
@@ -87,7 +81,7 @@ fn print_export(
         print(server, export, printer)?
     };
     let done = done.context(BROKE_OFF)?;
-    // A match has one line at least.
+    // Matches have at least one line.
     let least = match query.limit() {
         0 if done.complete => done.found,
         _ => 0,
@@ -97,7 +91,7 @@ fn print_export(
     Ok(summary)
 }
 
-/// Prints what waits for the last match.
+/// Prints withheld output.
 fn end(server: &Client, printer: &mut Printer<'_>) -> Result<()> {
     printer.end_matches(&|document: &Document, offset, count| read(server, document, offset, count))
 }
@@ -109,7 +103,7 @@ fn show_progress() -> Option<ProgressThread> {
     })
 }
 
-/// Prints an export. Returns the number of matches, and what its last line says.
+/// Returns the number of matches, and the last line.
 fn print(
     server: &Client,
     export: impl Read,
@@ -121,7 +115,7 @@ fn print(
     let mut line = String::new();
     loop {
         if export.buffer().is_empty() {
-            // It may take long until more comes.
+            // The next part may take long.
             printer.flush()?;
         }
         line.clear();
@@ -146,9 +140,9 @@ fn print(
     }
 }
 
-/// Prints text as it comes, except for its last line, which says how the search ended. Returns the number of lines.
+/// Prints all but the last line. Returns the number of lines.
 fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, ExportDone)> {
-    // `held` begins as the last line does. A line of a match may, too, but then another one follows.
+    // `held` starts like the last line. A matching line may too, but another one follows.
     let (mut held, mut lines, mut is_in_line) = (Vec::new(), 0, false);
     for_each_part(text, |part| {
         held.extend_from_slice(part);
@@ -164,14 +158,14 @@ fn copy_to_end(text: impl Read, printer: &mut Printer<'_>) -> Result<(u64, Expor
             printer.print_bytes(&held[..shown])?;
             held.drain(..shown);
         }
-        // It may take long until more comes.
+        // The next part may take long.
         printer.flush()
     })?;
     let end: ExportEnd = serde_json::from_slice(&held).context(BROKE_OFF)?;
     Ok((lines, end.done))
 }
 
-/// Calls `each` with the parts of a response as they come. None is empty.
+/// No part is empty.
 fn for_each_part(mut text: impl Read, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
@@ -206,7 +200,7 @@ fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result
     Ok(part)
 }
 
-/// The summary of an answer with `total` matches, if all of them were `printed`.
+/// Checks that all `total` matches were `printed`.
 fn summary(printed: u64, total: u64, summary: SearchSummary) -> Result<SearchSummary> {
     ensure!(
         printed == total,

@@ -1,4 +1,4 @@
-//! The index that `trawl serve` serves: where it is, and what it is made of.
+//! Index of `trawl serve`: its directory and sources.
 
 use super::super::index::{self as index_command, BuildFlags, GitFlags, check_names};
 use crate::default_sources::default_sources;
@@ -8,30 +8,27 @@ use index::corpus::Packages;
 use index::indexing::{self, Changes, Progress, Report, Suspects};
 use std::path::{Path, PathBuf};
 
-/// Repositories that are not indexed as asked, with the reason.
+/// Names and reasons.
 type Problems = Vec<(String, String)>;
 
-/// An index and its sources.
 pub(super) struct ServedIndex {
-    /// Its directory.
     pub(super) directory: PathBuf,
     sources: IndexSources,
     build: BuildFlags,
     git: GitFlags,
-    /// Drop packages that are not among the sources. An index in the cache belongs to `serve` alone.
+    /// An index in the cache belongs to `serve` alone.
     prune: bool,
 }
 
-/// What an index is made of.
 enum IndexSources {
-    /// It is served as it is.
+    /// Served without update.
     None,
     Default,
     Named(Vec<PathBuf>),
 }
 
 impl ServedIndex {
-    /// Finds the index that the command line names, or the one in the user's cache directory.
+    /// Finds the named index, or one in the user's cache directory.
     pub(super) fn new(
         index: Option<&Path>,
         sources: &[PathBuf],
@@ -65,7 +62,7 @@ impl ServedIndex {
         Ok(served)
     }
 
-    /// The directories that were named, or the current one. Empty if the index is served as it is.
+    /// Empty if the index is not updated.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         match &self.sources {
             IndexSources::None => Vec::new(),
@@ -74,13 +71,11 @@ impl ServedIndex {
         }
     }
 
-    /// The git repositories that were named.
     pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {
         let given = self.git.local()?.sources;
         Ok(given.into_iter().map(|it| it.path).collect())
     }
 
-    /// Whether files that git ignores are indexed.
     pub(super) fn no_ignore(&self) -> bool {
         self.build.no_ignore
     }
@@ -96,7 +91,7 @@ impl ServedIndex {
         })
     }
 
-    /// Returns the changes of an update, and the repositories that are left out, with the reason.
+    /// Returns skipped repositories, too.
     fn changes(&self, packages: &Packages) -> Result<(Changes, Problems)> {
         let given = self.git.local()?;
         check_names(&packages.sources, &given.sources)?;
@@ -110,7 +105,7 @@ impl ServedIndex {
         Ok((changes, given.problems))
     }
 
-    /// Brings the index up to date if it has sources. Shows progress and a summary.
+    /// Updates with progress and summary.
     pub(super) fn prepare(&self) -> Result<()> {
         if matches!(self.sources, IndexSources::None) {
             return Ok(());
@@ -118,8 +113,7 @@ impl ServedIndex {
         let (packages, directory) = (self.packages()?, &self.directory);
         let (changes, problems) = self.changes(&packages)?;
         let options = self.build.options()?;
-        // This check needs no lock; another `serve` of the same directories may hold it.
-        // Repositories are compared by the update itself.
+        // Needs no lock, which another `serve` may hold. The update compares repositories.
         if changes.repositories.is_empty()
             && indexing::is_current(packages.sources.clone(), &changes, directory, &options)
         {
@@ -131,7 +125,7 @@ impl ServedIndex {
         Ok(())
     }
 
-    /// Brings the index up to date without a word. The texts of suspects are compared.
+    /// Updates silently, and compares the texts of suspects.
     pub(super) fn update(&self, suspects: Suspects) -> Result<Report> {
         let packages = self.packages()?;
         let (mut changes, problems) = self.changes(&packages)?;

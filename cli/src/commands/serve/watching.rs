@@ -1,10 +1,10 @@
 //! `trawl serve --watch`: updates the index when its sources change.
 //!
-//! A thread waits for notifications, or for the next rescan, and updates the index as `trawl index` does; the
-//! backend opens the new manifest while queries on the old one finish. One update runs at a time: what
-//! changes meanwhile is found by the next. A failed update leaves the index as it was, and is tried again.
+//! A thread waits for notifications or a rescan, then updates like `trawl index`, while older
+//! queries finish. A failed update changes nothing and is retried.
 //!
-//! **Invariant:** a change is pending from its notification until the frontend searches an index with it.
+//! **Invariant:** a change is pending from its notification until the frontend searches an index
+//! with it.
 
 use super::served_index::ServedIndex;
 use crate::terminal;
@@ -20,40 +20,36 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
 
-/// Wait before a failed update is tried again; each wait is twice the last, up to a maximum. A change ends
-/// it.
+/// Waits after failures double; a change ends them.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// Time between rescans, unless the user has set it: so many times as long as one takes, within these bounds. They
-/// then take a hundredth of a processor.
+/// Pause as a multiple of a rescan's duration: costs about 1 % of a CPU.
 const RESCAN_SHARE: u32 = 100;
 const RESCAN_MIN: Duration = Duration::from_secs(2);
 const RESCAN_MAX: Duration = Duration::from_secs(60);
 
-/// Age of a modification up to which a rescan compares the text of a file. A store through a mapping moves no time
-/// while its page is dirty, which is 35 s at most by the kernel's defaults.
+/// Rescans compare text up to this age. Mapped stores update no time while a page is dirty: up to
+/// 35 s by kernel defaults.
 const DIRTY_MAX: Duration = Duration::from_secs(60);
 
-/// Time for the frontend to learn of a new index: the backend looks every 250 ms.
+/// The backend polls every 250 ms.
 const ANNOUNCED_MAX: Duration = Duration::from_secs(10);
 
-/// An index that is kept up to date.
 pub(super) struct WatchedIndex {
     pub(super) index: ServedIndex,
     watch: FileWatch,
-    /// Time between rescans; `None` if it depends on how long one takes.
+    /// `None` derives it from a rescan's duration.
     rescan: Option<Duration>,
-    /// How long the last update took, with all that belongs to it.
+    /// Duration with all work included.
     update: Duration,
-    /// Whether the frontend searches the index as the last update has left it.
+    /// The frontend has the last update.
     is_announced: bool,
-    /// Updates that have failed since the last one that has not.
     failures: u32,
 }
 
 impl WatchedIndex {
-    /// Begins to watch the sources of an index. `without` are directories that this process writes to.
+    /// `without`: directories written by this process.
     pub(super) fn start(
         index: ServedIndex,
         without: Vec<PathBuf>,
@@ -85,12 +81,11 @@ impl WatchedIndex {
         })
     }
 
-    /// What searches see of the watch.
     pub(super) fn freshness(&self) -> Arc<dyn CorpusWatch> {
         self.watch.freshness()
     }
 
-    /// Updates the index that a frontend searches, in a thread that ends with the process. Needs a tokio runtime.
+    /// The thread ends with the process. Needs a tokio runtime.
     pub(super) fn run_in_thread(mut self, frontend: &Arc<Coordinator>) -> std::io::Result<()> {
         let (frontend, runtime) = (Arc::downgrade(frontend), Handle::current());
         let thread = std::thread::Builder::new().name("watch".to_owned());
@@ -116,7 +111,7 @@ impl WatchedIndex {
         }
     }
 
-    /// The files of which an update compares the text.
+    /// Files to compare by text.
     fn suspects(&self, woken: Woken) -> Suspects {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -129,7 +124,6 @@ impl WatchedIndex {
         }
     }
 
-    /// Waits until the frontend searches the index as it is.
     fn announced(&self, frontend: &Coordinator, runtime: &Handle) -> bool {
         let Ok(index) = Index::open(&self.index.directory) else {
             return false;
@@ -140,7 +134,7 @@ impl WatchedIndex {
         runtime.block_on(waited).is_ok()
     }
 
-    /// Time until the next update if nothing is noticed.
+    /// Pause without notifications.
     fn patience(&self) -> Duration {
         let rescan = self.rescan.unwrap_or_else(|| rescan_after(self.update));
         match self.failures {

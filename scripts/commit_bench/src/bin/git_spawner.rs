@@ -1,5 +1,4 @@
-//! Answers `/api/v2/commit` as `trawl` does, but runs `git log -1` for each request: what `scripts/bench git`
-//! compares with. It trusts its clients; never run it for others.
+//! Runs `git log -1` for `/api/v2/commit`: the baseline of `scripts/bench git`. Never expose it.
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -11,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use web::model::Commit;
 
-/// What `git log` prints, separated by NUL.
+/// Fields separated by NUL.
 const FORMAT: &str =
     "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%s%x00%b%x00%D";
 
@@ -108,7 +107,7 @@ fn read(root: &Path, wanted: &Wanted) -> Option<message::Commit> {
     })
 }
 
-/// Reads a date such as `1700000000 +0130`.
+/// Parses `1700000000 +0130`.
 fn signature(name: &[u8], email: &[u8], date: &[u8]) -> Option<Signature> {
     let (seconds, zone) = str::from_utf8(date).ok()?.split_once(' ')?;
     let zone: i32 = zone.parse().ok()?;

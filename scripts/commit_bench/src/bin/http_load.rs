@@ -1,9 +1,9 @@
-//! Sends GET requests over some connections, each as soon as the last one is answered, and prints how many were
-//! answered, in how many seconds, the median and the 99th percentile in microseconds, and how many failed.
+//! Load of GET requests. Prints answers, seconds, median and 99th percentile in microseconds, and
+//! failures.
 //!
-//! usage: `http_load ADDRESS CONNECTIONS SECONDS FILE [RATE [HEADER]...]`. FILE has a path a line; the connections take
-//! them in turn. With 0 SECONDS each path is requested once. With a RATE, so many requests are due a second, whether or
-//! not the ones before are answered, and a time counts from when its request was due. HEADER is `name: value`.
+//! usage: `http_load ADDRESS CONNECTIONS SECONDS FILE [RATE [HEADER]...]`. FILE has a path per
+//! line; 0 SECONDS requests each once. RATE requests are due per second, and timed from then.
+//! HEADER is `name: value`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ struct Load {
     /// `None`: each path once.
     until: Option<Instant>,
     began: Instant,
-    /// Requests that are due a second; 0: each as soon as its connection is free.
+    /// Requests per second; 0: closed loop.
     rate: u64,
     headers: String,
 }
@@ -71,7 +71,7 @@ fn main() -> std::io::Result<()> {
 }
 
 impl Load {
-    /// Returns the microseconds of each request, and how many had another status than 200.
+    /// Microseconds of requests, and statuses other than 200.
     fn run(&self) -> std::io::Result<(Vec<u32>, usize)> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
@@ -99,7 +99,7 @@ impl Load {
 }
 
 impl Load {
-    /// Waits until a request is due, and returns when that is; `None` if that is after the end.
+    /// Returns the due time; `None` after the end.
     fn wait(&self, number: usize) -> Option<Instant> {
         if self.rate == 0 {
             return Some(Instant::now());
@@ -113,7 +113,7 @@ impl Load {
     }
 }
 
-/// Reads an answer with a length. Returns whether its status is 200.
+/// True for status 200.
 fn read_answer(
     reader: &mut BufReader<TcpStream>,
     line: &mut String,

@@ -1,9 +1,9 @@
-//! Searches for words over some connections, each as soon as the last answer is there, and writes how many lines each
-//! word has and how long its answer took.
+//! Load of word searches. Prints for each answer number, lines (`-` if incomplete) and
+//! microseconds.
 //!
-//! usage: `search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE`. KIND is `trawl`, `zoekt`, or `zoekt-page` for the first
-//! ten files only. FILE has a word a line, for trawl with further parameters; the connections take them in turn, from number FROM on, until SECONDS are over or none is left. For each answer a line is
-//! printed: the word's number, its lines, and microseconds; `-` instead of the lines if the answer is not whole.
+//! usage: `search_load KIND ADDRESS CONNECTIONS SECONDS FROM FILE`. KIND is `trawl`, `zoekt`, or
+//! `zoekt-page` for the first ten files. FILE has a word per line, for trawl with parameters, taken
+//! from number FROM.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ struct Load {
     until: Instant,
 }
 
-/// A word's number, its lines if the answer is whole, and microseconds.
+/// Number, lines if complete, microseconds.
 type Answer = (usize, Option<usize>, u32);
 
 fn main() -> std::io::Result<()> {
@@ -103,7 +103,6 @@ impl Load {
         )
     }
 
-    /// Returns the number of lines of an answer, which has them all; `None` if it says that it is not whole.
     fn lines(&self, body: &[u8]) -> Option<usize> {
         let body = String::from_utf8_lossy(body);
         if self.kind != Kind::Trawl {
@@ -116,7 +115,7 @@ impl Load {
     }
 }
 
-/// Reads an answer to `body`. Returns whether its status is 200.
+/// True for status 200.
 fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io::Result<bool> {
     let (mut line, mut length, mut is_chunked) = (String::new(), 0, false);
     reader.read_line(&mut line)?;
@@ -146,7 +145,7 @@ fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io
         reader.read_line(&mut line)?;
         let bytes = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
         let start = body.len();
-        // The chunk and the end of its line.
+        // Chunk with its line end.
         body.resize(start + bytes + 2, 0);
         reader.read_exact(&mut body[start..])?;
         body.truncate(start + bytes);

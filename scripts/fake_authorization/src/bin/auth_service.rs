@@ -1,4 +1,4 @@
-//! An authorization service for benchmarks and fault runs. Prints its address, and runs until it is killed.
+//! Authorization service for benchmarks and fault runs.
 
 use fake_authorization::{FakeService, Mode};
 use std::time::Duration;

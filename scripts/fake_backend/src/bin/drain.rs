@@ -1,10 +1,9 @@
-//! Sends a search to a backend and discards the answer, to measure a stream without a frontend. It
-//! reads only the headers of frames.
+//! Discards the answer of a backend, to measure streams without a frontend.
 //!
 //! usage: drain ADDR literal|regexp PATTERN [CONTEXT]
 //!
-//! Prints the milliseconds until the first BATCH begins and until END has arrived, the bytes, and the
-//! matches as END counts them.
+//! Prints milliseconds until the first BATCH and END, bytes, and matches. Decodes only frame
+//! headers and END.
 
 use schema::frame::{self, HEADER_BYTES, Kind};
 use schema::message::{End, Expr, Failure, Hello, Pattern, Search, Syntax};
@@ -13,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Bytes of one read: as many as a frontend reads at a time.
+/// Read size of a frontend.
 const READ_BYTES: usize = 256 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the ids of the shards in the backend's HELLO.
+/// Shard ids in the HELLO.
 fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     let (mut received, mut piece) = (Vec::new(), vec![0; READ_BYTES]);
     loop {
@@ -62,14 +61,13 @@ fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     }
 }
 
-/// What was received of a stream.
 struct Drained {
     first: Duration,
     bytes: u64,
     matches: u64,
 }
 
-/// Reads up to END, and decodes only END.
+/// Decodes only END.
 fn drain(stream: &mut TcpStream, started: Instant) -> Result<Drained, Box<dyn Error>> {
     let mut buffer = vec![0; frame::FRAME_BYTES_MAX + READ_BYTES];
     let (mut have, mut bytes, mut first) = (0, 0, None);

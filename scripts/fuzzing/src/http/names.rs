@@ -1,12 +1,12 @@
-//! Methods, routes, headers and parameters. A byte of an input is an index into one of these tables.
+//! Methods, routes, headers and parameters, indexed by input bytes.
 
-/// Separates two requests of an input. It does not occur in UTF-8.
+/// Separates requests. Never occurs in UTF-8.
 pub(crate) const REQUEST_END: u8 = 0xff;
 
-/// Separates two parts of a request. It does not occur in UTF-8.
+/// Separates parts. Never occurs in UTF-8.
 pub(crate) const PART_END: u8 = 0xfe;
 
-/// All routes, and some that do not exist. `{}` stands for a variable part.
+/// Includes unknown ones. `{}` is a variable part.
 pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search",
     "/search",
@@ -71,12 +71,12 @@ pub(crate) const ROUTES: &[&str] = &[
     "/skipped",
 ];
 
-/// Methods. Most requests use the first.
+/// Mostly the first.
 pub(crate) const METHODS: [&str; 10] = [
     "GET", "GET", "GET", "GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "BREW",
 ];
 
-/// Request headers that some route reads.
+/// Headers read by some route.
 pub(crate) const HEADERS: [&str; 11] = [
     "if-none-match",
     "accept-encoding",
@@ -91,7 +91,7 @@ pub(crate) const HEADERS: [&str; 11] = [
     "if-range",
 ];
 
-/// Parameters of the routes, and one that no route has.
+/// One is unknown.
 pub(crate) const PARAMETERS: &[&str] = &[
     "q",
     "mode",
@@ -142,11 +142,9 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "from",
 ];
 
-/// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of
-/// the path, and a body.
+/// Raw query string, variable path part, and body.
 pub(crate) const OTHERS: [&str; 3] = ["?", "{}", "body"];
 
-/// Encodes a request, given the names and values of its parts.
 pub(crate) fn encode<'a>(
     method: &str,
     route: &str,
@@ -165,7 +163,6 @@ pub(crate) fn encode<'a>(
     out
 }
 
-/// Joins requests to an input.
 pub(crate) fn join(requests: &[Vec<u8>]) -> Vec<u8> {
     requests.join(&REQUEST_END)
 }

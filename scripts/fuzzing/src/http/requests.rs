@@ -1,8 +1,7 @@
 //! Decodes an input to HTTP requests.
 //!
-//! Requests are separated by [`REQUEST_END`], and parts of a request by [`PART_END`]. The first part is a
-//! byte for the route and one for the method. Each other part is a byte for its kind, and its value. A
-//! value of [`PLACEHOLDERS`] is replaced by a value from an earlier answer.
+//! [`REQUEST_END`] separates requests, [`PART_END`] parts. The first part has bytes for route and
+//! method, others a kind byte and a value.
 
 use super::names::{HEADERS, METHODS, OTHERS, PARAMETERS, PART_END, REQUEST_END, ROUTES};
 use crate::untrusted_backend::in_url;
@@ -11,21 +10,20 @@ use axum::http::{HeaderValue, Method, Request, header, request};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// The most requests of an input that are made.
 const REQUESTS_MAX: usize = 4;
 
 /// Longer inputs are slower and reach no other code.
 const INPUT_BYTES_MAX: usize = 2048;
 
-/// Values that are replaced by what an earlier answer had in its fields `id`, `next` and `generation`.
+/// Replaced by `id`, `next` and `generation` of an earlier answer.
 const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 
-/// What is known from the requests of an input so far.
+/// State of earlier requests.
 #[derive(Default)]
 pub(crate) struct Known {
     /// Values for [`PLACEHOLDERS`].
     values: [Option<String>; PLACEHOLDERS.len()],
-    /// A request may have cancelled a search, or set a timeout.
+    /// A request may have cancelled or timed out.
     is_stopped: bool,
 }
 
@@ -36,7 +34,7 @@ impl Known {
         }
     }
 
-    /// Returns whether an answer may be incomplete.
+    /// Incomplete answers are allowed.
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped
     }
@@ -50,7 +48,6 @@ impl Known {
     }
 }
 
-/// A part of a request.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Raw(&'a [u8]),
@@ -76,14 +73,13 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A decoded request whose placeholders are not replaced yet.
+/// Request with placeholders.
 pub(crate) struct Template<'a> {
     route: &'static str,
     method: Method,
     parts: Vec<Part<'a>>,
 }
 
-/// Returns the requests of an input.
 pub(crate) fn requests(data: &[u8]) -> impl Iterator<Item = Template<'_>> {
     let data = &data[..data.len().min(INPUT_BYTES_MAX)];
     let requests = data.split(|&byte| byte == REQUEST_END).take(REQUESTS_MAX);
@@ -104,7 +100,7 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// Returns the request, or `None` if the HTTP library rejects its URL.
+    /// `None` if the HTTP library rejects its URL.
     pub(crate) fn request(&self, known: &mut Known) -> Option<Request<Body>> {
         let is_posted = self.method == Method::POST;
         let (query, body) = if is_posted {
@@ -152,7 +148,6 @@ impl<'a> Template<'a> {
         path
     }
 
-    /// Returns the raw pieces of the query string.
     fn raw(&self) -> String {
         let raw = self.parts.iter().filter_map(|part| match part {
             Part::Raw(text) => Some(String::from_utf8_lossy(text)),
@@ -170,7 +165,7 @@ impl<'a> Template<'a> {
         parameters.chain(raw).collect::<Vec<_>>().join("&")
     }
 
-    /// Returns the part that is a body, or a JSON object of the parameters.
+    /// The body part, or the parameters as JSON.
     fn body(&self, known: &Known) -> Vec<u8> {
         let given = self.parts.iter().find_map(|part| match part {
             Part::Body(body) => Some(body.to_vec()),
@@ -208,7 +203,7 @@ fn escaped(byte: u8) -> String {
     }
 }
 
-/// Returns whether a URL may set a timeout, in whatever encoding.
+/// Decodes any encoding.
 fn may_stop(text: &str) -> bool {
     let text = percent_decode_str(text).decode_utf8_lossy();
     let letters: String = text.chars().filter(char::is_ascii_alphabetic).collect();

@@ -1,8 +1,8 @@
-//! Requests that users and programs make, a few of every kind.
+//! Typical requests of users and programs.
 
 use super::names::{encode, join};
 
-/// One input per paragraph, one request per line: method, route, and parts, separated by ` & `.
+/// An input per paragraph, a request per line: method, route, and parts, separated by ` & `.
 const REQUESTS: &str = r#"
 GET /api/v2/search & q=needle -import path:*.c & context=2 & explain=true
 
@@ -147,7 +147,7 @@ GET /perpackage-results/{}/2/{} & {}=i3.*x & {}=page_0
 GET /openapi.json
 "#;
 
-/// Returns inputs whose last request is answered without an error.
+/// The last request succeeds.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let inputs = REQUESTS.trim().split("\n\n");
     let input = |input: &str| join(&input.lines().map(request).collect::<Vec<_>>());

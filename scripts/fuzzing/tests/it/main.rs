@@ -1,7 +1,4 @@
-//! The smoke run: every fuzz target with its seeds and a few thousand mutations of them.
-//!
-//! [`SEED`] alone determines the inputs, so every run has the same ones. `scripts/fuzz` runs the same
-//! targets with other inputs, for longer.
+//! Smoke run of every fuzz target. [`SEED`] alone determines the inputs.
 
 mod mutation;
 
@@ -9,10 +6,10 @@ use fuzzing::TARGETS;
 use mutation::Mutations;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Another number gives another set of inputs.
+/// Selects the inputs.
 const SEED: u64 = 20_260_101;
 
-/// Runs a target on its seeds and on mutations of them. A failure prints the input.
+/// A failure prints the input.
 fn smoke(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name);
     let target = target.expect("TARGETS has the name");
@@ -32,7 +29,7 @@ fn smoke(name: &str) {
     }
 }
 
-/// Makes one test for each target: they run in parallel, and a failure names the target.
+/// Tests run in parallel, and failures name the target.
 macro_rules! smoke_tests {
     ($($name:ident)*) => {
         $(

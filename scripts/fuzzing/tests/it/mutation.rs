@@ -1,9 +1,9 @@
-//! Inputs made from seeds by a few random changes each, without feedback from the code under test.
+//! Random mutations of seeds, without feedback.
 
-/// The most changes that are made to one seed.
+/// Changes per input.
 const CHANGES_MAX: u64 = 4;
 
-/// Numbers at the edges of their types, which readers are most likely to get wrong.
+/// Edges of integer types.
 const EDGES: [u64; 10] = [
     0,
     1,
@@ -17,14 +17,13 @@ const EDGES: [u64; 10] = [
     u64::MAX,
 ];
 
-/// An endless sequence of mutations of seeds.
 pub(crate) struct Mutations {
     random: Random,
     seeds: Vec<Vec<u8>>,
 }
 
 impl Mutations {
-    /// Returns the mutations that `seed` determines: the same seeds and number give the same ones.
+    /// Determined by `seed`.
     pub(crate) fn new(seed: u64, seeds: Vec<Vec<u8>>) -> Mutations {
         Mutations {
             random: Random(seed),
@@ -32,8 +31,7 @@ impl Mutations {
         }
     }
 
-    /// Makes one change: flips a bit, sets a number, or removes, repeats or inserts a piece, which may
-    /// come from another seed.
+    /// Flips a bit, sets a number, or removes, repeats or inserts a piece of a seed.
     fn change(&mut self, input: &mut Vec<u8>) {
         let random = &mut self.random;
         let at = random.below(input.len());
@@ -75,7 +73,8 @@ impl Iterator for Mutations {
     }
 }
 
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+/// 2014).
 struct Random(u64);
 
 impl Random {
@@ -87,7 +86,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`, or 0 if `bound` is 0.
+    /// 0 if `bound` is 0.
     fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

@@ -1,16 +1,12 @@
-//! A backend that sends as many matches as a query says, as fast as the frontend reads them. What is
-//! measured against it is the frontend.
+//! Sends a requested number of matches at full speed, to measure frontends.
 //!
 //! usage: synthetic_backend [--listen ADDR] [--shard N] [--per-document N] [--line-bytes N]
 //!
-//! It prints its address. For the pattern `matches N seed S` it sends N matches, different ones for
-//! each S, in documents of `--per-document` lines of `--line-bytes` bytes. For `matches N seed S hold T`
-//! it sends only PROGRESS for T seconds before. It has one shard, whose id is made of `--shard`; the
-//! backends of one frontend need different ones.
+//! The pattern `matches N seed S` gives N matches in documents of `--per-document` lines of
+//! `--line-bytes` bytes; `hold T` delays them by T seconds. `--shard` must differ between backends.
 //!
-//! Documents are encoded once, in a ring, with pseudo-random ranks in [1, 2). To send one again, its
-//! number and path are overwritten and its checksum is computed anew: a copy and a CRC-32C, so the
-//! sender is several times faster than any reader.
+//! A ring of encoded documents is reused with new numbers, paths and checksums, so sending is
+//! cheaper than reading.
 
 mod ring;
 
@@ -26,19 +22,19 @@ use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Bytes of one write: as many as the frontend reads at a time.
+/// Read size of a frontend.
 const WRITE_BYTES: usize = 256 << 10;
 
-/// Writes between two PROGRESS frames: 8 MiB, some milliseconds.
+/// 8 MiB, some milliseconds.
 const WRITES_PER_PROGRESS: u32 = 32;
 
-/// How often an idle connection gets a HELLO.
+/// Interval of HELLO on idle connections.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// How often PROGRESS is sent while matches are held back.
+/// Interval of PROGRESS.
 const HOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// A search for more matches is refused unless it may be heavy.
+/// Larger searches must be allowed to be heavy.
 const LIGHT_MATCHES_MAX: u64 = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for stream in listener.incoming() {
         let (mut stream, options) = (stream?, options.clone());
         std::thread::spawn(move || {
-            // An error is the end of the connection.
+            // An error ends the connection.
             let _ = connected(&mut stream, &options);
         });
     }
@@ -92,7 +88,6 @@ impl Options {
     }
 }
 
-/// What a pattern asks for.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     matches: u64,
@@ -148,7 +143,6 @@ impl<S: Write> Answers<S> for Options {
 }
 
 impl Options {
-    /// Returns what the pattern asks for, or why it gets no matches.
     fn refusal(&self, search: &Search) -> Result<Wish, Failure> {
         let patterns = search.expr.patterns();
         let wish = patterns.first().and_then(|it| Wish::parse(&it.text));
@@ -202,7 +196,6 @@ impl Options {
         stream.write_all(&framed(|out| end.encode(out)))
     }
 
-    /// Sends `matches` matches, `per_document` of them in each document.
     fn matches(
         &self,
         wish: Wish,
@@ -256,7 +249,7 @@ mod tests {
     use schema::message::{BatchReader, Expr, Pattern};
     use std::io::Read;
 
-    /// Returns END, and the count and hash of the matches before it.
+    /// Returns END, with the count and hash of earlier matches.
     fn ask(stream: &mut TcpStream, search: &Search) -> (End, ShardEnd) {
         let (mut decoder, mut request) = (Decoder::new(), Vec::new());
         search.encode(&mut request).unwrap();
@@ -298,7 +291,7 @@ mod tests {
         };
         let mut stream = listener.accept().unwrap().0;
         let session = std::thread::spawn(move || connected(&mut stream, &options).is_ok());
-        // The last: more documents than a ring has, and an incomplete last document.
+        // Exceeds the ring, and leaves the last document incomplete.
         for matches in [0, 10, 20_017] {
             let search = Search {
                 expr: Expr::Pattern(Pattern {

@@ -1,32 +1,30 @@
-//! Documents that are encoded once and sent again and again, with other numbers and paths.
+//! Documents encoded once and sent repeatedly with new numbers and paths.
 
 use crate::Options;
 use schema::frame::HEADER_BYTES;
 use schema::message::{Batch, DocumentKind, Line, Range};
 
-/// Documents in a ring, each of another package. At 5 KB of text each they stay in a processor's cache.
+/// Documents of 5 KB fit in a processor's cache.
 pub(crate) const RING_DOCUMENTS: u32 = 128;
 
-/// The distance between matching lines.
+/// Distance of matching lines.
 const LINE_STEP: u32 = 3;
 
-/// Placeholders in an encoded document, which occur in it only once.
+/// Marks that occur once in an encoded document.
 const NUMBER_MARK: u32 = 0x5a5a_5a5a;
 const PATH_MARK: &str = "@@@@@@@@";
 
-/// Returns the line number of a document's match.
 pub(crate) fn number(line: u32) -> u32 {
     1 + LINE_STEP * line
 }
 
-/// Encoded documents.
 pub(crate) struct Ring {
     options: Options,
     seed: u64,
     documents: Vec<Option<Document>>,
 }
 
-/// The payload of a BATCH frame, and where its number and path are.
+/// BATCH payload, with the offsets of number and path.
 struct Document {
     lines: u32,
     payload: Vec<u8>,
@@ -35,7 +33,6 @@ struct Document {
 }
 
 impl Ring {
-    /// Returns a ring that encodes a document when it is first needed.
     pub(crate) fn new(options: &Options, seed: u64) -> Ring {
         Ring {
             options: options.clone(),
@@ -44,7 +41,6 @@ impl Ring {
         }
     }
 
-    /// Returns the payload of the frame of a document with `lines` matches.
     pub(crate) fn document(&mut self, number: u32, lines: u32) -> &[u8] {
         let index = number % RING_DOCUMENTS;
         let slot = &mut self.documents[index as usize];
@@ -102,7 +98,6 @@ impl Document {
         }
     }
 
-    /// Returns the payload with another number and path.
     fn numbered(&mut self, number: u32) -> &[u8] {
         self.payload[self.number_at..][..4].copy_from_slice(&number.to_le_bytes());
         let path = &mut self.payload[self.path_at..][..PATH_MARK.len()];
@@ -114,7 +109,7 @@ impl Document {
     }
 }
 
-/// Appends a line of exactly `bytes` bytes: its number, then letters.
+/// Appends exactly `bytes` bytes: number, then letters.
 fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>) {
     let start = text.len();
     text.extend_from_slice(format!("line {number} ").as_bytes());
@@ -124,10 +119,10 @@ fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>)
     text.truncate(start + bytes);
 }
 
-/// Returns where `mark` is.
+/// Returns the position of `mark`.
 ///
 /// # Panics
-/// If it is missing or there twice.
+/// If it is missing or repeated.
 fn only(payload: &[u8], mark: &[u8]) -> usize {
     let mut windows = payload.windows(mark.len());
     let at = windows.position(|window| window == mark);
