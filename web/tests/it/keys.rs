@@ -119,7 +119,8 @@ fn the_api_answers_only_to_known_keys() {
     ] {
         assert!(is_refused(&guarded.get(path, &[])), "{path}");
     }
-    assert_eq!(guarded.site.counter(wrong) - before.1, 4);
+    // Other tests of this process refuse keys, too.
+    assert!(guarded.site.counter(wrong) - before.1 >= 4);
     assert!(guarded.site.counter(missing) - before.0 >= 4);
     for key in [&guarded.robot, &guarded.human] {
         let answer = guarded.with_key(search, key);
