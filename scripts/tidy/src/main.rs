@@ -1,4 +1,4 @@
-//! Checks the structure of the workspace: dependencies, cycles of files, module layers.
+//! Checks the structure of the workspace: dependencies, cycles of files, module layers; and its prose.
 //!
 //! `cargo test -p tidy` lists violations; `cargo run -p tidy` prints layers and arrows. Paths are
 //! resolved by name, so method calls are not arrows. Ignores tests (`#[cfg(test)]`, `tests/`).
@@ -6,6 +6,7 @@
 mod files;
 mod graph;
 mod imports;
+mod prose;
 mod rules;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
     for each in &rules::CRATES {
         println!("{}", rules::picture(&root, each));
     }
+    println!("{}", prose::Prose::read(&root).figures());
     let violations = rules::check(&root);
     for violation in &violations {
         eprintln!("{violation}");

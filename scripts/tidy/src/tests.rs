@@ -1,6 +1,7 @@
 //! The workspace is tidy, and violations are found.
 
 use crate::rules::{self, Crate};
+use crate::prose::Prose;
 use crate::{files, imports};
 use std::fs;
 use std::path::Path;
@@ -9,6 +10,29 @@ use std::path::Path;
 fn the_workspace_is_tidy() {
     let violations = rules::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
+
+#[test]
+fn the_prose_is_plain() {
+    let prose = Prose::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let violations = &prose.violations;
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
+
+#[test]
+fn comments_are_checked_outside_of_examples() {
+    let mut prose = Prose::default();
+    let long = format!("/// {}\n", "x".repeat(100));
+    prose.add_source("a.rs", &long);
+    prose.add_source("b.rs", &format!("/// ```\n{long}/// ```\n"));
+    prose.add_source("c.rs", "// As Nobody said\nlet nobody = 1;\n");
+    assert_eq!(
+        prose.violations,
+        [
+            "a.rs:1: a comment beyond 100 columns",
+            "c.rs:1: Nobody is no subject: name the thing",
+        ]
+    );
 }
 
 const TOY: Crate = Crate {
