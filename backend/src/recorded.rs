@@ -32,7 +32,7 @@ pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
         LookupOf::Log { .. } | LookupOf::Blame { .. } | LookupOf::Changes { .. } => {
             let what = match lookup.of {
                 LookupOf::Blame { .. } => "a blame",
-                LookupOf::Changes { .. } => "what a commit changed",
+                LookupOf::Changes { .. } => "the diff of a commit",
                 _ => "a log",
             };
             let reason = format!(

@@ -45,21 +45,21 @@ pub(crate) const RESPONSE_BYTES_MAX: usize = 64 << 20;
 const PROBLEM_BYTES_MAX: u64 = 256 << 10;
 const SHOWN_BYTES_MAX: usize = 400;
 
-/// Where a command searches.
+/// Server or index to search.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Target {
-    /// Ask this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080, or if nothing listens there, the
-    /// index that `trawl serve` has made of this directory]
+    /// Search with this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080, or if nothing
+    /// listens there, the index that `trawl serve` has made of this directory]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Send the server the key in this file [default: $TRAWL_KEY, or the key on the line of the server in
-    /// trawl/keys in the user's configuration directory]
+    /// Send the server the key in FILE [default: $TRAWL_KEY, or the key on the line of the server
+    /// in trawl/keys in the user's configuration directory]
     #[arg(long, value_name = "FILE", conflicts_with = "index")]
     key_file: Option<PathBuf>,
-    /// Search this index directory, without a server
+    /// Search the index in DIR, without a server
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
     index: Option<PathBuf>,
-    /// Trust the CAs in this file (PEM) for https [default: $SSL_CERT_FILE, or the system's]
+    /// Trust the CAs in FILE (PEM) for https [default: $SSL_CERT_FILE, or the system's]
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 }

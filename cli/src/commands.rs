@@ -35,8 +35,8 @@ use std::process::ExitCode;
 
 /// Search source code: every line, in archives of any size
 ///
-/// Every match is found and counted. When something could not be searched, the answer says what, and
-/// the exit status is 3.
+/// Finds and counts every match. If a part of the corpus cannot be searched, a message names it,
+/// and the exit status is 3.
 #[derive(Parser)]
 #[command(name = "trawl", version, max_term_width = 100)]
 #[command(after_help = "Examples:
@@ -44,15 +44,15 @@ use std::process::ExitCode;
   trawl serve --each /srv/sources          every directory in /srv/sources is a package
   trawl index --each --out I /srv/sources  build an index, ...
   trawl mirror --to M https://example.org/x.git
-                                           clone a git repository, or fetch what is new
+                                           clone a git repository, or update the clone
   trawl search --index I -F 'errno == EINTR'
                                            ... and search it without a server
   trawl search 'malloc free lang:c'        search with the server on this machine
-  trawl explain 'malloc lang:c'            show what that search costs
+  trawl explain 'malloc lang:c'            show the cost of that search
   trawl key build-robot                    make a key for a client of a server
   trawl completions bash                   print completions for a shell
 
-Exit status: 0 success, 1 nothing found, 2 error, 3 found, but something could not be searched.")]
+Exit status: 0 success, 1 nothing found, 2 error, 3 found, but a part could not be searched.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,

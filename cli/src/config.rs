@@ -22,7 +22,7 @@ pub(crate) fn with_file_flag(definition: Command) -> Command {
         .long(FILE_FLAG)
         .value_name("FILE")
         .value_parser(clap::value_parser!(PathBuf))
-        .help("The configuration file [default: $TRAWL_CONFIG, or trawl/config.toml in the user's configuration directory]");
+        .help("Configuration file [default: $TRAWL_CONFIG, or trawl/config.toml in the user's configuration directory]");
     TABLES.iter().fold(definition, |command, table| {
         command.mut_subcommand(*table, |sub| sub.arg(flag.clone()))
     })

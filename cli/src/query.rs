@@ -15,13 +15,13 @@ use schema::message::{Expr, Field};
 /// The query, how it is read, and filters.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct QueryFlags {
-    /// How to read QUERY
+    /// Syntax of QUERY
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<QueryMode>,
     /// Search for exactly this text (--mode literal); with -e, every REGEXP is a literal
     #[arg(short = 'F', long, conflicts_with = "mode")]
     fixed_strings: bool,
-    /// Search for a regular expression (syntax of Rust's regex crate); may be repeated: any may match
+    /// Search for REGEXP (syntax of Rust's regex crate); may be repeated: any of them may match
     #[arg(
         short = 'e',
         long,
@@ -42,7 +42,7 @@ pub(crate) struct QueryFlags {
     /// Match whole words only
     #[arg(short, long)]
     word_regexp: bool,
-    /// What to search for; with -e, the first PATH
+    /// Words or text to search for; with -e, the first PATH
     #[arg(value_name = "QUERY", index = 1, required_unless_present = "regexp")]
     query: Option<String>,
     /// Search packages with REGEXP in their name, or the package =NAME; -REGEXP excludes
@@ -68,9 +68,9 @@ pub(crate) struct QueryFlags {
 enum QueryMode {
     /// Words that a file must all contain, filters, `or`, `-`, /regexp/
     Keyword,
-    /// Every character stands for itself
+    /// Literal text: every character stands for itself
     Literal,
-    /// A regular expression
+    /// Regular expression
     Regexp,
 }
 

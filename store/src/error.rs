@@ -101,7 +101,7 @@ pub enum StoreError {
     },
     /// A clock is wrong.
     #[error(
-        "{store}: its clock and that of this machine differ by {minutes} minutes, so nobody knows which files are old; set the \
+        "{store}: its clock and that of this machine differ by {minutes} minutes, so the age of files is unknown; set the \
          clocks right, then collect"
     )]
     Clocks {

@@ -18,19 +18,23 @@ const ACCESS: &str = "Access";
 /// Keys, and an address for operators.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct AccessFlags {
-    /// Require one of the keys in this file for /api/v2: a line that `trawl key` prints for each. The file is
-    /// read again when it changes
+    /// Require a key from FILE for /api/v2
+    ///
+    /// FILE has a line for each key, as printed by `trawl key`. It is read again when it changes.
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     api_keys: Option<PathBuf>,
-    /// Require one of these keys for pages, /api/v1 and metrics too; only health needs none
+    /// Require a key for pages, /api/v1 and metrics too; only health needs none
     #[arg(long, help_heading = ACCESS)]
     require_key: bool,
-    /// Sign the cookies of pages with the secret in this file (32 bytes or more), so that they work on several
-    /// frontends and after a restart [default: a random secret of this process]
+    /// Sign the cookies of pages with the secret in FILE (32 bytes or more) [default: a random
+    /// secret of this process]
+    ///
+    /// With the same secret, cookies are valid on several frontends and after a restart.
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     cookie_secret: Option<PathBuf>,
-    /// Serve metrics, health and the status with the addresses of backends at this address, without keys; the
-    /// other then has no metrics and no addresses
+    /// Serve metrics, health and the status with the addresses of backends on ADDR, without keys
+    ///
+    /// The other address then has no metrics and shows no addresses.
     #[arg(long, value_name = "ADDR", help_heading = ACCESS)]
     admin_listen: Option<String>,
 }

@@ -11,7 +11,7 @@ use web::model::exact as exact_bytes;
 /// Maximum of the API.
 const PER_RESPONSE: &[u8] = b"1000";
 
-/// Which API is asked, and how the answer is printed.
+/// Server or index of the API, and output format.
 #[derive(clap::Args, Debug)]
 pub(super) struct ApiFlags {
     #[command(flatten)]

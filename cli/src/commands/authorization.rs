@@ -10,37 +10,44 @@ use web::{Authorization, AuthorizationOptions};
 
 const AUTHORIZATION: &str = "Authorization";
 
-/// Who decides what a caller may see.
+/// Authorization of callers by a service or by tokens.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct AuthorizationFlags {
-    /// Show packages that are not --public only to callers for whom this service answers GET URL?repo=NAME with
-    /// 2xx; 401, 403, 404 and 410 deny. It gets the caller's headers Cookie and Authorization
+    /// Show packages that are not --public only to callers that this service allows
+    ///
+    /// For each name the service gets GET URL?repo=NAME, with the caller's headers Cookie and
+    /// Authorization. 2xx allows; 401, 403, 404 and 410 deny.
     #[arg(long, help_heading = AUTHORIZATION, value_name = "URL")]
     auth_url: Option<String>,
-    /// The service decides about many names at once: POST URL with {"repos": [...]}, answered {"visible": [...]}.
-    /// Needed for more than 64 packages that are not public
+    /// Request decisions about many names at once; needed for more than 64 packages that are not
+    /// public
+    ///
+    /// The request is POST URL with {"repos": [...]}, the answer {"visible": [...]}.
     #[arg(long, help_heading = AUTHORIZATION)]
     auth_batch: bool,
     /// Pass this header of the caller on to the service, too; may be repeated
     #[arg(long = "auth-header", help_heading = AUTHORIZATION, value_name = "NAME")]
     auth_headers: Vec<String>,
-    /// Use a decision of the service this long; 0 asks for each request
+    /// Reuse a decision of the service for this many seconds; 0: request one each time
     #[arg(long, help_heading = AUTHORIZATION, value_name = "SECS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=60))]
     auth_ttl: u64,
-    /// Show packages whose name, without version, matches this glob to everybody; may be repeated
+    /// Show packages to all callers if their name, without version, matches this glob; may be
+    /// repeated
     #[arg(long, help_heading = AUTHORIZATION, value_name = "GLOB")]
     public: Vec<String>,
-    /// Show packages that are not --public only to callers with a token (JWT in authorization: Bearer) that is signed
-    /// by one of these keys: a JSON Web Key Set, which is read again when it changes
+    /// Show packages that are not --public only to callers with a token signed by one of these keys
+    ///
+    /// The token is a JWT in the header authorization: Bearer. The keys are a JSON Web Key Set,
+    /// which is read again when it changes.
     #[arg(long, help_heading = AUTHORIZATION, value_name = "FILE|URL")]
     auth_jwks: Option<String>,
-    /// The claim of a token that lists globs of what its bearer may see
+    /// Claim of a token that lists globs of the packages that its bearer may see
     #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
     auth_claim: Option<String>,
-    /// Refuse tokens that are not for this audience (the claim aud)
+    /// Refuse tokens that are not for this audience (claim aud)
     #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
     auth_audience: Option<String>,
-    /// Refuse tokens of another issuer (the claim iss)
+    /// Refuse tokens of another issuer (claim iss)
     #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
     auth_issuer: Option<String>,
 }

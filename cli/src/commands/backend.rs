@@ -25,48 +25,50 @@ use tokio::time::timeout;
 
 /// Serve an index to frontends
 ///
-/// Prints the address it listens on. A changed index is picked up within a second, without a restart.
-/// On an address that other machines reach it needs TLS: it serves frontends that have a certificate of the
-/// client CA, and nobody else.
+/// Prints the address it listens on. Loads a changed index within a second, without a restart. On
+/// an address that other machines reach it needs TLS, and serves only frontends with a certificate
+/// of the client CA.
 ///
-/// With --store it serves what was published there: it fetches the files to --data, checks them, and follows what is
-/// published later. It refuses connections until it has fetched its share for the first time.
+/// With --store it serves the index published there: it fetches the files to --data, verifies them,
+/// and follows later generations. It refuses connections until its first share is fetched.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl backend --index I
-  trawl backend --index I --listen 10.0.0.1:28082 --nodes etcd:http://10.0.0.9:2379 --name b1 --insecure
-                                           register this backend, so that frontends find it
-  trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key --client-ca CA.pem
+  trawl backend --index I --listen 10.0.0.1:28082 --name b1 --insecure \\
+      --nodes etcd:http://10.0.0.9:2379    register this backend, so that frontends find it
+  trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key \\
+      --client-ca CA.pem
   trawl backend --store s3://code/index --data /var/lib/trawl
   trawl backend --index I --traces http://127.0.0.1:4318
-                                           send what it does for a traced search to a collector")]
+                                           send spans of traced searches to a collector")]
 pub(crate) struct BackendArguments {
-    /// The index directory
+    /// Index directory
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     index: Option<PathBuf>,
     #[command(flatten)]
     store: ReplicaFlags,
-    /// Listen on this address; with port 0 on any free port
+    /// Address to listen on; with port 0, any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:28082")]
     listen: String,
-    /// Answer for the commits of the git repositories below this directory
+    /// Serve the commits of the git repositories below DIR
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// Serve /metrics (Prometheus), /healthz and /readyz over HTTP on this address [default: not served]
+    /// Serve /metrics (Prometheus), /healthz and /readyz over HTTP on ADDR [default: not served]
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
-    /// Threads that verify candidates, for each search [default: one for each processor]
+    /// Threads that verify candidates, for each search [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Option<u16>,
-    /// Searches that run at once; others wait [default: four for each processor]
+    /// Searches that run at once; others wait [default: four per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     searches: Option<u16>,
-    /// Heavy searches that run at once, in addition: those that read 30 MB or more, or have
-    /// patterns that take long to compile
-    /// [default: one for each processor, at least two]
+    /// Heavy searches that run at once, in addition to --searches [default: one per processor, at
+    /// least two]
+    ///
+    /// A search is heavy if it reads 30 MB or more, or has patterns that take long to compile.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     heavy_searches: Option<u16>,
-    /// Memory for the compiled patterns of heavy searches; one that needs more runs alone
+    /// Memory for the compiled patterns of heavy searches; a search that needs more runs alone
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
     pattern_memory: u64,
     #[command(flatten)]

@@ -15,10 +15,10 @@ const REVISIONS_SHOWN: usize = 8;
 
 const SHORT_ID: usize = 12;
 
-/// Show what a server searches, on which backends, and how old it is
+/// Show the size and age of the searched index, and the backends of a server
 ///
-/// For git repositories it shows the revisions that are indexed, at which commit, and how many commits the repository
-/// has now that the index has not.
+/// For git repositories, shows the indexed revisions with their commits, and the number of commits
+/// that the repository has now and the index lacks.
 ///
 /// Exit status: 0 success, 2 error, 3 a backend is not connected.
 #[derive(clap::Args)]
@@ -30,8 +30,9 @@ pub(crate) struct StatusArguments {
 
 /// List the packages that can be searched
 ///
-/// Prints for each package the name of its directory, the number of documents and the bytes of text,
-/// separated by tabs. Exit status: 0 success, 1 no package, 2 error, 3 a backend could not be asked.
+/// Prints for each package the name of its directory, the number of documents and the bytes of
+/// text, separated by tabs. Exit status: 0 success, 1 no package, 2 error, 3 a backend could not be
+/// reached.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl packages
@@ -44,23 +45,23 @@ pub(crate) struct PackagesArguments {
     prefix: Option<String>,
 }
 
-/// List the files that are not searchable, and why
+/// List the files that are not searchable, with the reasons
 ///
-/// Prints for each file that was left out of the index PACKAGE/PATH, a tab, and the reason. With PATH
-/// it also says when that file is indexed. Exit status: 0 something was printed, 1 nothing was left
-/// out, or there is no such file or package, 2 error, 3 a backend could not be asked.
+/// Prints PACKAGE/PATH, a tab and the reason for each file that was left out of the index. With
+/// PATH, also tells if that file is indexed. Exit status: 0 something was printed, 1 nothing was
+/// left out, or there is no such file or package, 2 error, 3 a backend could not be reached.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl skipped                     all files that were left out
-  trawl skipped i3-wm               those of a package
-  trawl skipped i3-wm build/x.o     why is this file not found?")]
+  trawl skipped i3-wm               those of one package
+  trawl skipped i3-wm build/x.o     reason for one file")]
 pub(crate) struct SkippedArguments {
     #[command(flatten)]
     api: ApiFlags,
-    /// A package's name, with or without version
+    /// Name of a package, with or without version
     #[arg(value_name = "PACKAGE")]
     package: Option<OsString>,
-    /// A path in the package
+    /// Path in the package
     #[arg(value_name = "PATH", requires = "package")]
     path: Option<OsString>,
 }

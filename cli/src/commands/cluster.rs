@@ -25,16 +25,16 @@ use std::time::{Duration, Instant};
 /// Polling interval while waiting for nodes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// Look at the backends that share a store: which has what, what is moving, and what would move
+/// Show and plan the placement of shards on the backends of a store, and drain backends
 ///
-/// Which backend has which shards is computed from the list of nodes and the store. `status` and `drain` also ask the
-/// backends, since what they have said in the store outlives their processes.
+/// The placement is computed from the node list and the store. `status` and `drain` also query the
+/// backends, since their reports in the store outlive their processes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl cluster status --store s3://code/index --nodes etcd:http://10.0.0.9:2379
   trawl cluster plan --store S --nodes etcd:http://10.0.0.9:2379 --add b5/zone=west --remove b2
   trawl cluster drain b2 --nodes etcd:http://10.0.0.9:2379 --store S
-                                           move the shards of b2 to the others, and wait until it has none
+                                           move all shards of b2 away, and wait for the end
   trawl cluster drain b2 --nodes etcd:http://10.0.0.9:2379 --undo")]
 pub(crate) struct ClusterArguments {
     #[command(subcommand)]
@@ -48,23 +48,26 @@ enum ClusterCommand {
     Drain(DrainArguments),
 }
 
-/// Show the nodes, their shards, what moves, and which shards have too few replicas
+/// Show nodes, their shards, moving shards, and shards with too few replicas
 ///
-/// Exit status: 0 every shard has its replicas, 2 error, 3 some have not, or with --wait something still moves.
+/// Exit status: 0 every shard has its replicas, 2 error, 3 some shards lack replicas, or with
+/// --wait something still moves.
 #[derive(clap::Args)]
 struct StatusArguments {
-    /// The store, a directory or s3://BUCKET/PREFIX
+    /// Store: a directory or s3://BUCKET/PREFIX
     #[arg(long, value_name = "STORE")]
     store: String,
     #[command(flatten)]
     nodes: SourceFlags,
     #[command(flatten)]
     tls: BackendClientTls,
-    /// Do not ask the nodes, for machines that do not reach them: believe what they have said in the store within
-    /// three minutes
+    /// Trust the reports of the last three minutes in the store, without querying the nodes
+    ///
+    /// For machines that cannot reach the nodes.
     #[arg(long)]
     unasked: bool,
-    /// Wait until every shard has its replicas and nothing moves, at most so many seconds; then show it
+    /// Wait at most this many seconds until every shard has its replicas and nothing moves, then
+    /// show the status
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     wait: Option<u64>,
     /// Print JSON
@@ -72,21 +75,21 @@ struct StatusArguments {
     json: bool,
 }
 
-/// Show what would move if nodes came or went
+/// Show the shards that would move if nodes were added or removed
 #[derive(clap::Args)]
 struct PlanArguments {
-    /// The store, a directory or s3://BUCKET/PREFIX
+    /// Store: a directory or s3://BUCKET/PREFIX
     #[arg(long, value_name = "STORE")]
     store: String,
     #[command(flatten)]
     nodes: SourceFlags,
-    /// A node that would come; repeat for each
+    /// Node to add; repeat for each
     #[arg(long, value_name = "NAME[/zone=ZONE][/weight=N]")]
     add: Vec<String>,
-    /// A node that would go; repeat for each
+    /// Node to remove; repeat for each
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
-    /// Have so many replicas [default: as the store says]
+    /// Number of replicas of each shard [default: that of the store]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(::store::REPLICAS_MAX)))]
     replicas: Option<u8>,
     /// Print JSON
@@ -94,21 +97,21 @@ struct PlanArguments {
     json: bool,
 }
 
-/// Move the shards of a node to the others; it gets no new searches. Needs etcd
+/// Move the shards of a node to the others, and send it no new searches. Needs etcd
 ///
-/// The mark stays in etcd, also when the node is started again, until --undo.
+/// The mark stays in etcd, also when the node restarts, until --undo.
 #[derive(clap::Args)]
 struct DrainArguments {
-    /// The node
+    /// Name of the node
     node: String,
     #[command(flatten)]
     nodes: SourceFlags,
-    /// Wait until the node has no shards; the store says so
+    /// Wait until the node has no shards according to this store
     #[arg(long, value_name = "STORE", conflicts_with = "undo")]
     store: Option<String>,
     #[command(flatten)]
     tls: BackendClientTls,
-    /// Give the node its shards again
+    /// Return the shards to the node
     #[arg(long)]
     undo: bool,
 }

@@ -17,13 +17,14 @@ const SHORT_ID: usize = 12;
 /// References read at a time.
 const REFS_PART: u32 = 1000;
 
-/// Show the commit that a revision of a git repository names
+/// Show the commit of a revision of a git repository
 ///
-/// A server with --repos knows every form that git rev-parse knows, except those that read a reflog; one without it,
-/// and an index, only what is indexed. Exit status: 0 success, 2 error, also if there is no such commit.
+/// A server with --repos accepts every form that git rev-parse accepts, except those that read a
+/// reflog. A server without it, and an index, accept only indexed revisions. Exit status: 0
+/// success, 2 error, also if there is no such commit.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl commit tools/trawl                 the default branch, as the server has it
+  trawl commit tools/trawl                 the default branch on the server
   trawl commit tools/trawl HEAD~25 --json
   trawl commit --index I trawl v1.0        the commit at which v1.0 was indexed
   trawl commit --repos /srv/git trawl 'v1.0^{commit}'
@@ -31,18 +32,18 @@ const REFS_PART: u32 = 1000;
 pub(crate) struct CommitArguments {
     #[command(flatten)]
     source: Source,
-    /// The repository: its path below the directory of repositories, or the package of an index
+    /// Repository: its path below the directory of repositories, or the package of an index
     #[arg(value_name = "REPO")]
     repo: String,
-    /// A branch, a tag, an id or an expression [default: the default branch]
+    /// Branch, tag, id or expression [default: the default branch]
     #[arg(value_name = "REV", default_value = "", hide_default_value = true)]
     rev: String,
 }
 
-/// List the commits that a revision of a git repository reaches
+/// List the commits that are reachable from a revision of a git repository
 ///
-/// Prints a line for each, in the order of git log: the beginning of the id, the committer's date, the subject. It is
-/// read from the repository, so a server needs --repos. Exit status: 0 success, 2 error.
+/// Prints a line for each, in the order of git log: the beginning of the id, the committer's date,
+/// the subject. Reads the repository, so a server needs --repos. Exit status: 0 success, 2 error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl log tools/trawl
@@ -51,10 +52,10 @@ pub(crate) struct CommitArguments {
 pub(crate) struct LogArguments {
     #[command(flatten)]
     source: Source,
-    /// The repository: its path below the directory of repositories
+    /// Repository: its path below the directory of repositories
     #[arg(value_name = "REPO")]
     repo: String,
-    /// A branch, a tag, an id or an expression [default: the default branch]
+    /// Branch, tag, id or expression [default: the default branch]
     #[arg(value_name = "REV", default_value = "", hide_default_value = true)]
     rev: String,
     /// List only commits that changed this file or directory
@@ -65,15 +66,15 @@ pub(crate) struct LogArguments {
         hide_default_value = true
     )]
     path: String,
-    /// List at most this many
+    /// Maximum number of commits to list
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
     count: u32,
 }
 
 /// List the branches, tags and other references of a git repository
 ///
-/// Prints a line for each: its full name, a tab, the id of its commit, and \"indexed\" behind another tab if it can
-/// be searched. Exit status: 0 success, 2 error.
+/// Prints a line for each: its full name, a tab, and the id of its commit. For a searchable
+/// reference, another tab and "indexed" follow. Exit status: 0 success, 2 error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl refs tools/trawl
@@ -81,17 +82,17 @@ pub(crate) struct LogArguments {
 pub(crate) struct RefsArguments {
     #[command(flatten)]
     source: Source,
-    /// The repository: its path below the directory of repositories, or the package of an index
+    /// Repository: its path below the directory of repositories, or the package of an index
     #[arg(value_name = "REPO")]
     repo: String,
 }
 
-/// What is asked.
+/// Server, index or directory of repositories.
 #[derive(clap::Args)]
 struct Source {
     #[command(flatten)]
     api: ApiFlags,
-    /// Read the git repositories below this directory, without a server
+    /// Read the git repositories below DIR, without a server
     #[arg(long, value_name = "DIR", conflicts_with_all = ["server", "index"])]
     repos: Option<PathBuf>,
 }

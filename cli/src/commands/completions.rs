@@ -13,7 +13,7 @@ use std::process::ExitCode;
   trawl completions zsh > ~/.zfunc/_trawl
   trawl completions fish > ~/.config/fish/completions/trawl.fish")]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// Name of the shell
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
@@ -24,7 +24,7 @@ pub(crate) struct CompletionsArguments {
     after_help = "Examples:\n  trawl man | man -l -\n  trawl man --out /usr/local/share/man/man1"
 )]
 pub(crate) struct ManArguments {
-    /// Write trawl.1, trawl-search.1 and so on into this directory
+    /// Write trawl.1, trawl-search.1 and so on into DIR
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

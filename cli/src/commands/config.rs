@@ -11,13 +11,13 @@ use std::process::ExitCode;
 
 /// Check the configuration file, or show all settings
 ///
-/// The file is TOML with the tables [serve], [frontend] and [backend]. Its keys are the long flags of
-/// these commands. Precedence: flag, environment variable (TRAWL_SERVE_LISTEN for `listen` in
+/// The file is TOML with the tables [serve], [frontend] and [backend]. Its keys are the long flags
+/// of these commands. Precedence: flag, environment variable (TRAWL_SERVE_LISTEN for `listen` in
 /// [serve]), file, default.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl config check trawl.toml
-  trawl config show                        every setting, and where its value comes from
+  trawl config show                        every setting, and the origin of its value
 
 A file:
   [serve]
@@ -36,15 +36,15 @@ pub(crate) struct ConfigArguments {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Check the file; print the place of every mistake
+    /// Check the file, and print the position of every mistake
     Check {
-        /// The file [default: the one that the servers would read]
+        /// Configuration file [default: the file that the servers would read]
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
-    /// Show every setting, and whether it comes from TRAWL_*, the file or the default
+    /// Show every setting and its origin: TRAWL_*, the file or the default
     Show {
-        /// The file [default: the one that the servers would read]
+        /// Configuration file [default: the file that the servers would read]
         #[arg(long = "config", value_name = "FILE")]
         file: Option<PathBuf>,
     },

@@ -11,11 +11,13 @@ const DRAIN_S: u16 = 25;
 
 const DRAIN_S_MAX: i64 = 3600;
 
-/// How long a server drains.
+/// Time to drain.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct DrainFlags {
-    /// On SIGTERM, start no more searches, and wait at most this long for those that run; after half of the time their
-    /// clients are told to ask another server. A second signal ends the server at once, as SIGINT does
+    /// Wait at most this many seconds for running searches after SIGTERM, and start no more
+    ///
+    /// After half of the time, their clients are told to use another server. A second signal ends
+    /// the server at once, as SIGINT does.
     #[arg(long, value_name = "SECS", default_value_t = DRAIN_S, value_parser = clap::value_parser!(u16).range(0..=DRAIN_S_MAX))]
     drain: u16,
 }

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use web::model::{CostClass, Explanation, PatternCost};
 
-/// Show how a query is understood, what it costs, and what would make it cheaper
+/// Show the interpretation and cost of a query, and cheaper forms
 ///
-/// Reads the index and no text. Exit status: 0 success, 2 error, 3 a backend could not be asked.
+/// Reads the index and no text. Exit status: 0 success, 2 error, 3 a backend could not be reached.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl explain 'malloc lang:c -path:test'

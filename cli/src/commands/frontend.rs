@@ -39,33 +39,33 @@ const ACCESS: &str = "Access";
   trawl frontend --backend 10.0.0.1:28082 --backend 10.0.0.2:28082 --spool /var/lib/trawl/spool
                  --backend-ca CA.pem --backend-cert F.pem --backend-key F.key
   trawl frontend --nodes etcd:http://10.0.0.9:2379 --spool /var/lib/trawl/spool
-                                           search the backends that register themselves there
+                                           search the backends registered there
   trawl frontend --nodes static:b1=10.0.0.1:28082/zone=east,b2=10.0.0.2:28082/zone=west --spool S
   trawl frontend --nodes dns:backends.example.org:28082 --spool S
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --api-keys keys --require-key \\
       --admin-listen 127.0.0.1:9090
-                                           ask everybody for a key, and serve metrics apart
+                                           require a key; metrics on another address
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --public 'lib*' \\
       --auth-url https://git.example.org/trawl-auth --auth-batch
-                                           show everybody lib*, and the rest to whom the service allows it
+                                           show lib* to all, others if the service allows
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool \\
       --auth-jwks https://id.example.org/keys --auth-claim repositories
-                                           show what a signed token of the caller lists
+                                           show the packages that a caller's token lists
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --traces http://127.0.0.1:4318 \\
       --traces-sample 0.01                 send traces of one request in a hundred to a collector")]
 pub(crate) struct FrontendArguments {
-    /// The address of a backend; repeat for each backend. --nodes is for backends that come and go
+    /// Address of a backend; repeat for each backend. Use --nodes for backends that come and go
     #[arg(long = "backend", value_name = "ADDR")]
     backends: Vec<String>,
     #[command(flatten)]
     nodes: NodesFlags,
-    /// Listen on this address; with port 0 on any free port
+    /// Address to listen on; with port 0, any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
-    /// The directory for results; no other process may use it
+    /// Directory for results; no other process may use it
     #[arg(long, value_name = "DIR")]
     spool: PathBuf,
-    /// Memory for all running queries; what exceeds it goes to the spool
+    /// Memory for all running queries; the excess goes to the spool
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
     memory: u64,
     #[command(flatten)]
@@ -149,11 +149,11 @@ fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
 /// Limits of a frontend, and access to it.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct FrontendFlags {
-    /// Disk space for the spool [default: 10G; less if that is more than a quarter of the free disk, or, with
-    /// `serve`, eight times the text of the index]
+    /// Disk space for the spool [default: 10G, but at most a quarter of the free disk, and with
+    /// `serve` at most eight times the text of the index]
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size)]
     spool_bytes: Option<u64>,
-    /// Memory for the matches of one query, 32 bytes for each
+    /// Memory for the matches of one query, 32 bytes each
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
     query_memory: u64,
     /// Expensive queries that run at once
@@ -162,17 +162,20 @@ pub(super) struct FrontendFlags {
     /// Expensive queries that wait; more are refused with status 503
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
-    /// Exports at once; more are refused with status 503. Each takes 1 MiB of the memory for running queries
+    /// Exports that run at once; more are refused with status 503. Each takes 1 MiB of the memory
+    /// for running queries
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     exports: u16,
-    /// Memory for rendered answers that are expensive: facets, lists of packages and pages by package of large
-    /// results. Each is rendered once for all clients; with 0 for each of them
+    /// Memory for rendered answers that are expensive: facets, lists of packages, and pages by
+    /// package of large results
+    ///
+    /// Each is rendered once for all clients; with 0, again for each client.
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "16M")]
     rendered_memory: u64,
-    /// Connections at once, of all clients; a few more are served for /healthz, /readyz and /metrics
+    /// Connections of all clients at once; a few more are served for /healthz, /readyz and /metrics
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
-    /// Connections at once of one client, known by its address
+    /// Connections of one client at once; a client is an address
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections_per_client: u32,
     /// Longest time that a client may set with `timeout=`
@@ -181,7 +184,7 @@ pub(super) struct FrontendFlags {
     /// Log queries that take this long or longer
     #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "1")]
     slow_query: Duration,
-    /// What the log shows of a slow query: its text and plan (full), a hash of its text, or nothing (off)
+    /// Form of slow queries in the log: text and plan (full), a hash of the text, or nothing (off)
     #[arg(long, help_heading = LIMITS, value_name = "WHAT", value_enum, default_value_t = LoggedQuery::Hash)]
     log_queries: LoggedQuery,
     #[command(flatten, next_help_heading = LIMITS)]
@@ -194,19 +197,22 @@ pub(super) struct FrontendFlags {
     sample: SampleFlags,
     #[command(flatten)]
     pub(super) tls: ServerIdentity,
-    /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
-    /// only to localhost and loopback addresses, and any other server to every name
+    /// Answer to this host name too; may be repeated
+    ///
+    /// By default, a server on a loopback address answers only to localhost and loopback addresses,
+    /// and any other server to every name.
     #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]
     pub(super) hosts: Vec<String>,
-    /// Believe the header x-forwarded-for of proxies in this network, such as 127.0.0.1 or 10.0.0.0/8;
-    /// may be repeated
+    /// Trust the header x-forwarded-for of proxies in this network, such as 127.0.0.1 or
+    /// 10.0.0.0/8; may be repeated
     #[arg(long = "trusted-proxy", value_name = "CIDR", help_heading = ACCESS)]
     trusted_proxies: Vec<String>,
-    /// Let pages of this origin read the API, such as https://code.example.org, or * for all; may be
-    /// repeated
+    /// Allow pages of this origin to read the API, such as https://code.example.org, or * for all;
+    /// may be repeated
     #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
     cors_origins: Vec<String>,
-    /// Show the pages below this path of a proxy, such as /code; it may remove the path from addresses or not
+    /// Serve the pages below this path of a proxy, such as /code; the proxy may strip the path or
+    /// not
     #[arg(long, value_name = "PATH", default_value = "/", help_heading = ACCESS)]
     base_path: BasePath,
     #[command(flatten)]
@@ -215,7 +221,7 @@ pub(super) struct FrontendFlags {
     authorization: AuthorizationFlags,
     #[command(flatten)]
     shared_cache: SharedCacheFlags,
-    /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
+    /// Require a key from FILE, which has one on each line, for /api/v1 (Debian Code Search's API)
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
 }
@@ -376,7 +382,7 @@ fn parse_keys(text: &str) -> Result<Vec<String>> {
         keys.push(key.to_owned());
     }
     if keys.is_empty() {
-        bail!("no keys, so nobody could use the API; add one, or leave out --dcs-api-keys");
+        bail!("no keys, so no client could use the API; add one, or leave out --dcs-api-keys");
     }
     Ok(keys)
 }

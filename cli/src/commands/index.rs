@@ -27,32 +27,38 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Build an index of directories and git repositories, or update it
+/// Build or update an index of directories and git repositories
 ///
-/// Each SOURCE is a package, named after its directory; with --each, every directory inside SOURCE is
-/// a package; what else lies in SOURCE is left out and counted. Every regular file is indexed, except: .git; in a git work
-/// tree, files that .gitignore or .git/info/exclude excludes and git does not track; binary files (a NUL byte in the first 8,000 bytes); and files that
-/// cannot be read. Symbolic links are not followed. A summary at the end counts the files left out;
-/// `trawl inspect DIR --skipped` lists them.
+/// Each SOURCE is a package, named after its directory. With --each, every directory inside SOURCE
+/// is a package; other entries of SOURCE are left out and counted.
 ///
-/// With --git, a git repository is a package: the files that its default branch has, or the revisions that
-/// --ref chooses. They are read from its objects and never checked out; .gitignore does not count. A file
-/// that several revisions have is stored once. A SOURCE that is a git work tree is indexed as it is on disk.
+/// Every regular file is indexed, except: .git; in a git work tree, files that .gitignore or
+/// .git/info/exclude excludes and git does not track; binary files (a NUL byte in the first 8,000
+/// bytes); and files that cannot be read. Symbolic links are not followed. A summary at the end
+/// counts the files left out; `trawl inspect DIR --skipped` lists them.
 ///
-/// If the index exists, only new and changed packages are read. Packages that are not given stay in the index,
-/// unless --prune or --remove drops them, or --replace-versions as other versions of given ones: with --each, a
-/// directory `foo_1.0` or `foo-1.0` is a version of `foo`. The last line names what was dropped. The old
-/// index stays in use until the new one is complete, also if the build is interrupted.
+/// With --git, a git repository is a package: the files of its default branch, or of the revisions
+/// chosen by --ref. They are read from its objects and never checked out; .gitignore does not
+/// apply. A file of several revisions is stored once. A SOURCE that is a git work tree is indexed
+/// as it is on disk.
+///
+/// If the index exists, only new and changed packages are read. Packages that are not given stay in
+/// the index, unless --prune or --remove drops them, or --replace-versions drops them as other
+/// versions of given packages: with --each, a directory `foo_1.0` or `foo-1.0` is a version of
+/// `foo`.
+///
+/// The last line names dropped packages. The old index stays in use until the new one is complete,
+/// also if the build is interrupted.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl index --out I ~/src/linux          build, or update what has changed
+  trawl index --out I ~/src/linux          build, or update changed packages
   trawl index --out I --each --no-ignore /srv/debian-sources
   trawl index --out I --each --replace-versions --dry-run /srv/debian-sources
-                                           what would go
+                                           show packages that would be dropped
   trawl index --out I --remove i3-wm --remove sed_4.9
-  trawl index --out I --verify ~/src/linux  compare every byte, repair what differs
-  trawl index --out I --update              read again what the index was built of
-  trawl index --out I --git ~/src/linux     what is committed to the default branch
+  trawl index --out I --verify ~/src/linux  compare every byte, repair differences
+  trawl index --out I --update              update all sources of the index
+  trawl index --out I --git ~/src/linux     committed files of the default branch
   trawl index --out I --git https://example.org/x.git
   trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'
   trawl index --out I --store s3://code/index ~/src/linux
@@ -63,28 +69,29 @@ use std::time::Instant;
 #[command(group(clap::ArgGroup::new("read").args(["sources", "git", "git_dir_each", "update"]).multiple(true)))]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each", "update"]).multiple(true)))]
 pub(crate) struct IndexArguments {
-    /// The index directory; created if needed
+    /// Index directory; created if needed
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Drop a package, by the name of its directory; without its version, all versions
+    /// Drop the package of this directory name; without a version, all its versions
     #[arg(long, value_name = "NAME")]
     remove: Vec<OsString>,
     /// Drop all packages that are not among the SOURCEs, or with --update no longer in them
     #[arg(long, requires = "read")]
     prune: bool,
-    /// Drop other versions of the packages that are given with --each. Without it they stay, and are named
+    /// Drop other versions of the packages that are given with --each; without it they stay, and
+    /// are listed
     #[arg(long)]
     replace_versions: bool,
-    /// Say which packages would be added, dropped, kept beside other versions, or named otherwise, and change
-    /// nothing; nothing is fetched
+    /// List packages that would be added, dropped, kept beside other versions, or renamed; change
+    /// nothing and fetch nothing
     #[arg(long, conflicts_with_all = ["store", "verify"])]
     dry_run: bool,
-    /// Bring everything up to date that the index was built of: directories, and repositories with their
-    /// --ref patterns. No SOURCE is needed
+    /// Update all sources that the index was built of: directories, and repositories with their
+    /// --ref patterns. Needs no SOURCE
     #[arg(long, conflicts_with_all = ["given", "each", "no_ignore", "no_versions", "block_size"])]
     update: bool,
-    /// Compare the bytes of everything with the index, also of files whose size and times have not
-    /// changed, and read again what differs; list it
+    /// Compare the bytes of all files with the index, even if their size and times are unchanged;
+    /// read differing files again, and list them
     #[arg(long)]
     verify: bool,
     #[command(flatten)]

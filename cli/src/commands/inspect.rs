@@ -20,13 +20,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show what an index contains
+/// Show the contents of an index
 ///
 /// Exit status: 0 success, 1 no shard has the trigram or the document, 2 error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl inspect I                         shards, sections and their sizes
-  trawl inspect I --skipped               files that were left out, and why
+  trawl inspect I --skipped               files that were left out, with reasons
   trawl inspect I --packages              packages, best first
   trawl inspect I --verify                check every checksum
   trawl inspect I --document sed_4.9/sed/sed.c
@@ -35,35 +35,35 @@ use std::process::ExitCode;
   trawl inspect I --plan 'errno == EINTR' the trigrams that a search looks up, rarest first
   trawl inspect I --mode regexp --plan 'fopen\\(.*\"r\"'")]
 pub(crate) struct InspectArguments {
-    /// The index directory
+    /// Index directory
     #[arg(value_name = "DIR")]
     index: PathBuf,
     #[command(flatten)]
     subject: Subject,
-    /// How to read PATTERN
+    /// Syntax of PATTERN
     #[arg(long, value_enum, default_value_t = PatternMode::Literal, requires = "plan")]
     mode: PatternMode,
     /// Plan a search that ignores case
     #[arg(short, long, requires = "plan")]
     ignore_case: bool,
-    /// Rows of a long list to show
+    /// Maximum number of rows of a long list
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with_all = WITHOUT_LIMIT)]
     limit: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum PatternMode {
-    /// Every character stands for itself
+    /// Literal text: every character stands for itself
     Literal,
-    /// A regular expression
+    /// Regular expression
     Regexp,
 }
 
-/// What is shown. The default is shards and sections.
+/// Part to show. The default is shards and sections.
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct Subject {
-    /// List the files that were left out: PACKAGE/PATH, or the path of what lies beside packages; a
+    /// List the files that were left out: PACKAGE/PATH, or the path of an entry beside packages; a
     /// tab; the reason
     #[arg(long)]
     skipped: bool,
@@ -73,13 +73,13 @@ struct Subject {
     /// Verify the checksums of all shards
     #[arg(long)]
     verify: bool,
-    /// Show what the index knows of a document
+    /// Show the data of a document in the index
     #[arg(long, value_name = "PACKAGE/PATH")]
     document: Option<OsString>,
     /// Show the blocks that contain a trigram: three bytes, which may be written as \xNN
     #[arg(long, value_name = "BYTES")]
     trigram: Option<OsString>,
-    /// Show which trigrams a search for PATTERN looks up, and how many candidates they leave
+    /// Show the trigrams that a search for PATTERN looks up, and the number of candidates left
     #[arg(long, value_name = "PATTERN")]
     plan: Option<String>,
 }

@@ -7,8 +7,8 @@ use web::NewKey;
 
 /// Make a key for a client of the HTTP API
 ///
-/// Prints the key, which the client sends and nobody can show again, and then the line for the file that the
-/// server's --api-keys names. The line has only a hash of the key.
+/// Prints the key for the client, which cannot be shown again, and then the line for the file that
+/// the server's --api-keys names. The line has only a hash of the key.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl key build-robot
@@ -16,7 +16,7 @@ use web::NewKey;
   trawl search --key-file ~/robot.key malloc
                                            where `~/robot.key` has the printed key")]
 pub(crate) struct KeyArguments {
-    /// The name of the key: the log and the file of keys show it
+    /// Name of the key, shown in the log and in the file of keys
     #[arg(value_name = "NAME")]
     name: String,
 }

@@ -26,10 +26,10 @@ const SECONDS_BUCKETS: [f64; 14] = [
 
 const BACKLOG: u32 = 1024;
 
-/// How the log is written.
+/// Log format.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct LogFlags {
-    /// Format of the log, on standard error: lines for people, or a JSON object on each line
+    /// Format of the log on standard error: plain text, or a JSON object on each line
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
 }

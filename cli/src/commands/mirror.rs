@@ -23,11 +23,11 @@ const NAMES_SHOWN: usize = 3;
 
 const CREDENTIALS_BYTES_MAX: u64 = 1 << 20;
 
-/// Clone git repositories, and bring the clones up to date
+/// Clone git repositories, or update the clones
 ///
-/// Each repository becomes a bare one, DIR/NAME.git, with the branches and tags of its server. Run it again to
-/// fetch what is new. A repository that fails does not stop the others. Git runs without any configuration,
-/// hooks, prompts or redirects.
+/// Each clone is a bare repository, DIR/NAME.git, with the branches and tags of its server. Another
+/// run fetches changes. A repository that fails does not stop the others. Git runs without any
+/// configuration, hooks, prompts or redirects.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl mirror --to mirrors https://example.org/tools/x.git
@@ -41,20 +41,21 @@ A list:
 
 Exit status: 0 success, 2 error or no repository was fetched, 3 some were not fetched.")]
 pub(crate) struct MirrorArguments {
-    /// The directory of the mirrors; it is created if necessary
+    /// Directory of the mirrors; created if needed
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// Fetch the repositories that this file lists, too
+    /// Fetch the repositories listed in FILE, too
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// Repositories at once
+    /// Repositories to fetch at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// Fetch all references, not only branches and tags: also those of proposed changes, which on some
-    /// servers anybody can write
+    /// Fetch all references, not only branches and tags
+    ///
+    /// They include references of proposed changes, which on some servers any user can write.
     #[arg(long)]
     all_refs: bool,
-    /// Give up a repository that is larger
+    /// Give up repositories that are larger
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max_size: Option<u64>,
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(crate) struct MirrorArguments {
 
 const FETCHING: &str = "Fetching repositories";
 
-/// From where, and how patiently, repositories are fetched.
+/// Sources and limits of fetching.
 #[derive(clap::Args)]
 pub(super) struct FetchFlags {
     /// Fetch by this scheme, too; https is always allowed
@@ -75,16 +76,17 @@ pub(super) struct FetchFlags {
     /// Fetch from addresses of this machine and of private networks, too
     #[arg(long, help_heading = FETCHING)]
     allow_private: bool,
-    /// Passwords and tokens, a line for each server: https://USER:TOKEN@HOST. Only you may read the file
+    /// File of passwords and tokens, a line for each server: https://USER:TOKEN@HOST. Only its
+    /// owner may have access to it
     #[arg(long, help_heading = FETCHING, value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// Trust the CAs in this file, in PEM, instead of those of the system
+    /// Trust the CAs in FILE (PEM) instead of those of the system
     #[arg(long, help_heading = FETCHING, value_name = "FILE")]
     ca: Option<PathBuf>,
     /// Give up a repository after this many seconds
     #[arg(long, help_heading = FETCHING, value_name = "SECS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..=604_800))]
     timeout: u64,
-    /// Try again after failures that may go away, such as a refused connection
+    /// Number of retries after failures that may be temporary, such as a refused connection
     #[arg(long, help_heading = FETCHING, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: u32,
 }

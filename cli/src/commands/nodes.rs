@@ -24,15 +24,20 @@ const LEAVE_MAX: Duration = Duration::from_secs(3);
 
 const MAP_FILE: &str = "nodes";
 
-/// Where the nodes are listed.
+/// Source of the node list.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SourceFlags {
-    /// The nodes of the cluster: static:[NAME=]HOST:PORT[/zone=ZONE][/weight=N],…, or
-    /// dns:NAME[:PORT][/zone=ZONE],…[?server=IP:PORT] (addresses, or SRV records of _SERVICE._tcp.NAME), or
+    /// Source of the node list: static:…, dns:… or etcd:…
+    ///
+    /// static:[NAME=]HOST:PORT[/zone=ZONE][/weight=N],…
+    ///
+    /// dns:NAME[:PORT][/zone=ZONE],…[?server=IP:PORT] (addresses, or SRV records of
+    /// _SERVICE._tcp.NAME)
+    ///
     /// etcd:http://HOST:PORT[,http://HOST:PORT…][/PREFIX] (https works too)
     #[arg(long, help_heading = CLUSTER, value_name = "SOURCE", value_parser = parse_source)]
     nodes: Option<Source>,
-    /// Trust the CAs in this file (PEM) for an etcd with https [default: $SSL_CERT_FILE, or the system's]
+    /// Trust the CAs in FILE (PEM) for etcd over https [default: $SSL_CERT_FILE, or the system's]
     #[arg(long, help_heading = CLUSTER, value_name = "FILE")]
     nodes_ca: Option<PathBuf>,
 }
@@ -74,12 +79,13 @@ impl SourceFlags {
     }
 }
 
-/// The nodes that a frontend searches.
+/// Nodes that a frontend searches.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct NodesFlags {
     #[command(flatten)]
     pub(super) source: SourceFlags,
-    /// Go by the nodes that --nodes lists first, also if they lack most of those that were known before: ends a freeze
+    /// Accept the first list of --nodes, even if it lacks most of the nodes known before: ends a
+    /// freeze
     #[arg(long, help_heading = CLUSTER)]
     accept_nodes: bool,
 }
@@ -201,21 +207,21 @@ impl Holdings for Served {
     }
 }
 
-/// How a backend registers itself.
+/// Registration of a backend.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct RegistrationFlags {
     #[command(flatten)]
     source: SourceFlags,
-    /// The name of this node, which no other node has [default: the address of --announce]
+    /// Name of this node, which no other node has [default: the address of --announce]
     #[arg(long, help_heading = CLUSTER, value_name = "NAME")]
     name: Option<String>,
-    /// The address at which frontends reach this node [default: that of --listen]
+    /// Address at which frontends reach this node [default: that of --listen]
     #[arg(long, help_heading = CLUSTER, value_name = "HOST:PORT")]
     announce: Option<String>,
-    /// Where this node is; nodes of one zone may be lost together
+    /// Zone of this node; nodes of one zone may be lost together
     #[arg(long, help_heading = CLUSTER, value_name = "ZONE")]
     zone: Option<String>,
-    /// How much of all shards this node gets, in relation to the others
+    /// Share of the shards that this node gets, relative to the other nodes
     #[arg(long, help_heading = CLUSTER, value_name = "N", default_value_t = 1)]
     weight: u32,
 }

@@ -19,14 +19,14 @@ use std::process::ExitCode;
 
 /// Search, and print package/path:line:text, best matches first
 ///
-/// QUERY is words that a file must all contain, and filters: `fopen path:^src/ -lang:c`. With -F it is
-/// literal text, with -e a regular expression. A match is a line that matches. On a terminal the best 50
-/// are printed.
+/// QUERY is words that a file must all contain, and filters: `fopen path:^src/ -lang:c`. With -F it
+/// is literal text, with -e a regular expression. A match is a line that matches. On a terminal the
+/// best 50 are printed.
 ///
-/// What is searched differs from ripgrep: hidden files, and files that git tracks although a pattern of .gitignore
-/// matches them, are searchable; .ignore and core.excludesFile are not read.
+/// Unlike ripgrep, Trawl also searches hidden files, and files that git tracks although a pattern
+/// of .gitignore matches them; .ignore and core.excludesFile are not read.
 ///
-/// Exit status: 0 found, 1 nothing found, 2 error, 3 something could not be searched.
+/// Exit status: 0 found, 1 nothing found, 2 error, 3 a part could not be searched.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   trawl search TCP_NODELAY
@@ -48,7 +48,7 @@ pub(crate) struct SearchArguments {
     query: QueryFlags,
     #[command(flatten)]
     print: PrintFlags,
-    /// Wait until the server has indexed what has changed before, for half of the search's time at most
+    /// Wait until the server has indexed earlier changes, for at most half of the search's time
     #[arg(long)]
     fresh: bool,
     /// Print on standard error how the search used the index

@@ -21,43 +21,44 @@ const PATTERN_SHARE: u64 = 4;
 
 /// Index directories if needed, and serve a search page for them
 ///
-/// Without SOURCE and --index it searches the current directory, and in a Rust project the sources of
-/// the crates that cargo has downloaded. The index is kept in the user's cache directory; only
-/// packages that have changed are indexed again. Prints the URL.
+/// Without SOURCE and --index it searches the current directory, and in a Rust project the sources
+/// of the crates that cargo has downloaded. The index is kept in the user's cache directory; only
+/// changed packages are indexed again. Prints the URL.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl serve                              this directory
   trawl serve ~/src/linux ~/src/git
   trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
   trawl serve --watch ~/src/linux          a saved file is found a moment later
-  trawl serve --watch --git /srv/git/x.git the default branch, and what is pushed to it
+  trawl serve --watch --git /srv/git/x.git the default branch, updated by pushes
   trawl serve --index I                    an existing index, without updating it
   trawl serve --index I --api-keys keys --require-key
-                                           only for people and programs with a key: see `trawl key`
+                                           only for clients with a key: see `trawl key`
   trawl serve --index I --public 'lib*' --auth-url http://127.0.0.1:9000/check
-                                           show packages but lib* only to whom this service allows them")]
+                                           show lib* to all, others if the service allows")]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
 pub(crate) struct ServeArguments {
-    /// The index directory; with SOURCE it is updated first
+    /// Index directory; with SOURCE it is updated first
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
-    /// Listen on this address; with port 0 on any free port
+    /// Address to listen on; with port 0, any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
-    /// Watch the SOURCEs and the references of the --git repositories, and index what changes while serving
+    /// Watch the SOURCEs and the references of the --git repositories, and index changes while
+    /// serving
     #[arg(long)]
     watch: bool,
-    /// Compare all files with the index this often, for changes that the file system does not notify [default: 100
-    /// times as long as that takes, from 2 to 60]
+    /// Compare all files with the index this often, for changes without a file system notification
+    /// [default: 100 times the duration of a comparison, from 2 to 60]
     #[arg(long, value_name = "SECS", requires = "watch", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     rescan: Option<u64>,
-    /// Answer for the commits of the git repositories below this directory
+    /// Serve the commits of the git repositories below DIR
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// The directory for results [default: in the user's cache directory]
+    /// Directory for results [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     spool: Option<PathBuf>,
-    /// Memory for all running queries; what exceeds it goes to the spool
+    /// Memory for all running queries; the excess goes to the spool
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
     search_memory: u64,
     #[command(flatten)]

@@ -9,21 +9,27 @@ use web::LinkSecrets;
 
 const SHARED: &str = "Several frontends";
 
-/// Which Redis, what authenticates entries, and what signs links.
+/// Redis cache, and secrets for its entries and for links.
 #[derive(Clone, clap::Args)]
 pub(super) struct SharedCacheFlags {
-    /// Share commits, and with --cache-redis-secret decisions of --auth-url, with other frontends through this Redis:
-    /// redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]. It may be slow, down or wiped at any time
+    /// Share commits with other frontends through Redis:
+    /// redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]
+    ///
+    /// With --cache-redis-secret, decisions of --auth-url are shared too. Redis may be slow, down
+    /// or wiped at any time.
     #[arg(long, help_heading = SHARED, value_name = "URL")]
     cache_redis: Option<String>,
-    /// Authenticate what is in Redis with the secret in this file (32 bytes or more), the same for all frontends that
-    /// share
+    /// Authenticate entries in Redis with the secret in FILE (32 bytes or more)
+    ///
+    /// All frontends that share need the same secret.
     #[arg(long, help_heading = SHARED, value_name = "FILE")]
     cache_redis_secret: Option<PathBuf>,
-    /// Sign links to answers (`link`, `next`) with the first secret in this file, and accept those that one of its
-    /// secrets has signed: a secret of 32 characters or more on each line. Frontends with the same secrets accept each
-    /// other's links. The file is read again when it changes [default: links are not secret, and every server accepts
-    /// them]
+    /// Sign links to answers (`link`, `next`) with the first secret in FILE [default: links are not
+    /// secret, and every server accepts them]
+    ///
+    /// FILE has a secret of 32 characters or more on each line. Links signed with any of them are
+    /// accepted, so frontends with the same secrets accept each other's links. FILE is read again
+    /// when it changes.
     #[arg(long, help_heading = SHARED, value_name = "FILE")]
     link_secrets: Option<PathBuf>,
 }

@@ -14,14 +14,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const BAR_EVERY: Duration = Duration::from_millis(100);
 
-/// Look after a store of published indexes: check it, go back, remove what nobody needs
+/// Verify, roll back and garbage-collect a store of published indexes
 ///
-/// `trawl index --store` publishes to a store, and `trawl backend --store` serves from it. Each state that was
-/// published is a generation. STORE is a directory, or s3://BUCKET/PREFIX with the credentials, region and endpoint of the
-/// environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL).
+/// `trawl index --store` publishes to a store, and `trawl backend --store` serves from it. Each
+/// published state is a generation. STORE is a directory, or s3://BUCKET/PREFIX with the
+/// credentials, region and endpoint of the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+/// AWS_REGION, AWS_ENDPOINT_URL).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl store history s3://code/index     which generations there are
+  trawl store history s3://code/index     list the generations
   trawl store verify /srv/store           check names, lengths and every byte
   trawl store rollback /srv/store 41      make generation 41 current again, as a new generation
   trawl store gc /srv/store --keep 10 --keep-days 7")]
@@ -38,22 +39,22 @@ enum StoreCommand {
     Gc(GcArguments),
 }
 
-/// List the generations, the newest first
+/// List the generations, newest first
 #[derive(clap::Args)]
 struct HistoryArguments {
-    /// The store
+    /// Store: a directory or s3://BUCKET/PREFIX
     store: String,
-    /// Generations to show
+    /// Number of generations to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
 
-/// Check HEAD, all generations and the files that they name
+/// Verify HEAD, all generations and their files
 ///
-/// Exit status: 0 everything is whole, 2 error, 3 something is missing or damaged.
+/// Exit status: 0 everything is intact, 2 error, 3 something is missing or damaged.
 #[derive(clap::Args)]
 struct VerifyArguments {
-    /// The store
+    /// Store: a directory or s3://BUCKET/PREFIX
     store: String,
     /// Compare lengths only, without reading the files
     #[arg(long)]
@@ -62,31 +63,32 @@ struct VerifyArguments {
 
 /// Make an earlier generation current again
 ///
-/// It becomes a new generation with the next number, so that every machine follows. Machines that index publish what they
-/// change after that; what they have published since the earlier generation they do not publish again.
+/// It becomes a new generation with the next number, so that every machine follows. Machines that
+/// index publish their later changes, but not again the changes published since the earlier
+/// generation.
 #[derive(clap::Args)]
 struct RollbackArguments {
-    /// The store
+    /// Store: a directory or s3://BUCKET/PREFIX
     store: String,
-    /// The number of the generation [default: the one before the current one]
+    /// Number of the generation [default: the one before the current one]
     generation: Option<u64>,
 }
 
-/// Remove old generations, and the files that no other generation names
+/// Remove old generations, and files that no other generation names
 ///
-/// A file that no generation names is removed when it is a day old: it may have been uploaded for one that is about to become
-/// current.
+/// A file that no generation names is removed when it is a day old: it may have been uploaded for a
+/// generation that is not current yet.
 #[derive(clap::Args)]
 struct GcArguments {
-    /// The store
+    /// Store: a directory or s3://BUCKET/PREFIX
     store: String,
-    /// Keep so many of the last generations
+    /// Number of the newest generations to keep
     #[arg(long, value_name = "N", default_value_t = 10)]
     keep: usize,
-    /// Keep generations that are not so many days old
+    /// Keep generations that are younger than this many days
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     keep_days: u32,
-    /// Only say what would be removed
+    /// Report the removals, and remove nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -8,14 +8,15 @@ use std::path::PathBuf;
 
 const ENCRYPTION: &str = "Encryption";
 
-/// The certificate of a process that listens.
+/// Certificate of a process that listens.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct ServerIdentity {
-    /// Speak TLS, with the certificate in this file (PEM, followed by those between it and its CA). Files are
-    /// read again when they change
+    /// Use TLS, with the certificate in FILE (PEM, followed by the intermediate certificates)
+    ///
+    /// Files are read again when they change.
     #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
     tls_cert: Option<PathBuf>,
-    /// The private key of --tls-cert (PEM)
+    /// Private key of --tls-cert (PEM)
     #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
     tls_key: Option<PathBuf>,
 }
@@ -42,10 +43,10 @@ impl ServerIdentity {
 pub(super) struct BackendTls {
     #[command(flatten)]
     identity: ServerIdentity,
-    /// Serve only clients with a certificate of the CAs in this file (PEM); needs --tls-cert
+    /// Serve only clients with a certificate of the CAs in FILE (PEM); needs --tls-cert
     #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
     client_ca: Option<PathBuf>,
-    /// Listen on an address that other machines reach, without TLS: who reaches it, can read everything
+    /// Listen without TLS on an address that other machines reach; they can then read everything
     #[arg(long, help_heading = ENCRYPTION)]
     insecure: bool,
 }
@@ -58,7 +59,7 @@ impl BackendTls {
             (None, None) => self.check_plain(address.ip()).map(|()| None),
             (Some(_), None) => bail!(
                 "--tls-cert needs --client-ca, the CA of the frontends' certificates; without it \
-                 everybody who reaches {address} could search"
+                 every machine that reaches {address} could search"
             ),
             (None, Some(_)) => bail!("--client-ca needs --tls-cert and --tls-key"),
         }
@@ -72,7 +73,7 @@ impl BackendTls {
         bail!(
             "{address} is not a loopback address, so other machines could read everything that is \
              indexed; give --tls-cert, --tls-key and --client-ca (docs/operations.md, Encryption), or \
-             --insecure if nobody but frontends reaches this address"
+             --insecure if only frontends reach this address"
         )
     }
 }
@@ -80,14 +81,15 @@ impl BackendTls {
 /// TLS of a frontend towards its backends.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct BackendClientTls {
-    /// Speak TLS with backends, whose certificates must be of the CAs in this file (PEM) and for the host
-    /// in --backend; needs --backend-cert and --backend-key
+    /// Use TLS to backends, and trust the CAs in FILE (PEM); needs --backend-cert and --backend-key
+    ///
+    /// The certificate of a backend must be for the host in --backend.
     #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
     backend_ca: Option<PathBuf>,
-    /// The certificate that backends ask for (PEM)
+    /// Certificate that backends request (PEM)
     #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
     backend_cert: Option<PathBuf>,
-    /// The private key of --backend-cert (PEM)
+    /// Private key of --backend-cert (PEM)
     #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
     backend_key: Option<PathBuf>,
 }
@@ -110,7 +112,7 @@ impl BackendClientTls {
                 for backend in remote {
                     tracing::warn!(
                         backend,
-                        "what is asked of this backend and what it answers can be read and changed on the \
+                        "connection to this backend is not encrypted: it can be read and changed on the \
                          way; give --backend-ca, --backend-cert and --backend-key"
                     );
                 }

@@ -23,23 +23,28 @@ const RESPONSE_BYTES_MAX: u64 = 64 << 10;
 
 const PAIRS_MAX: usize = 64;
 
-/// Where traces are sent.
+/// Destination of traces.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct TraceFlags {
-    /// Send traces of requests to this OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318; to
-    /// /v1/traces there, unless the URL has a path [default: $OTEL_EXPORTER_OTLP_ENDPOINT; without it nothing is traced]
+    /// Send traces of requests to this OpenTelemetry collector (OTLP over HTTP), such as
+    /// http://127.0.0.1:4318 [default: $OTEL_EXPORTER_OTLP_ENDPOINT; without it nothing is traced]
+    ///
+    /// They go to /v1/traces there, unless the URL has a path.
     #[arg(long, help_heading = TRACES, value_name = "URL")]
     traces: Option<String>,
-    /// Trust the CAs in this file (PEM) for a collector with https [default: $SSL_CERT_FILE, or the system's]
+    /// Trust the CAs in FILE (PEM) for a collector with https [default: $SSL_CERT_FILE, or the
+    /// system's]
     #[arg(long, help_heading = TRACES, value_name = "FILE")]
     traces_ca: Option<PathBuf>,
 }
 
-/// Which requests are traced. A frontend decides, backends follow.
+/// Sampling. A frontend decides, and backends follow.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct SampleFlags {
-    /// The share of requests that are traced, from 0 to 1. One with the header traceparent is traced if its caller does so;
-    /// with 0 none is
+    /// Share of requests that are traced, from 0 to 1
+    ///
+    /// A request with the header traceparent is traced if its caller traces it. With 0, no request
+    /// is traced.
     #[arg(long, help_heading = TRACES, value_name = "RATIO", default_value_t = 1.0, value_parser = ratio)]
     traces_sample: f64,
 }

@@ -7,18 +7,18 @@ use thiserror::Error;
 const URL_BYTES_MAX: usize = 2_000;
 const NAME_BYTES_MAX: usize = 200;
 
-/// How a repository is fetched.
+/// URL schemes of repositories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Scheme {
     /// HTTP with TLS
     Https,
-    /// HTTP, which anybody on the way can change
+    /// HTTP without TLS; can be changed in transit
     Http,
-    /// A login on the server
+    /// Login on the server
     Ssh,
-    /// Git's own protocol, which anybody on the way can change
+    /// Git's own protocol; can be changed in transit
     Git,
-    /// A directory of this machine
+    /// Directory of this machine
     File,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum RemoteError {
     #[error("the scheme `{scheme}` is not allowed; allow it with --allow-scheme {scheme}", scheme = .0.name())]
     SchemeNotAllowed(Scheme),
     #[error(
-        "a URL must not contain {0}, which everybody on this machine could read; use --credentials FILE"
+        "a URL must not contain {0}, which other local users could read; use --credentials FILE"
     )]
     Credentials(&'static str),
     #[error(

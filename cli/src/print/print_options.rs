@@ -11,13 +11,13 @@ const OUTPUT: &str = "Output";
 /// Two screens.
 const TERMINAL_MATCHES: u64 = 50;
 
-/// Which matches are printed, in which order and form.
+/// Selection, order and form of printed matches.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PrintFlags {
     /// Print only the best N matches; 0: all [default: on a terminal 50, else all]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// The order of matches
+    /// Order of matches
     #[arg(long, value_enum, default_value_t = SortOrder::Rank)]
     sort: SortOrder,
     /// Print matches while the search runs, as they are found: --sort none
@@ -30,13 +30,13 @@ pub(crate) struct PrintFlags {
     /// Print the number of matches in each file
     #[arg(long, help_heading = OUTPUT)]
     count_matches: bool,
-    /// Print only the total: the sum of what -c prints
+    /// Print only the total: the sum of the counts of -c
     #[arg(long, help_heading = OUTPUT)]
     total: bool,
     /// Print only the names of files with matches
     #[arg(short = 'l', long, help_heading = OUTPUT)]
     files_with_matches: bool,
-    /// Print nothing; the exit status says whether there is a match
+    /// Print nothing; the exit status tells if there is a match
     #[arg(short, long, help_heading = OUTPUT)]
     quiet: bool,
     /// Print ripgrep's JSON Lines: begin, match, context, end and summary
@@ -54,7 +54,7 @@ pub(crate) struct PrintFlags {
     /// Print N lines before and after each match
     #[arg(short = 'C', long, value_name = "N", help_heading = OUTPUT)]
     context: Option<u32>,
-    /// Print lines of copies, too: of files with the same text as one before [default: in a pipe]
+    /// Print lines of copies, too: files with the same text as an earlier one [default: in a pipe]
     #[arg(long, help_heading = OUTPUT)]
     copies: bool,
     /// Print only the first N lines that match in each file; for a multi-line pattern, matches
@@ -87,11 +87,11 @@ pub(crate) struct PrintFlags {
     /// Print the file name on each line [default: in a pipe]
     #[arg(long, overrides_with = "heading", help_heading = OUTPUT)]
     no_heading: bool,
-    /// When to use colors (those of ripgrep); auto respects NO_COLOR
+    /// Use of colors (ripgrep's colors); auto respects NO_COLOR
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, help_heading = OUTPUT)]
     color: ColorChoice,
-    /// Link file names on a terminal: a URL with {package}, {path}, {line}, {column}; or `default`, the
-    /// server's page of the file; or `none`
+    /// Format of links from file names on a terminal: a URL with {package}, {path}, {line},
+    /// {column}; or `default`, the server's page of the file; or `none`
     #[arg(long, value_name = "FORMAT", value_parser = parse_hyperlinks, help_heading = OUTPUT)]
     hyperlink_format: Option<Hyperlinks>,
     /// Print statistics after the matches

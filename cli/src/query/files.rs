@@ -15,16 +15,17 @@ use std::path::{Component, Path};
 /// Suggestions in an error.
 const SIMILAR_MAX: usize = 3;
 
-/// The files to search.
+/// Files to search.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(super) struct FileFlags {
-    /// Search files of this type only, such as c, py or rust (ripgrep's types); may be repeated
+    /// Search only files of this type, such as c, py or rust (ripgrep's types); may be repeated
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     types: Vec<String>,
     /// Leave out files of this type; may be repeated
     #[arg(short = 'T', long = "type-not", value_name = "TYPE")]
     types_not: Vec<String>,
-    /// Search files whose path matches GLOB, or with !GLOB leave them out; the last match counts
+    /// Search files with a path that matches GLOB, or with !GLOB leave them out; the last match
+    /// counts
     #[arg(
         short = 'g',
         long = "glob",

@@ -115,7 +115,7 @@ fn invalid_key_files_are_errors() {
     home.write("short", "abc\n");
     for (file, says) in [
         ("nowhere", "cannot read the keys in nowhere"),
-        ("empty", "no keys, so nobody could use the API"),
+        ("empty", "no keys, so no client could use the API"),
         ("short", "line 1: a key must have at least 8"),
     ] {
         let finished = home.run(&format!("serve --dcs-api-keys {file} src"));

@@ -106,7 +106,7 @@ impl World {
                 }
             }
             let is_progress = is_built || told.iter().flatten().count() > before;
-            assert!(is_progress, "somebody waits and is never told");
+            assert!(is_progress, "a waiter is never woken");
         }
         told.map(|told| told.expect("all are told"))
     }

@@ -245,7 +245,7 @@ impl World {
 
     fn wait(&mut self, caller: usize, key: usize, can_build: bool) {
         let joined = self.claims.join(&key, caller, can_build);
-        let (number, _) = joined.expect("there is somebody who builds");
+        let (number, _) = joined.expect("a build is running");
         let before = self.waiting.insert(caller, (key, number, can_build));
         assert!(before.is_none());
         self.saw("wait");
@@ -415,7 +415,7 @@ impl World {
             let current = self.current.get(&key);
             assert!(
                 of_key == 0 || current.is_some(),
-                "nobody builds for those who wait"
+                "no build is running for the waiters"
             );
             let mut builders = self.builders.iter();
             assert!(current.is_none() || builders.any(|it| Some(&it.token) == current));
@@ -437,7 +437,7 @@ impl World {
             self.end_build();
             self.check();
         }
-        assert_eq!(self.waiting.len(), 0, "somebody waits for ever");
+        assert_eq!(self.waiting.len(), 0, "a waiter waits forever");
         assert_eq!((self.claims.flights(), self.claims.waiting()), (0, 0));
     }
 }
@@ -501,7 +501,7 @@ fn a_build_that_is_lost_again_and_again_fails_those_who_wait() {
     let kept = Kept::default();
     let look = |claims: &mut Claims<usize, usize>| claims.look_up(&0, &kept, MS);
     let Decision::Build(mut token) = look(&mut claims) else {
-        panic!("nobody builds");
+        panic!("no build is running");
     };
     for waiter in 0..6 {
         claims.join(&0, waiter, true);

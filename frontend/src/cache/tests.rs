@@ -123,7 +123,7 @@ async fn a_stuck_builder_is_fenced_when_its_claim_has_expired() {
         ..config()
     });
     let CacheOutcome::Build(stuck, _waiting) = cache.look_up("a") else {
-        panic!("nobody builds");
+        panic!("no build is running");
     };
     let second = ask(&cache, || async { Built::Value(2) });
     assert_eq!(second.await.unwrap(), Ok(2));
@@ -184,7 +184,7 @@ async fn a_stale_answer_is_shown_at_once_and_built_again_once() {
             Err(error) => assert!(matches!(error, CacheError::Late { .. })),
         }
     }
-    panic!("nobody built the answer again before it expired");
+    panic!("the answer was not rebuilt before it expired");
 }
 
 /// Uses an answer until its endless rebuild begins, and a while longer.
@@ -249,7 +249,7 @@ async fn a_failed_refresh_keeps_what_was_there_and_a_denial_replaces_it() {
             return;
         }
     }
-    panic!("somebody has to wait each time");
+    panic!("a request has to wait each time");
 }
 
 /// Keeps an answer with a failed refresh, then a denial. Returns `false` if it expired before.
@@ -293,7 +293,7 @@ async fn is_shown_until_it_is_denied() -> bool {
 async fn put_and_invalidate_take_effect_at_once() {
     let cache = cache(config());
     let CacheOutcome::Build(early, waiting) = cache.look_up("a") else {
-        panic!("nobody builds");
+        panic!("no build is running");
     };
     cache.put(&"a", Built::Value(5));
     let deadline = Instant::now() + HOUR;
@@ -316,7 +316,7 @@ async fn put_and_invalidate_take_effect_at_once() {
 async fn who_asks_for_a_forgotten_answer_waits_for_the_one_that_is_built() {
     let cache = cache(config());
     let CacheOutcome::Build(claim, _) = cache.look_up("a") else {
-        panic!("nobody builds");
+        panic!("no build is running");
     };
     cache.forget(&"a");
     let CacheOutcome::Wait(waiting) = cache.look_up("a") else {

@@ -223,7 +223,7 @@ mod tests {
         let slot = granted(&mut modest).expect("before those that came earlier");
         assert!(greedy.iter_mut().all(|each| granted(each).is_none()));
         drop(slot);
-        assert!(granted(&mut greedy[0]).is_some(), "nobody else waits");
+        assert!(granted(&mut greedy[0]).is_some(), "no other client waits");
     }
 
     #[test]

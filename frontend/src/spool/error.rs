@@ -62,7 +62,7 @@ impl SpoolError {
                 _ => format!("the spool's disk failed: {}", io_words(source)),
             },
             SpoolError::Corrupt { .. } => {
-                "what was spooled is damaged (checksum mismatch)".to_owned()
+                "the spooled data is damaged (checksum mismatch)".to_owned()
             }
             other => other.to_string(),
         }

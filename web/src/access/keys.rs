@@ -97,7 +97,7 @@ impl KnownKeys {
             keys.push((name, hash));
         }
         if keys.is_empty() {
-            return Err("no keys, so nobody could use the API".to_owned());
+            return Err("no keys, so no client could use the API".to_owned());
         }
         Ok(KnownKeys(keys))
     }

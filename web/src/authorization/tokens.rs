@@ -342,7 +342,7 @@ fn fault(error: &Error) -> TokenFault {
         ErrorKind::ExpiredSignature => "the token has expired".to_owned(),
         ErrorKind::ImmatureSignature => "the token is not valid yet".to_owned(),
         ErrorKind::InvalidSignature => "the signature of the token is wrong".to_owned(),
-        ErrorKind::InvalidAudience => "the token is for somebody else (aud)".to_owned(),
+        ErrorKind::InvalidAudience => "the token is for another audience (aud)".to_owned(),
         ErrorKind::InvalidIssuer => "the token is of another issuer (iss)".to_owned(),
         ErrorKind::MissingRequiredClaim(claim) => format!("the token has no claim {claim}"),
         _ => "the token is malformed".to_owned(),

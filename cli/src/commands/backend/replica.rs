@@ -33,28 +33,30 @@ const REPORT_EVERY: Duration = Duration::from_secs(60);
 /// Interval of progress logs.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
-/// What a backend serves instead of an index directory.
+/// Flags to serve a store instead of an index directory.
 #[derive(clap::Args)]
 pub(super) struct ReplicaFlags {
-    /// Serve what is published in this store, a directory or s3://BUCKET/PREFIX; see `trawl index --store`
+    /// Serve the index published in this store, a directory or s3://BUCKET/PREFIX; see `trawl index
+    /// --store`
     #[arg(long, value_name = "STORE", requires = "data")]
     pub(super) store: Option<String>,
-    /// The directory for the files of the store; created if needed
+    /// Directory for the files of the store; created if needed
     #[arg(long, value_name = "DIR", requires = "store")]
     pub(super) data: Option<PathBuf>,
-    /// Fetch so many files at once
+    /// Files to fetch at once
     #[arg(long, value_name = "N", requires = "store", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     fetch_jobs: u16,
-    /// Fetch no more than so many bytes a second [default: as fast as possible]
+    /// Maximum of bytes to fetch per second [default: as fast as possible]
     #[arg(long, value_name = "SIZE", requires = "store", value_parser = units::parse_size)]
     fetch_rate: Option<u64>,
-    /// Leave so much of the disk free
+    /// Disk space to leave free
     #[arg(long, value_name = "SIZE", requires = "store", value_parser = units::parse_size, default_value = "1G")]
     disk_reserve: u64,
-    /// Take over the shards of a node that is not listed for so many seconds
+    /// Take over the shards of a node that has not been listed for this many seconds
     #[arg(long, value_name = "SECONDS", requires = "store", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) lost_after: u64,
-    /// Follow HEAD once even if it names an earlier generation than before: the store was restored from a backup
+    /// Follow HEAD once even to an earlier generation than before, after the store was restored
+    /// from a backup
     #[arg(long, requires = "store")]
     accept_older_head: bool,
 }
@@ -348,7 +350,7 @@ fn describe() {
     );
     describe_gauge!(
         "trawl_backend_moving",
-        "1 while shards are kept that other nodes are to have"
+        "1 while this node keeps shards that are assigned to other nodes"
     );
     describe_counter!(
         "trawl_backend_fetched_bytes_total",

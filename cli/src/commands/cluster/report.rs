@@ -109,7 +109,7 @@ fn to_fetch(node: &NodeRow) -> String {
 fn print_moves(answer: &ClusterStatus) -> Result<()> {
     if answer.missing_shards > 0 || answer.extra_shards > 0 {
         terminal::print(format_args!(
-            "moving: {} ({}) to fetch, {} to drop when those that are to have them do",
+            "moving: {} ({}) to fetch, {} to drop once their new nodes have them",
             units::plural(answer.missing_shards, "shard"),
             units::size(answer.missing_bytes),
             units::count(answer.extra_shards),

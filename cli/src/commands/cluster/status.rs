@@ -363,7 +363,7 @@ fn warnings(members: &[&Member], placing: &Placing, replicas: u8) -> Vec<String>
     let count = placing.nodes().len();
     if count < usize::from(replicas) {
         warnings.push(format!(
-            "each shard is to have {replicas} replicas, but there are only {} to have them",
+            "each shard needs {replicas} replicas, but only {} can hold them",
             units::plural(count as u64, "node")
         ));
     } else if replicas > 1 && by_zone.len() == 1 && !by_zone.contains_key("") {

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 /// Flags of a build. `serve` has the same.
 #[derive(clap::Args, Clone, Default, PartialEq)]
 pub(crate) struct BuildFlags {
-    /// Every directory inside SOURCE is a package
+    /// Make every directory inside SOURCE a package
     #[arg(long)]
     pub(crate) each: bool,
-    /// With --each, directories have names without versions: `foo_1.0` is a package of that name, not a version
-    /// of `foo`
+    /// Use whole directory names with --each: `foo_1.0` is a package of that name, not a version of
+    /// `foo`
     #[arg(long, requires = "each")]
     pub(crate) no_versions: bool,
     /// Index files that git ignores, too
@@ -25,19 +25,22 @@ pub(crate) struct BuildFlags {
     /// Memory for the build, approximately [default: 512M]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,
-    /// Threads for the build [default: one for each processor]
+    /// Threads for the build [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Text in a shard; the next package goes to a new one [default: 4G]
+    /// Text in a shard; the next package starts a new shard [default: 4G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     shard_size: Option<u64>,
-    /// Size of a block, the unit of the index: smaller blocks make a larger index and cheaper searches.
-    /// A change rebuilds the index [default: 4K]
+    /// Size of a block, the unit of the index [default: 4K]
+    ///
+    /// Smaller blocks make a larger index and cheaper searches. A change rebuilds the index.
     #[arg(long, value_name = "SIZE", value_parser = block_size)]
     block_size: Option<usize>,
-    /// How the texts of new shards are stored: zstd takes a third of the place, and searches read it
-    /// more slowly. Existing shards stay as they are until they are merged [default: as in the newest shard,
-    /// raw in a new index]
+    /// Storage format of the texts of new shards [default: as in the newest shard, raw in a new
+    /// index]
+    ///
+    /// zstd takes a third of the space, and searches read it more slowly. Existing shards stay as
+    /// they are until they are merged.
     #[arg(long, value_enum, value_name = "CODEC")]
     content: Option<Content>,
     /// Popularity of packages, in JSON: {"name": {"inst": 0.1, "rdep": 0.9}}
@@ -45,10 +48,10 @@ pub(crate) struct BuildFlags {
     package_ranks: Option<PathBuf>,
 }
 
-/// How texts are stored.
+/// Storage format of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Content {
-    /// As they are
+    /// Uncompressed
     Raw,
     /// Compressed
     Zstd,

@@ -20,26 +20,37 @@ const OBJECT_DIRECTORY: &str = "GIT_OBJECT_DIRECTORY";
 /// Separated by colons.
 const ALTERNATE_OBJECT_DIRECTORIES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
-/// Which git repositories are packages.
+/// Git repositories to index.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct GitFlags {
-    /// A git repository is a package, named after its directory without .git; bare, or a work tree of which
-    /// only what is committed counts. `trawl index` takes a URL, too, and keeps a mirror of it in the user's
-    /// cache directory. May be repeated
+    /// Index a git repository as a package; may be repeated
+    ///
+    /// The package is named after its directory without .git. The repository may be bare, or a work
+    /// tree, in which only committed files count. `trawl index` also takes a URL, and keeps a
+    /// mirror of it in the user's cache directory.
     #[arg(long, value_name = "PATH")]
     pub(super) git: Vec<OsString>,
-    /// Every git repository below DIR is a package, named by its path there: `x`, `group/x`. A symbolic link to a
-    /// repository counts. Everything else is left out and counted. May be repeated
+    /// Index every git repository below DIR as a package; may be repeated
+    ///
+    /// A package is named by its path there: `x`, `group/x`. A symbolic link to a repository
+    /// counts. Everything else is left out and counted.
     #[arg(long, value_name = "DIR")]
     pub(super) git_dir_each: Vec<PathBuf>,
-    /// Which revisions of each repository are indexed, instead of its default branch (HEAD): the name of a
-    /// branch or tag, a pattern with *, ? or [, `all` for all branches and tags, or the id of a commit. A
-    /// repository without such a revision is indexed with the others that it has. Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision that the
-    /// first PATTERN chose. May be repeated
+    /// Index these revisions of each repository instead of its default branch (HEAD); may be
+    /// repeated
+    ///
+    /// PATTERN is the name of a branch or tag, a glob with *, ? or [, `all` for all branches and
+    /// tags, or the id of a commit. A repository without such a revision is indexed with its other
+    /// revisions.
+    ///
+    /// Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision
+    /// that the first PATTERN chose.
     #[arg(long = "ref", value_name = "PATTERN", requires = "repositories")]
     pub(super) patterns: Vec<String>,
-    /// A repository may take objects from below DIR, too (objects/info/alternates), not only from itself
-    /// and the directory that holds it. May be repeated
+    /// Allow repositories to take objects from below DIR, too (objects/info/alternates); may be
+    /// repeated
+    ///
+    /// By default, a repository takes objects only from itself and the directory that holds it.
     #[arg(long, value_name = "DIR", requires = "repositories")]
     pub(super) alternates_root: Vec<PathBuf>,
 }

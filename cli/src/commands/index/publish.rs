@@ -22,18 +22,22 @@ const CLAIMED_MAX: usize = 16;
 /// Polling interval of other machines' claims.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Where an index is published.
+/// Store to publish to.
 #[derive(clap::Args)]
 pub(super) struct PublishFlags {
-    /// Publish the index in this store, a directory or s3://BUCKET/PREFIX, for `trawl backend --store`. Without SOURCE the
-    /// index is published as it is
+    /// Publish the index in this store, a directory or s3://BUCKET/PREFIX, for `trawl backend
+    /// --store`
+    ///
+    /// Without SOURCE, the index is published as it is.
     #[arg(long, value_name = "STORE")]
     pub(super) store: Option<String>,
-    /// How many backends are to have each shard; kept by the store [default: as before, 2 in a new store]
+    /// Number of backends for each shard, kept in the store [default: as before, 2 in a new store]
     #[arg(long, value_name = "N", requires = "store", value_parser = clap::value_parser!(u8).range(1..=i64::from(store::REPLICAS_MAX)))]
     pub(super) replicas: Option<u8>,
-    /// Share the SOURCEs with other machines that run the same command: each builds packages that no other one does, and that
-    /// the store does not have under their names, until it has them all
+    /// Share the SOURCEs with other machines that run the same command
+    ///
+    /// Each machine builds packages that no other one builds and that the store does not have under
+    /// their names, until the store has them all.
     #[arg(long, requires = "store", requires = "sources", conflicts_with_all = ["update", "git", "git_dir_each", "verify", "remove", "prune"])]
     pub(super) claim: bool,
 }

@@ -21,7 +21,7 @@ macro_rules! refused {
     };
 }
 
-const AT_BUILD: &str = "what is searched was decided when the index was built; see `trawl index --help`, \
+const AT_BUILD: &str = "files were selected when the index was built; see `trawl index --help`, \
                         and `trawl skipped` for the files that were left out";
 const LINES: &str =
     "a pattern with \\n or (?s) matches over several lines without it; leave it out";

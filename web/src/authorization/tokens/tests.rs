@@ -111,7 +111,7 @@ fn tokens_for_somebody_else_or_of_another_issuer_are_refused_if_that_is_asked_fo
     for token in [&ours, &several, &foreign] {
         audience.verify(token).unwrap();
     }
-    assert!(audience.refuses(&other).contains("somebody else"));
+    assert!(audience.refuses(&other).contains("another audience"));
     assert!(audience.refuses(&bare).contains("no claim aud"));
     let issuer = |it: &mut TokenRules| it.issuer = Some("https://id/".into());
     let issuer = Issuer::with_rules(&[signer.public()], issuer);
