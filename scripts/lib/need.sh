@@ -13,9 +13,11 @@ need() {
         apt-get | dpkg-source) hint="apt install dpkg-dev, on Debian" ;;
         c++) hint="apt install g++" ;;
         cargo) hint="see https://rustup.rs" ;;
+        cargo-deb) hint="cargo install cargo-deb" ;;
         cargo-deny) hint="cargo install cargo-deny" ;;
         clippy-driver) hint="rustup component add clippy" ;;
         git) hint="apt install git" ;;
+        musl-gcc) hint="apt install musl-tools" ;;
         python3) hint="apt install python3 python3-venv" ;;
         *) hint="see scripts/README.md" ;;
     esac
