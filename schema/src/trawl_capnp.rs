@@ -30342,4 +30342,4 @@ pub mod recorded_source {
             ::capnp::private::arena::GeneratedCodeArena::new(&ENCODED_NODE);
     }
 }
-// SHA-256: 48c6fbb21d6bf8d959c8f3be0c64010422099d97f52981c50487af3101864182
+// SHA-256: 5cb59f9f52e8259eb481c664a7661671a558b25e3f117ea878fbfdc0cbdf8b34
