@@ -1,13 +1,12 @@
 //! Measures look-ups of commits in this process against spawning `git log -1`, in the same run.
 //!
-//! The two take turns, and their answers must agree. Then many repositories are looked up in turn, and
-//! descriptors, mappings and resident memory are printed: beyond the number that is open at a time, they
-//! must not grow.
+//! The two take turns, and their answers must agree. Then many repositories are looked up in turn.
+//! Descriptors, mappings and resident memory must not grow past the number of open repositories.
 //!
 //! usage: cargo bench -p git --bench lookups -- REPOSITORY [SECONDS [REPOSITORIES]]
 //!
-//! REPOSITORY is a bare repository or the `.git` of a work tree. Without it, as under `cargo test`, a
-//! repository with 40 commits is made, which needs `git`.
+//! REPOSITORY is a bare repository or the `.git` of a work tree. Default, as under `cargo test`: a
+//! new repository with 40 commits, which needs `git`.
 
 use git::Repositories;
 use std::error::Error;
@@ -51,8 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     memory(&root, many)
 }
 
-/// Makes tags look as old as those of a repository in use. Those that changed a moment ago are read again
-/// for each look-up.
+/// Makes tags look as old as those of a repository in use: fresh ones are read again each time.
 fn age(bare: &Path) -> Result<(), Box<dyn Error>> {
     for name in ["packed-refs", "refs/tags"] {
         std::fs::File::open(bare.join(name))?.set_modified(SystemTime::UNIX_EPOCH)?;

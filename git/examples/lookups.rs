@@ -1,9 +1,9 @@
-//! Answers look-ups that come as lines `REPOSITORY<TAB>REVISION`, for scripts that compare them with git.
+//! Answers look-ups, lines `REPOSITORY<TAB>REVISION`, for scripts that compare them with git.
 //!
 //! usage: cargo run -p git --example lookups -- ROOT
 //!
-//! An answer is a line with a number of bytes, and so many bytes: `ok` or the name of an error in the first
-//! line, then headers as in a commit object, the subject, a NUL and the body.
+//! An answer is a line with its length in bytes, then these bytes: a line with `ok` or the name of an
+//! error, headers as in a commit object, the subject, a NUL and the body.
 
 use git::{Commit, LookupError, Repositories, Signature};
 use std::error::Error;

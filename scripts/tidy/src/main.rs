@@ -1,4 +1,4 @@
-//! Checks the structure of the workspace: dependencies, cycles of files, module layers; and its prose.
+//! Checks the workspace: dependencies, cycles of files, module layers, prose.
 //!
 //! `cargo test -p tidy` lists violations; `cargo run -p tidy` prints layers and arrows. Paths are
 //! resolved by name, so method calls are not arrows. Ignores tests (`#[cfg(test)]`, `tests/`).

@@ -1,7 +1,7 @@
 //! The workspace is tidy, and violations are found.
 
-use crate::rules::{self, Crate};
 use crate::prose::Prose;
+use crate::rules::{self, Crate};
 use crate::{files, imports};
 use std::fs;
 use std::path::Path;
