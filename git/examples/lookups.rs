@@ -2,8 +2,8 @@
 //!
 //! usage: cargo run -p git --example lookups -- ROOT
 //!
-//! An answer is a line with its length in bytes, then these bytes: a line with `ok` or the name of an
-//! error, headers as in a commit object, the subject, a NUL and the body.
+//! An answer is a line with its length in bytes, then these bytes: a line with `ok` or the name of
+//! an error, headers as in a commit object, the subject, a NUL and the body.
 
 use git::{Commit, LookupError, Repositories, Signature};
 use std::error::Error;
