@@ -77,9 +77,13 @@ pub(super) fn of_page(matches: &[Match], limit: u64) -> Vec<Place> {
 }
 
 /// Compares with the page, except for ties of score and hash, and places
-/// that copies may have taken.
+/// that copies may have taken. At a limit, any match of a colliding document may be the last.
 pub(super) fn agree(found: &BestFiles, page: &[Place], scenario: &Scenario) -> bool {
-    let has_ties = |places: &[Place]| places.windows(2).any(|pair| pair[0] == pair[1]);
+    let is_tie = |a: &Place, b: &Place| a == b || (scenario.limit > 0 && a.1 == b.1);
+    let has_ties = |places: &[Place]| {
+        let mut others = places.iter().enumerate();
+        others.any(|(at, place)| places[..at].iter().any(|before| is_tie(before, place)))
+    };
     has_ties(page)
         || has_ties(&found.places)
         || scenario.copies == TopCopies::Unsure
