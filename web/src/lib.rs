@@ -97,6 +97,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower::util::option_layer;
+use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -198,7 +199,10 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     // Outermost first. In one tuple, since a router clones the inside of each layer for every
     // request.
     let router = router.layer((
-        CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)),
+        // The tasks of connections compress: at a higher level, exports delay other answers.
+        CompressionLayer::new()
+            .quality(CompressionLevel::Fastest)
+            .compress_when(DefaultPredicate::new().and(has_no_ranges)),
         map_response(fused_body::fuse),
         from_fn_with_state(options.base_path.clone(), page_edits::apply),
         from_fn(query_lookups::count),

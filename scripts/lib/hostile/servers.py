@@ -1,7 +1,9 @@
 """Attacks on a server: slow, half-open and foreign clients, one long line, searches that clients share."""
 
 import contextlib
+import os
 import resource
+import shutil
 import socket
 import tempfile
 import time
@@ -176,7 +178,14 @@ def overlapping_context(binary, small):
 
 
 def names_without_version(binary, small):
-    with sources.served(binary, [small]) as server:
+    with tempfile.TemporaryDirectory() as alone:
+        # Only directories of --each have versions.
+        shutil.copytree(small, os.path.join(alone, os.path.basename(small)))
+        yield from files_without_version(binary, alone)
+
+
+def files_without_version(binary, directory):
+    with sources.served(binary, [directory], each=True) as server:
         answer = server.connection.answer("/api/v2/file", package="small", path="context.c")
         yield equal("/file of a package without its version: status", answer.status, 200)
         answer = server.connection.answer("/show", package="small", path="context.c")
@@ -186,7 +195,7 @@ def names_without_version(binary, small):
 def page_beyond_the_last(binary, small):
     with sources.served(binary, [small]) as server:
         pages = server.search(q="many", mode="literal")["pages"]
-        page = server.connection.answer("/search", q="many", mode="literal", page=99999).body.decode()
+        page = server.connection.answer("/search", q="many", mode="literal", group="none", page=99999).body.decode()
         yield yes("a page beyond the last: the page counts as people do", f"{pages}." in page or
                   f"{pages} " in page)
 
