@@ -308,7 +308,7 @@ fn a_backend_without_repositories_answers_for_indexed_revisions() {
     };
     check("commit?repo=tool&rev=mian", 404);
     check("commit?repo=tol", 404);
-    // What the index does not have is read where it found the repository.
+    // The rest is read from the repository at its recorded path.
     check("log?repo=tool", 200);
     check("commit?repo=tool&rev=HEAD~1", 200);
     std::fs::rename(home.path("src/tool"), home.path("away")).unwrap();

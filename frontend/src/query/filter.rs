@@ -133,6 +133,8 @@ fn check_flags(flags: Flags, reading: Reading, at: usize) -> Result<Option<bool>
     }
 }
 
+/// Smart case of an expression without flags. Directories respect case: links of the facets must
+/// select exactly the counted directory.
 fn has_smart_case(regexp: &str) -> bool {
     selected_directory(regexp).is_none() && Case::Auto.ignores(regexp, Syntax::Regexp)
 }
