@@ -25,6 +25,7 @@ mod blocking;
 mod choice;
 mod colour_cache;
 mod colours;
+mod compression;
 mod conditional;
 mod cookies;
 mod cors;
@@ -35,7 +36,6 @@ mod file_content;
 mod file_range;
 mod followed_file;
 mod following;
-mod fused_body;
 mod guard;
 mod health;
 mod histories;
@@ -87,8 +87,8 @@ use crate::hosts::Hosts;
 use crate::rendered::RenderedAnswers;
 use crate::state::{App, Shared};
 use axum::Router;
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use frontend::Coordinator;
 use frontend::metrics;
@@ -97,9 +97,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower::util::option_layer;
-use tower_http::CompressionLevel;
-use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// Histograms keep every sample until then.
@@ -199,11 +196,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     // Outermost first. In one tuple, since a router clones the inside of each layer for every
     // request.
     let router = router.layer((
-        // The tasks of connections compress: at a higher level, exports delay other answers.
-        CompressionLayer::new()
-            .quality(CompressionLevel::Fastest)
-            .compress_when(DefaultPredicate::new().and(has_no_ranges)),
-        map_response(fused_body::fuse),
+        compression::in_memory(),
+        from_fn_with_state(compression::Compressors::default(), compression::of_streams),
         from_fn_with_state(options.base_path.clone(), page_edits::apply),
         from_fn(query_lookups::count),
         from_fn(problem::search_again),
@@ -321,11 +315,6 @@ fn routes() -> Router<App> {
         .route(guard::SIGN_OUT, post(pages::sign_out))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-}
-
-/// Ranges and their tags refer to the uncompressed bytes, so such responses are not compressed.
-fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
-    !headers.contains_key(header::ACCEPT_RANGES)
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
