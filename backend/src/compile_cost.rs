@@ -45,8 +45,9 @@ const ONE_PASS_SPEED: u64 = 10;
 /// Automaton bytes per literal byte, ignoring case.
 const LITERAL_BYTE: u64 = 80;
 
-/// More large classes are only counted: each takes 0.3 ms to parse.
-const LARGE_CLASSES_MAX: u64 = 24;
+/// More large classes of an expression are only counted: each takes 0.3 ms to parse, which is not
+/// admitted yet.
+const LARGE_CLASSES_MAX: u64 = 8;
 
 /// Bytes of `\w`.
 const LARGE_CLASS_BYTES: u64 = 50 << 10;
@@ -65,12 +66,21 @@ impl CompileCost {
     /// Cost of all patterns and filters, and of the patterns again: those that match in a document
     /// are joined.
     pub(crate) fn of(expr: &Expr) -> CompileCost {
-        let automata: Vec<_> = expr.patterns().into_iter().map(Automaton::of).collect();
-        let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
+        let patterns = expr.patterns();
         let filters = expr.atoms().into_iter().filter_map(|atom| match atom {
-            Expr::Filter(filter) => Some(Automaton::of_filter(filter)),
+            Expr::Filter(filter) => Some(filter),
             _ => None,
         });
+        let filters: Vec<_> = filters.collect();
+        let texts = patterns.iter().map(|pattern| &pattern.text);
+        let texts = texts.chain(filters.iter().map(|filter| &filter.text));
+        let classes: u64 = texts.map(|text| LargeClasses::of(text).count).sum();
+        let counts = classes > LARGE_CLASSES_MAX;
+        let automata = patterns.into_iter().map(|it| Automaton::of(it, counts));
+        let automata: Vec<_> = automata.collect();
+        let together = (automata.len() > 1).then(|| Automaton::joined(&automata));
+        let filters = filters.into_iter();
+        let filters = filters.map(|it| Automaton::of_filter(it, counts));
         let all = automata.iter().copied().chain(together).chain(filters);
         all.map(Automaton::cost)
             .fold(CompileCost::default(), Add::add)
@@ -93,15 +103,18 @@ struct Automaton {
 }
 
 impl Automaton {
-    fn of(pattern: &Pattern) -> Automaton {
+    /// `counts` the large classes instead of parsing them.
+    fn of(pattern: &Pattern, counts: bool) -> Automaton {
         if pattern::literal(pattern).is_some() {
             let bytes = LITERAL_BYTE * pattern.text.len() as u64;
             return Automaton::small(bytes);
         }
-        many_classes(&pattern.text).unwrap_or_else(|| {
-            let recipe = Recipe::new(&[pattern], pattern::is_multiline(pattern));
-            Automaton::of_hir(&recipe.hir())
-        })
+        let counted = LargeClasses::of(&pattern.text).bytes();
+        if counts && counted > 0 {
+            return Automaton::small(counted.min(2 * PATTERNS_BYTES_MAX as u64));
+        }
+        let recipe = Recipe::new(&[pattern], pattern::is_multiline(pattern));
+        Automaton::of_hir(&recipe.hir())
     }
 
     fn of_hir(hir: &Hir) -> Automaton {
@@ -114,7 +127,7 @@ impl Automaton {
         }
     }
 
-    fn of_filter(filter: &Filter) -> Automaton {
+    fn of_filter(filter: &Filter, counts: bool) -> Automaton {
         let max = FILTER_BYTES_MAX as u64;
         match filter.reading {
             Reading::Exact => Automaton::small(0),
@@ -127,12 +140,15 @@ impl Automaton {
                 let ignores_case = filter.reading == Reading::RegexpIgnoringCase;
                 let mut parser = regex_syntax::ParserBuilder::new();
                 parser.case_insensitive(ignores_case);
-                let parsed = || {
-                    let hir = parser.build().parse(&filter.text);
-                    hir.unwrap_or_else(|_| Hir::fail())
+                let bytes = match LargeClasses::of(&filter.text).bytes() {
+                    counted @ 1.. if counts => counted,
+                    _ => nfa_bytes(
+                        &parser
+                            .build()
+                            .parse(&filter.text)
+                            .unwrap_or_else(|_| Hir::fail()),
+                    ),
                 };
-                let many = many_classes(&filter.text).map(|many| many.bytes);
-                let bytes = many.unwrap_or_else(|| nfa_bytes(&parsed()));
                 Automaton::small(bytes.min(max))
             }
         }
@@ -189,47 +205,92 @@ impl Add for CompileCost {
     }
 }
 
-fn many_classes(text: &str) -> Option<Automaton> {
-    let mut parser = ast::parse::ParserBuilder::new();
-    let parsed = parser.nest_limit(NESTING_MAX).build().parse(text).ok()?;
-    let classes = ast::visit(&parsed, LargeClasses::default()).unwrap_or_default();
-    let bytes = classes * LARGE_CLASS_BYTES;
-    (classes > LARGE_CLASSES_MAX).then(|| Automaton::small(bytes))
+/// Unicode classes of a regular expression, found without parsing them.
+#[derive(Default)]
+struct LargeClasses {
+    count: u64,
+    /// With repetitions.
+    copies: u64,
+    /// Product of the repetitions that enclose a node, for each of them.
+    times: Vec<u64>,
 }
 
-#[derive(Default)]
-struct LargeClasses(u64);
-
 impl LargeClasses {
+    /// No classes for an invalid expression.
+    fn of(text: &str) -> LargeClasses {
+        let mut parser = ast::parse::ParserBuilder::new();
+        let parsed = parser.nest_limit(NESTING_MAX).build().parse(text);
+        let visited = parsed
+            .ok()
+            .map(|ast| ast::visit(&ast, LargeClasses::default()));
+        visited.and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.copies.saturating_mul(LARGE_CLASS_BYTES)
+    }
+
+    fn times(&self) -> u64 {
+        self.times.last().copied().unwrap_or(1)
+    }
+
+    fn visit_class(&mut self) {
+        self.count += 1;
+        self.copies = self.copies.saturating_add(self.times());
+    }
+
     fn visit_perl(&mut self, class: &ast::ClassPerl) {
-        self.0 += u64::from(class.kind == ast::ClassPerlKind::Word);
+        if class.kind == ast::ClassPerlKind::Word {
+            self.visit_class();
+        }
     }
 }
 
 impl Visitor for LargeClasses {
-    type Output = u64;
+    type Output = LargeClasses;
     type Err = Infallible;
 
-    fn finish(self) -> Result<u64, Infallible> {
-        Ok(self.0)
+    fn finish(self) -> Result<LargeClasses, Infallible> {
+        Ok(self)
     }
 
     fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
         match ast {
-            Ast::ClassUnicode(_) => self.0 += 1,
+            Ast::ClassUnicode(_) => self.visit_class(),
             Ast::ClassPerl(class) => self.visit_perl(class),
+            Ast::Repetition(repetition) => {
+                let times = self.times().saturating_mul(copies(&repetition.op.kind));
+                self.times.push(times);
+            }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_post(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        if let Ast::Repetition(_) = ast {
+            self.times.pop();
         }
         Ok(())
     }
 
     fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
         match item {
-            ClassSetItem::Unicode(_) => self.0 += 1,
+            ClassSetItem::Unicode(_) => self.visit_class(),
             ClassSetItem::Perl(class) => self.visit_perl(class),
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Copies of a repeated node in the automaton.
+fn copies(repetition: &ast::RepetitionKind) -> u64 {
+    use ast::RepetitionKind::Range;
+    use ast::RepetitionRange::{AtLeast, Bounded, Exactly};
+    match repetition {
+        Range(Exactly(times) | AtLeast(times) | Bounded(_, times)) => u64::from(*times).max(1),
+        _ => 1,
     }
 }
 
@@ -354,6 +415,13 @@ mod tests {
             })
         };
         assert!(CompileCost::of(&Expr::all((0..20).map(filter))).is_heavy());
+        // Counted: classes are not parsed.
+        let of_many = |times| {
+            let pattern = |number| pattern(&format!(r"(?i)(\w{{{times}}}z{number}){{2}}"));
+            let patterns = (0..12).map(|number| Expr::Pattern(pattern(number)));
+            CompileCost::of(&Expr::all(patterns)).memory
+        };
+        assert!((9..11).contains(&(of_many(10) / of_many(1))));
         for class in [r"\pL", r"[\w-]", r"\w"] {
             let text = format!("(?i){}", class.repeat(600));
             assert!(cost(&text).is_heavy(), "{text}");
