@@ -17,8 +17,8 @@
 //! search for names uses a name rank instead of the line's: the literal's share of the file name.
 //!
 //! Ranks are computed in f32 in this order of operations, so every backend gets the same bits.
-//! Words are ASCII, and literals ignore ASCII case. `scripts/ranking` measures the mean reciprocal
-//! rank.
+//! Words are ASCII, and literals ignore ASCII case. `scripts/compare/ranking` measures the mean
+//! reciprocal rank.
 
 use crate::phrase::Tier;
 use schema::{definition, order};
@@ -26,7 +26,7 @@ use schema::{definition, order};
 /// Highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
 /// Maximum of a line, for a definition: the difference between source and vendored files
-/// (`scripts/ranking`).
+/// (`scripts/compare/ranking`).
 const LINE_MAX: f32 = 0.3;
 /// Tie-breaker of equal definitions, below a step of levels.
 const FAVOUR_MAX: f32 = 0.02;

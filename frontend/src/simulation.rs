@@ -5,7 +5,7 @@
 //! `stream`). All parts are real except the `driver`, which checks rules. The result is compared
 //! with the corpus (`verify`, `best_files`).
 //!
-//! `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the first (see `scripts/simulate`).
+//! `TRAWL_SEEDS` is the number of seeds, `TRAWL_SEED` the first (see `scripts/ci/simulate`).
 
 mod best_files;
 mod corpus;
@@ -71,7 +71,7 @@ fn every_execution_ends_once_with_a_true_result() {
     for seed in first..first + seeds {
         let play = || world::play(seed, directory.path());
         let played = catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| {
-            eprintln!("seed {seed} failed; to see its story: scripts/simulate 1 {seed}");
+            eprintln!("seed {seed} failed; to see its story: scripts/ci/simulate 1 {seed}");
             resume_unwind(panic)
         });
         complete += u64::from(played.is_complete);

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-/// Default block size in bytes; `scripts/bench index` compares sizes.
+/// Default block size in bytes; `scripts/bench/bench index` compares sizes.
 pub const BLOCK_BYTES: usize = 4096;
 
 /// Useful sizes. Smaller blocks make the table of blocks outgrow the text; larger ones select too

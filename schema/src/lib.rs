@@ -29,7 +29,7 @@ pub mod message;
 pub mod name;
 pub mod order;
 
-/// Generated from `trawl.capnp` by `scripts/generate`.
+/// Generated from `trawl.capnp` by `scripts/tools/generate`.
 #[rustfmt::skip]
 #[allow(missing_docs, unreachable_pub, clippy::all, rust_2018_idioms)]
 mod trawl_capnp;

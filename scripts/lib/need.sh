@@ -1,8 +1,16 @@
-# Sourced by scripts: `usage` and `need`.
+# Sourced by scripts at their beginning: `usage`, `need`, and the directory `ROOT`. Answers --help.
 
-# Prints the usage, which is the comment at the top of the script.
+ROOT=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+SCRIPT=$(realpath "$0")
+
+# Prints the comment at the top of the script.
+explain() {
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$SCRIPT"
+}
+
+# Ends a script with wrong arguments.
 usage() {
-    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$(dirname "${BASH_SOURCE[0]}")/../$(basename "$0")" >&2
+    explain >&2
     exit 2
 }
 
@@ -19,8 +27,10 @@ need() {
         git) hint="apt install git" ;;
         musl-gcc) hint="apt install musl-tools" ;;
         python3) hint="apt install python3 python3-venv" ;;
-        *) hint="see scripts/README.md" ;;
+        *) hint="see $0 --help" ;;
     esac
     echo "$(basename "$0"): $1 is not installed: $hint" >&2
     exit 2
 }
+
+case ${1:-} in -h | --help) explain && exit ;; esac

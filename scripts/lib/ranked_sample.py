@@ -1,4 +1,4 @@
-"""Takes definitions at random from what ctags finds in a corpus: rows for scripts/ranking_sample.txt.
+"""Takes definitions at random from what ctags finds in a corpus: rows for scripts/compare/ranking_sample.txt.
 
 A row has a name that one package defines, once or twice, outside of tests, documentation, patches and files of others; and
 at least FILES_MIN files have the word, so that its place among them says something. Rows are spread over languages and

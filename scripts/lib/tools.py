@@ -134,7 +134,7 @@ def workspace():
 def packages(corpus):
     """Returns the directories of a corpus, each of which is a package."""
     if not os.path.isdir(corpus):
-        raise Failure(f"{corpus} is not a directory: scripts/corpus fetches one")
+        raise Failure(f"{corpus} is not a directory: scripts/bench/corpus fetches one")
     found = sorted(entry.path for entry in os.scandir(corpus) if entry.is_dir())
     if not found:
         raise Failure(f"{corpus} has no packages: every directory inside is one")

@@ -1,5 +1,5 @@
-// Measures searches in a browser, for `scripts/bench web`: from Enter to the first match on the screen, and what the page
-// does until the search is over.
+// Measures searches in a browser, for `scripts/bench/bench web`: from Enter to the first match on the screen, and what
+// the page does until the search is over.
 //
 // usage: node measure.js URL QUERIES, with QUERIES [[typed, mode], …]; prints a JSON list of measurements.
 import { chromium } from 'playwright-core';

@@ -1,6 +1,6 @@
 // Runs the tests: makes a corpus, a git repository and an index of both, starts a server and a browser, and gives both to each file of tests.
 //
-// usage: node run.js [CONCERN...]; see scripts/browser_tests.
+// usage: node run.js [CONCERN...]; see scripts/ci/browser_tests.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Pictures of every page, for people to look at: see scripts/screenshots.
+// Pictures of every page, for people to look at: see scripts/tools/screenshots.
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SITE, withPage } from './lib/browser.js';

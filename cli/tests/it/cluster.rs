@@ -1,4 +1,4 @@
-//! Backends that share a store. `scripts/rebalance` uses a real etcd and changing nodes.
+//! Backends that share a store. `scripts/faults/rebalance` uses a real etcd and changing nodes.
 
 use crate::home::{Home, Server, until};
 

@@ -1,4 +1,4 @@
-//! Frontends with a node source. `scripts/membership` uses real etcd and DNS servers.
+//! Frontends with a node source. `scripts/faults/membership` uses real etcd and DNS servers.
 
 use crate::home::Home;
 

@@ -32,7 +32,7 @@ mod local;
 /// The index is small, so only a pattern can be slow.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Less than the limit of `scripts/fuzz` for an input.
+/// Less than the limit of `scripts/ci/fuzz` for an input.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
 
 /// A few dozen matches spill to disk.

@@ -1,6 +1,6 @@
 //! Fuzz targets: readers of untrusted bytes, as functions that must not panic.
 //!
-//! `tests/it` runs fixed mutations in every `cargo test --workspace`; `scripts/fuzz` runs
+//! `tests/it` runs fixed mutations in every `cargo test --workspace`; `scripts/ci/fuzz` runs
 //! libFuzzer. Targets fix checksums that would reject nearly every mutation.
 //!
 //! **Invariant:** targets keep no state that affects later inputs, so failures are reproducible.
@@ -21,7 +21,7 @@ pub use router::router;
 
 /// A reader of untrusted bytes.
 pub struct Target {
-    /// Name for `scripts/fuzz`.
+    /// Name for `scripts/ci/fuzz`.
     pub name: &'static str,
     /// Reads an input. May reject it; panics only on a fault.
     pub run: fn(&[u8]),

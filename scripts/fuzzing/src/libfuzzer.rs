@@ -1,4 +1,4 @@
-//! Runs a target under libFuzzer, for `scripts/fuzz`.
+//! Runs a target under libFuzzer, for `scripts/ci/fuzz`.
 //!
 //! TRAWL_FUZZ_TARGET names the target; without it, all names are printed. TRAWL_FUZZ_SEEDS names a
 //! directory for seeds.

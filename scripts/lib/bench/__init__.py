@@ -1,4 +1,4 @@
-"""The modes of scripts/bench, a module each."""
+"""The modes of scripts/bench/bench, a module each."""
 
 import filecmp
 import os

@@ -19,8 +19,7 @@ from .. import servers, tools
 from ..connection import Connection
 from ..table import Goals, Wrong, quantiles
 
-ROOT = os.path.join(os.path.dirname(__file__), "..", "..", "..")
-BROWSER = os.path.join(ROOT, "web", "browser_tests")
+BROWSER = str(tools.ROOT / "web" / "browser_tests")
 
 # Words that many files have, so that the best ten files of each are others.
 WORDS = """malloc strlen socket buffer length offset config parse render encode decode mutex thread signal window
@@ -43,7 +42,7 @@ def main(index, runs=3):
     with table.rows("server"), tools.workspace() as spool, servers.serve(trawl, index, spool) as server:
         at_server(table, server.connection)
     if not os.path.isdir(os.path.join(BROWSER, "node_modules")):
-        print("the browser is not measured: run scripts/browser_tests once, which fetches its packages")
+        print("the browser is not measured: run scripts/ci/browser_tests once, which fetches its packages")
         return table.finish()
     with table.rows("browser"):
         rounds = []

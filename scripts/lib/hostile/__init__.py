@@ -1,4 +1,4 @@
-"""The attacks of `scripts/hostile`.
+"""The attacks of `scripts/faults/hostile`.
 
 `table` runs rows with one or two binaries and prints them; `corpus` makes what is searched; `attackers` are
 clients that do harm, and what others notice of it. Rows: `servers` (slow, half-open and foreign clients,

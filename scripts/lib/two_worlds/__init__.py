@@ -1,4 +1,4 @@
-"""What `scripts/two_worlds` is made of.
+"""What `scripts/compare/two_worlds` is made of.
 
 `corpora` makes packages and repositories, of which some are private; `service` decides who may see what; `requests`
 makes up requests; `worlds` starts a server for each world and asks it; `masks` removes what may differ from answers;

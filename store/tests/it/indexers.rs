@@ -2,7 +2,7 @@ use crate::world::World;
 use std::sync::Barrier;
 use std::thread;
 
-/// Set by `scripts/object_storage --rounds`.
+/// Set by `scripts/faults/object_storage --rounds`.
 fn rounds() -> usize {
     let set = std::env::var("TRAWL_TEST_ROUNDS").ok();
     set.map_or(2, |rounds| rounds.parse().unwrap())

@@ -1,5 +1,5 @@
 //! Tests of a store in a directory, or in a bucket with `TRAWL_TEST_STORE=s3://…` (see
-//! `scripts/object_storage`).
+//! `scripts/faults/object_storage`).
 
 mod claims;
 mod indexers;

@@ -1,4 +1,4 @@
-//! A fake gateway that lies on demand. `scripts/membership` uses a real etcd.
+//! A fake gateway that lies on demand. `scripts/faults/membership` uses a real etcd.
 
 use super::follow::follow;
 use super::*;
