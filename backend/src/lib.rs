@@ -60,33 +60,20 @@
 //! # }
 //! ```
 
-mod bad_expr;
-pub mod batch;
-mod bounded_matcher;
-mod compile_cost;
-pub mod compiled_query;
-pub mod compiler;
-pub mod document_matcher;
-mod filters;
-mod git_repositories;
-pub mod line_matcher;
-mod literal;
-mod live_shards;
-pub mod long_line;
+mod live;
+mod lookup;
+mod matcher;
 mod metrics;
-pub mod pattern;
-mod phrase;
+mod pack;
 pub mod rank;
-mod recorded;
-pub mod repositories;
-mod revision_names;
 pub mod search;
 pub mod server;
-mod text_batch;
-mod views;
 
-pub use bad_expr::BadExpr;
-pub use compiled_query::CompiledQuery;
-pub use git_repositories::GitRepositories;
-pub use live_shards::{Generation, LiveShards};
+pub use live::{Generation, LiveShards};
+pub use lookup::git_repositories::GitRepositories;
+pub use lookup::repositories;
+pub use matcher::bad_expr::BadExpr;
+pub use matcher::compiled_query::CompiledQuery;
+pub use matcher::{compiled_query, compiler, document_matcher, line_matcher, long_line, pattern};
+pub use pack::batch;
 pub use server::Backend;

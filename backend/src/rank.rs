@@ -20,7 +20,6 @@
 //! Words are ASCII, and literals ignore ASCII case. `scripts/compare/ranking` measures the mean
 //! reciprocal rank.
 
-use crate::phrase::Tier;
 use schema::{definition, order};
 
 /// Highest [`path_rank`].
@@ -37,6 +36,20 @@ const NAME_MAX: f32 = 2.0;
 
 /// Score of a tier: above all other parts, so higher tiers come first.
 const TIER: f32 = 2.0;
+
+/// Closeness of the words of a phrase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Tier(pub(crate) u8);
+
+impl Tier {
+    /// All words within a few lines.
+    pub(crate) const NEAR: Tier = Tier(1);
+    /// All words on one line.
+    pub(crate) const LINE: Tier = Tier(2);
+    /// Worst pattern of the phrase.
+    pub(crate) const PHRASE: Tier = Tier(3);
+    pub(crate) const MAX: Tier = Tier(4);
+}
 
 /// Highest rank up to this tier and `static_rank`.
 pub(crate) fn bound(static_rank: f32, tier: Tier, finds_names: bool) -> f32 {

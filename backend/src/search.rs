@@ -28,10 +28,10 @@ pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
 pub(crate) use pool::yielding;
 pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 
-use crate::batch::Packed;
-use crate::compiled_query::Strategy;
-use crate::line_matcher::{self, LineMatcher};
-use crate::long_line::Effort;
+use crate::matcher::compiled_query::Strategy;
+use crate::matcher::line_matcher::{self, LineMatcher};
+use crate::matcher::long_line::Effort;
+use crate::pack::batch::Packed;
 use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};

@@ -21,10 +21,10 @@ mod visible;
 
 pub use connection::{ConnectionError, Duplex};
 
-use crate::compiler::KeptMatchers;
-use crate::git_repositories::RecordedLocations;
-use crate::live_shards::{Generation, LiveShards};
-use crate::repositories::LookUp;
+use crate::live::{Generation, LiveShards};
+use crate::lookup::git_repositories::RecordedLocations;
+use crate::lookup::repositories::LookUp;
+use crate::matcher::compiler::KeptMatchers;
 use admission::Admission;
 use connection::Connection;
 use error_log::ErrorLog;

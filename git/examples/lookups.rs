@@ -5,7 +5,8 @@
 //! An answer is a line with its length in bytes, then these bytes: a line with `ok` or the name of
 //! an error, headers as in a commit object, the subject, a NUL and the body.
 
-use git::{Commit, LookupError, Repositories, Signature};
+use git::{LookupError, Repositories};
+use schema::message::{Commit, Signature};
 use std::error::Error;
 use std::io::{BufRead, Write};
 

@@ -31,7 +31,7 @@ pub(crate) fn count(
     Ok(walk.new_passed)
 }
 
-struct Commit {
+struct Reached {
     /// Reachable from the old one.
     is_old: bool,
     is_passed: bool,
@@ -40,7 +40,7 @@ struct Commit {
 struct Walk<'s, 'r> {
     session: &'s Session<'r>,
     waiting: BinaryHeap<(i64, ObjectId)>,
-    reached: HashMap<ObjectId, Commit>,
+    reached: HashMap<ObjectId, Reached>,
     /// Waiting and passed commits of the new history alone.
     new_waiting: u32,
     new_passed: u32,
@@ -87,7 +87,7 @@ impl Walk<'_, '_> {
             self.new_passed -= 1;
         } else {
             let is_passed = false;
-            self.reached.insert(id, Commit { is_old, is_passed });
+            self.reached.insert(id, Reached { is_old, is_passed });
             self.new_waiting += u32::from(!is_old);
         }
         let object = self.session.objects.get(id, "the history")?;

@@ -13,12 +13,12 @@ mod sliding;
 mod trail;
 
 use crate::LookupError;
-use crate::commit::{self, Commit, committed_seconds};
+use crate::commit::{self, committed_seconds};
 use crate::objects::Objects;
 use clru::CLruCache;
 use gix::ObjectId;
-pub use lines::BlameHunk;
 use lines::{Lines, Passed};
+use schema::message::{BlameHunk, Commit};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::num::NonZeroUsize;
@@ -98,7 +98,7 @@ pub(crate) struct Walk<'o, 'r> {
     texts: CLruCache<ObjectId, Rc<Vec<u8>>>,
     found: BTreeMap<u32, BlameHunk>,
     sources: Vec<BlameSource>,
-    known: HashMap<Suspect, usize>,
+    known: HashMap<Suspect, u32>,
     queued: u64,
     /// True until a limit is reached.
     complete: bool,
@@ -304,8 +304,9 @@ impl Walk<'_, '_> {
                     path: suspect.path.to_vec(),
                     previous: previous.map(|it| (it.commit.to_string(), it.path.to_vec())),
                 });
-                self.known.insert(suspect.clone(), self.sources.len() - 1);
-                self.sources.len() - 1
+                let source = self.sources.len() as u32 - 1;
+                self.known.insert(suspect.clone(), source);
+                source
             }
         };
         for lines in lines {

@@ -7,6 +7,7 @@ use crate::LookupError;
 use crate::objects::Objects;
 use gix::ObjectId;
 use gix::objs::tree::EntryMode;
+use schema::message::{Change, ChangeKind, ChangeList};
 use std::collections::BTreeMap;
 
 /// Compared tree entries. Beyond it the list is marked incomplete.
@@ -14,42 +15,11 @@ const ENTRIES_MAX: usize = 200_000;
 
 const DEPTH_MAX: usize = 128;
 
-/// Changes of a commit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Commit id.
-    pub commit: String,
-    /// Files, by path.
-    pub files: Vec<Change>,
-    /// True if more exist.
-    pub more: bool,
-}
-
-/// Changed file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Its path.
-    pub path: Vec<u8>,
-    /// Kind of change.
-    pub kind: ChangeKind,
-}
-
-/// Kind of change of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// New.
-    Added,
-    /// Gone.
-    Removed,
-    /// Changed content, mode or type.
-    Modified,
-}
-
 pub(crate) fn changes(
     objects: &Objects<'_>,
     commit: &gix::Object<'_>,
     count_max: usize,
-) -> Result<Changes, LookupError> {
+) -> Result<ChangeList, LookupError> {
     let before = match objects.parents(commit).first() {
         None => None,
         Some(parent) => {
@@ -61,15 +31,17 @@ pub(crate) fn changes(
         objects,
         count_max,
         entries: 0,
-        found: Changes {
+        found: ChangeList {
             commit: commit.id.to_string(),
-            ..Changes::default()
+            ..ChangeList::default()
         },
     };
     let after = Some(objects.tree(commit)?);
     comparison.directory((before, after), &mut Vec::new(), 0)?;
     let mut found = comparison.found;
-    found.files.sort_by(|one, other| one.path.cmp(&other.path));
+    found
+        .changes
+        .sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
@@ -79,7 +51,7 @@ struct Comparison<'o, 'r> {
     objects: &'o Objects<'r>,
     count_max: usize,
     entries: usize,
-    found: Changes,
+    found: ChangeList,
 }
 
 impl Comparison<'_, '_> {
@@ -133,12 +105,12 @@ impl Comparison<'_, '_> {
             (Some(_), Some(_)) => Some(ChangeKind::Modified),
         };
         if let Some(kind) = kind {
-            if self.found.files.len() >= self.count_max {
+            if self.found.changes.len() >= self.count_max {
                 self.found.more = true;
                 return Ok(());
             }
             let path = path.clone();
-            self.found.files.push(Change { path, kind });
+            self.found.changes.push(Change { path, kind });
         }
         let trees = (tree(before), tree(after));
         path.push(b'/');

@@ -7,41 +7,8 @@ use crate::LookupError;
 use encoding_rs::Encoding;
 use gix::ObjectId;
 use gix::objs::CommitRef;
+use schema::message::{Commit, Signature};
 use std::borrow::Cow;
-
-/// A commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
-    /// Hexadecimal id.
-    pub id: String,
-    /// Tree id.
-    pub tree: String,
-    /// Parent ids, as in the object.
-    pub parents: Vec<String>,
-    /// Author of the change.
-    pub author: Signature,
-    /// Maker of the commit.
-    pub committer: Signature,
-    /// First paragraph of the message, in one line.
-    pub subject: Vec<u8>,
-    /// Rest of the message, without surrounding blank lines.
-    pub body: Vec<u8>,
-    /// Its tags, ascending, without `refs/tags/`.
-    pub tags: Vec<Vec<u8>>,
-}
-
-/// Person and time.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Signature {
-    /// The name.
-    pub name: Vec<u8>,
-    /// The address.
-    pub email: Vec<u8>,
-    /// Seconds since 1970 in UTC, 0 if unreadable.
-    pub seconds: i64,
-    /// Minutes of local time ahead of UTC.
-    pub offset_minutes: i32,
-}
 
 pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> {
     let damaged = || LookupError::unreadable(format!("commit {id} is damaged: run git fsck"));
@@ -59,6 +26,7 @@ pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> 
         subject,
         body,
         tags: Vec::new(),
+        shortened: false,
     })
 }
 

@@ -45,15 +45,12 @@ mod tracked;
 mod tree;
 
 pub use attributes::Attributes;
-pub use blame::{Blame, BlameHunk, BlameLimits, BlameSource};
-pub use changes::{Change, ChangeKind, Changes};
-pub use commit::{Commit, Signature};
+pub use blame::{Blame, BlameLimits, BlameSource};
 pub use error::{LookupError, RootError};
 pub use files::{DamagedDirectory, Files, SourceFile};
 pub use log::{CursorError, LogCursor};
 pub use names::{LeftOut, RepositoryTree, repositories_below};
 pub use object_id::ObjectId;
-pub use references::{Reference, ReferenceKind};
 pub use repositories::{Log, Repositories};
 pub use selection::{SelectedRevision, Selection};
 pub use similar::similar;

@@ -8,6 +8,7 @@ use crate::location::{self, Location};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::refs::{FullName, Target};
+use schema::message::ReferenceKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -18,37 +19,13 @@ const REFERENCES_MAX: usize = 500_000;
 
 const DEPTH_MAX: usize = 64;
 
-/// Reference to a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    /// Full name, such as `refs/heads/main`.
-    pub name: Vec<u8>,
-    /// Its kind.
-    pub kind: ReferenceKind,
-    /// Commit id, behind any tags.
-    pub id: String,
-}
-
-/// Kind of a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReferenceKind {
-    /// Below `refs/heads`.
-    Branch,
-    /// Below `refs/tags`.
-    Tag,
-    /// Others, such as `refs/remotes/origin/main`.
-    Other,
-}
-
-impl ReferenceKind {
-    pub(crate) fn of(name: &[u8]) -> ReferenceKind {
-        if name.starts_with(b"refs/heads/") {
-            ReferenceKind::Branch
-        } else if name.starts_with(b"refs/tags/") {
-            ReferenceKind::Tag
-        } else {
-            ReferenceKind::Other
-        }
+pub(crate) fn kind(name: &[u8]) -> ReferenceKind {
+    if name.starts_with(b"refs/heads/") {
+        ReferenceKind::Branch
+    } else if name.starts_with(b"refs/tags/") {
+        ReferenceKind::Tag
+    } else {
+        ReferenceKind::Other
     }
 }
 
@@ -280,11 +257,8 @@ mod tests {
 
     #[test]
     fn the_kind_of_a_reference_follows_from_its_name() {
-        assert_eq!(ReferenceKind::of(b"refs/heads/a/b"), ReferenceKind::Branch);
-        assert_eq!(ReferenceKind::of(b"refs/tags/v1"), ReferenceKind::Tag);
-        assert_eq!(
-            ReferenceKind::of(b"refs/remotes/o/HEAD"),
-            ReferenceKind::Other
-        );
+        assert_eq!(kind(b"refs/heads/a/b"), ReferenceKind::Branch);
+        assert_eq!(kind(b"refs/tags/v1"), ReferenceKind::Tag);
+        assert_eq!(kind(b"refs/remotes/o/HEAD"), ReferenceKind::Other);
     }
 }

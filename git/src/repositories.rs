@@ -5,19 +5,20 @@
 
 use crate::between;
 use crate::blame::{self, Blame, BlameLimits};
-use crate::changes::{self, Changes};
-use crate::commit::{self, Commit};
+use crate::changes;
+use crate::commit;
 use crate::error::{LookupError, RootError};
 use crate::links;
 use crate::location::{self, Location};
 use crate::log::{self, LOG_COUNT_MAX, LogCursor};
 use crate::names;
-use crate::references::{Reference, ReferenceKind};
+use crate::references;
 use crate::repository::{Repository, Session};
 use crate::revision;
 use crate::similar::similar;
 use crate::tree::{self, Blob};
 use clru::CLruCache;
+use schema::message::{ChangeList, Commit, Reference};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,9 +159,10 @@ impl Repositories {
                 let commit = session.objects.commit(peeled.unwrap_or(id)).ok().flatten();
                 if let Some(commit) = commit {
                     references.push(Reference {
-                        kind: ReferenceKind::of(&name),
+                        kind: references::kind(&name),
                         name: name.into(),
                         id: commit.id.to_string(),
+                        indexed: false,
                     });
                 }
             }
@@ -192,7 +194,12 @@ impl Repositories {
     /// # Errors
     ///
     /// See [`LookupError`].
-    pub fn changes(&self, repo: &str, rev: &str, count_max: usize) -> Result<Changes, LookupError> {
+    pub fn changes(
+        &self,
+        repo: &str,
+        rev: &str,
+        count_max: usize,
+    ) -> Result<ChangeList, LookupError> {
         self.look_up(repo, |_, session| {
             let commit = revision::resolve(session, rev)?;
             changes::changes(&session.objects, &commit, count_max)

@@ -1,6 +1,6 @@
 //! Chooses the revisions to index: the default branch, or matches of patterns.
 
-use crate::commit::{self, Commit};
+use crate::commit;
 use crate::error::LookupError;
 use crate::expression::Peel;
 use crate::references::{Found, Head};
@@ -10,6 +10,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::glob::wildmatch;
 use gix::glob::wildmatch::Mode;
+use schema::message::Commit;
 use std::collections::BTreeMap;
 
 /// Digits of an abbreviated commit id.

@@ -5,13 +5,13 @@
 
 use super::request::ShardTask;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
-use crate::batch::{BatchBuffers, BatchPacker, LinePosition, PackOptions, Packed};
-use crate::document_matcher::PatternSet;
-use crate::line_matcher;
-use crate::long_line::{Effort, LINE_STEPS_MAX};
-use crate::phrase::{NEAR_BYTES, Phrase, Tier};
-use crate::rank::{self, Defined};
-use crate::text_batch::{TextBuffers, TextPacker};
+use crate::matcher::document_matcher::PatternSet;
+use crate::matcher::line_matcher;
+use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
+use crate::matcher::phrase::{NEAR_BYTES, Phrase};
+use crate::pack::batch::{BatchBuffers, BatchPacker, LinePosition, PackOptions, Packed};
+use crate::pack::text_batch::{TextBuffers, TextPacker};
+use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
 use schema::definition::{self, body};

@@ -1,7 +1,7 @@
 //! Matching lines of a text with several documents: found once, emitted for each.
 
 use super::document_matches::{DocumentMatches, LineSink, UnitResult};
-use crate::batch::LinePosition;
+use crate::pack::batch::LinePosition;
 use index::shard::ShardError;
 use schema::message::Want;
 use std::ops::Range;

@@ -8,7 +8,7 @@ use super::pool::{self, Workers};
 use super::request::{Interrupted, Request, Stopped};
 use super::slices::{DocumentSlice, DocumentSlices, is_dense};
 use super::text_slices::{TextSlice, TextSlices};
-use crate::compiled_query::Strategy;
+use crate::matcher::compiled_query::Strategy;
 use index::plan::{DocumentQuery, TrigramQuery};
 use index::shard::{Candidates, DocId, DocumentCandidates, PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 pub const HEAVY_BLOCKS: u64 = 8192;
 
 /// Line length that, with a slow pattern, takes most of
-/// [`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX). A search that may read one is heavy. Long
-/// blocks are single lines.
+/// [`LINE_STEPS_MAX`](crate::matcher::long_line::LINE_STEPS_MAX). A search that may read one is
+/// heavy. Long blocks are single lines.
 pub(super) const SLOW_LINE_BYTES: u64 = 16 << 10;
 
 /// Held block ids: 4 MiB.

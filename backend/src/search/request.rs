@@ -4,11 +4,11 @@
 //! No algorithms: `plan` counts the candidates of a request, and the parent module searches them.
 
 use super::top_k::Threshold;
-use crate::batch::LINE_BYTES_MAX;
-use crate::compiled_query::CompiledQuery;
-use crate::document_matcher::PatternSet;
-use crate::line_matcher::{self, LineMatcher};
-use crate::long_line::Effort;
+use crate::matcher::compiled_query::CompiledQuery;
+use crate::matcher::document_matcher::PatternSet;
+use crate::matcher::line_matcher::{self, LineMatcher};
+use crate::matcher::long_line::Effort;
+use crate::pack::batch::LINE_BYTES_MAX;
 use crate::rank;
 use index::shard::{DocId, Shard, ShardError};
 use schema::message::{Progress, ResumePoint, ShardEnd, TextOrder, Want};

@@ -4,10 +4,10 @@
 //! Only the next lines of each matcher and the ranges of the current span are in memory. Can be
 //! stopped at any time.
 
-use crate::bounded_matcher::BoundedMatcher;
-use crate::document_matcher::{TextMatcher, remove_overlaps};
-use crate::line_matcher::{self, LineSearch, RANGES_MAX};
-use crate::long_line::{Effort, LINE_STEPS_MAX};
+use crate::matcher::bounded_matcher::BoundedMatcher;
+use crate::matcher::document_matcher::{TextMatcher, remove_overlaps};
+use crate::matcher::line_matcher::{self, LineSearch, RANGES_MAX};
+use crate::matcher::long_line::{Effort, LINE_STEPS_MAX};
 use std::ops::{ControlFlow, Range};
 
 /// Ranges from the span's first byte: one to [`RANGES_MAX`], within its last line.
@@ -172,9 +172,9 @@ fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::Compiler;
-    use crate::line_matcher::LineMatcher;
-    use crate::pattern;
+    use crate::matcher::compiler::Compiler;
+    use crate::matcher::line_matcher::LineMatcher;
+    use crate::matcher::pattern;
     use schema::message::{Expr, Pattern, Syntax};
 
     fn text_matcher(text: &str) -> TextMatcher {

@@ -8,9 +8,9 @@
 //! later, too.
 
 use super::slices::UNIT_DOCUMENTS;
-use crate::batch::LinePosition;
-use crate::document_matcher::PatternSet;
-use crate::phrase::Tier;
+use crate::matcher::document_matcher::PatternSet;
+use crate::pack::batch::LinePosition;
+use crate::rank::Tier;
 use index::shard::DocId;
 use schema::order::{self, RankKey};
 use std::cmp::Ordering;

@@ -3,7 +3,7 @@
 //! Input is untrusted. A malformed request ends the connection; until then it costs little memory,
 //! since buffers are short. With TLS only frontends come this far.
 
-use crate::live_shards::LiveShards;
+use crate::live::LiveShards;
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Hello, PROTOCOL};

@@ -1,7 +1,7 @@
 //! Answers FILE: reads a range of a document in its default or another revision.
 
-use crate::live_shards::Generation;
-use crate::revision_names::RevisionNames;
+use crate::live::Generation;
+use crate::pack::revision_names::RevisionNames;
 use index::corpus::TextEncoding;
 use index::document::language;
 use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};

@@ -11,8 +11,8 @@ mod reply_builder;
 mod repositories;
 mod unindexed;
 
-use crate::live_shards::Generation;
-use crate::repositories::LookUp;
+use crate::live::Generation;
+use crate::lookup::repositories::LookUp;
 use index::corpus::SkipReason;
 use index::document::language;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};

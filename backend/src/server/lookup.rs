@@ -3,11 +3,11 @@
 //! **Invariant:** a reply has at least one answer. A late look-up is answered with a problem; its
 //! thread runs to the end, and counts as running.
 
-use crate::git_repositories;
-use crate::live_shards::LiveShards;
+use crate::live::LiveShards;
+use crate::lookup::git_repositories;
+use crate::lookup::recorded;
+use crate::lookup::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes};
 use crate::metrics;
-use crate::recorded;
-use crate::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes};
 use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
     Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest, Recorded,

@@ -7,8 +7,8 @@
 //! [`KEPT_BYTES_MAX`] of partly sent files.
 
 use super::file::{self, REPLY_BYTES_MAX, skip_lines};
-use crate::live_shards::Generation;
-use crate::repositories::{LookUp, RepositoryFile, WantedFile};
+use crate::live::Generation;
+use crate::lookup::repositories::{LookUp, RepositoryFile, WantedFile};
 use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
 use index::document::language;
 use index::shard::ShardError;

@@ -14,10 +14,10 @@ use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter, Queue, queue};
 use super::connection::{Connection, ConnectionError, Duplex};
 use super::transfer::Transfer;
 use super::visible;
-use crate::compile_cost::CompileCost;
-use crate::compiled_query::CompiledQuery;
-use crate::compiler::{Compiler, KeptMatchers};
-use crate::live_shards::LiveShards;
+use crate::live::LiveShards;
+use crate::matcher::compile_cost::CompileCost;
+use crate::matcher::compiled_query::CompiledQuery;
+use crate::matcher::compiler::{Compiler, KeptMatchers};
 use crate::search::{
     Best, Cancel, HEAVY_BLOCKS, PER_DOCUMENT_MAX, Plan, PlanError, Request, Stopped, yielding,
 };

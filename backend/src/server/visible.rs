@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** unnamed shards are not read, and answers have nothing of invisible packages.
 
-use crate::live_shards::{Generation, LiveShards};
+use crate::live::{Generation, LiveShards};
 use index::shard::{Shard, ShardError};
 use schema::message::{Failure, FailureKind, Recorded, VisibleShard};
 use std::collections::HashSet;

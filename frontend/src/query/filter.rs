@@ -236,9 +236,7 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
             Err(BadQuery::new(format!("there is no kind {text}"))
                 .hint(format!("the kinds are {names}")))
         }
-        Reading::Regexp | Reading::RegexpIgnoringCase
-            if Takes::of(filter.field) != Takes::Regexps =>
-        {
+        reading if reading.is_regexp() && Takes::of(filter.field) != Takes::Regexps => {
             Err(BadQuery::new("a regular expression is not allowed"))
         }
         _ if Takes::of(filter.field) == Takes::Revisions => revision_name::check(filter),
@@ -304,11 +302,7 @@ fn value_in_query(filter: &Filter) -> String {
 fn reads_back(filter: &Filter, value: &str) -> bool {
     let mut lexer = Lexer::new(value);
     lexer.depth = 1;
-    let is_regexp = matches!(
-        filter.reading,
-        Reading::Regexp | Reading::RegexpIgnoringCase
-    );
-    let is_slashed = is_regexp && value.starts_with('/');
+    let is_slashed = filter.reading.is_regexp() && value.starts_with('/');
     let is_balanced = is_slashed || lexer.clone().bare(false).1;
     let read = read(filter.field, &mut lexer);
     !value.starts_with(':')

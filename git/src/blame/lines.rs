@@ -2,24 +2,10 @@
 
 use super::sliding;
 use gix_imara_diff::{Algorithm, Diff, InternedInput, Token};
+use schema::message::BlameHunk;
 
 /// Step of removing the common end of two texts.
 const STEP: usize = 1024;
-
-/// Lines from one commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlameHunk {
-    /// First line, from 1.
-    pub first: u32,
-    /// Number of lines.
-    pub lines: u32,
-    /// Index in the sources.
-    pub source: usize,
-    /// First line in the commit's file.
-    pub source_line: u32,
-    /// Perhaps of an earlier commit: a limit was reached.
-    pub or_earlier: bool,
-}
 
 /// Consecutive lines, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

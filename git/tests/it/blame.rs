@@ -1,7 +1,8 @@
 //! Blames equal those of git.
 
 use crate::support::{Root, Worktree};
-use git::{Blame, BlameLimits, ChangeKind, LookupError};
+use git::{Blame, BlameLimits, LookupError};
+use schema::message::ChangeKind;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ fn by_us(blame: &Blame) -> Vec<(String, u32, String)> {
     let mut lines = Vec::new();
     for hunk in &blame.hunks {
         assert_eq!(hunk.first as usize, lines.len() + 1, "every line once");
-        let source = &blame.sources[hunk.source];
+        let source = &blame.sources[hunk.source as usize];
         let path = String::from_utf8_lossy(&source.path);
         for line in 0..hunk.lines {
             lines.push((
@@ -325,7 +326,7 @@ fn a_blame_that_reaches_a_limit_says_so() {
     assert_eq!((last.first, last.lines, last.or_earlier), (10, 1, false));
     let first = found.hunks.first().unwrap();
     assert_eq!((first.lines, first.or_earlier), (6, true));
-    assert_eq!(found.sources[first.source].commit.subject, b"6");
+    assert_eq!(found.sources[first.source as usize].commit.subject, b"6");
     let found = blame(BlameLimits {
         time_max: Duration::ZERO,
         ..patient()
@@ -351,7 +352,7 @@ fn an_earlier_text_that_is_too_large_hides_the_commits_of_its_own_lines_alone() 
     let found = root.repositories().blame("r", "", b"f", limits);
     let found = found.unwrap().unwrap();
     let hunks = found.hunks.iter().map(|hunk| {
-        let subject = &found.sources[hunk.source].commit.subject;
+        let subject = &found.sources[hunk.source as usize].commit.subject;
         (hunk.first, hunk.lines, &subject[..], hunk.or_earlier)
     });
     let hunks: Vec<_> = hunks.collect();
@@ -378,7 +379,7 @@ fn a_commit_lists_the_files_that_git_lists() {
     let repositories = history.root.repositories();
     for rev in ["main", "main~1", "main~2"] {
         let found = repositories.changes("r", rev, 100).unwrap();
-        let found = found.files.iter().map(|change| {
+        let found = found.changes.iter().map(|change| {
             let kind = match change.kind {
                 ChangeKind::Added => "A",
                 ChangeKind::Removed => "D",
@@ -395,5 +396,5 @@ fn a_commit_lists_the_files_that_git_lists() {
         assert_eq!(found, expected, "{rev}");
     }
     let few = repositories.changes("r", "main", 2).unwrap();
-    assert_eq!((few.files.len(), few.more), (2, true));
+    assert_eq!((few.changes.len(), few.more), (2, true));
 }

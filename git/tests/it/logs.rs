@@ -1,7 +1,8 @@
 //! Logs and references equal those of git.
 
 use crate::support::{Root, Worktree};
-use git::{LookupError, ReferenceKind};
+use git::LookupError;
+use schema::message::ReferenceKind;
 
 /// A file changed on two branches, merged by taking one side.
 fn sample(root: &Root) -> Worktree {

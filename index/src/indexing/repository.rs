@@ -7,7 +7,7 @@ use crate::document::{Popularity, classify_as};
 use crate::revisions::ObjectId;
 use fnv::FnvHasher;
 use git::{Hazard, LookupError, Selection, SourceOptions, SourceRepository, TreeEntryKind};
-use schema::message::{self, RecordedRepository, RecordedRevision};
+use schema::message::{Commit, RecordedRepository, RecordedRevision};
 use std::hash::Hasher;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl RepositorySource {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let revisions = selection.revisions.iter().map(|revision| RecordedRevision {
             name: revision.name.clone(),
-            commit: commit(&revision.commit),
+            commit: shortened(&revision.commit),
         });
         let broken: Vec<String> = (selection.broken.iter())
             .map(|(name, reason)| format!("{}: {reason}", String::from_utf8_lossy(name)))
@@ -228,24 +228,8 @@ pub(super) fn too_large(bytes: u64) -> SkipReason {
     SkipReason::TooLarge(format!("{bytes} bytes, more than {most} (BLOB_BYTES_MAX)"))
 }
 
-fn commit(commit: &git::Commit) -> message::Commit {
-    let signature = |it: &git::Signature| message::Signature {
-        name: it.name.clone(),
-        email: it.email.clone(),
-        seconds: it.seconds,
-        offset_minutes: it.offset_minutes,
-    };
-    let mut record = message::Commit {
-        id: commit.id.clone(),
-        tree: commit.tree.clone(),
-        parents: commit.parents.clone(),
-        author: signature(&commit.author),
-        committer: signature(&commit.committer),
-        subject: commit.subject.clone(),
-        body: commit.body.clone(),
-        tags: commit.tags.clone(),
-        shortened: false,
-    };
+fn shortened(commit: &Commit) -> Commit {
+    let mut record = commit.clone();
     record.shorten();
     record
 }

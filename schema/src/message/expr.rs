@@ -68,6 +68,13 @@ pub enum Reading {
     RegexpIgnoringCase,
 }
 
+impl Reading {
+    /// True for a regular expression, whatever its case.
+    pub fn is_regexp(self) -> bool {
+        matches!(self, Reading::Regexp | Reading::RegexpIgnoringCase)
+    }
+}
+
 /// Condition on a document, without its text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Filter {

@@ -10,7 +10,7 @@ pub struct Signature {
     pub name: Vec<u8>,
     /// The address.
     pub email: Vec<u8>,
-    /// Seconds since 1970.
+    /// Seconds since 1970 in UTC, 0 if unreadable.
     pub seconds: i64,
     /// Minutes east of UTC.
     pub offset_minutes: i32,

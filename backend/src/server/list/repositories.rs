@@ -1,7 +1,7 @@
 //! Lists packages that are git repositories, with recorded and newer commits.
 
 use super::reply_builder::ReplyBuilder;
-use crate::repositories::LookUp;
+use crate::lookup::repositories::LookUp;
 use schema::message::{
     INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision, ListEntry, ListReply, ListRequest,
     Recorded, RecordedRepository, RecordedRevision,

@@ -3,8 +3,8 @@
 //! Files are not read: entries have no documents, lines and bytes.
 
 use super::reply_builder::ReplyBuilder;
-use crate::live_shards::Generation;
-use crate::repositories::{LookUp, WantedFile};
+use crate::live::Generation;
+use crate::lookup::repositories::{LookUp, WantedFile};
 use index::revisions::RevisionRef;
 use schema::message::{ListEntry, ListReply, ListRequest, RecordedRepository};
 use std::convert::Infallible;

@@ -2,7 +2,7 @@
 
 use super::client::{Client, PATIENCE, Served, build};
 use super::small;
-use backend::repositories::{LookUp, shorten};
+use backend::repositories::LookUp;
 use schema::frame::Kind;
 use schema::message::{
     Commit, CommitLog, Failure, FailureKind, Lookup, LookupAnswer, LookupOf, LookupProblemKind,
@@ -38,7 +38,7 @@ impl LookUp for Fake {
             body: vec![b'x'; if revision == "large" { 1 << 20 } else { 0 }],
             ..Commit::default()
         };
-        shorten(&mut commit);
+        commit.shorten();
         match lookup.of {
             LookupOf::Log { .. } => LookupAnswer::Log(CommitLog {
                 commits: vec![commit],

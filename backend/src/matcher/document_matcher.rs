@@ -3,12 +3,12 @@
 //! Pure: a caller's function matches patterns in the text. It is called only if the answer matters;
 //! filters and path patterns come first.
 
-use crate::bad_expr::BadExpr;
-use crate::bounded_matcher::BoundedMatcher;
-use crate::compiler::Compiler;
-use crate::filters;
-use crate::line_matcher::{self, LineMatcher, RANGES_MAX};
-use crate::pattern::{self, infallible, is_match};
+use super::bad_expr::BadExpr;
+use super::bounded_matcher::BoundedMatcher;
+use super::compiler::Compiler;
+use super::filters;
+use super::line_matcher::{self, LineMatcher, RANGES_MAX};
+use super::pattern::{self, infallible, is_match};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::filter::{DocumentFacts, FilterExpr};

@@ -4,7 +4,7 @@
 //! line, and no match contains a line end. Patterns with line ends ([`is_multiline`]) are like
 //! those of `rg -aU --crlf`.
 
-use crate::bad_expr::BadExpr;
+use super::bad_expr::BadExpr;
 use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use index::plan::{BadPattern, TrigramQuery};
@@ -41,7 +41,7 @@ impl SizeLimits {
     }
 
     /// Limits of a joined matcher. The estimate of
-    /// [`check_total_size`](crate::compile_cost::check_total_size) may be three times too small.
+    /// [`check_total_size`](super::compile_cost::check_total_size) may be three times too small.
     pub(crate) const FOR_ALL: SizeLimits = SizeLimits {
         bytes: 4 * PATTERNS_BYTES_MAX,
         dfa_bytes: DFA_BYTES_MAX,
@@ -416,7 +416,7 @@ impl Visitor for LineEnds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line_matcher::plan_pattern as plan;
+    use crate::matcher::line_matcher::plan_pattern as plan;
     use grep_matcher::Matcher;
 
     fn pattern(text: &str, syntax: Syntax) -> Pattern {

@@ -3,8 +3,8 @@
 //! Matchers are cached in bounded memory; copies share all but their caches. A pattern takes up to
 //! 0.15 s without interruption; admission bounds concurrent compilations ([`crate::server`]).
 
-use crate::compile_cost;
-use crate::pattern::{Recipe, SizeLimits};
+use super::compile_cost;
+use super::pattern::{Recipe, SizeLimits};
 use grep_regex::RegexMatcher;
 use index::plan::BadPattern;
 use moka::sync::Cache;

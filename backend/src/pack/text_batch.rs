@@ -7,7 +7,7 @@
 //! the document, a run has all lines of one score; otherwise of one rank, since lines of another
 //! frame may come between two ranks.
 
-use crate::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
+use super::batch::{BatchBuffers, BatchPacker, LINE_BYTES_MAX, LinePosition, Packed};
 use index::shard::ShardError;
 use schema::line_text::LineText;
 use schema::message::{TextBatch, TextOrder, TextParts, TextRun};

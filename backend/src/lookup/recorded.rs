@@ -4,7 +4,7 @@
 //! Histories and expressions such as `HEAD~25` are refused. Names resolve as in git: tags before
 //! branches.
 
-use crate::repositories::{ANSWER_BYTES_MAX, reference_bytes, shorten_problem};
+use super::repositories::{ANSWER_BYTES_MAX, reference_bytes, shorten_problem};
 use schema::message::{
     Commit, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Recorded,
     RecordedRepository, RecordedRevision, Reference, ReferenceKind, ReferenceList,

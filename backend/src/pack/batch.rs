@@ -6,8 +6,8 @@
 //! of text or 256 lines. Lines over [`LINE_BYTES_MAX`] are sent as a window around their first
 //! range.
 
-use crate::filters::kind_of;
-use crate::revision_names::RevisionNames;
+use super::revision_names::RevisionNames;
+use crate::matcher::filters::kind_of;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache};
 use schema::message::{Batch, DocumentKind, Line, Range, Span, Window};
 use std::ops;

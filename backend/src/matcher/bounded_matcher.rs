@@ -2,12 +2,12 @@
 //!
 //! Plain text needs no regular expression ([`Literal`]), unless case does not matter and candidates
 //! are many. ripgrep's matcher takes a short text in one call of up to 10 ms, a long one is matched
-//! step by step ([`long_line`](crate::long_line)). Short is up to 64 KiB, depending on the pattern.
+//! step by step ([`long_line`](super::long_line)). Short is up to 64 KiB, depending on the pattern.
 
-use crate::compiler::Compiler;
-use crate::literal::{Literal, RANGE_BYTES_MAX};
-use crate::long_line::{Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
-use crate::pattern::{self, Recipe, SizeLimits, infallible};
+use super::compiler::Compiler;
+use super::literal::{Literal, RANGE_BYTES_MAX};
+use super::long_line::{Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
+use super::pattern::{self, Recipe, SizeLimits, infallible};
 use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcher;
 use index::plan::BadPattern;

@@ -1,8 +1,8 @@
 //! Converts blames and lists of changes to messages that fit an answer.
 
-use crate::repositories::{ANSWER_BYTES_MAX, blame_bytes, change_bytes};
+use crate::lookup::repositories::{ANSWER_BYTES_MAX, blame_bytes, change_bytes};
 use git::LookupError;
-use schema::message::{Blame, BlameHunk, BlameSource, Change, ChangeKind, ChangeList, Signature};
+use schema::message::{Blame, BlameSource, ChangeList, Signature};
 
 /// Bytes of a first paragraph in a blame.
 const SUBJECT_BYTES_MAX: usize = 120;
@@ -15,7 +15,7 @@ pub(super) fn blame(found: git::Blame, path: &[u8]) -> Result<Blame, LookupError
         found: true,
         commit: found.commit,
         complete: found.complete,
-        hunks: found.hunks.iter().map(hunk).collect(),
+        hunks: found.hunks,
         sources: (found.sources.into_iter())
             .map(|found| source(found, path))
             .collect(),
@@ -38,16 +38,6 @@ pub(super) fn blame(found: git::Blame, path: &[u8]) -> Result<Blame, LookupError
         });
     }
     Ok(blame)
-}
-
-fn hunk(hunk: &git::BlameHunk) -> BlameHunk {
-    BlameHunk {
-        first: hunk.first,
-        lines: hunk.lines,
-        source: hunk.source as u32,
-        source_line: hunk.source_line,
-        or_earlier: hunk.or_earlier,
-    }
 }
 
 fn source(found: git::BlameSource, path: &[u8]) -> BlameSource {
@@ -77,53 +67,37 @@ fn beginning(text: Vec<u8>, bytes_max: usize) -> Vec<u8> {
     }
 }
 
-pub(super) fn changes(found: git::Changes) -> ChangeList {
-    let mut list = ChangeList {
-        commit: found.commit,
-        changes: Vec::new(),
-        more: found.more,
-    };
+/// Drops the files that do not fit into an answer.
+pub(super) fn fitting(mut list: ChangeList) -> ChangeList {
     let mut bytes = 0;
-    for change in found.files {
+    let fits = list.changes.iter().take_while(|change| {
         bytes += change_bytes(change.path.len());
-        if bytes > ANSWER_BYTES_MAX {
-            list.more = true;
-            break;
-        }
-        list.changes.push(Change {
-            path: change.path,
-            kind: match change.kind {
-                git::ChangeKind::Added => ChangeKind::Added,
-                git::ChangeKind::Removed => ChangeKind::Removed,
-                git::ChangeKind::Modified => ChangeKind::Modified,
-            },
-        });
-    }
+        bytes <= ANSWER_BYTES_MAX
+    });
+    let count = fits.count();
+    list.more |= count < list.changes.len();
+    list.changes.truncate(count);
     list
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schema::message::{BlameHunk, Commit};
 
     fn found(sources: usize, subject: &str) -> git::Blame {
-        let commit = |number: usize| git::Commit {
+        let commit = |number: usize| Commit {
             id: format!("{number:040}"),
-            tree: String::new(),
-            parents: Vec::new(),
-            author: git::Signature::default(),
-            committer: git::Signature::default(),
             subject: subject.as_bytes().to_vec(),
-            body: Vec::new(),
-            tags: Vec::new(),
+            ..Commit::default()
         };
         git::Blame {
             commit: "1".repeat(40),
             hunks: (0..sources)
-                .map(|source| git::BlameHunk {
+                .map(|source| BlameHunk {
                     first: source as u32 + 1,
                     lines: 1,
-                    source,
+                    source: source as u32,
                     source_line: 1,
                     or_earlier: false,
                 })

@@ -1,7 +1,7 @@
 //! Compiles filters for the index.
 
-use crate::bad_expr::BadExpr;
-use crate::compiler::Compiler;
+use super::bad_expr::BadExpr;
+use super::compiler::Compiler;
 use index::document::Class;
 use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan::BadPattern;

@@ -2,14 +2,14 @@
 
 mod blame;
 
-use crate::repositories::{
-    ANSWER_BYTES_MAX, LookUp, RepositoryFile, WantedFile, log_bytes, reference_bytes, shorten,
+use super::repositories::{
+    ANSWER_BYTES_MAX, LookUp, RepositoryFile, WantedFile, log_bytes, reference_bytes,
     shorten_problem,
 };
 use git::{BlameLimits, Blob, LogCursor, LookupError, Repositories, RootError};
 use schema::message::{
     Blame, Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
-    RecordedRepository, RecordedRevision, Reference, ReferenceKind, ReferenceList, Signature,
+    RecordedRepository, RecordedRevision, Reference, ReferenceList,
 };
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -42,7 +42,7 @@ impl LookUp for GitRepositories {
             LookupOf::Commit { revision } => self
                 .0
                 .commit(repository, revision)
-                .map(|found| LookupAnswer::Commit(commit(found))),
+                .map(|found| LookupAnswer::Commit(shortened(found))),
             LookupOf::Log {
                 revision,
                 path,
@@ -69,7 +69,7 @@ impl LookUp for GitRepositories {
                     revision,
                     (*count).clamp(1, CHANGES_MAX) as usize,
                 )
-                .map(|found| LookupAnswer::Changes(blame::changes(found))),
+                .map(|found| LookupAnswer::Changes(blame::fitting(found))),
         };
         answer.unwrap_or_else(|error| LookupAnswer::Problem(problem(error)))
     }
@@ -183,7 +183,7 @@ impl GitRepositories {
                 .0
                 .log(repository, revision, path, after.as_ref(), count)?;
             let log = CommitLog {
-                commits: found.commits.into_iter().map(commit).collect(),
+                commits: found.commits.into_iter().map(shortened).collect(),
                 next: found
                     .next
                     .map_or(Vec::new(), |next| next.to_string().into_bytes()),
@@ -208,7 +208,7 @@ fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
     })
 }
 
-fn part(all: Vec<git::Reference>, after: &[u8], count: u32) -> ReferenceList {
+fn part(all: Vec<Reference>, after: &[u8], count: u32) -> ReferenceList {
     let start = all.partition_point(|reference| reference.name[..] <= *after);
     let rest = all.into_iter().skip(start);
     let mut list = ReferenceList::default();
@@ -220,47 +220,14 @@ fn part(all: Vec<git::Reference>, after: &[u8], count: u32) -> ReferenceList {
             list.more = true;
             break;
         }
-        list.references.push(reference(found));
+        list.references.push(found);
     }
     list
 }
 
-fn commit(found: git::Commit) -> Commit {
-    let mut commit = Commit {
-        id: found.id,
-        tree: found.tree,
-        parents: found.parents,
-        author: signature(found.author),
-        committer: signature(found.committer),
-        subject: found.subject,
-        body: found.body,
-        tags: found.tags,
-        shortened: false,
-    };
-    shorten(&mut commit);
+fn shortened(mut commit: Commit) -> Commit {
+    commit.shorten();
     commit
-}
-
-fn signature(found: git::Signature) -> Signature {
-    Signature {
-        name: found.name,
-        email: found.email,
-        seconds: found.seconds,
-        offset_minutes: found.offset_minutes,
-    }
-}
-
-fn reference(found: git::Reference) -> Reference {
-    Reference {
-        name: found.name,
-        kind: match found.kind {
-            git::ReferenceKind::Branch => ReferenceKind::Branch,
-            git::ReferenceKind::Tag => ReferenceKind::Tag,
-            git::ReferenceKind::Other => ReferenceKind::Other,
-        },
-        id: found.id,
-        indexed: false,
-    }
 }
 
 fn problem(error: LookupError) -> LookupProblem {
@@ -288,13 +255,15 @@ fn problem(error: LookupError) -> LookupProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schema::message::ReferenceKind;
 
     #[test]
     fn references_that_do_not_fit_into_an_answer_are_left_for_the_next() {
-        let reference = |number: usize| git::Reference {
+        let reference = |number: usize| Reference {
             name: format!("refs/heads/{number:05}{}", "x".repeat(1000)).into_bytes(),
-            kind: git::ReferenceKind::Branch,
+            kind: ReferenceKind::Branch,
             id: "1".repeat(40),
+            indexed: false,
         };
         let all: Vec<_> = (0..1000).map(reference).collect();
         let (mut found, mut after, mut parts) = (Vec::new(), Vec::new(), 0);

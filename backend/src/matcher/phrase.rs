@@ -4,11 +4,12 @@
 //! of the phrase come with the query, best first, and are compiled on demand, since few searches
 //! need them.
 
-use crate::bounded_matcher::BoundedMatcher;
-use crate::compiler::Compiler;
-use crate::line_matcher;
-use crate::long_line::Effort;
-use crate::pattern;
+use super::bounded_matcher::BoundedMatcher;
+use super::compiler::Compiler;
+use super::line_matcher;
+use super::long_line::Effort;
+use super::pattern;
+use crate::rank::Tier;
 use index::plan::TrigramQuery;
 use schema::message::{Expr, PHRASE_PATTERNS_MAX, Pattern};
 use std::ops::{Deref, Range};
@@ -18,18 +19,6 @@ const NEAR_LINES: usize = 3;
 
 /// Three lines of code have fewer.
 pub(crate) const NEAR_BYTES: u64 = 512;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Tier(pub(crate) u8);
-
-impl Tier {
-    const NEAR: Tier = Tier(1);
-    /// All words on one line.
-    pub(crate) const LINE: Tier = Tier(2);
-    /// Worst pattern of the phrase.
-    pub(crate) const PHRASE: Tier = Tier(3);
-    pub(crate) const MAX: Tier = Tier(4);
-}
 
 /// Phrase as typed. Each worker needs a clone with its own caches.
 #[derive(Clone, Debug)]

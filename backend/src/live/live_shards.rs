@@ -3,7 +3,7 @@
 //! A query names its shards. Those gone from the newest manifest are served for [`GRACE`] longer,
 //! for frontends with the old one. A running search holds its shards.
 
-use crate::views::Views;
+use super::views::Views;
 use arc_swap::ArcSwap;
 use index::directory::{self, Index};
 use index::shard::{Shard, ShardError};

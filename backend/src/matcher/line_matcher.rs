@@ -6,11 +6,11 @@
 //!
 //! **Invariant:** a match depends on its line alone.
 
-use crate::bad_expr::BadExpr;
-use crate::bounded_matcher::BoundedMatcher;
-use crate::compiler::Compiler;
-use crate::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
-use crate::pattern;
+use super::bad_expr::BadExpr;
+use super::bounded_matcher::BoundedMatcher;
+use super::compiler::Compiler;
+use super::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
+use super::pattern;
 use grep_matcher::LineMatchKind;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};

@@ -256,7 +256,7 @@ fn some(bytes: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{self, Recipe, infallible};
+    use crate::matcher::pattern::{self, Recipe, infallible};
     use grep_matcher::Matcher;
     use grep_regex::RegexMatcher;
     use proptest::prelude::*;

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** the cost depends on the expression alone, so all backends agree.
 
-use crate::pattern::{self, PATTERNS_BYTES_MAX, Recipe};
+use super::pattern::{self, PATTERNS_BYTES_MAX, Recipe};
 use index::filter::FILTER_BYTES_MAX;
 use index::plan::BadPattern;
 use regex_syntax::ast::{self, Ast, ClassSetItem, Visitor};
@@ -339,7 +339,7 @@ fn unicode_class_bytes(class: &ClassUnicode) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::SizeLimits;
+    use crate::matcher::pattern::SizeLimits;
     use schema::message::{Field, Syntax};
 
     fn pattern(text: &str) -> Pattern {

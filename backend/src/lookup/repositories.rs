@@ -22,7 +22,7 @@ const COMMIT_BYTES: usize = 256;
 
 /// Answers look-ups. Blocks, since it reads files.
 pub trait LookUp: Send + Sync {
-    /// Answers a look-up, [`shorten`]ed.
+    /// Answers a look-up, shortened.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
 
     /// Reads a file of a revision, if any.
@@ -71,11 +71,6 @@ pub enum RepositoryFile {
         /// Its bytes.
         bytes: u64,
     },
-}
-
-/// Cuts long parts of a commit.
-pub fn shorten(commit: &mut Commit) {
-    commit.shorten();
 }
 
 pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
@@ -199,7 +194,7 @@ mod tests {
     #[test]
     fn a_hostile_commit_is_shortened_until_it_fits_into_an_answer() {
         let mut commit = huge();
-        shorten(&mut commit);
+        commit.shorten();
         assert!(commit.shortened);
         assert_eq!(commit.subject.len(), (4 << 10) - 1, "a whole letter");
         assert!(str::from_utf8(&commit.body).is_ok());
@@ -220,7 +215,7 @@ mod tests {
             ..Commit::default()
         };
         let before = commit.clone();
-        shorten(&mut commit);
+        commit.shorten();
         assert_eq!(commit, before);
     }
 }

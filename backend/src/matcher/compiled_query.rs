@@ -3,15 +3,15 @@
 //! The index applies conjunctive filters first. The rest is matched line by line for nearly all
 //! queries ([`Strategy::Lines`]), else document by document ([`Strategy::Documents`]).
 
-use crate::bad_expr::BadExpr;
-use crate::compile_cost;
-use crate::compiler::Compiler;
-use crate::document_matcher::{self, DocumentMatcher};
-use crate::filters;
-use crate::line_matcher::{self, LineMatcher};
-use crate::pattern::{self, DefinedWords};
-use crate::phrase::{Phrase, Tier};
-use crate::rank;
+use super::bad_expr::BadExpr;
+use super::compile_cost;
+use super::compiler::Compiler;
+use super::document_matcher::{self, DocumentMatcher};
+use super::filters;
+use super::line_matcher::{self, LineMatcher};
+use super::pattern::{self, DefinedWords};
+use super::phrase::Phrase;
+use crate::rank::{self, Tier};
 use index::document;
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
