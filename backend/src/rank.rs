@@ -20,7 +20,8 @@
 //! Words are ASCII, and literals ignore ASCII case. `scripts/compare/ranking` measures the mean
 //! reciprocal rank.
 
-use schema::{definition, order};
+use language::definition;
+use schema::order;
 
 /// Highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;

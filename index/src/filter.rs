@@ -24,9 +24,11 @@ mod revision;
 
 pub use name::{FILTER_BYTES_MAX, NamePattern};
 
-use crate::document::{Class, extension, language, language_named, language_similar_to};
+use crate::document::Class;
 use crate::plan::BadPattern;
 use crate::revisions::DocumentRevisions;
+use language::Language;
+use language::path::extension;
 use name::{NameMatcher, last_component};
 use revision::RevisionMatcher;
 
@@ -183,11 +185,11 @@ impl Predicate {
         if name.eq_ignore_ascii_case("unknown") {
             return Ok(Predicate(Property::Language("")));
         }
-        let named = language_named(name).ok_or_else(|| UnknownLanguage {
+        let named = Language::named(name).ok_or_else(|| UnknownLanguage {
             name: name.to_owned(),
-            similar: language_similar_to(name),
+            similar: Language::similar_to(name).map(|it| it.name),
         })?;
-        Ok(Predicate(Property::Language(named)))
+        Ok(Predicate(Property::Language(named.name)))
     }
 
     /// File name extension, ignoring case.
@@ -216,7 +218,7 @@ impl Predicate {
             }
             Property::Path(text) => text.matches(path),
             Property::Name(text) => text.matches(&[directory, b"/", path].concat()),
-            Property::Language(name) => language(path).unwrap_or_default() == *name,
+            Property::Language(name) => Language::name_of(path).unwrap_or_default() == *name,
             Property::Extension(own) => {
                 let extension = extension(last_component(path));
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case(own))

@@ -21,7 +21,7 @@
 //!              as it has documents
 //!     88    8  bytes of the file
 //!     96    4  CRC-32C of the section CHECKSUMS
-//!     100    4  rules by which the words were found that lines define (see `schema::definition`);
+//!     100    4  rules by which the words were found that lines define (see `language::definition`);
 //!               0 in shards that do not list them
 //!     104   16  for each of 16 sections: offset, length in bytes. The first thirteen are those
 //!               below up to FRAMES, in this order, the last one is CHECKSUMS. The others are free:

@@ -26,9 +26,9 @@ use crate::format::{
 };
 use crate::posting::{self, Codec, PADDING_BYTES, encode_varint};
 use content::ContentWriter;
+use language::definition;
 use merge::{BlockNumbers, RunExtent, merge_runs};
 use page::PageWriter;
-use schema::definition;
 use segment_text::SegmentText;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

@@ -2,8 +2,8 @@
 //!
 //! A [`Frame`](frame::Frame) is the envelope of a Cap'n Proto message of `trawl.capnp`. [`message`]
 //! converts to plain structs, such as [`Search`](message::Search) and [`Batch`](message::Batch), so
-//! no other crate sees generated types. [`order`] orders matches, [`name`] has package names,
-//! [`definition`] the looks of definitions. No I/O.
+//! no other crate sees generated types. [`order`] orders matches, [`name`] has package names.
+//! No I/O.
 //!
 //! ```
 //! use schema::frame::{Decoder, Kind};
@@ -22,7 +22,6 @@
 //! assert_eq!(Failure::decode(frame.payload).unwrap(), failure);
 //! ```
 
-pub mod definition;
 pub mod frame;
 pub mod line_text;
 pub mod message;

@@ -42,7 +42,6 @@ mod histories;
 mod hosts;
 mod join;
 mod kept_body;
-mod languages;
 mod left_out;
 mod link_secrets;
 mod links;
@@ -77,7 +76,6 @@ pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
 pub use base_path::{BadBasePath, BasePath};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
-pub use languages::LANGUAGES;
 pub use link_secrets::{BadLinkSecrets, LinkSecrets};
 pub use server::{
     BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_until_drained,

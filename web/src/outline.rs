@@ -4,7 +4,7 @@
 //! doubt a line is omitted. False positives are possible.
 
 use crate::colours::{ColouredParts, Syntax};
-use schema::definition;
+use language::definition;
 
 /// Listed definitions. A header of registers has a hundred thousand.
 const DEFINITIONS_MAX: usize = 2000;

@@ -140,14 +140,16 @@ impl Automaton {
                 let ignores_case = filter.reading == Reading::RegexpIgnoringCase;
                 let mut parser = regex_syntax::ParserBuilder::new();
                 parser.case_insensitive(ignores_case);
-                let bytes = match LargeClasses::of(&filter.text).bytes() {
-                    counted @ 1.. if counts => counted,
-                    _ => nfa_bytes(
-                        &parser
-                            .build()
-                            .parse(&filter.text)
-                            .unwrap_or_else(|_| Hir::fail()),
-                    ),
+                let parsed = || {
+                    let hir = parser.build().parse(&filter.text);
+                    hir.unwrap_or_else(|_| Hir::fail())
+                };
+                let counted = LargeClasses::of(&filter.text).bytes();
+                let is_counted = counts && counted > 0;
+                let bytes = if is_counted {
+                    counted
+                } else {
+                    nfa_bytes(&parsed())
                 };
                 Automaton::small(bytes.min(max))
             }

@@ -9,6 +9,7 @@
 use super::revision_names::RevisionNames;
 use crate::matcher::filters::kind_of;
 use index::shard::{DocId, Document, Shard, ShardError, TextCache};
+use language::Language;
 use schema::message::{Batch, DocumentKind, Line, Range, Span, Window};
 use std::ops;
 use std::rc::Rc;
@@ -129,7 +130,7 @@ impl<'a> BatchPacker<'a> {
         (buffers, texts): (BatchBuffers, Rc<TextCache>),
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
-        let language = index::document::language(document.path).unwrap_or_default();
+        let language = Language::name_of(document.path).unwrap_or_default();
         let kind = kind_of(document.class(&shard.package(document.package)?));
         let revisions = RevisionNames::of(shard, document.id);
         Ok(BatchPacker {

@@ -14,7 +14,7 @@ use crate::pack::text_batch::{TextBuffers, TextPacker};
 use crate::rank::{self, Defined, Tier};
 use index::document;
 use index::shard::{DocId, Document, ShardError, TextCache};
-use schema::definition::{self, body};
+use language::definition::{self, body};
 use schema::message::{Skip, TextOrder, Want};
 use schema::order;
 use std::cell::Cell;

@@ -3,7 +3,7 @@
 //! They rank lines in a search for one letter ([`definition::words_in`]), and are rare: most
 //! occurrences are inside words. So the whole text is scanned, many bytes at a time.
 
-use schema::definition;
+use language::definition;
 use std::ops::Range;
 
 const CHUNK: usize = 64;

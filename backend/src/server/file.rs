@@ -3,8 +3,8 @@
 use crate::live::Generation;
 use crate::pack::revision_names::RevisionNames;
 use index::corpus::TextEncoding;
-use index::document::language;
 use index::shard::{BlockId, DocId, Document, Shard, ShardError, TextCache};
+use language::Language;
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
@@ -134,7 +134,9 @@ fn read_document(
         text: shard.text(text_range, &texts)?.to_vec(),
         total_lines: document.lines,
         total_bytes: whole.end - whole.start,
-        language: language(document.path).unwrap_or_default().to_owned(),
+        language: Language::name_of(document.path)
+            .unwrap_or_default()
+            .to_owned(),
         hash: document.hash.to_vec(),
         lfs_pointer: pointer,
         ..FileReply::default()

@@ -14,8 +14,8 @@ mod unindexed;
 use crate::live::Generation;
 use crate::lookup::repositories::LookUp;
 use index::corpus::SkipReason;
-use index::document::language;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
+use language::Language;
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest, Recorded};
 use std::collections::BTreeMap;
@@ -261,7 +261,7 @@ fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<
     entry.lines += u64::from(document.lines);
     entry.text_bytes += text_bytes(shard, document)?;
     if entry.path == document.path {
-        language(document.path)
+        Language::name_of(document.path)
             .unwrap_or_default()
             .clone_into(&mut entry.language);
         entry.hash = document.hash.to_vec();

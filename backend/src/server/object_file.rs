@@ -10,8 +10,8 @@ use super::file::{self, REPLY_BYTES_MAX, skip_lines};
 use crate::live::Generation;
 use crate::lookup::repositories::{LookUp, RepositoryFile, WantedFile};
 use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
-use index::document::language;
 use index::shard::ShardError;
+use language::Language;
 use schema::message::{FileRange, FileReply, FileRequest, FileSource};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -257,7 +257,9 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
         text: text[start..end].to_vec(),
         total_lines: u32::try_from(total_lines).unwrap_or(u32::MAX),
         total_bytes: text.len() as u64,
-        language: language(&request.path).unwrap_or_default().to_owned(),
+        language: Language::name_of(&request.path)
+            .unwrap_or_default()
+            .to_owned(),
         hash: blake3::hash(text).as_bytes().to_vec(),
         commit,
         from_objects: true,

@@ -8,10 +8,11 @@ use crate::{exit, units};
 use anyhow::{Result, bail};
 use index::ContentCodec;
 use index::directory::Index;
-use index::document::{classify, language};
+use index::document::classify;
 use index::format::Section;
 use index::manifest::hex;
 use index::shard::{DocId, Shard};
+use language::Language;
 use schema::message::{Pattern, Syntax};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, Write};
@@ -228,7 +229,9 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
         ("bytes", (text.end - text.start).to_string()),
         (
             "language",
-            language(document.path).unwrap_or("unknown").to_owned(),
+            Language::name_of(document.path)
+                .unwrap_or("unknown")
+                .to_owned(),
         ),
         (
             "class",

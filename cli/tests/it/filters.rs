@@ -160,12 +160,3 @@ fn facets_count_kinds_and_the_directories_below_a_selected_one() {
     let (kinds, _) = facets("kind=-source");
     assert_eq!(kinds, counts(&[("vendored", 1)]));
 }
-
-#[test]
-fn the_frontend_completes_the_languages_that_backends_know() {
-    let mut known: Vec<&str> = index::document::languages().collect();
-    let mut completed = web::LANGUAGES.to_vec();
-    known.sort_unstable();
-    completed.sort_unstable();
-    assert_eq!(known, completed);
-}

@@ -4,8 +4,9 @@
 //! are part of the static rank. Flat tables decide, worst class first: a test in a vendored library
 //! is vendored.
 
-use super::language::{self, language};
-use super::{extension, split_name};
+use language::Language;
+use language::path::{extension, split_name};
+use language::table::is_code;
 
 /// Part of a package, best first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -65,7 +66,7 @@ pub fn classify_as(path: &[u8], is_foreign: Option<bool>) -> Class {
     if has_component(directories, TEST_DIRECTORIES) || is_test(name) {
         return Class::Tests;
     }
-    if !has_component(directories, DOCUMENTATION_DIRECTORIES) && language::is_code(path) {
+    if !has_component(directories, DOCUMENTATION_DIRECTORIES) && is_code(path) {
         return Class::Source;
     }
     Class::Documentation
@@ -77,12 +78,12 @@ pub fn may_define(path: &[u8]) -> bool {
     let (directories, name) = split_name(path);
     let is_left_out = has_component(directories, &[".pc"])
         || is_debian_patch(directories)
-        || language(path) == Some("Diff")
+        || Language::name_of(path) == Some("Diff")
         || has_component(directories, DOCUMENTATION_DIRECTORIES);
     let is_prose = PROSE_NAMES
         .iter()
         .any(|prose| name.starts_with(prose.as_bytes()))
-        || language(path).is_some() && !language::is_code(path);
+        || Language::of_path(path).is_some() && !is_code(path);
     !is_left_out && !is_prose
 }
 

@@ -1,7 +1,7 @@
 //! Finds a package's name in paths and queries: `png` of `libpng1.6_1.6.39-2` in
 //! `png_create_info_struct`. Copies of a file in other packages lack it.
 
-use super::split_name;
+use language::path::split_name;
 
 /// Generic words of package names.
 #[rustfmt::skip]

@@ -3,7 +3,8 @@
 use super::error::ShardError;
 use super::{DocId, Shard};
 use crate::trigram::Trigram;
-use schema::{definition, order};
+use language::definition;
+use schema::order;
 use std::ops::Range;
 
 /// All documents, dead ones included, by static rank and hash; 4 bytes each.

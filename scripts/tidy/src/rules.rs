@@ -26,15 +26,19 @@ const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 /// HTTP, and git, which belongs to `git` and processes with an index.
 const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 10] = [
+pub(crate) const CRATES: [Crate; 11] = [
     Crate {
         name: "schema",
         uses: &[],
         never: HTTP,
-        layers: &[
-            "message",
-            "definition frame line_text name order trawl_capnp",
-        ],
+        layers: &["message", "frame line_text name order trawl_capnp"],
+        shared_names: &[],
+    },
+    Crate {
+        name: "language",
+        uses: &[],
+        never: HTTP_AND_GIT,
+        layers: &["table", "definition lexer path"],
         shared_names: &[],
     },
     Crate {
@@ -62,7 +66,7 @@ pub(crate) const CRATES: [Crate; 10] = [
     },
     Crate {
         name: "index",
-        uses: &["git", "schema"],
+        uses: &["git", "language", "schema"],
         never: HTTP_AND_GIT,
         layers: &[
             "indexing",
@@ -106,7 +110,7 @@ pub(crate) const CRATES: [Crate; 10] = [
     },
     Crate {
         name: "backend",
-        uses: &["git", "index", "schema", "trace"],
+        uses: &["git", "index", "language", "schema", "trace"],
         never: HTTP,
         layers: &[
             "server",
@@ -136,7 +140,7 @@ pub(crate) const CRATES: [Crate; 10] = [
     },
     Crate {
         name: "web",
-        uses: &["frontend", "schema", "trace"],
+        uses: &["frontend", "language", "schema", "trace"],
         never: &["gix"],
         layers: &[
             "api cors raw",
@@ -151,7 +155,7 @@ pub(crate) const CRATES: [Crate; 10] = [
             "state",
             "rendered",
             "problem",
-            "choice colour_cache eta kept_body languages links model query_lookups request_trace response theme",
+            "choice colour_cache eta kept_body links model query_lookups request_trace response theme",
             "access authorization base_path blocking cookies file_content fused_body link_secrets outline",
             "colours followed_file",
         ],
@@ -160,7 +164,8 @@ pub(crate) const CRATES: [Crate; 10] = [
     Crate {
         name: "cli",
         uses: &[
-            "web", "frontend", "backend", "cluster", "git", "index", "schema", "store", "trace",
+            "web", "frontend", "backend", "cluster", "git", "index", "language", "schema", "store",
+            "trace",
         ],
         never: &[],
         layers: &[

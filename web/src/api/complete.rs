@@ -4,7 +4,6 @@
 //! short timeout.
 
 use super::openapi::described as doc;
-use crate::languages::LANGUAGES;
 use crate::model::{Completion, CompletionKind, Completions};
 use crate::params::Params;
 use crate::problem::Problem;
@@ -16,6 +15,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use frontend::Scope;
 use frontend::query::{PartOf, Query, TypedPart, keys_with};
+use language::Language;
 use schema::message::{DocumentKind, Expr, Field, ListEntry, ListKind, ListRequest, Pattern, Want};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -175,9 +175,10 @@ fn begins(name: &str, typed: &str) -> bool {
 /// Names that begin with `typed` come first.
 fn languages(typed: &str) -> Vec<Completion> {
     let lower = typed.to_ascii_lowercase();
-    let has = |name: &&&str| !begins(name, typed) && name.to_ascii_lowercase().contains(&lower);
-    let first = LANGUAGES.iter().filter(|name| begins(name, typed));
-    let others = LANGUAGES.iter().filter(has);
+    let has = |name: &&str| !begins(name, typed) && name.to_ascii_lowercase().contains(&lower);
+    let names = || Language::all().iter().map(|language| language.name);
+    let first = names().filter(|name| begins(name, typed));
+    let others = names().filter(has);
     first
         .chain(others)
         .map(|name| plain(name, CompletionKind::Language))

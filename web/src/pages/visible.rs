@@ -3,7 +3,7 @@
 //! Control characters, invalid UTF-8, and characters that reorder or hide text become escapes, each
 //! in a [`Piece`] of its own for the template. Templates escape HTML, not this module.
 
-use crate::colours::Colour;
+use crate::colours::{self, Colour};
 use std::ops::Range;
 
 /// Part of a line in one style.
@@ -124,7 +124,7 @@ impl Writer<'_> {
                 self.coloured = &self.coloured[1..];
             }
             let (end, colour) = match self.coloured.first() {
-                Some((range, colour)) if range.start <= at => (range.end, colour.class()),
+                Some((range, colour)) if range.start <= at => (range.end, colours::class(*colour)),
                 Some((range, _)) => (range.start, ""),
                 None => (part.end, ""),
             };

@@ -8,8 +8,8 @@ use fnv::FnvHashSet;
 use index::document;
 use index::plan::TrigramQuery;
 use index::shard::{BlockId, Candidates, DocId, PackageId, ShardError};
+use language::definition::LEVEL_MAX;
 use memchr::memmem::Finder;
-use schema::definition::LEVEL_MAX;
 use std::cmp::Reverse;
 
 /// Blocks of a shard that define the searched words.

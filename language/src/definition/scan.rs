@@ -3,7 +3,11 @@
 //! **Invariant:** exactly the words with a [`level`](super::level) above 0. It is called only if a
 //! rule may hold; each test names its rules.
 
-use super::{LINE_BYTES_MAX, is_method_modifier, is_modifier, is_type_keyword, level};
+use super::keywords::{
+    begins_body, begins_function, begins_value, defines, is_method_modifier, is_modifier,
+    is_type_keyword,
+};
+use super::{LINE_BYTES_MAX, level};
 
 /// Calls `found` with each defined word and its level.
 pub fn for_each(text: &[u8], mut found: impl FnMut(&[u8], u8)) {
@@ -142,34 +146,11 @@ fn may_be(word: &[u8], begins: u8, ends: u8) -> bool {
 }
 
 fn is_keyword(word: &[u8]) -> bool {
-    is_type_keyword(word)
-        || matches!(
-            word,
-            b"define"
-                | b"fn"
-                | b"func"
-                | b"function"
-                | b"def"
-                | b"defun"
-                | b"defmacro"
-                | b"sub"
-                | b"proc"
-                | b"trait"
-                | b"macro_rules"
-                | b"defn"
-                | b"module"
-                | b"newtype"
-                | b"data"
-                | b"package"
-                | b"type"
-                | b"object"
-                | b"record"
-                | b"static"
-                | b"const"
-                | b"let"
-                | b"var"
-                | b"val"
-        )
+    defines(word)
+        || begins_body(word)
+        || begins_function(word)
+        || begins_value(word)
+        || matches!(word, b"define" | b"macro_rules")
 }
 
 const WORD: u8 = 1;

@@ -5,9 +5,15 @@
 //! highest level ([`level`]); lines behind it may lower it for a declaration ([`body`]).
 
 pub mod body;
+mod keywords;
 mod scan;
 
 pub use scan::for_each;
+
+use keywords::{
+    CALLS, STATEMENTS, begins_body, begins_function, begins_value, defines, is_method_modifier,
+    is_modifier, is_type_keyword,
+};
 
 /// Level of a certain definition; 0 means none.
 pub const LEVEL_MAX: u8 = 4;
@@ -51,9 +57,8 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
         _ if !are_modifiers => {}
         b"define" if before.starts_with(b"#") => return if is_alias(name, behind) { 2 } else { 3 },
         _ if begins_function(keyword) => return if behind.ends_with(b";") { DECLARES } else { 4 },
-        b"def" | b"defun" | b"defmacro" | b"trait" | b"macro_rules!" | b"defn" | b"module"
-        | b"newtype" | b"data" | b"interface" | b"package" => return 4,
-        b"class" | b"struct" | b"enum" | b"union" | b"type" | b"object" | b"record" => {
+        _ if defines(keyword) => return 4,
+        _ if begins_body(keyword) => {
             return match () {
                 () if opens(behind) => 4,
                 // `type Name map[string]int`
@@ -61,7 +66,7 @@ pub fn level(line: &[u8], start: usize, end: usize) -> u8 {
                 () => 0,
             };
         }
-        b"static" | b"const" | b"let" | b"var" | b"val" if behind.starts_with(b":") => return 3,
+        _ if begins_value(keyword) && behind.starts_with(b":") => return 3,
         _ => {}
     }
     if before == b"}" && behind.starts_with(b";") {
@@ -147,10 +152,6 @@ fn keyword(before: &[u8]) -> (&[u8], bool) {
     (keyword, words(modifiers).all(is_modifier))
 }
 
-fn begins_function(keyword: &[u8]) -> bool {
-    matches!(keyword, b"fn" | b"func" | b"function" | b"sub" | b"proc")
-}
-
 fn without_template(before: &[u8]) -> &[u8] {
     let parameters = before.trim_ascii_start().strip_prefix(b"template");
     let end = parameters.and_then(|_| before.iter().rposition(|&byte| byte == b'>'));
@@ -206,51 +207,9 @@ fn is_member(behind: &[u8]) -> bool {
     behind.starts_with(b"=") && !behind.starts_with(b"==") && behind.ends_with(b",")
 }
 
-fn is_modifier(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"abstract"
-            | b"async"
-            | b"class"
-            | b"const"
-            | b"crate"
-            | b"declare"
-            | b"default"
-            | b"enum"
-            | b"export"
-            | b"extern"
-            | b"final"
-            | b"global"
-            | b"inline"
-            | b"internal"
-            | b"local"
-            | b"open"
-            | b"override"
-            | b"partial"
-            | b"private"
-            | b"protected"
-            | b"pub"
-            | b"public"
-            | b"readonly"
-            | b"sealed"
-            | b"static"
-            | b"strict"
-            | b"typedef"
-            | b"unsafe"
-            | b"virtual"
-    )
-}
-
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = text.split(|&byte| !is_word(byte));
     parts.filter(|word| !word.is_empty())
-}
-
-fn is_type_keyword(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"class" | b"struct" | b"enum" | b"union" | b"interface"
-    )
 }
 
 /// A type keyword among modifiers and upper-case words, which are macros. Sentences have other
@@ -265,37 +224,6 @@ fn has_type_keyword(before: &[u8]) -> bool {
 
 fn is_of_type(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_ \t*&:<>,~[]\"".contains(&byte)
-}
-
-const STATEMENTS: [&[u8]; 20] = [
-    b"return", b"else", b"if", b"while", b"for", b"case", b"goto", b"import", b"from", b"use",
-    b"echo", b"and", b"or", b"not", b"new", b"throw", b"await", b"switch", b"sizeof", b"elif",
-];
-
-/// First words of indented lines that define nothing, besides [`STATEMENTS`]. All also name
-/// functions.
-const CALLS: [&[u8]; 15] = [
-    b"match", b"assert", b"raise", b"unless", b"elsif", b"with", b"yield", b"delete", b"do",
-    b"defer", b"go", b"catch", b"when", b"print", b"in",
-];
-
-fn is_method_modifier(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"abstract"
-            | b"constexpr"
-            | b"explicit"
-            | b"final"
-            | b"inline"
-            | b"internal"
-            | b"override"
-            | b"private"
-            | b"protected"
-            | b"public"
-            | b"static"
-            | b"synchronized"
-            | b"virtual"
-    )
 }
 
 fn is_statement(before: &[u8]) -> bool {

@@ -4,7 +4,8 @@
 //! preprocessor lines. **Invariant:** a level is never raised, so that of the line alone is a
 //! bound.
 
-use super::{DECLARES, begins_function, has_type_keyword, is_indented, is_word, keyword, words};
+use super::keywords::{begins_body, begins_function, defines};
+use super::{DECLARES, has_type_keyword, is_indented, is_word, keyword, words};
 
 /// Bytes behind a name: an argument list of 16 lines.
 pub const BYTES_MAX: usize = 1024;
@@ -66,7 +67,9 @@ impl Shape {
             None if has_type_keyword(before) && words(before).any(is_type_of_c) => {
                 Some(Shape::Type)
             }
-            Some(b'(') if !are_modifiers || !is_definer(keyword) => Some(Shape::Call { depth: 0 }),
+            Some(b'(') if !are_modifiers || !(defines(keyword) || begins_body(keyword)) => {
+                Some(Shape::Call { depth: 0 })
+            }
             Some(b',' | b')') => Some(Shape::Call { depth: 1 }),
             _ => None,
         }
@@ -76,30 +79,6 @@ impl Shape {
 /// Also types of functions: `struct name` above the name.
 fn is_type_of_c(word: &[u8]) -> bool {
     matches!(word, b"struct" | b"enum" | b"union")
-}
-
-fn is_definer(keyword: &[u8]) -> bool {
-    matches!(
-        keyword,
-        b"def"
-            | b"defun"
-            | b"defmacro"
-            | b"trait"
-            | b"macro_rules!"
-            | b"defn"
-            | b"module"
-            | b"newtype"
-            | b"data"
-            | b"interface"
-            | b"package"
-            | b"class"
-            | b"struct"
-            | b"enum"
-            | b"union"
-            | b"type"
-            | b"object"
-            | b"record"
-    )
 }
 
 /// A body follows `struct name`, or a function that returns it.

@@ -3,11 +3,11 @@
 mod lasting;
 mod signs;
 
-use super::quote::{Quote, Rule};
-use super::row::{
+use super::family::{
     ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
-    PERCENT, PERL, RAW, REGEX,
+    PERCENT, QUOTING, RAW, REGEX,
 };
+use super::quote::{Quote, Rule};
 use super::syntax::Syntax;
 use super::{Colour, ColouredParts, LineState, markup};
 
@@ -21,18 +21,14 @@ const NAME_BYTES_MAX: usize = 64;
 const CHARACTER_BYTES_MAX: usize = 12;
 
 impl Syntax {
-    pub(crate) fn begin(&self) -> LineState {
-        let form = self.row.begins_in;
+    /// Returns the state at the beginning of a file.
+    pub fn begin(&self) -> LineState {
+        let form = self.family.begins_in;
         form.map_or(LineState::Code, |form| LineState::Quote { form, depth: 1 })
     }
 
     /// Lexes a line without its end. Returns the state at its end, and appends its coloured parts.
-    pub(crate) fn line(
-        &self,
-        line: &[u8],
-        state: LineState,
-        tokens: &mut ColouredParts,
-    ) -> LineState {
+    pub fn line(&self, line: &[u8], state: LineState, tokens: &mut ColouredParts) -> LineState {
         if self.has(MARKUP) {
             return markup::line(line, state, tokens);
         }
@@ -227,7 +223,7 @@ impl Reader<'_> {
                 return self.raw(delimiter, start);
             }
         }
-        if syntax.has(PERL) && self.is_quoting(word, start) {
+        if syntax.has(QUOTING) && self.is_quoting(word, start) {
             if self.byte(0) == b' ' {
                 self.at += 1;
             }
@@ -283,7 +279,7 @@ impl Reader<'_> {
     }
 
     fn form(&self) -> Option<(u8, &'static Quote)> {
-        let (rest, forms) = (self.rest(), (0..).zip(self.syntax.row.quotes));
+        let (rest, forms) = (self.rest(), (0..).zip(self.syntax.family.quotes));
         let fits = |quote: &Quote| {
             let open = quote.open.as_bytes();
             let before = &self.line[..self.at];

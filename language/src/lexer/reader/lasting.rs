@@ -1,8 +1,8 @@
 //! Forms over several lines: quotes, long brackets, raw strings, here-documents. Each returns the
 //! state at the end of the line, or `None` if it ends before.
 
+use super::super::family::STRING_KEYS;
 use super::super::quote::{Quote, Rule};
-use super::super::row::STRING_KEYS;
 use super::super::{Colour, LineState};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash, memchr};
 
@@ -10,11 +10,12 @@ impl Reader<'_> {
     /// Continues a form of an earlier line.
     pub(super) fn go_on(&mut self, state: LineState) -> Option<LineState> {
         match state {
-            LineState::Quote { form, depth } => match self.syntax.row.quotes.get(usize::from(form))
-            {
-                Some(quote) => self.quoted(form, quote, 0, depth),
-                None => None,
-            },
+            LineState::Quote { form, depth } => {
+                match self.syntax.family.quotes.get(usize::from(form)) {
+                    Some(quote) => self.quoted(form, quote, 0, depth),
+                    None => None,
+                }
+            }
             LineState::Long { level, is_comment } => self.long(level, is_comment, 0),
             LineState::Hashes(hashes) => self.hashes(hashes, 0),
             LineState::Raw(delimiter) => self.raw(delimiter, 0),

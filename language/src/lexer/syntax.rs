@@ -1,16 +1,15 @@
-//! A syntax: a row of the table, prepared for the lexer.
+//! A syntax: a family, prepared for the lexer.
 
-use super::quote::{Quote, Rule};
-use super::row::{
-    ANY_CASE, DIRECTIVES, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, SyntaxRow,
+use super::family::{
+    ANY_CASE, DIRECTIVES, Family, HASHES, HEREDOC, LONG, MARKUP, PERCENT, QUOTING, RAW,
 };
-use super::table;
+use super::quote::{Quote, Rule};
 use super::{Colour, LineState};
 use fnv::FnvHashMap;
-use std::sync::LazyLock;
 
-pub(crate) struct Syntax {
-    pub(super) row: &'static SyntaxRow,
+/// Look of a language.
+pub struct Syntax {
+    pub(super) family: &'static Family,
     words: FnvHashMap<&'static [u8], Colour>,
     longest: usize,
     in_names: [bool; 256],
@@ -21,18 +20,8 @@ pub(crate) struct Syntax {
 const WORD_BYTES_MAX: usize = 32;
 
 impl Syntax {
-    /// `None`: no colours.
-    pub(crate) fn of(language: &str) -> Option<&'static Syntax> {
-        static SYNTAXES: LazyLock<FnvHashMap<&str, Syntax>> = LazyLock::new(|| {
-            let rows = table::rows();
-            let named = rows.flat_map(|row| row.names.iter().map(move |name| (*name, row)));
-            named.map(|(name, row)| (name, Syntax::new(row))).collect()
-        });
-        SYNTAXES.get(language)
-    }
-
-    fn new(row: &'static SyntaxRow) -> Syntax {
-        let words = row.words.iter().flat_map(|(colour, words)| {
+    pub(crate) fn new(family: &'static Family) -> Syntax {
+        let words = family.words.iter().flat_map(|(colour, words)| {
             let words = words.split_ascii_whitespace();
             words.map(move |word| (word.as_bytes(), *colour))
         });
@@ -42,14 +31,14 @@ impl Syntax {
             in_names[usize::from(byte)] =
                 byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         }
-        for byte in row.of_names.bytes() {
+        for byte in family.of_names.bytes() {
             in_names[usize::from(byte)] = true;
         }
-        for quote in row.quotes {
+        for quote in family.quotes {
             opens[usize::from(quote.open.as_bytes()[0])] = true;
         }
         Syntax {
-            row,
+            family,
             longest: words.keys().map(|word| word.len()).max().unwrap_or(0),
             words,
             in_names,
@@ -58,20 +47,29 @@ impl Syntax {
     }
 
     /// True if a form may outlast its line, besides by a backslash.
-    pub(crate) fn lasts_over_lines(&self) -> bool {
-        let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
-        self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
+    pub fn lasts_over_lines(&self) -> bool {
+        let features = MARKUP | HEREDOC | HASHES | RAW | LONG | QUOTING | PERCENT;
+        self.has(features)
+            || self
+                .family
+                .quotes
+                .iter()
+                .any(|quote| quote.has(Rule::Lines))
     }
 
     /// Guesses the state before some lines. `None`: like code.
-    pub(super) fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
+    pub fn guess<'t>(&self, lines: impl Iterator<Item = &'t [u8]>) -> Option<LineState> {
         let is_block = |quote: &&Quote| {
             quote.colour == Some(Colour::Comment)
                 && quote.has(Rule::Lines)
                 && !quote.has(Rule::ClosesInColumn)
         };
-        let form = self.row.quotes.iter().position(|quote| is_block(&quote))?;
-        let block = &self.row.quotes[form];
+        let form = self
+            .family
+            .quotes
+            .iter()
+            .position(|quote| is_block(&quote))?;
+        let block = &self.family.quotes[form];
         let known = lines
             .map(|line| is_inside(line, block))
             .find(|it| !matches!(it, Inside::Unknown));
@@ -82,12 +80,12 @@ impl Syntax {
     }
 
     /// True if functions have no word such as `fn`: in C and the like.
-    pub(crate) fn has_functions_without_word(&self) -> bool {
+    pub fn has_functions_without_word(&self) -> bool {
         self.has(DIRECTIVES)
     }
 
     pub(super) fn has(&self, feature: u32) -> bool {
-        self.row.features & feature != 0
+        self.family.features & feature != 0
     }
 
     pub(super) fn is_in_name(&self, byte: u8) -> bool {

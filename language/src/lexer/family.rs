@@ -1,10 +1,9 @@
-//! A row of the table of syntaxes, and its features.
+//! A family of languages that look alike to the lexer, and its features.
 
 use super::Colour;
 use super::quote::Quote;
 
-pub(super) struct SyntaxRow {
-    pub(super) names: &'static [&'static str],
+pub(crate) struct Family {
     /// The first match wins.
     pub(super) quotes: &'static [Quote],
     pub(super) words: &'static [(Colour, &'static str)],
@@ -28,7 +27,7 @@ pub(super) const RAW: u32 = 16;
 /// `[==[…]==]`
 pub(super) const LONG: u32 = 32;
 /// `q{…}`, `s/…/…/`
-pub(super) const PERL: u32 = 64;
+pub(super) const QUOTING: u32 = 64;
 /// `%w[…]`
 pub(super) const PERCENT: u32 = 128;
 /// A backslash escapes, also outside of strings.
@@ -50,10 +49,9 @@ pub(super) const MARKUP: u32 = 32768;
 /// `'` separates digits.
 pub(super) const DIGIT_QUOTES: u32 = 65536;
 
-impl SyntaxRow {
-    pub(super) const fn new(names: &'static [&'static str], quotes: &'static [Quote]) -> SyntaxRow {
-        SyntaxRow {
-            names,
+impl Family {
+    pub(super) const fn new(quotes: &'static [Quote]) -> Family {
+        Family {
             quotes,
             words: &[],
             of_names: "",
@@ -62,20 +60,20 @@ impl SyntaxRow {
         }
     }
 
-    pub(super) const fn words(self, words: &'static [(Colour, &'static str)]) -> SyntaxRow {
-        SyntaxRow { words, ..self }
+    pub(super) const fn words(self, words: &'static [(Colour, &'static str)]) -> Family {
+        Family { words, ..self }
     }
 
-    pub(super) const fn features(self, features: u32) -> SyntaxRow {
-        SyntaxRow { features, ..self }
+    pub(super) const fn features(self, features: u32) -> Family {
+        Family { features, ..self }
     }
 
-    pub(super) const fn names_with(self, of_names: &'static str) -> SyntaxRow {
-        SyntaxRow { of_names, ..self }
+    pub(super) const fn names_with(self, of_names: &'static str) -> Family {
+        Family { of_names, ..self }
     }
 
-    pub(super) const fn begins_in(self, form: u8) -> SyntaxRow {
-        SyntaxRow {
+    pub(super) const fn begins_in(self, form: u8) -> Family {
+        Family {
             begins_in: Some(form),
             ..self
         }

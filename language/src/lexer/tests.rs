@@ -1,0 +1,262 @@
+use super::*;
+use crate::Language;
+use proptest::prelude::*;
+
+fn syntaxes() -> impl Iterator<Item = (&'static str, &'static Syntax)> {
+    let languages = Language::all().iter();
+    languages.filter_map(|it| Some((it.name, Syntax::of(it.name)?)))
+}
+
+/// Letter of a colour in expected text.
+fn letter(colour: Colour) -> char {
+    match colour {
+        Colour::Comment => 'c',
+        Colour::String => 's',
+        Colour::Number => 'n',
+        Colour::Keyword => 'k',
+        Colour::Type => 't',
+        Colour::Meta => 'p',
+        Colour::Key => 'f',
+        Colour::Added => 'i',
+        Colour::Removed => 'd',
+    }
+}
+
+/// Shows colours as `<k if>`.
+fn render(language: &str, text: &str) -> String {
+    let syntax = Syntax::of(language).expect("the language has colours");
+    let (mut state, mut out) = (syntax.begin(), Vec::new());
+    for line in text.split('\n') {
+        let mut tokens = Vec::new();
+        state = syntax.line(line.as_bytes(), state, &mut tokens);
+        let (mut shown, mut at) = (String::new(), 0);
+        for (range, colour) in tokens {
+            shown += &line[at..range.start];
+            shown += &format!("<{} {}>", letter(colour), &line[range.clone()]);
+            at = range.end;
+        }
+        out.push(shown + &line[at..]);
+    }
+    out.join("\n")
+}
+
+#[track_caller]
+fn check(language: &str, text: &str, expected: &str) {
+    assert_eq!(render(language, text), expected, "{language}");
+}
+
+#[test]
+fn comments_strings_numbers_and_words_have_colours() {
+    for (language, text, expected) in [
+        (
+            "C",
+            "static int x = 0x1fUL; // a",
+            "<k static> <t int> x = <n 0x1fUL>; <c // a>",
+        ),
+        ("C", "#include <stdio.h>", "<p #include> <s <stdio.h>>"),
+        (
+            "C",
+            "#  define A \"b\" /* c */ d",
+            "<p #  define> A <s \"b\"> <c /* c */> d",
+        ),
+        (
+            "C",
+            "char c = '\\'', d = '\"';",
+            "<t char> c = <s '\\''>, d = <s '\"'>;",
+        ),
+        (
+            "C++",
+            "auto s = R\"x(a)\"b)x\" + 1'000;",
+            "<t auto> s = <s R\"x(a)\"b)x\"> + <n 1'000>;",
+        ),
+        (
+            "Rust",
+            "fn f<'a>(x: &'a u8) -> char { 'x' }",
+            "<k fn> f<'a>(x: &'a <t u8>) -> <t char> { <s 'x'> }",
+        ),
+        (
+            "Rust",
+            "let s = r#\"a\"b\"#; // c",
+            "<k let> s = <s r#\"a\"b\"#>; <c // c>",
+        ),
+        ("Rust", "#[cfg(test)] mod t;", "<p #[cfg(test)]> <k mod> t;"),
+        (
+            "Python",
+            "@cached\ndef f(a='x'): # y",
+            "<p @cached>\n<k def> f(a=<s 'x'>): <c # y>",
+        ),
+        (
+            "JavaScript",
+            "x = /[/'\"]+/g.test(a) / 2;",
+            "x = <s /[/'\"]+/g>.test(a) / <n 2>;",
+        ),
+        (
+            "Shell",
+            "echo \"$a\" ${#b} # c",
+            "<k echo> <s \"$a\"> ${#b} <c # c>",
+        ),
+        (
+            "Shell",
+            "if [ $# -gt 1 ]; then",
+            "<k if> [ <f $#> -gt <n 1> ]; <k then>",
+        ),
+        (
+            "Perl",
+            "my @a = qw(b c); s/\"/'/g;",
+            "<k my> @a = <s qw(b c)>; <s s/\"/'/>g;",
+        ),
+        ("Ruby", "a = %w[b c] # d", "a = <s %w[b c]> <c # d>"),
+        (
+            "Lua",
+            "x = [==[a]]b]==] -- c",
+            "x = <s [==[a]]b]==]> <c -- c>",
+        ),
+        ("Haskell", "f' x = 'c' -- d", "f' x = <s 'c'> <c -- d>"),
+        (
+            "SQL",
+            "SELECT 'it''s' FROM t -- c",
+            "<k SELECT> <s 'it''s'> <k FROM> t <c -- c>",
+        ),
+        (
+            "Makefile",
+            "all: $(OBJS) # x",
+            "<f all>: <f $(OBJS)> <c # x>",
+        ),
+        (
+            "JSON",
+            "{\"a\": \"b\", \"c\": true}",
+            "{<f \"a\">: <s \"b\">, <f \"c\">: <k true>}",
+        ),
+        ("YAML", "- name: x # y", "- <f name>: x <c # y>"),
+        ("INI", "[a]\nb = c", "<p [a]>\n<f b> = c"),
+        (
+            "HTML",
+            "<a href=\"x\">b &amp; c</a>",
+            "<k <a> <f href>=<s \"x\"><k >>b <n &amp;> c<k </a><k >>",
+        ),
+        (
+            "CSS",
+            "a { color: red; /* b */ }",
+            "a { color: red; <c /* b */> }",
+        ),
+        (
+            "Diff",
+            "@@ -1 +1 @@\n-a\n+b",
+            "<p @@ -1 +1 @@>\n<d -a>\n<i +b>",
+        ),
+        (
+            "Common Lisp",
+            "(defun f (x) #\\\" x) ; y",
+            "(<k defun> f (x) #\\\" x) <c ; y>",
+        ),
+        (
+            "Emacs Lisp",
+            "(if (eq x ?\\\") nil)",
+            "(<k if> (eq x ?\\\") <k nil>)",
+        ),
+        (
+            "TeX",
+            "\\section{a} 50\\% % b",
+            "<k \\section>{a} <n 50>\\% <c % b>",
+        ),
+    ] {
+        check(language, text, expected);
+    }
+}
+
+#[test]
+fn what_lasts_over_lines_keeps_its_colour() {
+    for (language, text, expected) in [
+        ("C", "a /* b\n if */ if", "a <c /* b>\n<c  if */> <k if>"),
+        ("C", "\"a\\\nb\" c", "<s \"a\\>\n<s b\"> c"),
+        ("C", "\"a\nif", "<s \"a>\n<k if>"),
+        (
+            "Rust",
+            "/* /* a */\nb */ if",
+            "<c /* /* a */>\n<c b */> <k if>",
+        ),
+        (
+            "Python",
+            "x = '''a\nif\n''' if",
+            "x = <s '''a>\n<s if>\n<s '''> <k if>",
+        ),
+        (
+            "Shell",
+            "cat <<-'END' | x\nif\n\tEND\nif",
+            "cat <<-<s 'END'> | x\n<s if>\n<s \tEND>\n<k if>",
+        ),
+        (
+            "Perl",
+            "=head1 A\nif\n=cut\nif",
+            "<c =head1 A>\n<c if>\n<c =cut>\n<k if>",
+        ),
+        (
+            "JavaScript",
+            "`a\n${b}\n`; if",
+            "<s `a>\n<s ${b}>\n<s `>; <k if>",
+        ),
+        (
+            "PHP",
+            "<b>it's\n<?php if ?>\nif",
+            "<b>it's\n<?<k php> <k if> ?>\nif",
+        ),
+        (
+            "XML",
+            "<a\nb='c\nd'>e<!-- f\n-->g",
+            "<k <a>\n<f b>=<s 'c>\n<s d'><k >>e<c <!-- f>\n<c -->>g",
+        ),
+        (
+            "HTML",
+            "<script>if (a<b) '\n</script><b>",
+            "<k <script><k >>if (a<b) '\n<k </script><k >><k <b><k >>",
+        ),
+    ] {
+        check(language, text, expected);
+    }
+}
+
+#[test]
+fn a_language_without_a_family_has_no_colours() {
+    assert!(Syntax::of("Text").is_none() && Syntax::of("").is_none());
+}
+
+#[test]
+fn forms_have_beginnings_and_few_numbers() {
+    for (_, syntax) in syntaxes() {
+        let quotes = syntax.family.quotes;
+        assert!(quotes.iter().all(|quote| !quote.open.is_empty()));
+        assert!(quotes.len() < 256);
+    }
+}
+
+/// Beginnings and ends of forms, and invalid text.
+const SIGNS: &[&str] = &[
+    "/*", "*/", "//", "\"", "'", "`", "\\", "#", "<<A", "A", "r#\"", "R\"(", ")\"", "[[", "]]",
+    "--", "qw(", ")", "s/", "/", "<", ">", "<!--", "-->", "<script>", "</script", "{", "}", "=cut",
+    "=", "${", "$", "@", "%w[", "1e+", "é", "\u{0}", " ", "\t", "if", "(*", "*)", "{-", "-}",
+    "\"\"\"", "'''", "+", "-", ":", ";", "&", "&amp;",
+];
+
+proptest! {
+    #[test]
+    fn any_lines_of_any_language_have_colours_within_them(
+        parts in prop::collection::vec(prop::collection::vec(0..SIGNS.len(), 0..12), 1..6),
+        noise in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        for (name, syntax) in syntaxes() {
+            let mut state = syntax.begin();
+            for part in &parts {
+                let mut line: Vec<u8> = part.iter().flat_map(|at| SIGNS[*at].bytes()).collect();
+                line.extend(&noise);
+                let mut tokens = Vec::new();
+                state = syntax.line(&line, state, &mut tokens);
+                let mut at = 0;
+                for (range, _) in tokens {
+                    prop_assert!(at <= range.start && range.start < range.end, "{name}");
+                    at = range.end;
+                }
+                prop_assert!(at <= line.len());
+            }
+        }
+    }
+}
