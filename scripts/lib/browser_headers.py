@@ -1,5 +1,5 @@
 """The headers that Chromium and Firefox send, for clients of tests, and the decoding of what comes back. Bare requests take
-another way through a server. scripts/fake_browser has the same for tests in Rust."""
+another way through a server. `testkit::browser` has the same for tests in Rust."""
 
 import itertools
 import urllib.request

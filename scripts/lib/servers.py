@@ -115,7 +115,7 @@ def frontend(trawl, backends, spool, *flags):
 @contextlib.contextmanager
 def synthetic_backends(count, line_bytes=100, per_document=50):
     """Backends that send as many matches as a query says: `matches N seed S`."""
-    program = tools.fake_backends() / "synthetic_backend"
+    program = tools.testkit() / "synthetic_backend"
     options = ["--line-bytes", line_bytes, "--per-document", per_document]
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(started([program, "--shard", shard, *options]))

@@ -92,10 +92,10 @@ def binary(path):
     return os.path.abspath(path)
 
 
-def fake_backends():
-    """Builds the programs that stand for a backend or a frontend, and returns their directory."""
+def testkit(*targets):
+    """Builds the programs of the crate testkit, and returns their directory."""
     need("cargo")
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "fake_backend", "--bins"]
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "testkit", "--bins", *targets]
     subprocess.run(command, cwd=ROOT, check=True)
     return RELEASE
 

@@ -117,8 +117,8 @@ fn refused(alert: AlertDescription) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fake_ca::{Authority, Issued, Valid};
     use rustls::ClientConfig;
+    use testkit::ca::{Authority, Issued, Valid};
     use tokio::net::TcpListener;
     use tokio_rustls::TlsConnector;
 
@@ -158,9 +158,9 @@ mod tests {
     #[tokio::test]
     async fn wrong_certificates_are_refused_and_the_reason_is_said() {
         let (ours, other) = (Authority::new("ours"), Authority::new("other"));
-        let config = fake_ca::server(&ours.issue(), Some(&ours));
+        let config = testkit::ca::server(&ours.issue(), Some(&ours));
         let refused = async |trusted: &Authority, identity: Option<&Issued>, says: &str| {
-            let client = fake_ca::client(trusted, identity);
+            let client = testkit::ca::client(trusted, identity);
             let refused = handshake(Arc::clone(&config), client).await.unwrap_err();
             assert!(refused.contains(says), "no `{says}` in: {refused}");
         };
@@ -177,14 +177,14 @@ mod tests {
         refused(&ours, Some(&early), "it is not valid yet").await;
         let says = "another CA than those in its --backend-ca";
         refused(&other, Some(&ours.issue()), says).await;
-        let right = fake_ca::client(&ours, Some(&ours.issue()));
+        let right = testkit::ca::client(&ours, Some(&ours.issue()));
         assert_eq!(handshake(config, right).await, Ok(true));
     }
 
     #[tokio::test]
     async fn clients_without_tls_are_refused_in_time() {
         let ours = Authority::new("ours");
-        let config = fake_ca::server(&ours.issue(), Some(&ours));
+        let config = testkit::ca::server(&ours.issue(), Some(&ours));
         let said = async |bytes: &'static [u8]| {
             let connect = |mut stream: TcpStream| async move {
                 stream.write_all(bytes).await.unwrap();

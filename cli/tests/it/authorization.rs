@@ -2,8 +2,8 @@
 
 use crate::home::{Home, Server};
 use crate::http::{Reply, get, get_with};
-use fake_authorization::{FakeService, Signer, claims};
 use serde_json::json;
+use testkit::authorization::{FakeService, Signer, claims};
 
 fn home() -> Home {
     let home = Home::new();

@@ -1,8 +1,8 @@
 //! Certificate and key files that prevent a start, and dependent flags.
 
 use crate::home::Home;
-use fake_ca::{Authority, Valid};
 use std::os::unix::fs::PermissionsExt;
+use testkit::ca::{Authority, Valid};
 
 fn home() -> Home {
     let home = Home::new();

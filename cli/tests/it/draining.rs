@@ -3,10 +3,11 @@
 use crate::home::{Home, Server};
 use crate::lost_backend::Stage;
 use crate::{WAIT_MAX, http, poll};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpListener;
 use std::sync::mpsc;
 use std::thread;
+use testkit::net::HttpRequest;
 
 fn check_ended(server: &mut Server) {
     let status = server.process.wait(WAIT_MAX);
@@ -102,14 +103,17 @@ fn a_client_asks_again_when_a_server_is_about_to_stop() {
     let balancer = thread::spawn(move || {
         for (number, stream) in listener.incoming().take(3).enumerate() {
             let mut stream = stream.unwrap();
-            let mut head = BufReader::new(stream.try_clone().unwrap()).lines();
-            let asked = head.next().unwrap().unwrap();
-            while head.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-            let path = asked.split(' ').nth(1).unwrap();
+            let asked = HttpRequest::read(&mut BufReader::new(&stream))
+                .unwrap()
+                .unwrap();
             let (status, kind, body) = match number {
                 0 => (503, "problem+json", problem()),
                 1 => continue,
-                _ => (200, "json", http::get(&real, path).text().to_owned()),
+                _ => (
+                    200,
+                    "json",
+                    http::get(&real, &asked.target).text().to_owned(),
+                ),
             };
             let length = body.len();
             write!(

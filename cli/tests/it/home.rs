@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
@@ -180,9 +179,5 @@ fn address_in(line: &str) -> Option<String> {
 }
 
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(started.elapsed() < WAIT_MAX, "{what}");
-        thread::sleep(Duration::from_millis(50));
-    }
+    poll(what, WAIT_MAX, || holds().then_some(()));
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
+use testkit::browser;
 use ureq::http::Method;
 use web::model::{Match, Page, Results};
 
@@ -68,13 +69,10 @@ pub(crate) fn post(address: &str, path: &str) -> Reply {
 /// Adds a browser's headers.
 fn send(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     static SENT: AtomicUsize = AtomicUsize::new(0);
-    let of_browser = fake_browser::headers(path, SENT.fetch_add(1, Relaxed));
-    let is_default = |(name, _): &(&str, &str)| headers.iter().all(|(given, _)| given != name);
     let is_head = method == Method::HEAD;
     let uri = format!("http://{address}{path}");
     let mut request = ureq::http::Request::builder().method(method).uri(uri);
-    let of_browser = of_browser.into_iter().filter(is_default);
-    for (name, value) in of_browser.chain(headers.iter().copied()) {
+    for (name, value) in browser::headers(path, SENT.fetch_add(1, Relaxed), headers) {
         request = request.header(name, value);
     }
     let request = request.body(()).expect("a request");
@@ -116,7 +114,7 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, is_head
         _ if is_head => "",
         encoding => encoding,
     };
-    let mut body = fake_browser::decoded(encoding, response.into_body().into_reader());
+    let mut body = browser::decoded(encoding, response.into_body().into_reader());
     body.read_to_end(&mut reply.body).expect("all of the body");
     reply
 }

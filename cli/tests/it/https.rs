@@ -2,11 +2,11 @@
 
 use crate::home::{Home, Server};
 use crate::process::finish;
-use fake_ca::{Authority, Valid};
 use rustls::pki_types::ServerName;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use testkit::ca::{Authority, Valid};
 
 struct Stage {
     home: Home,
@@ -128,7 +128,7 @@ fn the_configuration_file_names_the_certificate() {
 
 /// Returns the negotiated protocol, and the response.
 fn browse(server: &Server, ca: &Authority, path: &str) -> (Vec<u8>, String) {
-    let mut config = Arc::unwrap_or_clone(fake_ca::client(ca, None));
+    let mut config = Arc::unwrap_or_clone(testkit::ca::client(ca, None));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let name = ServerName::try_from("localhost").unwrap();
     let mut session = rustls::ClientConnection::new(Arc::new(config), name).unwrap();

@@ -6,10 +6,10 @@ use crate::http::get;
 use crate::process::Process;
 use crate::streaming::DONE;
 use serde_json::json;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
-use std::thread;
+use testkit::net::{self, HttpRequest};
 
 const LINE_BYTES: u64 = 300 << 20;
 
@@ -18,25 +18,13 @@ const MEMORY_BYTES_MAX: usize = 24 << 20;
 
 /// Serves one match in a line of `x`.
 fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            thread::spawn(move || stream.and_then(|stream| answer(&stream)));
-        }
-    });
-    address
+    net::serve(|stream| answer(&stream)).to_string()
 }
 
 fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream).lines();
-    while let Some(asked) = lines.next().transpose()? {
-        while lines
-            .next()
-            .transpose()?
-            .is_some_and(|line| !line.is_empty())
-        {}
-        let body = if asked.contains("format=text") {
+    let mut reader = BufReader::new(stream);
+    while let Some(asked) = HttpRequest::read(&mut reader)? {
+        let body = if asked.target.contains("format=text") {
             let head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\np/long:1:";
             stream.write_all(head)?;
             let part = vec![b'x'; 1 << 20];
@@ -44,17 +32,15 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
             return stream.write_all(
                 format!("\n{}\n", DONE.replace("2,\"total\":2", "1,\"total\":1")).as_bytes(),
             );
-        } else if asked.contains("/export") {
+        } else if asked.path.contains("/export") {
             let found = json!({
                 "package": "p", "path": "long", "line": 1, "text": "xxx", "ranges": [[1, 2]],
                 "context": {"before": [], "after": []}, "language": "", "rank": 1.0, "hash": "00",
                 "offset": 0, "window": {"start": 7, "line_bytes": LINE_BYTES},
             });
             format!("{found}\n").into_bytes()
-        } else if asked.contains("/file") {
-            let count = asked.rsplit_once("count=").unwrap().1;
-            let count = count.split(|letter: char| !letter.is_ascii_digit()).next();
-            vec![b'x'; count.unwrap().parse().unwrap()]
+        } else if asked.path.contains("/file") {
+            vec![b'x'; asked.parameters["count"].parse().unwrap()]
         } else {
             json!({
                 "id": "x", "generation": "g", "next": null, "interpreted_as": "x", "notices": [],

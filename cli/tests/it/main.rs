@@ -62,19 +62,8 @@ mod truncated_shard;
 mod unwritable_home;
 mod watch;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+pub(crate) use testkit::poll;
 
 /// Ample on a busy machine.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(60);
-
-/// Panics with `what` after `max`.
-pub(crate) fn poll<T>(what: &str, max: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(started.elapsed() < max, "waited {max:?} for {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}

@@ -2,30 +2,19 @@
 
 use crate::home::Home;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
+use std::io::{BufReader, Write};
+use std::net::TcpStream;
+use testkit::net::{self, HttpRequest};
 
 /// Serves one match.
 fn serve(found: Value) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let _ = stream.and_then(|stream| answer(&stream, &found));
-        }
-    });
-    address
+    net::serve(move |stream| answer(&stream, &found)).to_string()
 }
 
 fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
-    let mut head = BufReader::new(stream).lines();
-    let asked = head.next().transpose()?.unwrap_or_default();
-    while head
-        .next()
-        .transpose()?
-        .is_some_and(|line| !line.is_empty())
-    {}
+    let Some(asked) = HttpRequest::read(&mut BufReader::new(stream))? else {
+        return Ok(());
+    };
     let page = json!({
         "id": "x", "generation": "g", "next": null, "interpreted_as": "x", "notices": [],
         "state": "done", "complete": true, "missing": [],
@@ -33,7 +22,7 @@ fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
         "found": 1, "total": 1, "documents": 1, "packages": 1, "page": 0, "per_page": 1, "pages": 1,
         "matches": [], "timings": null,
     });
-    let body = if asked.contains("/export") {
+    let body = if asked.path.contains("/export") {
         format!("{found}\n")
     } else {
         page.to_string()
@@ -107,12 +96,8 @@ fn ranges_inside_of_a_character_are_printed() {
 
 /// Sends an endless JSON string.
 fn serve_without_end(status: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let send = move |stream: TcpStream| -> std::io::Result<()> {
-        let mut stream = stream;
-        let head = BufReader::new(&stream).lines().map_while(Result::ok);
-        let _ = head.take_while(|line| !line.is_empty()).last();
+    let send = move |mut stream: TcpStream| -> std::io::Result<()> {
+        HttpRequest::read(&mut BufReader::new(&stream))?;
         write!(
             stream,
             "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{{\"a\":\""
@@ -121,12 +106,7 @@ fn serve_without_end(status: &'static str) -> String {
             stream.write_all(&[b'x'; 64 << 10])?;
         }
     };
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || send(stream));
-        }
-    });
-    address
+    net::serve(send).to_string()
 }
 
 #[test]

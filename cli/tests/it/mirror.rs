@@ -5,13 +5,14 @@ use crate::home::Home;
 use crate::process::Process;
 use crate::{WAIT_MAX, poll};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use testkit::net::HttpRequest;
 
 enum Behaviour {
     /// Serves git's dumb protocol, after closing some connections.
@@ -65,12 +66,10 @@ impl HttpServer {
 }
 
 fn answer(mut stream: &TcpStream, reply: impl FnOnce(&str) -> Vec<u8>) {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let request = lines.next().unwrap_or_default();
-    let _ = lines.by_ref().take_while(|line| !line.is_empty()).last();
-    let path = request.split(' ').nth(1).unwrap_or_default();
     // The client may have gone.
-    let _ = stream.write_all(&reply(path));
+    if let Ok(Some(asked)) = HttpRequest::read(&mut BufReader::new(stream)) {
+        let _ = stream.write_all(&reply(&asked.target));
+    }
 }
 
 /// Sends until the client has gone.

@@ -2,7 +2,6 @@
 
 use crate::home::{Home, Server};
 use crate::{WAIT_MAX, http, poll};
-use fake_ca::{Authority, Issued, Valid};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use std::io::{ErrorKind, Read, Write};
@@ -11,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::ca::{Authority, Issued, Valid};
 
 const RENEWED: &str = "certificates were read again";
 
@@ -100,7 +100,7 @@ fn connect(
     identity: Option<&Issued>,
 ) -> Result<CertificateDer<'static>, String> {
     let name = ServerName::try_from("127.0.0.1").unwrap();
-    let config = fake_ca::client(ca, identity);
+    let config = testkit::ca::client(ca, identity);
     let mut session = rustls::ClientConnection::new(config, name).unwrap();
     let mut socket = TcpStream::connect(&backend.address).unwrap();
     socket.set_read_timeout(Some(WAIT_MAX)).unwrap();

@@ -3,10 +3,11 @@
 
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use testkit::net;
 
 pub(crate) struct Proxy {
     pub(crate) address: String,
@@ -41,20 +42,13 @@ impl Proxy {
     }
 
     pub(crate) fn cutting(backend: &str, next_cut: &NextCut) -> Proxy {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
         let shared = Arc::new(Shared {
             backend: Mutex::new(backend.to_owned()),
             trap: Mutex::new(None),
             next_cut: Arc::clone(next_cut),
         });
-        let accepting = shared.clone();
-        thread::spawn(move || {
-            for frontend in listener.incoming().map_while(Result::ok) {
-                let shared = accepting.clone();
-                thread::spawn(move || shared.serve(frontend));
-            }
-        });
+        let accepting = Arc::clone(&shared);
+        let address = net::serve(move |frontend| accepting.serve(frontend)).to_string();
         Proxy { address, shared }
     }
 

@@ -2,9 +2,9 @@
 
 use crate::home::{Home, Server};
 use crate::http::{Reply, get, get_with};
-use fake_authorization::FakeService;
-use fake_redis::{FakeRedis, Fault};
 use std::time::{Duration, Instant};
+use testkit::authorization::FakeService;
+use testkit::redis::{FakeRedis, Fault};
 
 const PATH: &str = "/raw/p/closed_1/x.c";
 

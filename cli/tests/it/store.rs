@@ -3,10 +3,9 @@
 use crate::home::{Home, until};
 use crate::process::{Finished, finish};
 use crate::{http, metrics};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufReader, Read, Write};
 use std::process::Stdio;
-use std::thread;
+use testkit::net::{self, HttpRequest};
 
 fn lines(output: &[u8]) -> Vec<&str> {
     let mut lines: Vec<_> = str::from_utf8(output).unwrap().lines().collect();
@@ -231,36 +230,14 @@ const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 46\r\n\r\n<Error
 
 /// Fixed answer.
 fn storage(answer: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer_all(&stream, answer));
+    let address = net::serve(move |mut stream| -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        while HttpRequest::read(&mut reader)?.is_some() {
+            stream.write_all(answer.as_bytes())?;
         }
+        Ok(())
     });
     format!("http://{address}")
-}
-
-fn answer_all(stream: &TcpStream, answer: &str) {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let mut length = 0;
-        let mut line = String::new();
-        while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
-            let lower = line.to_lowercase();
-            if let Some(value) = lower.strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            line.clear();
-        }
-        let mut body = vec![0; length];
-        if line.is_empty() || reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        if (&mut &*stream).write_all(answer.as_bytes()).is_err() {
-            return;
-        }
-    }
 }
 
 /// Uses the store s3://bucket/prefix.

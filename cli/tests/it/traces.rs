@@ -5,11 +5,12 @@ use crate::http::{get, get_with};
 use crate::proxy::{NextCut, Proxy};
 use crate::{WAIT_MAX, poll};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::net::{self, HttpRequest};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
@@ -33,16 +34,9 @@ struct Collector {
 
 impl Collector {
     fn start(mode: Mode) -> Collector {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
         let bodies = Arc::<Mutex<Vec<Value>>>::default();
         let received = Arc::clone(&bodies);
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let received = Arc::clone(&received);
-                thread::spawn(move || serve(stream, mode, &received));
-            }
-        });
+        let address = net::serve(move |stream| serve(stream, mode, &received)).to_string();
         Collector { address, bodies }
     }
 
@@ -99,42 +93,23 @@ impl Collector {
     }
 }
 
-fn serve(stream: TcpStream, mode: Mode, received: &Mutex<Vec<Value>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
-    loop {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            let line = line.trim().to_ascii_lowercase();
-            if let Some(value) = line.strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            if line.is_empty() {
-                break;
-            }
-        }
-        let mut body = vec![0; length];
-        if reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        received
-            .lock()
-            .unwrap()
-            .push(serde_json::from_slice(&body).unwrap());
+fn serve(mut stream: TcpStream, mode: Mode, received: &Mutex<Vec<Value>>) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    while let Some(asked) = HttpRequest::read(&mut reader)? {
+        let body = serde_json::from_slice(&asked.body).unwrap();
+        received.lock().unwrap().push(body);
         let answer = match mode {
             Mode::Takes => "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}",
             Mode::Refuses => "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n",
             Mode::Babbles => "\0\x01\x02 not HTTP\r\n\r\n",
             Mode::Hangs => continue,
         };
-        if stream.write_all(answer.as_bytes()).is_err() || mode == Mode::Babbles {
-            return;
+        stream.write_all(answer.as_bytes())?;
+        if mode == Mode::Babbles {
+            break;
         }
     }
+    Ok(())
 }
 
 #[derive(Clone, Debug)]

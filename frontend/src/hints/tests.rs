@@ -1,5 +1,5 @@
 use super::*;
-use fake_redis::{FakeRedis, Fault};
+use testkit::redis::{FakeRedis, Fault};
 
 const LIFE: Duration = Duration::from_secs(60);
 

@@ -14,7 +14,6 @@ from .. import servers, tools, zoekt
 from ..table import Goals, Wrong
 from . import binaries, end_to_end, indexes
 from .best import K, places
-from .git_commits import commit_bench
 from .rare import Rounds
 
 # How often each word can be asked for.
@@ -27,7 +26,7 @@ KINDS = {"best": f"limit={K}&total=estimate", "total": "per_page=10"}
 
 def main(directory, runs=5, baseline=None):
     trawls = binaries(baseline)
-    client = commit_bench() / "search_load"
+    client = tools.testkit() / "search_load"
     tools.need("rg")
     table = Goals(bool(baseline))
     with tools.workspace() as work, contextlib.ExitStack() as stack:

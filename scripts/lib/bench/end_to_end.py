@@ -46,7 +46,7 @@ end
 
 def measure(table, trawls, corpus, work, runs):
     tools.need("rg")
-    tools.fake_backends()
+    tools.testkit()
     built = indexes(trawls, corpus, work)
     with contextlib.ExitStack() as stack:
         enter = stack.enter_context

@@ -42,13 +42,12 @@ FORMS = {
 
 
 def measure(table, trawl, sources, runs):
-    tools.need("cargo")
-    programs = commit_bench()
+    programs = tools.testkit("--examples")
     with tools.workspace() as work:
         root, ids = clones(sources, os.path.join(work, "repos"))
         index = empty_index(trawl, work)
         serve = lambda: servers.serve(trawl, index, os.path.join(work, "spool"), "--repos", root)
-        with serve() as server, servers.started([programs / "git_spawner", root]) as spawner:
+        with serve() as server, servers.started([programs / "examples/git_spawner", root]) as spawner:
             bench = Bench(table, programs, work, {"trawl": server, "spawning": spawner}, runs)
             for count in (1, len(ids)):
                 names = list(ids)[:count]
@@ -63,13 +62,6 @@ def measure(table, trawl, sources, runs):
         with servers.serve(trawl, index, os.path.join(work, "spool"), "--repos", root) as server:
             bench = Bench(table, programs, work, {"trawl": server}, runs)
             bench.many(names)
-
-
-def commit_bench():
-    """Builds the server to compare with and the client, and returns their directory."""
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "commit_bench", "--bins"]
-    tools.run(command, cwd=tools.ROOT, stderr=None)
-    return tools.RELEASE
 
 
 def clones(sources, root):

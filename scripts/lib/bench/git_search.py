@@ -19,7 +19,6 @@ import time
 from .. import servers, tools
 from ..connection import Connection
 from ..table import Wrong
-from . import git_commits
 from . import git_source as git
 
 REPOSITORIES = 200
@@ -50,7 +49,7 @@ def measure(table, trawl, *_):
         heads = make(root)
         tools.run([trawl, "index", "--out", index, "--git-dir-each", root])
         flags = ("--repos", root, *SPOOL_BYTES)
-        spawning = [git_commits.commit_bench() / "git_spawner", root]
+        spawning = [tools.testkit("--examples") / "examples/git_spawner", root]
         with servers.serve(trawl, index, os.path.join(work, "spool"), *flags) as server:
             search = Search(table, server, heads)
             for page in PAGES:

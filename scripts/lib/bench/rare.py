@@ -14,7 +14,6 @@ import statistics
 from .. import servers, tools, zoekt
 from ..table import Goals, Wrong, quantiles
 from . import binaries, end_to_end, indexes
-from .git_commits import commit_bench
 
 CONNECTIONS, SECONDS = 8, 5
 SAMPLE = 20
@@ -23,7 +22,7 @@ RATE_MIN, P99_MS, TIMES_ZOEKT = 10_000, 5, 5
 
 def main(directory, runs=5, baseline=None):
     trawls = binaries(baseline)
-    client = commit_bench() / "search_load"
+    client = tools.testkit() / "search_load"
     tools.need("rg")
     table = Goals(bool(baseline))
     with tools.workspace() as work, contextlib.ExitStack() as stack:

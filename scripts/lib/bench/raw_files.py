@@ -18,7 +18,6 @@ from ..connection import Connection
 from ..table import Goals, Wrong
 from ..two_worlds import service
 from ..two_worlds.worlds import Caller
-from .git_commits import commit_bench
 
 CONNECTIONS = 40
 SECONDS = 8
@@ -38,7 +37,7 @@ COOKIE = "cookie: user=member"
 
 
 def main(runs=3):
-    trawl, programs, table = tools.trawl(), commit_bench(), Goals()
+    trawl, programs, table = tools.trawl(), tools.testkit(), Goals()
     with tools.workspace() as work:
         paths = corpus(work)
         index = tools.build_index(trawl, os.path.join(work, "index"), [os.path.join(work, "src")], "--each")

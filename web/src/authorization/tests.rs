@@ -1,8 +1,8 @@
 use super::*;
 use axum::http::HeaderValue;
-use fake_authorization::FakeService;
 use rustls::RootCertStore;
 use std::time::{Duration, Instant};
+use testkit::authorization::FakeService;
 
 const DECISIONS: u32 = 20_000;
 const DENIALS: u32 = 10;

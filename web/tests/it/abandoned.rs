@@ -1,14 +1,14 @@
 //! Clients that disconnect at any moment leave nothing behind, and delay no others.
 
 use crate::shards;
-use crate::site::{PATIENCE, Site, eventually, eventually_within};
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, PATIENCE, Site, eventually, eventually_within};
 use frontend::{Query, Scope};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
+use testkit::backend::{Fake, Fault};
 
 const SEARCHES: u64 = 200;
 

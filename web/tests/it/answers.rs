@@ -1,11 +1,11 @@
 //! Complete answers: counts, order, pages, exports. Pages are compared field by field.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::Fake;
+use crate::site::{AsBackend, Site};
 use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::Fake;
 
 fn stripped(mut page: Value) -> String {
     for name in ["id", "link", "generation", "searched", "timings", "next"] {

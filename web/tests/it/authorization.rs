@@ -7,14 +7,14 @@ mod streams;
 mod tokens;
 
 use crate::shards;
-use crate::site::{Answer, Site};
-use fake_authorization::FakeService;
-use fake_backend::Fake;
+use crate::site::{Answer, AsBackend, Site};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
+use testkit::authorization::FakeService;
+use testkit::backend::Fake;
 use ureq::http::Method;
 use web::{Authorization, AuthorizationOptions, ConnectionLimits, Options};
 

@@ -1,9 +1,9 @@
 //! Pages below the path of a proxy, and with chosen colours.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, Site};
 use std::collections::BTreeSet;
+use testkit::backend::{Fake, Fault};
 use ureq::http::Method;
 use web::Options;
 

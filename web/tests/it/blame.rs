@@ -1,8 +1,8 @@
 //! Commits, histories and blames, as JSON and as pages.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake, FakeRepository, commit_id};
+use crate::site::{AsBackend, Site};
 use std::sync::Arc;
+use testkit::backend::{Document, Fake, FakeRepository, commit_id};
 use web::model::{Blame, ChangedFileKind, Changes};
 
 fn site(commits: usize) -> (Site, Arc<Fake>) {

@@ -1,8 +1,8 @@
 //! Packages, directories, files left out, and status.
 
-use crate::site::{Site, eventually};
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use serde_json::json;
+use testkit::backend::{Document, Fake, Fault};
 use web::model::{
     DefinitionKind, FileOutline, IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why,
 };
@@ -36,7 +36,7 @@ fn two() -> (Site, [std::sync::Arc<Fake>; 2]) {
         backend("one", 1, &a),
         backend("two", 2, &["b_1/only.c", "gamma_2/c.c", "gamma_3/d.c"]),
     ];
-    let site = Site::new(fakes.iter().map(Fake::backend).collect());
+    let site = Site::new(fakes.iter().map(AsBackend::backend).collect());
     (site, fakes)
 }
 

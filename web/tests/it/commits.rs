@@ -1,12 +1,12 @@
 //! Commits, histories and references of repositories.
 
 use crate::shards;
-use crate::site::{PATIENCE, Site, eventually};
-use fake_backend::{Fake, FakeRepository, Fault, commit_id};
+use crate::site::{AsBackend, PATIENCE, Site, eventually};
 use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Fake, FakeRepository, Fault, commit_id};
 use web::model::{Commit, CommitLog, Commits, RefKind, Refs};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
@@ -32,7 +32,7 @@ fn three() -> (Site, [Arc<Fake>; 3]) {
         backend("one", 2, &[("both", 3), ("first", 2)]),
         backend("two", 3, &[("both", 9), ("second", 4)]),
     ];
-    let site = Site::new(fakes.iter().map(Fake::backend).collect());
+    let site = Site::new(fakes.iter().map(AsBackend::backend).collect());
     (site, fakes)
 }
 

@@ -1,8 +1,8 @@
 //! Compressed answers have the same content and end.
 
 use crate::shards;
-use crate::site::{Answer, Site};
-use fake_backend::{Document, Fake};
+use crate::site::{Answer, AsBackend, Site};
+use testkit::backend::{Document, Fake};
 use ureq::http::Method;
 
 const PLAIN: (&str, &str) = ("accept-encoding", "identity");

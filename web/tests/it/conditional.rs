@@ -1,10 +1,10 @@
 //! Headers of answers: tags, caching, timing.
 
 use crate::shards;
-use crate::site::{Site, eventually};
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use frontend::Scope;
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Fake, Fault};
 use ureq::http::Method;
 
 fn again(site: &Site, path: &str) -> u16 {

@@ -1,12 +1,12 @@
 //! Unused connections time out, and their number is limited.
 
 use crate::shards;
-use crate::site::{Answer, Site, eventually};
+use crate::site::{Answer, AsBackend, Site, eventually};
 use crate::slow_readers::large;
-use fake_backend::{Fake, Fault};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
+use testkit::backend::{Fake, Fault};
 use web::{ConnectionLimits, TrustedProxies};
 
 const SHORT: Duration = Duration::from_millis(300);

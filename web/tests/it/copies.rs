@@ -1,11 +1,11 @@
 //! Documents with the same text, all or folded.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake};
+use crate::site::{AsBackend, Site};
 use frontend::{Backend, Config};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Document, Fake};
 
 struct Numbers(u64);
 

@@ -3,15 +3,14 @@
 //! **Invariant:** incomplete matches are never shown, and incomplete answers never claim
 //! completeness.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site};
 use schema::frame::{Kind, encode};
 use schema::message::{Expr, Pattern, Progress, Search, Syntax};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use testkit::backend::{Document, Fake, Fault};
 
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
 
@@ -291,13 +290,8 @@ fn reports_and_counts_malformed_answers() {
 
 #[test]
 fn reports_a_web_server_instead_of_a_backend() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-        }
-    });
+    let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+    let address = testkit::net::serve(move |mut stream| stream.write_all(answer)).to_string();
     let good = Fake::new("good", vec![(1, vec![document(1, false)])]);
     let site = Site::new(vec![
         good.backend(),

@@ -3,10 +3,10 @@
 mod contract;
 
 use crate::shards;
-use crate::site::{Answer, Site};
+use crate::site::{Answer, AsBackend, Site};
 use contract::Contract;
-use fake_backend::{Document, Fake, Fault};
 use serde_json::{Value, json};
+use testkit::backend::{Document, Fake, Fault};
 use ureq::http::Method;
 use web::Options;
 
@@ -82,7 +82,7 @@ fn a_match_has_the_shape_that_clients_know() {
 #[test]
 fn lists_all_matches_best_first() {
     let fakes = [("a", 1), ("b", 2)].map(|(name, id)| Fake::new(name, shards(id, 1)));
-    let site = Site::new(fakes.iter().map(Fake::backend).collect());
+    let site = Site::new(fakes.iter().map(AsBackend::backend).collect());
     let native = site
         .get("/api/v2/search?q=arse&mode=literal&per_page=1000")
         .json();

@@ -1,7 +1,7 @@
 //! Pages of packages and directories.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake};
+use crate::site::{AsBackend, Site};
+use testkit::backend::{Document, Fake};
 
 fn document(package: &str, path: &[u8], text: &str) -> Document {
     Document {

@@ -1,13 +1,13 @@
 //! A draining frontend starts no search; running ones end, or move to another frontend.
 
 use crate::shards;
-use crate::site::{Answer, PATIENCE, Site, eventually};
-use fake_backend::{Fake, Fault};
+use crate::site::{Answer, AsBackend, PATIENCE, Site, eventually};
 use frontend::{Scope, Serving};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
+use testkit::backend::{Fake, Fault};
 use ureq::http::Method;
 
 fn site() -> (Site, Arc<Fake>) {

@@ -1,12 +1,12 @@
 //! Server-sent events: matches of a running search, and its end.
 
 use crate::shards;
-use crate::site::{Site, eventually};
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
+use testkit::backend::{Document, Fake, Fault};
 
 fn names(events: &[(String, Value)]) -> Vec<&str> {
     events.iter().map(|(name, _)| name.as_str()).collect()

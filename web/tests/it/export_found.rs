@@ -1,13 +1,13 @@
 //! Exports in the order of finding, and the completeness that they report at their end.
 
 use crate::shards;
-use crate::site::{Site, eventually};
+use crate::site::{AsBackend, Site, eventually};
 use crate::slow_readers::large;
-use fake_backend::{Fake, Fault};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
+use testkit::backend::{Fake, Fault};
 use web::model::{ExportDone, ExportEnd, Page};
 
 fn sorted(text: &str) -> Vec<String> {

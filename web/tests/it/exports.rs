@@ -1,8 +1,8 @@
 //! Large exports: the bytes do not depend on memory and threads.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake};
+use crate::site::{AsBackend, Site};
 use serde_json::{Value, json};
+use testkit::backend::{Document, Fake};
 use web::{ConnectionLimits, Options};
 
 /// Matches of different lengths, for several threads.

@@ -1,10 +1,10 @@
 //! Facets, list of packages, progress, and links with a generation.
 
 use crate::shards;
-use crate::site::{Site, eventually};
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use serde_json::json;
 use std::collections::BTreeMap;
+use testkit::backend::{Fake, Fault};
 use web::model::{Facets, Match, Packages, Page, Results};
 
 fn count(site: &Site, name: impl Fn(&Match<'_>) -> String) -> BTreeMap<String, u64> {

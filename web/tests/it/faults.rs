@@ -1,14 +1,14 @@
 //! Failing backends: answers keep other matches, and report the loss.
 
 use crate::shards;
-use crate::site::{Site, eventually};
+use crate::site::{AsBackend, Site, eventually};
 use expect_test::{Expect, expect};
-use fake_backend::{Fake, Fault};
 use frontend::{Backend, Scope};
 use schema::message::{FailureKind, Hello, MessageError, PROTOCOL, Progress};
 use schema::order::SEMANTICS;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Fake, Fault};
 
 fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     let mut parts = shards(1, 2);

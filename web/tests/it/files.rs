@@ -1,7 +1,7 @@
 //! Pages of files.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site};
+use testkit::backend::{Document, Fake, Fault};
 
 fn document(package: &str, path: &str, lines: Vec<String>) -> Document {
     Document {

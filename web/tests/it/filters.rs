@@ -1,11 +1,11 @@
 //! Filters in addresses: selection, display and rejection.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::Fake;
+use crate::site::{AsBackend, Site};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::Fake;
 
 fn site() -> (Arc<Fake>, Site) {
     let fake = Fake::new("one", shards(1, 2));

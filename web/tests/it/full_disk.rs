@@ -1,12 +1,12 @@
 //! Full disk: the writing query ends with the reason, others continue.
 
-use crate::site::Site;
-use fake_backend::{Document, Fake};
+use crate::site::{AsBackend, Site};
 use serde_json::{Value, json};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
+use testkit::backend::{Document, Fake};
 
 const LINES: usize = 250;
 
@@ -31,7 +31,7 @@ fn fakes() -> Vec<Arc<Fake>> {
 
 fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
-    Site::with(fakes.iter().map(Fake::backend).collect(), |config| {
+    Site::with(fakes.iter().map(AsBackend::backend).collect(), |config| {
         config.silence_max = Duration::from_secs(5);
         config.result_memory_bytes = 0;
         config.query_memory_bytes = 0;

@@ -1,13 +1,13 @@
 //! Backend that may answer on the waiting thread.
 
 use crate::shards;
-use crate::site::{Site, eventually};
-use fake_backend::Fake;
+use crate::site::{AsBackend, Site, eventually};
 use schema::message::Search;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
+use testkit::backend::Fake;
 
 type Send<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 

@@ -1,12 +1,12 @@
 //! Keys of clients, and cookies of pages.
 
 use crate::shards;
-use crate::site::{Answer, Site, eventually};
-use fake_backend::{Fake, Fault};
+use crate::site::{Answer, AsBackend, Site, eventually};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use tempfile::TempDir;
+use testkit::backend::{Fake, Fault};
 use ureq::http::Method;
 use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, NewKey, Options, TrustedProxies};
 

@@ -1,13 +1,13 @@
 //! Links to answers: frontends with the same secrets render identical pages.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::Fake;
+use crate::site::{AsBackend, Site, eventually_within};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use testkit::backend::Fake;
 use web::{LinkSecrets, Options};
 
 const OLD: &str = "the old secret, which has more than 32 characters\n";
@@ -26,7 +26,7 @@ fn fakes() -> [Arc<Fake>; 2] {
 fn frontend(fakes: &[Arc<Fake>], secrets: &Path) -> Site {
     let mut options = Options::default();
     options.links = LinkSecrets::open(secrets).unwrap();
-    Site::with_options(fakes.iter().map(Fake::backend).collect(), options)
+    Site::with_options(fakes.iter().map(AsBackend::backend).collect(), options)
 }
 
 /// Bytes of pages by number and by cursor.
@@ -103,7 +103,7 @@ fn a_link_needs_the_secret_that_signed_it() {
     let sites = [
         frontend(&fakes, &ours),
         frontend(&fakes, &theirs),
-        Site::new(fakes.iter().map(Fake::backend).collect()),
+        Site::new(fakes.iter().map(AsBackend::backend).collect()),
     ];
     let links: Vec<Value> = sites.iter().map(|site| site.search("arse")).collect();
     let searches = fakes[0].searches.load(SeqCst);
@@ -153,19 +153,14 @@ fn a_secret_is_replaced_while_links_are_used() {
     for step in [format!("{OLD}{NEW}"), format!("{NEW}{OLD}")] {
         for (file, site) in files.iter().zip(&sites) {
             write(file, &step);
-            let since = Instant::now();
             let signs_like = |site: &Site| site.search("arse")["link"].as_str().unwrap().to_owned();
             // The second step changes signatures; the first takes two looks.
-            while step.starts_with(NEW) && signs_like(site) == old {
-                assert!(since.elapsed() < WAIT_MAX, "the secrets were not read");
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            if step.starts_with(OLD) {
+            if step.starts_with(NEW) {
+                eventually_within(WAIT_MAX, "new signatures", || signs_like(site) != old);
+            } else {
                 let signed_by_new = link_by(NEW, &fakes, directory.path());
-                while opens(site, &signed_by_new) != 200 {
-                    assert!(since.elapsed() < WAIT_MAX, "the secrets were not read");
-                    std::thread::sleep(Duration::from_millis(50));
-                }
+                let is_read = || opens(site, &signed_by_new) == 200;
+                eventually_within(WAIT_MAX, "the secrets are read", is_read);
             }
             for from in &sites {
                 let link = from.search("arse")["link"].as_str().unwrap().to_owned();
@@ -175,11 +170,9 @@ fn a_secret_is_replaced_while_links_are_used() {
         }
     }
     write(&files[0], NEW);
-    let since = Instant::now();
-    while opens(&sites[0], &old) != 400 {
-        assert!(since.elapsed() < WAIT_MAX, "the old secret is still used");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    eventually_within(WAIT_MAX, "the old secret is not used", || {
+        opens(&sites[0], &old) == 400
+    });
 }
 
 fn link_by(secret: &str, fakes: &[Arc<Fake>], directory: &Path) -> String {

@@ -42,7 +42,7 @@ mod site;
 mod slow_readers;
 mod tls;
 
-use fake_backend::Document;
+use testkit::backend::Document;
 
 /// Documents with `arse`, and with hostile texts and paths.
 pub(crate) fn corpus() -> Vec<Document> {

@@ -1,8 +1,8 @@
 //! Facets, parts of a query, and suggestions for an empty result.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, Site};
+use testkit::backend::{Fake, Fault};
 use web::model::Facets;
 
 fn site() -> Site {

@@ -1,12 +1,12 @@
 //! Backends that join and leave a running frontend.
 
 use crate::shards;
-use crate::site::{PATIENCE, Site, eventually};
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, PATIENCE, Site, eventually};
 use frontend::{Backend, Config, Scope};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Fake, Fault};
 
 fn site(backends: Vec<Backend>) -> Site {
     Site::with(backends, |config: &mut Config| {

@@ -1,9 +1,9 @@
 //! OpenAPI description: equals the reviewed one (`UPDATE_EXPECT=1` writes it) and the responses.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::{Fake, FakeRepository};
+use crate::site::{AsBackend, Site};
 use serde_json::{Value, json};
+use testkit::backend::{Fake, FakeRepository};
 use ureq::http::Method;
 
 fn site() -> Site {

@@ -1,9 +1,9 @@
 //! HTML pages, and errors for malformed requests.
 
 use crate::shards;
-use crate::site::{Site, eventually};
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use serde_json::json;
+use testkit::backend::{Document, Fake, Fault};
 
 fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])

@@ -1,13 +1,13 @@
 //! Answers on disk survive a restart; damaged and evicted ones are searched again.
 
-use crate::site::{PATIENCE, Site};
-use fake_backend::{Document, Fake};
+use crate::site::{AsBackend, PATIENCE, Site};
 use frontend::Config;
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Document, Fake};
 
 fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
@@ -35,7 +35,7 @@ fn little_memory(config: &mut Config) {
 }
 
 fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
-    Site::with(fakes.iter().map(Fake::backend).collect(), change)
+    Site::with(fakes.iter().map(AsBackend::backend).collect(), change)
 }
 
 fn page(site: &Site, path: &str) -> Value {

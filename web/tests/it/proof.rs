@@ -1,9 +1,9 @@
 //! A long search shows its best matches and files before it ends.
 
-use crate::site::{Site, eventually};
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use testkit::backend::{Document, Fake, Fault};
 
 /// Fifteen distinct files with four matches, and copies.
 fn files() -> Vec<Document> {

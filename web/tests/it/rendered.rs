@@ -1,12 +1,12 @@
 //! Expensive answers: rendered once, cached, and never mixed up.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, Site};
 use frontend::Config;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use testkit::backend::{Fake, Fault};
 use web::Options;
 use web::model::Page;
 

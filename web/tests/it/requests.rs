@@ -1,11 +1,11 @@
 //! Requests of programs.
 
 use crate::shards;
-use crate::site::{Answer, Site};
+use crate::site::{Answer, AsBackend, Site};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use fake_backend::Fake;
 use serde_json::{Value, json};
+use testkit::backend::Fake;
 use ureq::http::Method;
 use web::Options;
 

@@ -1,8 +1,8 @@
 //! Page of results: boxes, tabs, lines of one file, and running searches.
 
 use crate::shards;
-use crate::site::Site;
-use fake_backend::{Document, Fake, Fault};
+use crate::site::{AsBackend, Site};
+use testkit::backend::{Document, Fake, Fault};
 
 fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])

@@ -2,13 +2,13 @@
 //! of an undisturbed search.
 
 use crate::damaged_answers::document;
-use crate::site::{SILENCE_MAX, Site, eventually};
-use fake_backend::{Document, Fake, Fault, NextFault};
+use crate::site::{AsBackend, SILENCE_MAX, Site, eventually};
 use schema::message::{Expr, FailureKind, Pattern, Progress, Search};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use testkit::backend::{Document, Fake, Fault, NextFault};
 
 /// Longer than the connection timeout.
 const NEVER: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ impl Stage {
             shards: backends[0].iter().map(|&it| [it; 32]).collect(),
             ..Search::default()
         });
-        let backends = fakes.iter().map(Fake::backend).collect();
+        let backends = fakes.iter().map(AsBackend::backend).collect();
         let stage = Stage {
             whole: Value::Null,
             site: Site::with(backends, |config| config.silence_max = silence_max),

@@ -2,14 +2,14 @@
 
 use crate::authorization::tls;
 use crate::shards;
-use crate::site::{Answer, Site, eventually};
-use fake_authorization::FakeService;
-use fake_backend::{Fake, FakeRepository};
-use fake_redis::{FakeRedis, Fault};
+use crate::site::{Answer, AsBackend, Site, eventually};
 use frontend::{HintSecret, Hints};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
+use testkit::authorization::FakeService;
+use testkit::backend::{Fake, FakeRepository};
+use testkit::redis::{FakeRedis, Fault};
 use tokio::runtime::Runtime;
 use ureq::http::Method;
 use web::{Authorization, AuthorizationOptions, ConnectionLimits, Options};

@@ -1,8 +1,7 @@
 //! Executions that are shared, cancelled, refused and evicted.
 
 use crate::shards;
-use crate::site::{Site, eventually};
-use fake_backend::{Fake, Fault};
+use crate::site::{AsBackend, Site, eventually};
 use frontend::query::QueryInput;
 use frontend::{Config, Coordinator, Query, Scope};
 use schema::message::{Expr, Pattern, Syntax};
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::Duration;
+use testkit::backend::{Fake, Fault};
 use tokio::runtime::Builder;
 
 fn query(text: &str) -> Query {

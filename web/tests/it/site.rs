@@ -1,11 +1,13 @@
 //! Frontend on a port, and a client.
 
-use frontend::{Backend, Config, Coordinator};
+use frontend::{Backend, Config, Coordinator, Socket};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use testkit::backend::Fake;
+use testkit::browser;
 use tokio::runtime::{Builder, Runtime};
 use ureq::http::Method;
 use web::{ConnectionLimits, Options, app};
@@ -27,6 +29,20 @@ static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     let installed = PrometheusBuilder::new().install_recorder();
     installed.expect("no other recorder is installed")
 });
+
+/// A fake, as a frontend sees it.
+pub(crate) trait AsBackend {
+    fn backend(&self) -> Backend;
+}
+
+impl AsBackend for Arc<Fake> {
+    fn backend(&self) -> Backend {
+        let fake = Arc::clone(self);
+        Backend::dialled(self.name(), move |step_max| {
+            fake.dial(step_max).map(Socket::Unix)
+        })
+    }
+}
 
 pub(crate) struct Site {
     pub(crate) frontend: Arc<Coordinator>,
@@ -130,7 +146,7 @@ impl Response {
             _ if self.is_head => "",
             encoding => encoding,
         };
-        fake_browser::decoded(encoding, self.body.into_reader())
+        browser::decoded(encoding, self.body.into_reader())
     }
 }
 
@@ -253,12 +269,10 @@ impl Site {
         body: impl ureq::AsSendBody,
     ) -> Response {
         let sent = self.sent.fetch_add(1, Relaxed);
-        let of_browser = fake_browser::headers(path, sent).into_iter();
-        let is_default = |(name, _): &(&str, &str)| headers.iter().all(|(given, _)| given != name);
         let is_head = method == Method::HEAD;
         let uri = format!("{}{path}", self.address);
         let mut request = ureq::http::Request::builder().method(method).uri(uri);
-        for (name, value) in of_browser.filter(is_default).chain(headers.iter().copied()) {
+        for (name, value) in browser::headers(path, sent, headers) {
             request = request.header(name, value);
         }
         let response = agent.run(request.body(body).unwrap()).unwrap();
@@ -359,12 +373,5 @@ pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
 }
 
 pub(crate) fn eventually_within(time: Duration, what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + time;
-    while !condition() {
-        assert!(
-            Instant::now() < deadline,
-            "{what} did not happen within {time:?}"
-        );
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    testkit::poll(what, time, || condition().then_some(()));
 }

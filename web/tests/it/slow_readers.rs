@@ -1,12 +1,12 @@
 //! Clients that do not read their exports hold no thread and little memory, and their number is
 //! limited.
 
-use crate::site::{BLOCKING_THREADS, PATIENCE, Site, eventually};
-use fake_backend::{Document, Fake};
+use crate::site::{AsBackend, BLOCKING_THREADS, PATIENCE, Site, eventually};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
+use testkit::backend::{Document, Fake};
 use web::{ConnectionLimits, Options};
 
 /// 10,000 matches exceed sockets and pieces.

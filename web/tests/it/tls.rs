@@ -1,9 +1,9 @@
 //! Unfinished TLS handshakes time out, and count like half-open requests.
 
 use crate::connections::{LONG, patient};
+use crate::site::eventually_within;
 use axum::Router;
 use axum::routing::get;
-use fake_ca::Authority;
 use frontend::Serving;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
@@ -11,6 +11,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testkit::ca::Authority;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use web::ConnectionLimits;
@@ -35,7 +36,7 @@ type Stream = StreamOwned<ClientConnection, TcpStream>;
 impl Server {
     fn start(limits: ConnectionLimits) -> Server {
         let ca = Authority::new("ours");
-        let (sender, config) = watch::channel(fake_ca::server(&ca.issue(), None));
+        let (sender, config) = watch::channel(testkit::ca::server(&ca.issue(), None));
         let runtime = Runtime::new().unwrap();
         let listening = tokio::net::TcpListener::bind("127.0.0.1:0");
         let listener = runtime.block_on(listening).unwrap();
@@ -65,7 +66,7 @@ impl Server {
 
     fn ask(&self, path: &str) -> std::io::Result<Stream> {
         let name = ServerName::try_from("localhost").unwrap();
-        let session = ClientConnection::new(fake_ca::client(&self.ca, None), name).unwrap();
+        let session = ClientConnection::new(testkit::ca::client(&self.ca, None), name).unwrap();
         let mut stream = StreamOwned::new(session, self.connect());
         let head = "host: x\r\nconnection: close";
         let request = format!("GET {path} HTTP/1.1\r\n{head}\r\n\r\n");
@@ -126,14 +127,10 @@ fn unfinished_handshakes_count_as_connections() {
     assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
     assert!(server.get("/healthz").unwrap().ends_with("alive"));
     drop(held);
-    let begun = Instant::now();
-    while !server
-        .get("/")
-        .is_ok_and(|answer| answer.ends_with("answered"))
-    {
-        assert!(begun.elapsed() < LONG);
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    eventually_within(LONG, "a free connection", || {
+        let answer = server.get("/");
+        answer.is_ok_and(|answer| answer.ends_with("answered"))
+    });
 }
 
 #[test]

@@ -1,28 +1,25 @@
 use super::*;
 use crate::peers::Backend;
 use crate::peers::connection::PeerError;
-use fake_ca::{Authority, Issued, Valid};
 use rustls::{ServerConfig, ServerConnection};
 use std::net::TcpListener;
 use std::thread;
+use testkit::ca::{Authority, Issued, Valid};
 use tokio::sync::watch;
 
 const GREETING: &[u8] = b"greeting";
 
 fn backend(config: Arc<ServerConfig>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        let (mut socket, _) = listener.accept().unwrap();
-        let mut session = ServerConnection::new(config).unwrap();
+    let serve = move |mut socket: TcpStream| {
+        let mut session = ServerConnection::new(Arc::clone(&config)).unwrap();
         // Fails if a certificate is refused.
         if session.complete_io(&mut socket).is_ok() {
             let mut stream = Stream::new(&mut session, &mut socket);
             let _ = stream.write_all(GREETING).and_then(|()| stream.flush());
             let _ = stream.read(&mut [0]);
         }
-    });
-    address
+    };
+    testkit::net::serve(serve).to_string()
 }
 
 fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String> {
@@ -38,16 +35,16 @@ fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String>
 /// Checks the refusal between a frontend with `identity` and a backend with
 /// `shown`, both trusting `ours`.
 fn check(ours: &Authority, shown: &Issued, identity: Option<&Issued>, says: &str) {
-    let address = backend(fake_ca::server(shown, Some(ours)));
-    let refused = greeting(&address, fake_ca::client(ours, identity)).unwrap_err();
+    let address = backend(testkit::ca::server(shown, Some(ours)));
+    let refused = greeting(&address, testkit::ca::client(ours, identity)).unwrap_err();
     assert!(refused.contains(says), "no `{says}` in: {refused}");
 }
 
 #[test]
 fn right_certificates_are_accepted() {
     let ours = Authority::new("ours");
-    let address = backend(fake_ca::server(&ours.issue(), Some(&ours)));
-    let config = fake_ca::client(&ours, Some(&ours.issue()));
+    let address = backend(testkit::ca::server(&ours.issue(), Some(&ours)));
+    let config = testkit::ca::client(&ours, Some(&ours.issue()));
     assert_eq!(greeting(&address, config).unwrap(), GREETING);
 }
 
@@ -73,8 +70,8 @@ fn wrong_certificates_of_a_backend_are_explained() {
 fn a_wrong_name_does_not_show_an_address_that_is_hidden() {
     let ours = Authority::new("ours");
     let elsewhere = ours.issue_for(&["backend.example"], Valid::Now);
-    let address = backend(fake_ca::server(&elsewhere, None));
-    let (_sender, config) = watch::channel(fake_ca::client(&ours, None));
+    let address = backend(testkit::ca::server(&elsewhere, None));
+    let (_sender, config) = watch::channel(testkit::ca::client(&ours, None));
     let backend = Backend::tls(address, config).unwrap().named("backend 1");
     let hidden = PeerError::unreachable(backend.connect(Duration::MAX).unwrap_err()).to_string();
     assert_eq!(hidden, OTHER_NAME);
@@ -107,7 +104,7 @@ fn a_backend_without_tls_is_explained() {
         let _ = socket.read(&mut [0]);
     });
     let ours = Authority::new("ours");
-    let refused = greeting(&address, fake_ca::client(&ours, None)).unwrap_err();
+    let refused = greeting(&address, testkit::ca::client(&ours, None)).unwrap_err();
     assert!(
         refused.contains("does not speak TLS; start it with --tls-cert"),
         "{refused}"
@@ -120,14 +117,14 @@ fn a_silent_backend_ends_the_handshake() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let asked = Instant::now();
-    let config = fake_ca::client(&Authority::new("ours"), None);
+    let config = testkit::ca::client(&Authority::new("ours"), None);
     assert_eq!(greeting(&address, config).unwrap_err(), "no answer in time");
     assert!(asked.elapsed() >= HANDSHAKE_MAX);
 }
 
 #[test]
 fn addresses_without_a_host_are_refused() {
-    let config = fake_ca::client(&Authority::new("ours"), None);
+    let config = testkit::ca::client(&Authority::new("ours"), None);
     let (_sender, config) = watch::channel(config);
     for good in ["[::1]:1", "10.0.0.1:1", "host.example:1", "localhost:1"] {
         assert!(Backend::tls(good, config.clone()).is_ok(), "{good}");

@@ -2,8 +2,8 @@ use super::super::credentials::Credentials;
 use super::super::globs::NameGlobs;
 use super::*;
 use axum::http::{HeaderMap, HeaderValue, header};
-use fake_redis::{FakeRedis, Fault};
 use frontend::{HintSecret, PackageNames};
+use testkit::redis::{FakeRedis, Fault};
 
 const LIVES: DecisionLives = DecisionLives {
     allowed: Duration::from_secs(30),

@@ -1,8 +1,8 @@
 use super::*;
-use fake_authorization::{Signer, claims};
 use rustls::RootCertStore;
 use serde_json::json;
 use std::path::PathBuf;
+use testkit::authorization::{Signer, claims};
 
 /// A token for `lib*` until the year 3000, and the key that signed it.
 const RS256: &str = include_str!("../../../testdata/tokens/rs256.jwt");

@@ -2,9 +2,9 @@
 
 use super::{ANN, BOB, FILE, Guarded, PUBLIC, names, site, tls};
 use crate::site::eventually;
-use fake_authorization::FakeService;
-use fake_backend::Fake;
 use std::time::{Duration, Instant};
+use testkit::authorization::FakeService;
+use testkit::backend::Fake;
 use ureq::http::Method;
 use web::{Authorization, AuthorizationOptions};
 
@@ -186,7 +186,7 @@ fn a_denial_of_one_name_takes_it_out_of_searches_too() {
 
 #[test]
 fn without_batches_many_private_packages_are_refused_with_the_way_out() {
-    let documents = |number: usize| fake_backend::Document {
+    let documents = |number: usize| testkit::backend::Document {
         package: format!("p{number:02}x").into_bytes(),
         path: b"a.c".to_vec(),
         lines: vec![b"arse".to_vec()],

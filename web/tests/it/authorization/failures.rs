@@ -3,9 +3,9 @@
 use super::{ANN, BOB, FILE, Guarded, PUBLIC, PUBLIC_FILE, names};
 use crate::shards;
 use crate::site::{Answer, eventually};
-use fake_authorization::{FakeService, Mode};
-use fake_backend::Fake;
 use std::time::{Duration, Instant};
+use testkit::authorization::{FakeService, Mode};
+use testkit::backend::Fake;
 
 #[test]
 fn whatever_the_service_answers_unknown_is_never_allowed() {

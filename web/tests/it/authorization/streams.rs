@@ -2,10 +2,10 @@
 
 use super::{BOB, FILE, Guarded};
 use crate::site::eventually;
-use fake_backend::Fault;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::time::{Duration, Instant};
+use testkit::backend::Fault;
 use ureq::http::Method;
 
 #[test]

@@ -3,14 +3,14 @@
 use super::{FILE, PUBLIC, PUBLIC_FILE, site};
 use crate::shards;
 use crate::site::{Answer, Site, eventually};
-use fake_authorization::{Signer, claims};
-use fake_backend::Fake;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
+use testkit::authorization::{Signer, claims};
+use testkit::backend::Fake;
 use ureq::http::Method;
 use web::AuthorizationOptions;
 
@@ -118,17 +118,13 @@ fn a_rotated_key_ends_its_tokens_without_a_restart() {
 
 #[test]
 fn keys_at_an_address_are_fetched_and_a_token_with_an_unknown_key_asks_again_once() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
     let signer = Signer::ed25519("ours");
     let set = json!({"keys": [signer.public()]}).to_string();
     let fetched = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let count = Arc::clone(&fetched);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            count.fetch_add(1, SeqCst);
-            answer_once(stream, &set);
-        }
+    let address = testkit::net::serve(move |stream| {
+        count.fetch_add(1, SeqCst);
+        answer_once(stream, &set);
     });
     let options = AuthorizationOptions {
         jwks: Some(format!("http://{address}/keys")),

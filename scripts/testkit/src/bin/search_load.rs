@@ -5,11 +5,12 @@
 //! `zoekt-page` for the first ten files. FILE has a word per line, for trawl with parameters, taken
 //! from number FROM.
 
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::net::read_answer;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -112,45 +113,5 @@ impl Load {
         let digits = total.split(|it: char| !it.is_ascii_digit()).next()?;
         body.contains("\"complete\":true")
             .then(|| digits.parse().ok())?
-    }
-}
-
-/// True for status 200.
-fn read_answer(reader: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> std::io::Result<bool> {
-    let (mut line, mut length, mut is_chunked) = (String::new(), 0, false);
-    reader.read_line(&mut line)?;
-    let is_good = line.starts_with("HTTP/1.1 200");
-    loop {
-        line.clear();
-        if reader.read_line(&mut line)? == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        let lower = line.to_ascii_lowercase();
-        if let Some(value) = lower.strip_prefix("content-length:") {
-            length = value.trim().parse().map_err(std::io::Error::other)?;
-        }
-        is_chunked |= lower.starts_with("transfer-encoding:") && lower.contains("chunked");
-        if line == "\r\n" {
-            break;
-        }
-    }
-    body.clear();
-    if !is_chunked {
-        body.resize(length, 0);
-        reader.read_exact(body)?;
-        return Ok(is_good);
-    }
-    loop {
-        line.clear();
-        reader.read_line(&mut line)?;
-        let bytes = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
-        let start = body.len();
-        // Chunk with its line end.
-        body.resize(start + bytes + 2, 0);
-        reader.read_exact(&mut body[start..])?;
-        body.truncate(start + bytes);
-        if bytes == 0 {
-            return Ok(is_good);
-        }
     }
 }

@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use std::io::Read;
 
 /// Name and value.
-pub type Header = (&'static str, &'static str);
+type Header = (&'static str, &'static str);
 
 const ENCODINGS: Header = ("accept-encoding", "gzip, deflate, br, zstd");
 
@@ -66,8 +66,12 @@ const FIREFOX_NAVIGATION: [Header; 2] = [
     ("sec-fetch-site", "none"),
 ];
 
-/// Alternates between Chromium and Firefox. Scripts request APIs.
-pub fn headers(path: &str, number: usize) -> Vec<Header> {
+/// Alternates between Chromium and Firefox. Scripts request APIs. `given` replaces theirs.
+pub fn headers<'a>(
+    path: &str,
+    number: usize,
+    given: &[(&'a str, &'a str)],
+) -> Vec<(&'a str, &'a str)> {
     let (browser, navigation) = if number.is_multiple_of(2) {
         (&CHROMIUM[..], CHROMIUM_NAVIGATION)
     } else {
@@ -78,7 +82,10 @@ pub fn headers(path: &str, number: usize) -> Vec<Header> {
     } else {
         [&NAVIGATION[..], &navigation].concat()
     };
-    [&[ENCODINGS], browser, &purpose].concat()
+    let mut headers: Vec<(&str, &str)> = [&[ENCODINGS], browser, &purpose].concat();
+    headers.retain(|(name, _)| given.iter().all(|(replaced, _)| replaced != name));
+    headers.extend(given);
+    headers
 }
 
 /// Decodes a body as it arrives. A truncated body is an error.

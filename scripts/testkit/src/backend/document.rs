@@ -128,7 +128,7 @@ impl Document {
             revision_count: 0,
             commit: "",
         };
-        crate::session::framed(|out| batch.encode(out))
+        super::session::framed(|out| batch.encode(out))
     }
 
     /// Hashes the first lines and the line count.

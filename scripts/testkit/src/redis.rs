@@ -8,6 +8,7 @@ mod store;
 
 pub use store::Fault;
 
+use crate::net;
 use command::Command;
 use std::io::{self, BufReader, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -34,13 +35,7 @@ impl FakeRedis {
             store: Arc::default(),
         };
         let accepting = redis.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let redis = accepting.clone();
-                // An error: the client has gone.
-                thread::spawn(move || drop(redis.serve(stream)));
-            }
-        });
+        net::accept(listener, move |stream| accepting.serve(stream));
         redis
     }
 

@@ -1,7 +1,7 @@
 //! Authorization service for benchmarks and fault runs.
 
-use fake_authorization::{FakeService, Mode};
 use std::time::Duration;
+use testkit::authorization::{FakeService, Mode};
 
 const USAGE: &str = "usage: auth_service [--listen ADDR] [--latency-ms N] [--mode MODE] [--allow CREDENTIAL=NAME,NAME]...
 

@@ -5,11 +5,12 @@
 //! line; 0 SECONDS requests each once. RATE requests are due per second, and timed from then.
 //! HEADER is `name: value`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use testkit::net::read_answer;
 
 struct Load {
     address: String,
@@ -77,7 +78,7 @@ impl Load {
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream.try_clone()?);
         let (mut stream, mut times, mut failed) = (stream, Vec::new(), 0);
-        let (mut line, mut body) = (String::new(), Vec::new());
+        let mut body = Vec::new();
         while self.until.is_none_or(|until| Instant::now() < until) {
             let number = self.next.fetch_add(1, Relaxed);
             if self.until.is_none() && number >= self.paths.len() {
@@ -90,7 +91,7 @@ impl Load {
             let (address, headers) = (&self.address, &self.headers);
             let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{headers}\r\n");
             stream.write_all(request.as_bytes())?;
-            let is_good = read_answer(&mut reader, &mut line, &mut body)?;
+            let is_good = read_answer(&mut reader, &mut body)?;
             times.push(began.elapsed().as_micros() as u32);
             failed += usize::from(!is_good);
         }
@@ -111,33 +112,4 @@ impl Load {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         Some(due)
     }
-}
-
-/// True for status 200.
-fn read_answer(
-    reader: &mut BufReader<TcpStream>,
-    line: &mut String,
-    body: &mut Vec<u8>,
-) -> std::io::Result<bool> {
-    line.clear();
-    reader.read_line(line)?;
-    let is_good = line.starts_with("HTTP/1.1 200");
-    let mut length = 0;
-    loop {
-        line.clear();
-        if reader.read_line(line)? == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().map_err(std::io::Error::other)?;
-        }
-        if line == "\r\n" {
-            break;
-        }
-    }
-    body.resize(length, 0);
-    reader.read_exact(body)?;
-    Ok(is_good)
 }

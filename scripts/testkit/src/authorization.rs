@@ -3,7 +3,6 @@
 //! [`FakeService`] speaks minimal HTTP. Its [`Mode`], latency and rules can change, also over HTTP
 //! (`GET /control?mode=hang`).
 
-mod request;
 mod service;
 mod token;
 

@@ -1,6 +1,6 @@
 //! Fake service: rules, faults and connections.
 
-use crate::request::{self, Asked};
+use crate::net::{self, HttpRequest};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Write};
@@ -101,13 +101,7 @@ impl FakeService {
             })),
         };
         let accepting = service.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let service = accepting.clone();
-                // An error: the client has gone.
-                thread::spawn(move || drop(service.serve(stream)));
-            }
-        });
+        net::accept(listener, move |stream| accepting.serve(stream));
         Ok(service)
     }
 
@@ -160,7 +154,7 @@ impl FakeService {
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream.try_clone()?);
-        while let Some(asked) = request::read(&mut reader)? {
+        while let Some(asked) = HttpRequest::read(&mut reader)? {
             if asked.path == "/control" {
                 let answer = if self.control(&asked) { 204 } else { 400 };
                 respond(&stream, answer, "text/plain", b"")?;
@@ -173,7 +167,7 @@ impl FakeService {
         Ok(())
     }
 
-    fn control(&self, asked: &Asked) -> bool {
+    fn control(&self, asked: &HttpRequest) -> bool {
         let get = |name: &str| asked.parameters.get(name);
         if let Some(mode) = get("mode") {
             let Some(mode) = Mode::parse(mode) else {
@@ -192,7 +186,7 @@ impl FakeService {
     }
 
     /// True to keep the connection.
-    fn answer(&self, mut stream: &TcpStream, asked: &Asked) -> io::Result<bool> {
+    fn answer(&self, mut stream: &TcpStream, asked: &HttpRequest) -> io::Result<bool> {
         let names = names(asked);
         let (mode, latency) = {
             let mut rules = self.rules();
@@ -253,7 +247,7 @@ impl FakeService {
         Ok(true)
     }
 
-    fn by_rules(&self, asked: &Asked, names: &Names) -> (u16, String) {
+    fn by_rules(&self, asked: &HttpRequest, names: &Names) -> (u16, String) {
         let rules = self.rules();
         let sees = |name: &str| {
             let given = ["cookie", "authorization"];
@@ -279,7 +273,7 @@ enum Names {
     Many(Vec<String>),
 }
 
-fn names(asked: &Asked) -> Names {
+fn names(asked: &HttpRequest) -> Names {
     if asked.method == "POST" {
         let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         let repos = body["repos"].as_array().cloned().unwrap_or_default();

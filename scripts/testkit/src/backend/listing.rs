@@ -1,6 +1,6 @@
 //! Lists packages, files and skipped files.
 
-use crate::Document;
+use super::Document;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest, VisibleShard};
 use std::collections::BTreeMap;
 

@@ -1,10 +1,9 @@
 //! In-process backend over documents in memory, with fault injection.
 
-use crate::document::Document;
-use crate::listing;
-use crate::repository::{self, FakeRepository};
-use crate::session::{self, Answers, Request, framed};
-use frontend::{Backend, Socket};
+use super::document::Document;
+use super::listing;
+use super::repository::{self, FakeRepository};
+use super::session::{self, Answers, Request, framed};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     End, Estimate, Expr, Failure, FailureKind, Field, FileReply, FileRequest, Hello, ListKind,
@@ -179,19 +178,21 @@ impl Fake {
         self.gate.1.notify_all();
     }
 
-    /// Returns the backend for a frontend.
-    pub fn backend(self: &Arc<Self>) -> Backend {
-        let fake = Arc::clone(self);
-        Backend::dialled(self.name.clone(), move |step_max| {
-            let began = Instant::now();
-            while began.elapsed() < *fake.connecting.lock().unwrap() {
-                if began.elapsed() >= step_max {
-                    return Err(ErrorKind::TimedOut.into());
-                }
-                std::thread::sleep(SLOW);
+    /// Name, as given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Connects within `step_max`.
+    pub fn dial(self: &Arc<Self>, step_max: Duration) -> io::Result<UnixStream> {
+        let began = Instant::now();
+        while began.elapsed() < *self.connecting.lock().unwrap() {
+            if began.elapsed() >= step_max {
+                return Err(ErrorKind::TimedOut.into());
             }
-            fake.connect().map(Socket::Unix)
-        })
+            std::thread::sleep(SLOW);
+        }
+        self.connect()
     }
 
     fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {

@@ -10,7 +10,6 @@
 
 mod ring;
 
-use fake_backend::session::{Answers, Request, framed, serve};
 use ring::{RING_DOCUMENTS, Ring, number};
 use schema::frame::{self, Kind};
 use schema::message::{
@@ -21,6 +20,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
+use testkit::backend::session::{Answers, Request, framed, serve};
 
 /// Read size of a frontend.
 const WRITE_BYTES: usize = 256 << 10;

@@ -1,6 +1,6 @@
 //! Entries, and answers to commands.
 
-use crate::command::Command;
+use super::command::Command;
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
